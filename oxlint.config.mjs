@@ -88,7 +88,7 @@ export default {
           'error',
           {
             allow: [
-              '^\\./(application|(cluster/)?sharing|fleet/book|admin|cluster-route|[a-z-]+\\.runtime)$',
+              '^\\./(application|(cluster/)?sharing|fleet/book|admin|cluster-route|try-route|[a-z-]+\\.runtime)$',
             ],
           },
         ],

@@ -69,10 +69,10 @@ const entriesAlone = (...more) => ({
   message: 'Nodes import from src/index, src/for-nodes and src/input alone.',
 });
 
-const BROWSER = {
-  group: ['**/src', '**/src/**', 'node:*'],
+const browser = (...except) => ({
+  group: ['**/src', '**/src/**', 'node:*', ...except],
   message: 'Editor halves are bundled for the browser.',
-};
+});
 
 export const walls = [
   restrict(['src/**/*.ts'], [NO_NODE_RED]),
@@ -86,7 +86,12 @@ export const walls = [
       { group: ['**/nodes/**'], message: 'The runner of tests knows nodes by their names alone.' },
     ],
   ),
-  restrict(['nodes/**/*.editor.ts', 'nodes/**/*.config.ts', 'nodes/common/editor/*.ts'], [BROWSER]),
+  restrict(
+    ['nodes/**/*.editor.ts', 'nodes/**/*.config.ts', 'nodes/common/editor/*.ts'],
+    [browser()],
+  ),
+  // It decodes while one types, with the code of the run time, which imports nothing.
+  restrict(['nodes/type/type.editor.ts'], [browser('!**/src/fleet', '!**/src/fleet/types')]),
   // What is shared knows nothing of the tests, and neither do benchmarks and scripts.
   restrict(
     ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],

@@ -177,20 +177,26 @@ export const readValueDatatype = (options: ValueOptions | undefined): ValueDatat
 /** From sending the push of a request until its reply. */
 const REPLY_TIMEOUT = 30_000;
 
+/** @throws DeviceCloudError `INVALID_INPUT` */
+function readDecoder(decode: RequestOptions['decode']): RequestOptions['decode'] {
+  if (decode === undefined || typeof decode === 'function') return decode;
+  throw invalidInput(`decode must be a function, but is ${show(decode)}.`);
+}
+
 /**
  * Reads the options that a request has beyond those of a push.
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 export function readRequest(
   options: RequestOptions | undefined,
-): Pick<Request, 'matcher' | 'replyTimeout' | 'datatype' | 'recover' | 'onProgress'> {
+): Pick<Request, 'matcher' | 'replyTimeout' | 'decoding' | 'recover' | 'onProgress'> {
   return readInput('options object', () => {
-    const { match, replyTimeout, datatype, recover, onProgress } =
+    const { match, replyTimeout, datatype, decode, recover, onProgress } =
       options ?? ({} as Partial<RequestOptions>);
     return {
       matcher: matcherOf(match),
       replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT) / 1000,
-      datatype: parseDatatype(datatype),
+      decoding: readDecoder(decode) ?? parseDatatype(datatype),
       recover: { encoding: recover?.encoding, zone: recover?.zone },
       onProgress: isolatedProgress((progress: RequestProgress) => onProgress?.(progress)),
     };

@@ -4,7 +4,13 @@ export { testCluster } from './cluster/join';
 export type { ChannelState, ChannelSubscription } from './channel/listener';
 export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './cluster/types';
 export type { KeptPin, PinKeeper } from './commands/kept-pin';
-export type { RequestMatch, RequestProgress, UploadPatterns } from './commands/reply/types';
+export type {
+  DecodedBody,
+  RequestMatch,
+  RequestProgress,
+  UploadDecoder,
+  UploadPatterns,
+} from './commands/reply/types';
 export type { ExplainWarning } from './api/explain';
 export type { ExplainedArguments, ExplainedCall } from './explain-call';
 export type { Book, BookProblem, BookRow } from './fleet/book';
@@ -12,6 +18,13 @@ export type { FleetChanges, ReportedError } from './fleet/device';
 export type { LatestSource } from './fleet/latest';
 export type { RecentCommand, RecentUpload } from './fleet/recent';
 export type { ListReading } from './fleet/list-poller';
+export {
+  bytesDecoder,
+  decodeProblemText,
+  DescriptionError,
+  pairsDecoder,
+  type FieldsDecoder,
+} from './fleet/types';
 export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
 export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept';
 export {

@@ -4,6 +4,7 @@ import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input
 import { auditedRoute, mayReadFlows, mayWriteFlows } from '../common/admin';
 import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
+import type { TriedUpload } from '../type/type.config';
 import type { Handler, Handlers } from '../common/register';
 import { isObject } from '../common/shared.config';
 import {
@@ -16,7 +17,14 @@ import {
 } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
-import { addressHider, findAppNode, runningApps, serviceOf, type RunningApp } from './deployed';
+import {
+  addressHider,
+  findAppNode,
+  runningApps,
+  serviceOf,
+  type AppNode,
+  type RunningApp,
+} from './deployed';
 import { diagnose } from './diagnostics';
 import { explainRoute } from './explain';
 import { downloadRoute, recordingsRoute, recordRoute } from './recording-routes';
@@ -191,6 +199,17 @@ const fleetRoute =
     ready.catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
   };
 
+/** Bytes of an upload that are shown to try a type. */
+const MOST_BYTES = 4096;
+
+/** The latest upload of a device, to try a type. */
+async function latestBytes(node: AppNode, chipid: string): Promise<TriedUpload | undefined> {
+  const latest = await node.fleet()?.findLatest(chipid);
+  if (!latest) return undefined;
+  const { body } = latest;
+  return { hex: body.toString('hex', 0, MOST_BYTES), size: body.length };
+}
+
 /** Shows what a device did of late. It starts nothing. */
 const detailsRoute =
   (RED: NodeAPI): Handler =>
@@ -207,7 +226,9 @@ const detailsRoute =
       const chipid = parseChipid(request.params['chipid']);
       const details = toDetails(node, chipid, maySee, hide);
       const waitingCommands = await node.waiting()?.list(chipid);
-      if (details) response.json({ ...details, waitingCommands });
+      const upload =
+        maySee && 'upload' in request.query ? await latestBytes(node, chipid) : undefined;
+      if (details) response.json({ ...details, waitingCommands, ...(upload ? { upload } : {}) });
       else response.status(404).json({ error: toProblem(unknownDevice(chipid)) });
     };
     send().catch((error: unknown) => {

@@ -7,15 +7,22 @@ import {
   type Explanation,
   type ExplainWarning,
 } from '../../src/for-nodes';
-import { invalidInput, parseChipids } from '../../src/input';
+import { invalidInput, parseChipid, parseChipids } from '../../src/input';
 import type { Action, ActionNode, Plan } from '../common/action';
 import { auditedRoute } from '../common/admin';
 import { findApp, type Api } from '../common/app';
-import { devicesOf, isForMany } from '../common/device-call';
+import { argumentsOf, devicesOf, isForMany } from '../common/device-call';
+import { DeviceTypes } from '../common/device-types';
 import { messageOf } from '../common/errors';
 import { inputReader, type ReadInputs } from '../common/inputs';
 import type { Handler } from '../common/register';
-import { isObject, isVariable, withDefaults, type ExplainedFailure } from '../common/shared.config';
+import {
+  isObject,
+  isVariable,
+  withDefaults,
+  type ExplainedFailure,
+  type TypedConfig,
+} from '../common/shared.config';
 import { addressHider, deployedCredentials, findDeployed } from './deployed';
 import { clientOptions } from './options';
 
@@ -274,8 +281,9 @@ function explainPlan(
 ): Explanation {
   const explain = (call: ExplainedCall, ...args: unknown[]): Explanation =>
     client.explain(call, ...(args as ExplainedArguments<typeof call>));
-  const { call, args, options, note } = plan;
+  const { call, options, note } = plan;
   const device = firstDevice(client, plan, config, notes);
+  const args = argumentsOf(plan, plan.argsOf ? device.map(parseChipid) : [], client);
   if (note) notes.push({ code: note, message: NOTES[note] });
   const explanation = explain(call, ...device, ...args, options);
   if (call === 'pulseGpio') {
@@ -331,7 +339,9 @@ async function explainNode(
   const hide = await addressHider(RED, id, mayWrite);
   return useClient(RED, id, action.api, mayWrite, (client, clientNotes) => {
     const all = [...clientNotes, ...notes];
-    const plan = action.plan?.({ config, inputs, msg });
+    const { deviceType } = config as Partial<TypedConfig>;
+    const types = new DeviceTypes(RED, deviceType);
+    const plan = action.plan?.({ config, inputs, msg, types });
     if (!plan) throw invalidInput('The node sends nothing.');
     const explanation = explainPlan(client, plan, config, all);
     const warnings = [...explanation.warnings, ...all];

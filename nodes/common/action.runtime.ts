@@ -10,9 +10,10 @@ import {
 import type { Action, ActionNode, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { performPlan, readKept, selectionOf } from './device-call';
+import { DeviceTypes } from './device-types';
 import { asError, messageOf, toProblem } from './errors';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
-import { withDefaults } from './shared.config';
+import { withDefaults, type TypedConfig } from './shared.config';
 import { CallStatus, failureStatus } from './status';
 
 type Send = (msg: NodeMessage | NodeMessage[][]) => void;
@@ -76,6 +77,7 @@ class Arrival {
 /** The life of an action node: how each message is handled, and how all of them end when it closes. */
 class ActionLife<C extends object, K extends string> {
   readonly #app: App;
+  readonly #types: DeviceTypes;
   readonly #status: CallStatus;
   /** Why no message can be handled, if that is so. */
   readonly #problem: DeviceCloudError | undefined;
@@ -101,8 +103,11 @@ class ActionLife<C extends object, K extends string> {
     private readonly action: Action<C, K>,
   ) {
     this.#app = findApp(RED, (config as { app?: string }).app);
+    this.#types = new DeviceTypes(RED, (config as Partial<TypedConfig>).deviceType, (line) =>
+      node.warn(line),
+    );
     this.#status = new CallStatus(node);
-    this.#problem = this.#app.problem(action.api);
+    this.#problem = this.#app.problem(action.api) ?? this.#types.problem;
     try {
       this.#readInputs = inputReader(RED, node, action.inputs(config), config);
     } catch (error) {
@@ -233,8 +238,22 @@ class ActionLife<C extends object, K extends string> {
     const { keeper } = app;
     const onKept = (kept: KeptCommands): void => void (arrival.kept = kept);
     const perform = (client: DeviceCloudClient): Promise<Outcome> => {
+      const types = this.#types;
       const call = {
-        ...{ client, app, config, inputs, msg, node, RED, signal, onProgress, keeper, onKept },
+        ...{
+          types,
+          client,
+          app,
+          config,
+          inputs,
+          msg,
+          node,
+          RED,
+          signal,
+          onProgress,
+          keeper,
+          onKept,
+        },
       };
       if (arrival.goOn && arrival.kept) return arrival.goOn(call, arrival.kept);
       if (action.perform) return action.perform(call);

@@ -9,6 +9,7 @@ import type {
   ValueOptions,
 } from '../../src/for-nodes';
 import type { Api, App, CommandKeeper } from './app';
+import type { DeviceTypes } from './device-types';
 import type { InputValues } from './inputs';
 
 /** What a node knows of a message: the same for running the node and for explaining it. */
@@ -18,6 +19,7 @@ export interface Message<C, K extends string> {
   /** The values of its inputs for this message, as they came: the client checks its arguments. */
   inputs: InputValues<K>;
   msg: NodeMessage;
+  types: DeviceTypes;
 }
 
 /** The context in which a message is handled. */
@@ -67,6 +69,8 @@ export interface Plan {
   device?: unknown;
   /** Its further arguments, as they came. */
   args: readonly unknown[];
+  /** The same where they depend on the device. @throws DeviceCloudError `INVALID_INPUT` before anything is sent */
+  argsOf?: (chipid: string, client: DeviceCloudClient) => readonly unknown[];
   options?: Pick<PushOptions & PulseOptions & ValueOptions, PlanOption>;
   /** Makes the fields of the message; if it is left out: `payload`, `statusCode` and `warning`. It knows what the body is. */
   fields?: (answer: CallAnswer<never>, chipid: string, client: DeviceCloudClient) => CallFields;

@@ -104,13 +104,22 @@ export function answerFields({ body, statusCode, warning }: CallAnswer): CallFie
   return warning === undefined ? fields : { ...fields, warning };
 }
 
+/** The arguments of a plan's call after the device. @param device none or one chip number */
+export const argumentsOf = (
+  { args, argsOf }: Plan,
+  [chipid]: readonly string[],
+  client: DeviceCloudClient,
+): readonly unknown[] => (chipid === undefined ? args : (argsOf?.(chipid, client) ?? args));
+
 /** Makes the call of a plan. @param device none or one chip number */
 export function makeCall(
   { client }: Pick<AnyCall, 'client'>,
-  { call, args, onError }: Plan,
+  plan: Plan,
   device: readonly string[],
   options: CallOptions,
 ): Promise<Answer<never>> {
+  const { call, onError } = plan;
+  const args = argumentsOf(plan, device, client);
   const made: unknown = Reflect.apply(client[call], client, [...device, ...args, options]);
   const answer = made as Promise<Answer<never>>;
   return onError ? (answer.catch(onError) as Promise<Answer<never>>) : answer;

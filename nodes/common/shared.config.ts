@@ -3,6 +3,9 @@
 
 export const APP_TYPE = 'device-cloud-app';
 
+/** What the devices of one type send and have. */
+export const TYPE_TYPE = 'device-cloud-type';
+
 /** How the service writes `body` in history records; `auto`: learned from uploads that came both ways. */
 export const HISTORY_ENCODINGS = ['auto', 'text', 'base64', 'trimmed', 'tagged'] as const;
 export type HistoryEncoding = (typeof HISTORY_ENCODINGS)[number];
@@ -24,6 +27,14 @@ export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
 
 /** Type of a typedInput whose value is read when a message arrives. */
 export type ValueType = ChipidType | 'num' | 'bool' | 'json' | 'bin' | 'date';
+
+/** The properties of a node whose devices may have a type. */
+export interface TypedConfig {
+  /** Id of the `device-cloud-type` of all its devices; empty: for each the one that the book names. */
+  deviceType: string;
+}
+
+export const TYPED: TypedConfig = { deviceType: '' };
 
 /** The properties of every action node that calls one device: the application and the device. */
 export interface DeviceConfig {

@@ -4,27 +4,79 @@ import {
   decodeUpload,
   type Charset,
   type Datatype,
+  type DecodedBody,
   type Upload,
 } from '../../src/for-nodes';
-import { JsonLimitError } from '../../src/input';
+import { JsonLimitError, show } from '../../src/input';
+import type { DeviceType } from './device-types';
 import { deviceText } from './errors';
 
+/** How a body becomes a payload. */
+interface Decoding {
+  readonly datatype: Datatype;
+  /** Of text that is not UTF-8. */
+  readonly charset: Charset;
+  /** The type of the device comes before the datatype. */
+  readonly type: DeviceType | undefined;
+}
+
 /**
- * Decodes the body of an upload, live or from the history.
- * @param charset of text that is not UTF-8
- * @returns the value, or what is wrong with it, to end the sentence "the body is …"
+ * Decodes the body of an upload, live, recovered, the latest or of a history: by the type of its device, if that has a decoder.
+ * @returns the value, or what is wrong with it: without a type, to end the sentence "the body is …". A promise only if the
+ * type is decoded by an expression
  */
 export function decodeBody(
   bytes: Buffer,
-  datatype: Datatype,
-  charset: Charset,
-): { value: unknown } | { problem: string } {
+  { datatype, charset, type }: Decoding,
+): DecodedBody | Promise<DecodedBody> {
+  if (type?.problem) return { problem: type.problem.message.replace(/^[A-Z_]+: /, '') };
+  return type?.decode ? type.decode(bytes, charset) : decodeAs(bytes, datatype, charset);
+}
+
+/** The same without a type. */
+export function decodeAs(bytes: Buffer, datatype: Datatype, charset: Charset): DecodedBody {
   try {
     return { value: decodeUpload(bytes, datatype, charset) };
   } catch (error) {
     return { problem: error instanceof JsonLimitError ? error.what : 'not JSON' };
   }
 }
+
+/** Whether a body is decoded by the type of its device. */
+export const isTyped = (type: DeviceType | undefined): type is DeviceType =>
+  type !== undefined && (type.decode !== undefined || type.problem !== undefined);
+
+/**
+ * The error for a body that cannot be decoded.
+ * @param what it is, at the beginning of a sentence
+ * @param advice without a type
+ */
+export function undecodable(
+  what: string,
+  problem: string,
+  type: DeviceType | undefined,
+  advice = '',
+): DeviceCloudError {
+  const text = type?.problem
+    ? `${what} cannot be decoded. ${problem}`
+    : isTyped(type)
+      ? `${what} cannot be decoded by the type ${show(type.name)}: ${problem}.`
+      : `${what} is ${problem}. ${advice}`.trimEnd();
+  return new DeviceCloudError('INVALID_RESPONSE', text);
+}
+
+/** What a type adds to a message: the bytes, and the units of the fields. */
+export function typeFields(
+  type: DeviceType | undefined,
+  raw: Buffer,
+): { raw?: Buffer; units?: Record<string, string> } {
+  if (!type) return {};
+  // A copy, since a flow may change it.
+  return type.units ? { raw, units: { ...type.units } } : { raw };
+}
+
+/** Fields that an earlier node may have left for a device of another type. */
+export const staleFields = (type: DeviceType | undefined): string[] => (type ? ['units'] : []);
 
 /** Makes the message of an upload, with the bytes as they came. */
 function rawMessage(
@@ -38,24 +90,47 @@ function rawMessage(
   return replayed ? Object.assign(message, { replayed, id }) : message;
 }
 
+/** The message of an upload, and the error it goes with if its body cannot be decoded. */
+export interface UploadMessage {
+  message: NodeMessage;
+  error?: DeviceCloudError;
+}
+
+function withPayload(
+  message: NodeMessage,
+  { chipid }: Upload,
+  decoded: DecodedBody,
+  name: string | undefined,
+  type: DeviceType | undefined,
+): UploadMessage {
+  if ('value' in decoded) {
+    message.payload = decoded.value;
+    return { message };
+  }
+  const error = undecodable(
+    `An upload of ${deviceText(name, chipid)}`,
+    decoded.problem,
+    type,
+    'Its bytes are in the message of this error; choose another output, such as auto-detect, if the device uploads other data, too.',
+  );
+  return { message, error };
+}
+
 /**
  * The message of an upload, or the error and the message it goes with if its body cannot be decoded.
- * @param charset of text that is not UTF-8
  * @param name the device's, if a list has shown it
+ * @returns a promise only if the type is decoded by an expression; it never rejects
  */
 export function uploadMessage(
   upload: Upload,
-  datatype: Datatype,
-  charset: Charset,
+  decoding: Decoding,
   name: string | undefined,
-): { message: NodeMessage; error?: DeviceCloudError } {
+): UploadMessage | Promise<UploadMessage> {
+  const { type } = decoding;
   const message = rawMessage(upload, name);
-  const decoded = decodeBody(upload.body, datatype, charset);
-  if ('value' in decoded) return { message: Object.assign(message, { payload: decoded.value }) };
-  const error = new DeviceCloudError(
-    'INVALID_RESPONSE',
-    `An upload of ${deviceText(name, upload.chipid)} is ${decoded.problem}. Its bytes are in the message of this ` +
-      'error; choose another output, such as auto-detect, if the device uploads other data, too.',
-  );
-  return { message, error };
+  if (type) Object.assign(message, typeFields(type, upload.body));
+  const decoded = decodeBody(upload.body, decoding);
+  return decoded instanceof Promise
+    ? decoded.then((body) => withPayload(message, upload, body, name, type))
+    : withPayload(message, upload, decoded, name, type);
 }

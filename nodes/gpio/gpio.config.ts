@@ -1,12 +1,14 @@
 import {
   MANY,
+  TYPED,
   WHEN,
   type ManyConfig,
+  type TypedConfig,
   type ValueType,
   type WhenConfig,
 } from '../common/shared.config';
 
-export interface GpioConfig extends ManyConfig, WhenConfig {
+export interface GpioConfig extends ManyConfig, WhenConfig, TypedConfig {
   operation: 'set' | 'read' | 'pulse' | 'keep';
   /** Empty for reading all pins. */
   pin: string;
@@ -24,6 +26,7 @@ export interface GpioConfig extends ManyConfig, WhenConfig {
 export const DEFAULTS: GpioConfig = {
   ...MANY,
   ...WHEN,
+  ...TYPED,
   operation: 'set',
   pin: 'pin',
   pinType: 'msg',

@@ -63,6 +63,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
+    deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,

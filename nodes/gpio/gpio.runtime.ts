@@ -1,8 +1,9 @@
 import type { Node } from 'node-red';
-import { DeviceCloudError, type ResultAnswer } from '../../src/for-nodes';
+import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/for-nodes';
 import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
 import { nameOf, performPlan, timeoutOf, waitOf } from '../common/device-call';
+import { isPinName, resolvePin } from '../common/device-types';
 import { deviceText } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
@@ -55,35 +56,52 @@ function levelOf(levels: Levels, pin: number, device: string, statusCode?: numbe
 }
 
 /** Endpoint 10, once or, for a pulse, twice. */
-function planOfSet({ config, inputs }: Message<GpioConfig, Input>, isPulse: boolean): Plan {
+function planOfSet({ config, inputs, types }: Message<GpioConfig, Input>, isPulse: boolean): Plan {
   const { chipid: device, pin, level } = inputs;
   const duration = Number(config.duration);
   if (config.many) {
     // Checked before a command waits for those before it.
-    parsePin(pin);
+    if (!isPinName(pin)) parsePin(pin);
     parseLevel(level);
     if (isPulse) parseDuration(duration);
   }
   const options = { ...timeoutOf(config), ...waitOf(config) };
+  const argsOf: Plan['argsOf'] = (chipid, client) => {
+    const { pin: number, isLow } = resolvePin(types.of(client, chipid), pin);
+    return [number, isLow ? 1 - parseLevel(level) : level];
+  };
+  const plan = { device, args: [pin, level], argsOf };
   return isPulse
-    ? { call: 'pulseGpio', device, args: [pin, level], options: { ...options, duration } }
-    : { call: 'setGpioEdge', device, args: [pin, level], options };
+    ? { ...plan, call: 'pulseGpio', options: { ...options, duration } }
+    : { ...plan, call: 'setGpioEdge', options };
 }
 
 /** Endpoint 9: one character for each pin. */
-function planOfReading({ config, inputs }: Message<GpioConfig, Input>): Plan {
-  const pin = config.pin === '' ? undefined : parsePin(inputs.pin);
+function planOfReading({ config, inputs, types }: Message<GpioConfig, Input>): Plan {
+  const isAll = config.pin === '';
+  if (!isAll && !isPinName(inputs.pin)) parsePin(inputs.pin);
   const codes = Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes));
+  const pinOf = (chipid: string, client: DeviceCloudClient) =>
+    resolvePin(types.of(client, chipid), inputs.pin);
   return {
     call: 'gpioStatus',
     device: inputs.chipid,
     args: [],
+    argsOf(chipid, client) {
+      if (!isAll) pinOf(chipid, client);
+      return [];
+    },
     options: timeoutOf(config),
     fields({ body: { result }, statusCode }: CallAnswer<ResultAnswer>, chipid, client) {
       const levels = client.pinLevels(result, codes);
-      if (pin === undefined) return { payload: toArray(levels), result, statusCode };
+      if (isAll) return { payload: toArray(levels), result, statusCode };
       const device = deviceText(nameOf(client, chipid), chipid);
-      return { payload: levelOf(levels, pin, device, statusCode), result, statusCode };
+      const { pin, isLow } = pinOf(chipid, client);
+      const level = levelOf(levels, pin, device, statusCode);
+      const found = client.pinLevels(result).get(pin);
+      const isInverted = isLow && (found === 0 || found === 1);
+      const payload = isInverted ? (codes[1 - found] ?? 1 - found) : level;
+      return { payload, result, statusCode };
     },
   };
 }

@@ -1,6 +1,13 @@
-import { DEVICE, type Datatype, type DeviceConfig, type ValueType } from '../common/shared.config';
+import {
+  DEVICE,
+  TYPED,
+  type Datatype,
+  type DeviceConfig,
+  type TypedConfig,
+  type ValueType,
+} from '../common/shared.config';
 
-export interface HistoryConfig extends DeviceConfig {
+export interface HistoryConfig extends DeviceConfig, TypedConfig {
   operation: 'uploads' | 'pushes' | 'sync';
   begin: string;
   beginType: ValueType;
@@ -15,6 +22,7 @@ export interface HistoryConfig extends DeviceConfig {
 
 export const DEFAULTS: HistoryConfig = {
   ...DEVICE,
+  ...TYPED,
   operation: 'uploads',
   begin: 'begin',
   beginType: 'msg',

@@ -32,6 +32,7 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
+    deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>((node) => !syncs(node)),
     chipidType: shared.chipidType,
     operation: choice(DEFAULTS.operation, 'common.label.operation', 'uploads', 'pushes', 'sync'),

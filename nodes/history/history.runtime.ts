@@ -8,11 +8,19 @@ import {
 } from '../common/action';
 import { zoneOfService } from '../common/app';
 import { aboutDevice, addName, makeCall, nameOf } from '../common/device-call';
+import type { DeviceType } from '../common/device-types';
+import { toProblem } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { isHexadecimal } from './hexadecimal';
 import { DEFAULTS, type HistoryConfig } from './history.config';
 import { onlyNew } from './incremental';
-import { decodeRecord, splitRecords, type BodyForm, type HistoryRecord } from './records';
+import {
+  chipidOf,
+  decodeRecords,
+  splitRecords,
+  type BodyForm,
+  type HistoryRecord,
+} from './records';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
@@ -47,7 +55,7 @@ function encodingOf(
 
 /** Reads, decodes and returns the records to emit: of one device, or of all between two days. */
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
-  const { app, client, config, msg, node, RED, signal } = call;
+  const { app, client, config, msg, node, RED, signal, types } = call;
   const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);
   const device = chipid === undefined ? [] : [chipid];
   const read = await makeCall(call, planOf(call), device, { signal });
@@ -58,18 +66,30 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
   const form = { encoding: encodingOf(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
-  const decoded = records.map((record) => decodeRecord(record, form, datatype));
+  // What was pushed to a device is not what it uploads.
+  const typeOf = (device: string): DeviceType | undefined =>
+    operation === 'pushes' ? undefined : types.of(client, device);
+  const decoded = await decodeRecords(records, form, datatype, (record) =>
+    typeOf(chipid ?? ('chipid' in record ? chipidOf(record) : '')),
+  );
+  const units = chipid === undefined ? undefined : typeOf(chipid)?.units;
   const ofDevice = chipid === undefined ? {} : addName({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
   const sent = due && { sent: due.remember };
-  if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };
+  if (!config.split) {
+    const payload = decoded.map((each) =>
+      each.error ? { ...each, error: toProblem(each.error) } : each,
+    );
+    return { set: { ...fields, ...(units && { units: { ...units } }), payload }, ...sent };
+  }
   const messages = splitRecords(RED, msg, records, decoded, {
     zone: zoneOfService(client),
     nameOf: (device) => nameOf(client, device),
     rowOf: (device) => client.fleet.book?.row(device),
     fields,
   });
-  return { messages, ...sent };
+  for (const [index, { error }] of decoded.entries()) if (error) node.error(error, messages[index]);
+  return { messages: messages.filter((_, index) => !decoded[index]?.error), ...sent };
 }
 
 /** Reads a device's uploads, its pushed commands, or all uploads between two days. */

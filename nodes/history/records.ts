@@ -7,7 +7,14 @@ import {
   type UploadRecord,
 } from '../../src/for-nodes';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
-import { decodeBody } from '../common/upload-message';
+import type { DeviceType } from '../common/device-types';
+import {
+  decodeAs,
+  decodeBody,
+  isTyped,
+  typeFields,
+  undecodable as untyped,
+} from '../common/upload-message';
 import { hexadecimalBytes } from './hexadecimal';
 import type { HistoryConfig } from './history.config';
 
@@ -19,7 +26,13 @@ export const chipidOf = ({ chipid }: { chipid: unknown }): string =>
   dropLeadingZeros(String(chipid));
 
 /** A record whose body may have been decoded. */
-type DecodedRecord = Omit<HistoryRecord, 'body'> & { body: unknown };
+type DecodedRecord = Omit<HistoryRecord, 'body'> & {
+  body: unknown;
+  /** Of a device with a type. */
+  raw?: Buffer;
+  units?: Record<string, string>;
+  error?: DeviceCloudError;
+};
 
 /** The id, if it is well-formed: an error repeats nothing of the service that may not be harmless. */
 const named = ({ id }: HistoryRecord): string => (/^\d{1,20}$/.test(String(id)) ? ` ${id}` : '');
@@ -45,23 +58,64 @@ function bytesOf(text: string, { encoding, charset }: BodyForm): Buffer | undefi
   return bytes ?? Buffer.from(text, 'utf8');
 }
 
-/**
- * Decodes the body of a record.
- * @throws DeviceCloudError `INVALID_RESPONSE` that names the record
- */
-export function decodeRecord(
-  record: HistoryRecord,
-  form: BodyForm,
-  datatype: HistoryConfig['datatype'],
-): DecodedRecord {
-  if (datatype === 'raw') return record;
+/** @throws DeviceCloudError `INVALID_RESPONSE` that names the record */
+function bytesOfRecord(record: HistoryRecord, form: BodyForm): Buffer {
   const { body: text } = record;
   if (typeof text !== 'string') throw undecodable(record, 'not text');
   const bytes = bytesOf(text, form);
-  if (!bytes) throw undecodable(record, 'not Base64');
-  const decoded = decodeBody(bytes, datatype, form.charset);
+  if (bytes) return bytes;
+  throw undecodable(record, 'not Base64');
+}
+
+/** Decodes the body of a record by the type of its device. One that cannot be decoded has its bytes, and says why. */
+async function decodeByType(
+  record: HistoryRecord,
+  form: BodyForm,
+  type: DeviceType,
+): Promise<DecodedRecord> {
+  const raw = bytesOfRecord(record, form);
+  const { charset } = form;
+  const decoded = await decodeBody(raw, { datatype: 'auto-detect', charset, type });
+  const fields = typeFields(type, raw);
+  if ('value' in decoded) return { ...record, ...fields, body: decoded.value };
+  const error = untyped(`The body of the history record${named(record)}`, decoded.problem, type);
+  return { ...record, ...fields, body: raw, error };
+}
+
+/** Decodes the body of a record. @throws DeviceCloudError `INVALID_RESPONSE` that names the record */
+function decodePlain(
+  record: HistoryRecord,
+  form: BodyForm,
+  datatype: HistoryConfig['datatype'],
+  type: DeviceType | undefined,
+): DecodedRecord {
+  if (datatype === 'raw') return record;
+  const raw = bytesOfRecord(record, form);
+  const decoded = decodeAs(raw, datatype, form.charset);
   if ('problem' in decoded) throw undecodable(record, decoded.problem);
-  return { ...record, body: decoded.value };
+  return { ...record, ...typeFields(type, raw), body: decoded.value };
+}
+
+/**
+ * Decodes the bodies of records.
+ * @param typeOf the type of a record's device, which comes before the datatype
+ * @throws DeviceCloudError `INVALID_RESPONSE` that names a record that cannot be decoded as the datatype
+ */
+export async function decodeRecords(
+  records: readonly HistoryRecord[],
+  form: BodyForm,
+  datatype: HistoryConfig['datatype'],
+  typeOf: (record: HistoryRecord) => DeviceType | undefined,
+): Promise<DecodedRecord[]> {
+  const decoded: DecodedRecord[] = [];
+  for (const record of records) {
+    const type = typeOf(record);
+    const found = isTyped(type)
+      ? await decodeByType(record, form, type)
+      : decodePlain(record, form, datatype, type);
+    decoded.push(found);
+  }
+  return decoded;
 }
 
 const TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
@@ -104,6 +158,12 @@ function deviceFields(
   return { chipid, ...(name === undefined ? {} : { name }), ...(device && { device }) };
 }
 
+/** What the type of a device adds. */
+const typedFields = ({ raw, units }: Partial<DecodedRecord> = {}): object => ({
+  ...(raw && { raw }),
+  ...(units && { units }),
+});
+
 /**
  * Makes one message per record, as core's split does for an array, so that join can put them together.
  * @param records as the service gave them, for `msg.record`
@@ -127,6 +187,7 @@ export function splitRecords(
     ...RED.util.cloneMessage(msg),
     ...deviceFields(record, msg, { nameOf, rowOf }),
     ...fields,
+    ...typedFields(decoded[index]),
     payload: decoded[index]?.body,
     // Even if undefined: a timestamp that the message came with is not the record's.
     timestamp: serviceTime(record.create_time, zone),

@@ -30,6 +30,7 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
+    deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>((node) => !isAll(node)),
     chipidType: shared.chipidType,
     datatype: shared.datatype(),

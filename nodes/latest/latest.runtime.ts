@@ -4,7 +4,7 @@ import {
   DeviceCloudError,
   type Charset,
   type Datatype,
-  type DeviceCloudClient,
+  type DecodedBody,
   type LatestSource,
   type LatestUpload,
 } from '../../src/for-nodes';
@@ -12,7 +12,14 @@ import { invalidInput, parseDatatype, uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName, devicesOf, nameOf } from '../common/device-call';
 import { deviceText } from '../common/errors';
-import { decodeBody } from '../common/upload-message';
+import type { DeviceType } from '../common/device-types';
+import {
+  decodeBody,
+  isTyped,
+  staleFields,
+  typeFields,
+  undecodable,
+} from '../common/upload-message';
 import { DEFAULTS, type LatestConfig } from './latest.config';
 
 type LatestCall = ActionCall<LatestConfig, 'chipid'>;
@@ -34,16 +41,18 @@ function textOf(bytes: Buffer, charset: Charset): string | undefined {
 }
 
 /**
- * Decodes the body of an upload. A truncated body is not valid JSON, so it is returned as text or a Buffer.
+ * Decodes the body of an upload. A truncated body is neither valid JSON nor what a type describes, so it is returned as text or
+ * a Buffer.
  * @returns the value, or what is wrong with it, to end the sentence "the body is …"
  */
 function decodeLatest(
   { body, truncated }: LatestUpload,
   datatype: Datatype,
   charset: Charset,
-): { value: unknown } | { problem: string } {
-  const isPlain = datatype === 'buffer' || datatype === 'base64';
-  if (!truncated || isPlain) return decodeBody(body, datatype, charset);
+  type: DeviceType | undefined,
+): DecodedBody | Promise<DecodedBody> {
+  const isPlain = !isTyped(type) && (datatype === 'buffer' || datatype === 'base64');
+  if (!truncated || isPlain) return decodeBody(body, { datatype, charset, type });
   return { value: textOf(body, charset) ?? body };
 }
 
@@ -61,6 +70,9 @@ export interface LatestEntry {
   online: boolean | null;
   truncated?: true;
   altered?: true;
+  /** Of a device with a type. */
+  raw?: Buffer;
+  units?: Record<string, string>;
   error?: { code: 'INVALID_RESPONSE'; message: string };
 }
 
@@ -71,29 +83,34 @@ const BYTES_OF_A_DEVICE = 512;
 const byNumber = (a: LatestEntry, b: LatestEntry): number =>
   a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
 
-function entryOf(
-  { fleet }: DeviceCloudClient,
+async function entryOf(
+  { app, client, types }: LatestCall,
   latest: LatestUpload,
   datatype: Datatype,
-  charset: Charset,
-): LatestEntry {
+): Promise<LatestEntry> {
+  const { fleet } = client;
   const { chipid, timestamp, age, source } = latest;
+  const type = types.of(client, chipid);
   const { name, online } = fleet.device(chipid) ?? { name: null, online: null };
-  const decoded = decodeLatest(latest, datatype, charset);
+  const decoding = decodeLatest(latest, datatype, app.charset, type);
+  const decoded = decoding instanceof Promise ? await decoding : decoding;
   const payload = 'value' in decoded ? decoded.value : null;
   const entry: LatestEntry = { chipid, name, payload, timestamp, age, source, online };
+  if (type) Object.assign(entry, typeFields(type, latest.body));
   if (latest.truncated) entry.truncated = true;
   if (latest.altered) entry.altered = true;
   if ('problem' in decoded) {
     // One device must not keep the others from being shown.
-    const message = `The latest upload of ${deviceText(name, chipid)} is ${decoded.problem}.`;
-    entry.error = { code: 'INVALID_RESPONSE', message };
+    const what = `The latest upload of ${deviceText(name, chipid)}`;
+    const { code, message } = undecodable(what, decoded.problem, type);
+    entry.error = { code: code as 'INVALID_RESPONSE', message };
   }
   return entry;
 }
 
 /** The latest uploads of all devices that have one, or of those of a group, by chip number. */
-async function latestOfAll({ app, client, config, inputs, signal }: LatestCall): Promise<Outcome> {
+async function latestOfAll(call: LatestCall): Promise<Outcome> {
+  const { client, config, inputs, signal } = call;
   const group = isGroup(config)
     ? new Set(devicesOf(client, config, inputs.chipid) as string[])
     : undefined;
@@ -102,7 +119,7 @@ async function latestOfAll({ app, client, config, inputs, signal }: LatestCall):
   let bytes = 0;
   for (const latest of await client.fleet.findLatestAll()) {
     if (group?.has(latest.chipid) === false) continue;
-    payload.push(entryOf(client, latest, datatype, app.charset));
+    payload.push(await entryOf(call, latest, datatype));
     bytes += latest.body.length + BYTES_OF_A_DEVICE;
     if (bytes < BYTES_A_TURN) continue;
     bytes = 0;
@@ -112,6 +129,9 @@ async function latestOfAll({ app, client, config, inputs, signal }: LatestCall):
   return { set: { payload: payload.sort(byNumber) } };
 }
 
+const ANOTHER_OUTPUT =
+  'Choose another output, such as auto-detect, if the device uploads other data, too.';
+
 const nothingKnown = (device: string, readHistory: boolean): DeviceCloudError =>
   new DeviceCloudError(
     'NO_VALUE',
@@ -119,13 +139,6 @@ const nothingKnown = (device: string, readHistory: boolean): DeviceCloudError =>
       ? `Nothing is known of ${device}: its history is empty.`
       : `Nothing is known of ${device} yet: no node that listens to it has received an upload. ` +
           'Listen to it, or let this node read its history.',
-  );
-
-const undecodable = (device: string, problem: string): DeviceCloudError =>
-  new DeviceCloudError(
-    'INVALID_RESPONSE',
-    `The latest upload of ${device} is ${problem}. ` +
-      'Choose another output, such as auto-detect, if the device uploads other data, too.',
   );
 
 /** What is known already, or what the history has, if the node may read it. */
@@ -138,41 +151,45 @@ async function find(
   return client.fleet.readLatest(chipid);
 }
 
-/** Fields of an upload, or of none. */
-function uploadFields(
+/** Fields of an upload, or of none, and the error if it cannot be decoded: then its bytes are the payload. */
+async function uploadFields(
   latest: LatestUpload | undefined,
-  datatype: Datatype,
-  charset: Charset,
+  { app, config }: LatestCall,
   device: string,
-): object {
-  if (!latest) return { payload: null, timestamp: null, age: null, source: null };
-  const decoded = decodeLatest(latest, datatype, charset);
-  if ('problem' in decoded) throw undecodable(device, decoded.problem);
-  const { timestamp, age, source, altered } = latest;
-  const fields = { payload: decoded.value, timestamp, age, source, ...(altered && { altered }) };
-  return latest.truncated ? { ...fields, truncated: true } : fields;
-}
-
-async function fieldsOf(call: LatestCall, chipid: string): Promise<object> {
-  const { app, client, config } = call;
-  const datatype = parseDatatype(config.datatype);
-  const device = deviceText(nameOf(client, chipid), chipid);
-  const latest = await find(call, chipid);
-  if (!latest && config.missing !== 'null') {
-    throw nothingKnown(device, config.missing === 'history');
-  }
-  const fields = uploadFields(latest, datatype, app.charset, device);
-  const online = client.fleet.device(chipid)?.online ?? null;
-  return { ...fields, chipid, ...(online !== null && { online }) };
+  type: DeviceType | undefined,
+): Promise<{ fields: object; error?: DeviceCloudError }> {
+  if (!latest) return { fields: { payload: null, timestamp: null, age: null, source: null } };
+  const decoded = await decodeLatest(latest, parseDatatype(config.datatype), app.charset, type);
+  const { body, timestamp, age, source, altered, truncated } = latest;
+  const fields = {
+    payload: 'value' in decoded ? decoded.value : body,
+    ...{ timestamp, age, source, ...typeFields(type, body) },
+    ...(altered && { altered }),
+    ...(truncated && { truncated }),
+  };
+  if ('value' in decoded) return { fields };
+  const what = `The latest upload of ${device}`;
+  return { fields, error: undecodable(what, decoded.problem, type, ANOTHER_OUTPUT) };
 }
 
 /** The latest upload of the device that a message names. */
 const latestOfOne = (call: LatestCall): Promise<Outcome> =>
   aboutDevice(call, call.inputs.chipid, async (chipid) => {
-    const fields = await fieldsOf(call, chipid);
+    const { client, config, types, msg } = call;
+    parseDatatype(config.datatype);
+    const type = types.of(client, chipid);
+    const device = deviceText(nameOf(client, chipid), chipid);
+    const latest = await find(call, chipid);
+    if (!latest && config.missing !== 'null')
+      throw nothingKnown(device, config.missing === 'history');
+    const { fields, error } = await uploadFields(latest, call, device, type);
+    if (error && !isTyped(type)) throw error;
+    const online = client.fleet.device(chipid)?.online ?? null;
+    const found = { ...fields, chipid, ...(online !== null && { online }) };
+    const set = addName(found, client, chipid, msg);
     // Another node may have put them on the message about another upload, perhaps of another device.
-    const remove = ['truncated', 'altered', 'online'];
-    return { set: addName({ ...fields }, call.client, chipid, call.msg), remove };
+    const remove = ['truncated', 'altered', 'online', ...staleFields(type)];
+    return error ? { set, error, always: true } : { set, remove };
   });
 
 const isGroup = ({ chipidType }: LatestConfig): boolean => chipidType === 'group';

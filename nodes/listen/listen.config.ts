@@ -1,8 +1,8 @@
-import type { Datatype } from '../common/shared.config';
+import { TYPED, type Datatype, type TypedConfig } from '../common/shared.config';
 
 export const LISTEN_TYPE = 'device-cloud-listen';
 
-export interface ListenConfig {
+export interface ListenConfig extends TypedConfig {
   app: string;
   devices: 'list' | 'online' | 'group' | 'dynamic';
   chipids: string[];
@@ -25,6 +25,7 @@ export const DEFAULTS: ListenConfig = {
   group: '',
   refresh: 60,
   datatype: 'auto-detect',
+  ...TYPED,
   recover: 'reconnect',
   shard: '',
   deliver: 'here',

@@ -84,6 +84,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     name: shared.name,
     version: shared.version,
     app: shared.app(),
+    deviceType: shared.typeOfDevices(),
     devices: choice(DEFAULTS.devices, 'common.label.devices', 'list', 'online', 'group', 'dynamic'),
     chipids: chipidsProperty(),
     group: shared.group,

@@ -6,9 +6,10 @@ import {
   type DeviceCloudClient,
   type Upload,
 } from '../../src/index';
-import { inShard, parseDatatype } from '../../src/input';
+import { inShard, parseDatatype, show } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
+import { DeviceTypes, type DeviceType } from '../common/device-types';
 import { asError, messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
 import { createFaultLog, UnusableRecords } from '../common/fault-log';
@@ -16,8 +17,9 @@ import type { Runtime } from '../common/action';
 import { readListEntry } from '../common/settings';
 import { MAX_SECONDS, withDefaults } from '../common/shared.config';
 import { failureStatus, StatusLine } from '../common/status';
-import { uploadMessage } from '../common/upload-message';
+import { uploadMessage, type UploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
+import { DecodeQueue } from './decode-queue';
 import { DEFAULTS, type ListenConfig } from './listen.config';
 import {
   changeDevices,
@@ -41,6 +43,15 @@ const refreshOf = ({ refresh }: ListenConfig): number => {
   return Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
 };
 
+/** A type whose expression is too slow for what its devices upload. */
+const tooMany = (type: DeviceType): DeviceType => ({
+  ...type,
+  problem: new DeviceCloudError(
+    'QUEUE_FULL',
+    `The expression of the type ${show(type.name)} is slower than uploads come: too many wait for it. Make it simpler.`,
+  ),
+});
+
 /** Milliseconds between two statuses that differ in the age of an upload alone. */
 const MINUTE = 60_000;
 
@@ -56,6 +67,11 @@ class ListenLife implements DevicesListener {
   readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
   #showsAge = false;
   #datatype: Datatype = 'auto-detect';
+  readonly #types: DeviceTypes;
+  readonly #decoding = new DecodeQueue(
+    (decoded) => this.#emit(decoded),
+    (error) => this.#log.write('emit', messageOf(error)),
+  );
   readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
   #client: DeviceCloudClient | undefined;
@@ -78,6 +94,7 @@ class ListenLife implements DevicesListener {
   ) {
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
+    this.#types = new DeviceTypes(RED, config.deviceType, (line) => node.warn(line));
     this.#app.join(node);
     this.#starting = this.#start();
   }
@@ -90,8 +107,8 @@ class ListenLife implements DevicesListener {
     return changeDevices(this.#devices, msg);
   }
 
-  /** Releases everything. */
-  close(): void {
+  /** Releases everything, once what has arrived is decoded. Never rejects. */
+  async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#retry);
     this.#status.close();
@@ -99,6 +116,7 @@ class ListenLife implements DevicesListener {
     this.#stopWatching?.();
     this.#leaveCluster?.();
     this.#devices?.close();
+    await this.#decoding.flush();
     this.#log.close();
     this.#app.leave(this.node);
     this.#positions?.close();
@@ -108,9 +126,23 @@ class ListenLife implements DevicesListener {
   onUpload(upload: Upload): void {
     if (this.#showsAge) this.onChange();
     if (!upload.replayed) this.#online?.seen(upload.chipid);
-    const name = this.#client?.fleet.name(upload.chipid);
-    const { message, error } = uploadMessage(upload, this.#datatype, this.#app.charset, name);
-    addRow(message, this.#client, upload.chipid);
+    const { chipid, body } = upload;
+    const name = this.#client?.fleet.name(chipid);
+    const type = this.#types.of(this.#client, chipid);
+    const used = type?.isSlow && this.#decoding.isFull ? tooMany(type) : type;
+    const decoding = { datatype: this.#datatype, charset: this.#app.charset, type: used };
+    const decoded = uploadMessage(upload, decoding, name);
+    // One for which there is no room does not wait for those before it.
+    if (used !== type && !(decoded instanceof Promise)) this.#emit(decoded);
+    else this.#decoding.add(chipid, body.length, decoded);
+  }
+
+  whenEmitted(chipid: string, act: () => void): void {
+    this.#decoding.after(chipid, act);
+  }
+
+  #emit({ message, error }: UploadMessage): void {
+    addRow(message, this.#client, String(message['chipid']));
     if (error) this.node.error(error, message);
     else this.node.send(message);
   }
@@ -136,6 +168,8 @@ class ListenLife implements DevicesListener {
   }
 
   #statusOfDevices(): NodeStatus {
+    const { problem } = this.#types;
+    if (problem) return failureStatus(problem);
     const states = this.#devices?.states() ?? [];
     const isKept = this.#positions?.problem === undefined;
     return channelsStatus(states, Date.now(), this.#client?.cluster, isKept);
@@ -287,5 +321,10 @@ export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
         .catch((error: unknown) => node.error(asError(error)));
     });
   }
-  node.on('close', () => life.close());
+  node.on('close', (_removed: boolean, done: () => void) => {
+    life.close().then(
+      () => done(),
+      () => done(),
+    );
+  });
 };

@@ -23,6 +23,8 @@ export interface DevicesListener {
   onUpload(upload: Upload): void;
   /** Called when a channel's state or the set of devices has changed. */
   onChange(): void;
+  /** Does something once the uploads of a device that have arrived are emitted. */
+  whenEmitted(chipid: string, act: () => void): void;
   /**
    * Called when something is wrong with a device's channel or its recovery, in words for the log.
    * @param kind the same for all faults of a kind, whatever the device
@@ -49,7 +51,7 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
 
   constructor(
     protected readonly chipid: string,
-    private readonly listener: DevicesListener,
+    protected readonly listener: DevicesListener,
     private readonly recover: Recover | undefined,
   ) {}
 
@@ -99,7 +101,7 @@ class KeptDevice extends ListenedDevice {
   }
 
   save(position: Position): void {
-    this.positions.set(this.chipid, position);
+    this.listener.whenEmitted(this.chipid, () => this.positions.set(this.chipid, position));
   }
 }
 

@@ -1,16 +1,10 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { DeviceCloudError, type RequestMatch } from '../../src/for-nodes';
-import { BoundedExpression } from '../common/bounded-expression';
+import { BoundedExpression, MAX_READ } from '../common/bounded-expression';
 import { isObject } from '../common/shared.config';
 
 /** Seconds that the expression may take for one upload. */
 const LIMIT = 1;
-
-/**
- * Bytes of an upload that the expression may read. JSONata's own functions, such as `$sort`, cannot be stopped. Time and memory
- * of `$sort` grow with the square: 4,096 values take 0.1 s and 70 MB, 50,000 take all memory.
- */
-const MAX_BYTES = 4096;
 
 /** The nodes whose log says that an upload was too long. */
 const warned = new WeakSet<Node>();
@@ -30,13 +24,13 @@ export function jsonataCondition(
   const isPlain = isObject(message) && !Buffer.isBuffer(message);
   const request = { ...(isPlain && message), ...msg };
   return async (upload, { body, chipid }, patterns) => {
-    if (body.length > MAX_BYTES) throw tooLong(node, chipid, body.length);
+    if (body.length > MAX_READ) throw tooLong(node, chipid, body.length);
     return (await prepared.evaluate({ upload, request }, patterns)) === true;
   };
 }
 
 function tooLong(node: Node, chipid: string, bytes: number): Error {
-  const why = `an upload of device ${chipid} has ${bytes} bytes, the expression reads at most ${MAX_BYTES}`;
+  const why = `an upload of device ${chipid} has ${bytes} bytes, the expression reads at most ${MAX_READ}`;
   if (!warned.has(node)) {
     warned.add(node);
     node.warn(

@@ -1,14 +1,16 @@
 import {
   DEVICE_CALL,
   MESSAGE,
+  TYPED,
   type Datatype,
   type DeviceCallConfig,
   type MessageConfig,
+  type TypedConfig,
   type ValueType,
 } from '../common/shared.config';
 
 /** `timeout` holds for the channel, and then for the push. */
-export interface RequestConfig extends DeviceCallConfig, MessageConfig {
+export interface RequestConfig extends DeviceCallConfig, MessageConfig, TypedConfig {
   /** Which upload is the reply. */
   match: 'property' | 'pattern' | 'jsonata' | 'next';
   /** A path in the decoded upload. */
@@ -27,6 +29,7 @@ export interface RequestConfig extends DeviceCallConfig, MessageConfig {
 export const DEFAULTS: RequestConfig = {
   ...DEVICE_CALL,
   ...MESSAGE,
+  ...TYPED,
   match: 'property',
   property: '',
   equals: '',

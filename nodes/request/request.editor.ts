@@ -81,6 +81,7 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
+    deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
     format: shared.format<Config>(),

@@ -1,6 +1,7 @@
 import type { PushMessage, Reply, RequestMatch } from '../../src/for-nodes';
 import { defineAction, type ActionCall } from '../common/action';
 import { aboutDevice, addName, formatOf, timeoutOf } from '../common/device-call';
+import { staleFields, typeFields } from '../common/upload-message';
 import { jsonataCondition } from './condition';
 import { DEFAULTS, type RequestConfig } from './request.config';
 
@@ -42,19 +43,23 @@ export const action = defineAction<RequestConfig, Input>({
     note: 'request',
   }),
   async perform(call) {
-    const { client, config, inputs, msg, signal, onProgress } = call;
+    const { client, config, inputs, msg, types, signal, onProgress } = call;
     return aboutDevice(call, inputs.chipid, async (chipid) => {
+      const type = types.of(client, chipid);
+      if (type?.problem) throw type.problem;
       const reply = await client.request(chipid, inputs.message as PushMessage, {
         ...timeoutOf(config),
         match: matchOf(call),
         format: formatOf(config, msg),
         replyTimeout: 1000 * Number(config.replyTimeout),
         datatype: config.datatype,
+        ...(type?.decode && { decode: type.decode }),
         signal,
         onProgress,
       });
-      const set = addName({ ...fieldsOf(reply), chipid }, client, chipid, msg);
-      return { set, remove: ['answer', 'replayed', 'altered', 'uncertain'] };
+      const fields = { ...fieldsOf(reply), ...typeFields(type, reply.upload.body), chipid };
+      const set = addName(fields, client, chipid, msg);
+      return { set, remove: ['answer', 'replayed', 'altered', 'uncertain', ...staleFields(type)] };
     });
   },
 });

@@ -1,6 +1,12 @@
-import { MANY, type ManyConfig, type ValueType } from '../common/shared.config';
+import {
+  MANY,
+  TYPED,
+  type ManyConfig,
+  type TypedConfig,
+  type ValueType,
+} from '../common/shared.config';
 
-export interface RtStatusConfig extends ManyConfig {
+export interface RtStatusConfig extends ManyConfig, TypedConfig {
   /** The callback's key as registered in the device's firmware. */
   key: string;
   keyType: ValueType;
@@ -10,6 +16,7 @@ export interface RtStatusConfig extends ManyConfig {
 
 export const DEFAULTS: RtStatusConfig = {
   ...MANY,
+  ...TYPED,
   key: 'key',
   keyType: 'msg',
   datatype: 'auto-detect',

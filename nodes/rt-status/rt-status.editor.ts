@@ -20,6 +20,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
+    deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,

@@ -1,6 +1,6 @@
-import type { Datatype } from '../common/shared.config';
+import { TYPED, type Datatype, type TypedConfig } from '../common/shared.config';
 
-export interface WorkConfig {
+export interface WorkConfig extends TypedConfig {
   app: string;
   datatype: Datatype;
   /** When an upload counts as handled: once its message is sent, or when an ack node says so. */
@@ -16,6 +16,7 @@ export interface WorkConfig {
 export const DEFAULTS: WorkConfig = {
   app: '',
   datatype: 'auto-detect',
+  ...TYPED,
   acknowledge: 'sent',
   inFlight: 16,
   redeliver: 60,

@@ -28,6 +28,7 @@ RED.nodes.registerType<Config>('device-cloud-work', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
+    deviceType: shared.typeOfDevices(),
     datatype: shared.datatype(),
     acknowledge: choice(DEFAULTS.acknowledge, 'label.acknowledge', 'sent', 'ack'),
     inFlight: limited('inFlight'),

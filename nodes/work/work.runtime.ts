@@ -9,13 +9,14 @@ import {
 import { parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, nameOf } from '../common/device-call';
+import { DeviceTypes } from '../common/device-types';
 import { messageOf, noQueue } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { choiceOf } from '../common/settings';
 import { withDefaults } from '../common/shared.config';
 import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/status';
-import { uploadMessage } from '../common/upload-message';
+import { uploadMessage, type UploadMessage } from '../common/upload-message';
 import { DEFAULTS, type WorkConfig } from './work.config';
 
 /** Milliseconds until a node that could not start tries again: the one that works on the queue may be removed. */
@@ -27,6 +28,7 @@ class WorkLife {
   readonly #config: WorkConfig;
   readonly #app: App;
   readonly #status: StatusLine;
+  readonly #types: DeviceTypes;
   readonly #log = createFaultLog((line) => this.#node.warn(line));
   #client: DeviceCloudClient | undefined;
   #datatype: Datatype = 'auto-detect';
@@ -40,6 +42,7 @@ class WorkLife {
     this.#config = config;
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
+    this.#types = new DeviceTypes(RED, config.deviceType, (line) => node.warn(line));
     this.#app.join(node);
     void this.#start();
   }
@@ -91,9 +94,25 @@ class WorkLife {
     showState();
   }
 
-  #deliver(cluster: ClusterMember, { token, upload, redelivered }: ClusterJob): void {
+  #deliver(cluster: ClusterMember, job: ClusterJob): void {
+    const { upload } = job;
+    const { charset } = this.#app;
     const name = this.#client && nameOf(this.#client, upload.chipid);
-    const { message, error } = uploadMessage(upload, this.#datatype, this.#app.charset, name);
+    const type = this.#types.of(this.#client, upload.chipid);
+    const decoded = uploadMessage(upload, { datatype: this.#datatype, charset, type }, name);
+    if (!(decoded instanceof Promise)) this.#emit(cluster, job, decoded);
+    else
+      decoded
+        // Once the node is closed it is delivered again, elsewhere or later.
+        .then((message) => (this.#isClosed ? undefined : this.#emit(cluster, job, message)))
+        .catch((error: unknown) => this.#failed(error));
+  }
+
+  #emit(
+    cluster: ClusterMember,
+    { token, upload, redelivered }: ClusterJob,
+    { message, error }: UploadMessage,
+  ): void {
     addRow(message, this.#client, upload.chipid);
     if (this.#waitsForAck) message['ack'] = token;
     if (redelivered) message['redelivered'] = true;

@@ -8,7 +8,7 @@ const manifest = JSON.parse(read('package.json')) as {
   'node-red': { nodes: object; plugins: object };
 };
 const nodes = Object.keys(manifest['node-red'].nodes);
-const isAction = (name: string): boolean => name !== 'app' && name !== 'cluster';
+const isAction = (name: string): boolean => !['app', 'cluster', 'type'].includes(name);
 
 /** The parts of a node that no build and no other test would miss. */
 describe('each node has all that CONTRIBUTING asks for', () => {

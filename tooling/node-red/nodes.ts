@@ -13,6 +13,7 @@ import { DEFAULTS as REFRESH } from '../../nodes/refresh/refresh.config';
 import { DEFAULTS as REQUEST } from '../../nodes/request/request.config';
 import { DEFAULTS as RT_STATUS } from '../../nodes/rt-status/rt-status.config';
 import { DEFAULTS as SERVER } from '../../nodes/server/server.config';
+import { DEFAULTS as TYPE } from '../../nodes/type/type.config';
 import { DEFAULTS as WORK } from '../../nodes/work/work.config';
 import type { Simulator } from '../../src/simulator';
 
@@ -40,16 +41,20 @@ const NODES = {
   work: WORK,
   ack: ACK,
   cluster: CLUSTER,
+  type: TYPE,
 };
 
 /** The properties of each node, as they are saved. */
 export type NodeProperties = typeof NODES;
 
-type Samples = Omit<NodeProperties, 'listen' | 'cluster'> & {
+type Samples = Omit<NodeProperties, 'listen' | 'cluster' | 'type'> & {
   listen: NodeProperties['listen'] & { inputs: number };
 };
 
 const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
+
+/** The id of a type. */
+const typed = { deviceType: 'type' } as const;
 
 const many = { many: true, limit: '20', atOnce: '4' } as const;
 const wait = { when: 'online', expires: '60', replace: true } as const;
@@ -68,6 +73,7 @@ export const CHANGED: Samples = {
     timeout: '7',
   },
   gpio: {
+    ...typed,
     ...device,
     ...many,
     ...wait,
@@ -101,6 +107,7 @@ export const CHANGED: Samples = {
     timeout: '20',
   },
   'rt-status': {
+    ...typed,
     ...device,
     ...many,
     key: 'temperature',
@@ -110,6 +117,7 @@ export const CHANGED: Samples = {
   },
   devices: { app: 'app', operation: 'app' },
   history: {
+    ...typed,
     ...device,
     operation: 'sync',
     begin: '20260101',
@@ -120,7 +128,7 @@ export const CHANGED: Samples = {
     split: true,
     incremental: true,
   },
-  latest: { ...device, datatype: 'utf8', missing: 'history' },
+  latest: { ...device, ...typed, datatype: 'utf8', missing: 'history' },
   server: {
     app: 'app',
     operation: 'update',
@@ -136,6 +144,7 @@ export const CHANGED: Samples = {
     queryType: 'msg',
   },
   listen: {
+    ...typed,
     app: 'app',
     devices: 'list',
     chipids: ['10000001', '12345678901234567890'],
@@ -148,6 +157,7 @@ export const CHANGED: Samples = {
     inputs: 0,
   },
   request: {
+    ...typed,
     ...device,
     format: 'B64',
     message: 'AQL/',
@@ -175,6 +185,7 @@ export const CHANGED: Samples = {
     start: 'current',
   },
   work: {
+    ...typed,
     app: 'my-cloud',
     datatype: 'json',
     acknowledge: 'ack',

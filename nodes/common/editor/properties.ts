@@ -1,5 +1,6 @@
 import {
   APP_TYPE,
+  TYPE_TYPE,
   DEVICE,
   DEVICE_CALL,
   MANY,
@@ -61,6 +62,14 @@ export const app = (): { value: ''; type: string; required: true; label: string 
   type: APP_TYPE,
   required: true,
   label: t('common.label.app'),
+});
+
+/** The type of all devices of the node; none: for each the one that the book names. */
+export const typeOfDevices = (): { value: ''; type: string; required: false; label: string } => ({
+  value: '',
+  type: TYPE_TYPE,
+  required: false,
+  label: t('common.label.deviceType'),
 });
 
 /** @param needed whether the node calls one device */

@@ -101,7 +101,8 @@ function explanationButton(explanation: Explanation): JQuery[] {
   return [$('<div>').append(button), box];
 }
 
-function showRows(list: JQuery, rows: ResultRow[]): void {
+/** Shows lines in a list, in place of those before. */
+export function showRows(list: JQuery, rows: ResultRow[]): void {
   list.empty();
   for (const row of rows) {
     const item = $('<li>')

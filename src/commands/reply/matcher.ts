@@ -5,7 +5,13 @@ import { MAX_PATTERN, PatternBudget } from '../../util/bounded-pattern';
 import { decodeUpload, uploadText } from '../../util/decode';
 import { equalJson, readPath, valueAt } from '../../util/object';
 import { oneLine, show } from '../../util/show';
-import type { RequestMatch } from './types';
+import type { DecodedBody, RequestMatch, UploadDecoder } from './types';
+
+/** How a request has uploads decoded. */
+export type Decoding = Datatype | UploadDecoder;
+
+/** The decoded body; undefined if it cannot be decoded. */
+type Payload = { value: unknown } | undefined;
 
 /** An upload that may answer several requests: what each reads of it is worked out once. */
 export class UploadReading {
@@ -13,7 +19,7 @@ export class UploadReading {
   readonly arrived = performance.now();
   /** The time for all patterns that judge it. */
   readonly patterns = new PatternBudget();
-  readonly #decoded = new Map<Datatype, { value: unknown } | undefined>();
+  readonly #decoded = new Map<Decoding, Payload | Promise<Payload>>();
   readonly #verdicts = new Map<string, boolean>();
 
   constructor(
@@ -21,17 +27,27 @@ export class UploadReading {
     readonly charset: Charset = 'utf-8',
   ) {}
 
-  /** The decoded body, or undefined if it is not of that type. */
-  decoded(datatype: Datatype): { value: unknown } | undefined {
-    if (this.#decoded.has(datatype)) return this.#decoded.get(datatype);
-    let decoded: { value: unknown } | undefined;
+  /** The decoded body, or undefined if it cannot be decoded; once a promise of it has settled, the same without it. */
+  decoded(by: Decoding): Payload | Promise<Payload> {
+    if (this.#decoded.has(by)) return this.#decoded.get(by);
+    const decoded = this.#decode(by);
+    this.#decoded.set(by, decoded);
+    return decoded;
+  }
+
+  #decode(by: Decoding): Payload | Promise<Payload> {
+    const { body } = this.upload;
     try {
-      decoded = { value: decodeUpload(this.upload.body, datatype, this.charset) };
+      if (typeof by !== 'function') return { value: decodeUpload(body, by, this.charset) };
+      const decoded = by(body, this.charset);
+      if (!(decoded instanceof Promise)) return payloadOf(decoded);
+      const payload = decoded.then(payloadOf, () => undefined);
+      void payload.then((settled) => this.#decoded.set(by, settled));
+      return payload;
     } catch {
       // Not JSON, or too deep: it answers no request that expects JSON.
+      return undefined;
     }
-    this.#decoded.set(datatype, decoded);
-    return decoded;
   }
 
   /** The body as text; undefined if it is not text. */
@@ -48,6 +64,8 @@ export class UploadReading {
     return verdict;
   }
 }
+
+const payloadOf = (decoded: DecodedBody): Payload => ('value' in decoded ? decoded : undefined);
 
 /** Judges whether an upload answers a request. It may throw, or its promise reject. */
 export interface Matcher {

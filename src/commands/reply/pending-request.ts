@@ -1,10 +1,10 @@
 import { DeviceCloudError, ERRORS, isDeviceCloudError, isSilence } from '../../errors';
 import type { CallAborted, Deadline } from '../../http/deadline';
-import type { Answer, Datatype, PushAnswer } from '../../types';
+import type { Answer, PushAnswer } from '../../types';
 import { PatternFailed } from '../../util/bounded-pattern';
 import { capitalized, oneLine } from '../../util/show';
 import { thrownText } from '../../util/thrown';
-import type { Matcher, UploadReading } from './matcher';
+import type { Decoding, Matcher, UploadReading } from './matcher';
 import type { Reply } from './types';
 
 /** Milliseconds that a condition may take to judge one upload: those behind it wait. */
@@ -15,7 +15,7 @@ export interface Wanted {
   /** The push, as errors name it: `Push to device 10000001`. */
   name: string;
   matcher: Matcher;
-  datatype: Datatype;
+  decoding: Decoding;
   /** Seconds from sending the push. */
   replyTimeout: number;
 }
@@ -30,7 +30,7 @@ const MAX_ERROR = 200;
 class Tally {
   /** Uploads that were judged. */
   judged = 0;
-  /** Judged uploads that are not of the datatype. */
+  /** Judged uploads that could not be decoded. */
   undecodable = 0;
   /** Judged uploads on which the condition failed, and how it did the last time. */
   failed = 0;
@@ -41,12 +41,13 @@ class Tally {
   dropped = 0;
 
   /** What came, as a sentence. */
-  text(wanted: string, datatype: string): string {
+  text(wanted: string, decoding: Decoding): string {
     if (this.judged + this.older + this.dropped === 0) {
       return 'No upload came: check that the device answers with an upload, and how long it takes.';
     }
     const parts = [`Of ${count(this.judged)} none ${wanted || 'is a reply'}`];
-    if (this.undecodable > 0) parts.push(`${this.undecodable} could not be decoded as ${datatype}`);
+    const how = typeof decoding === 'function' ? 'by the type of the device' : `as ${decoding}`;
+    if (this.undecodable > 0) parts.push(`${this.undecodable} could not be decoded ${how}`);
     if (this.failed > 0) {
       parts.push(`on ${this.failed} the condition failed (${oneLine(this.failure, MAX_ERROR)})`);
     }
@@ -134,19 +135,23 @@ export class PendingRequest {
       return false;
     }
     tally.judged++;
-    const { matcher, datatype } = this.#wanted;
-    const decoded = reading.decoded(datatype);
-    if (!decoded) {
-      tally.undecodable++;
-      return false;
-    }
+    const decoded = reading.decoded(this.#wanted.decoding);
     try {
-      const verdict: unknown = matcher.matches(decoded.value, reading);
+      const verdict: unknown =
+        decoded instanceof Promise
+          ? decoded.then((payload) => this.#matches(payload, reading))
+          : this.#matches(decoded, reading);
       const isSettled = typeof verdict !== 'object' || verdict === null;
       return isSettled ? verdict === true : this.#await(Promise.resolve(verdict));
     } catch (thrown) {
       return this.#failed(thrown);
     }
+  }
+
+  #matches(payload: { value: unknown } | undefined, reading: UploadReading): unknown {
+    if (payload) return this.#wanted.matcher.matches(payload.value, reading);
+    this.#tally.undecodable++;
+    return false;
   }
 
   /** An upload was not judged, since too many others were waiting to be. */
@@ -157,7 +162,9 @@ export class PendingRequest {
   /** Settles it with an upload that it matches. @returns false if it has ended meanwhile */
   settleWith(reading: UploadReading): boolean {
     if (!this.isOpen) return false;
-    this.#match = { reading, payload: reading.decoded(this.#wanted.datatype)?.value };
+    const decoded = reading.decoded(this.#wanted.decoding);
+    // It has settled, since it was judged.
+    this.#match = { reading, payload: decoded instanceof Promise ? undefined : decoded?.value };
     this.#close();
     return true;
   }
@@ -178,8 +185,8 @@ export class PendingRequest {
 
   /** Its time is over. */
   expire(): void {
-    const { matcher, datatype, replyTimeout } = this.#wanted;
-    const came = this.#tally.text(matcher.wanted, datatype);
+    const { matcher, decoding, replyTimeout } = this.#wanted;
+    const came = this.#tally.text(matcher.wanted, decoding);
     this.#end(`no upload answered in ${replyTimeout} s`, came);
   }
 

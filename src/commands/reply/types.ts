@@ -1,5 +1,5 @@
 import type { RecoverOptions } from '../../recovery/options';
-import type { CallProgress, Datatype, PushAnswer, PushFormat, Upload } from '../../types';
+import type { CallProgress, Charset, Datatype, PushAnswer, PushFormat, Upload } from '../../types';
 
 /**
  * Which upload answers a request:
@@ -28,6 +28,12 @@ export interface UploadPatterns {
   find(pattern: RegExp, text: string, max?: number): RegExpExecArray[];
 }
 
+/** A decoded body, or what is wrong with it: then the upload is no reply. */
+export type DecodedBody = { value: unknown } | { problem: string };
+
+/** Decodes the body of an upload. @param charset of text that is not UTF-8 */
+export type UploadDecoder = (body: Buffer, charset: Charset) => DecodedBody | Promise<DecodedBody>;
+
 /** What a request waits for: what a call waits for, then the reply. */
 export type RequestProgress = CallProgress | { state: 'awaiting-reply' };
 
@@ -43,6 +49,8 @@ export interface RequestOptions {
   replyTimeout?: number;
   /** How uploads are decoded, default `auto-detect`. One that cannot be decoded is no reply. */
   datatype?: Datatype;
+  /** Decodes uploads in place of `datatype`. */
+  decode?: UploadDecoder;
   /** How uploads that the channel missed are read: the options of the first request to a device count. */
   recover?: Pick<RecoverOptions, 'encoding' | 'zone'>;
   /** Aborts the request; the error shows its `reason`. */

@@ -136,7 +136,7 @@ export class ReplyWorld {
       ...({
         chipid: '1',
         name: 'Push',
-        datatype: 'json',
+        decoding: 'json',
         charset: 'utf-8',
         timeout: 60,
         replyTimeout: 60,

@@ -7,7 +7,9 @@ import { thrown } from '../../support/failure';
 function matches(match: RequestMatch, body: string | Buffer): unknown {
   const upload = { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(body) };
   const reading = new UploadReading(upload);
-  return matcherOf(match).matches(reading.decoded('auto-detect')?.value, reading);
+  const decoded = reading.decoded('auto-detect');
+  assert.ok(decoded && 'value' in decoded);
+  return matcherOf(match).matches(decoded.value, reading);
 }
 
 describe('the match of a request', () => {

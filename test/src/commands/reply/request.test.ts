@@ -101,6 +101,30 @@ inEachDialect('a request', () => {
     await until(() => listener.uploads.length === bodies.length);
   });
 
+  for (const isLater of [false, true]) {
+    const when = isLater ? 'later' : 'at once';
+    it(`matches what a decoder of its own makes of uploads, ${when}`, async () => {
+      const { ask, pushed, upload } = await world();
+      const calls: string[] = [];
+      const decode = (body: Buffer, charset: string) => {
+        calls.push(`${body.toString()} ${charset}`);
+        const decoded =
+          body[0] === 0x2d ? { problem: 'it is negative' } : { value: { id: body[0] } };
+        return isLater
+          ? new Promise<typeof decoded>((resolve) => setImmediate(resolve, decoded))
+          : decoded;
+      };
+      const replies = [ask(id(0x41), { decode }), ask(id(0x42), { decode })];
+      await pushed(1);
+      for (const body of ['-1', 'A', 'B']) upload(Buffer.from(body));
+      await pushed(2);
+      assert.deepEqual((await replies[0])?.payload, { id: 0x41 });
+      upload(Buffer.from('B'));
+      assert.deepEqual((await replies[1])?.payload, { id: 0x42 });
+      assert.deepEqual(calls.slice(0, 2), ['-1 utf-8', 'A utf-8']);
+    });
+  }
+
   it('is not answered by an upload before its push', async () => {
     // Longer than `until` pauses: the early upload comes before the second push.
     const { service, ask, pushed, upload } = await world({ answerDelay: 300 });

@@ -1,0 +1,178 @@
+import type { Node, NodeAPI } from 'node-red';
+import { DeviceCloudError, type DeviceCloudClient, type UploadDecoder } from '../../src/for-nodes';
+import { invalidInput, oneLine, parsePin, show } from '../../src/input';
+import { TYPE_TYPE } from './shared.config';
+
+/** What the devices of one type send and have: a config node `device-cloud-type`. */
+export interface DeviceType {
+  /** By which errors call it. */
+  readonly name: string;
+  /** Why it cannot be used. */
+  readonly problem?: DeviceCloudError | undefined;
+  /** Undefined: uploads are decoded as the node says. */
+  readonly decode?: UploadDecoder | undefined;
+  /** Whether uploads are decoded by an expression, in later turns of the event loop. */
+  readonly isSlow?: boolean;
+  /** By field; undefined if there are none. */
+  readonly units?: Readonly<Record<string, string>> | undefined;
+  readonly pins: ReadonlyMap<string, { readonly pin: number; readonly isLow: boolean }>;
+}
+
+/** The config node at run time. */
+export interface TypeNode extends Node {
+  deviceType: DeviceType;
+}
+
+const isType = (node: Node | null): node is TypeNode => node?.type === TYPE_TYPE;
+
+const notConfigured = (message: string): DeviceCloudError =>
+  new DeviceCloudError('NOT_CONFIGURED', message);
+
+const unusable = (name: string, message: string): DeviceType => ({
+  ...{ name, problem: notConfigured(message), pins: new Map() },
+});
+
+interface Deployed {
+  readonly type: DeviceType;
+  /** False from when a deploy closes its node until another takes its place. */
+  isRunning: boolean;
+}
+
+/** By the node's id. Of the process, as Node-RED is: the book names types of any flow. */
+const deployed = new Map<string, Deployed>();
+let byName: Map<string, DeviceType> | undefined;
+
+/** All types by their names, worked out again once one has changed. */
+function typesByName(): Map<string, DeviceType> {
+  if (byName) return byName;
+  byName = new Map();
+  // A type that runs comes before one that a deploy is about to replace.
+  const all = [...deployed.values()].sort((a, b) => Number(b.isRunning) - Number(a.isRunning));
+  const running = new Set<string>();
+  for (const { type, isRunning } of all) {
+    const { name } = type;
+    if (name === '') continue;
+    const isTwice = isRunning && running.has(name);
+    if (isTwice) byName.set(name, unusable(name, `Two types are called ${show(name)}.`));
+    else if (!byName.has(name)) byName.set(name, type);
+    if (isRunning) running.add(name);
+  }
+  return byName;
+}
+
+/**
+ * Makes a type known by its name until its node closes. A deploy that replaces the node leaves no moment without it.
+ * @returns whether another type has its name
+ */
+export function deployType(RED: NodeAPI, node: TypeNode): boolean {
+  const { deviceType: type, id } = node;
+  const entry = { type, isRunning: true };
+  const isNameTaken = [...deployed].some(
+    ([other, { type: its, isRunning }]) =>
+      other !== id && isRunning && its.name === type.name && type.name !== '',
+  );
+  deployed.set(id, entry);
+  byName = undefined;
+  const remove = (): void => {
+    if (deployed.get(id) !== entry) return;
+    deployed.delete(id);
+    byName = undefined;
+  };
+  node.on('close', (isRemoved: boolean, done: () => void) => {
+    entry.isRunning = false;
+    byName = undefined;
+    if (isRemoved) remove();
+    else RED.events.once('flows:started', remove);
+    done();
+  });
+  return isNameTaken;
+}
+
+/** Names without a type that a node logs at most. */
+const MOST_LOGGED = 20;
+
+/** The types of a node's devices. */
+export class DeviceTypes {
+  /** The one that the node names. */
+  readonly #own: DeviceType | undefined;
+  #logged: Set<string> | undefined;
+
+  /**
+   * @param id of the type for all devices of the node; empty: for each the one that the book names
+   * @param warn logs what is wrong
+   */
+  constructor(
+    RED: NodeAPI,
+    id: string | undefined,
+    private readonly warn: (line: string) => void = () => undefined,
+  ) {
+    if (!id) return;
+    // The types promise a node; Node-RED gives null for an unknown or disabled one.
+    const found = RED.nodes.getNode(id) as Node | null;
+    this.#own = isType(found)
+      ? found.deviceType
+      : unusable(
+          id,
+          'The type of the devices is missing or disabled. Open the node and choose one.',
+        );
+    if (this.problem) warn(this.problem.message);
+  }
+
+  /** Why the type that the node names cannot be used. */
+  get problem(): DeviceCloudError | undefined {
+    return this.#own?.problem;
+  }
+
+  /**
+   * The type of a device: the node's, or the one that the book names. Undefined if it has none. A name of the book may be no more
+   * than a label, so that one without a deployed type counts as none, which is logged once if there are types.
+   */
+  of(client: DeviceCloudClient | undefined, chipid: string): DeviceType | undefined {
+    if (this.#own) return this.#own;
+    const name = client?.fleet.book?.typeOf(chipid);
+    if (!name) return undefined;
+    const type = typesByName().get(name);
+    if (!type && deployed.size > 0) this.#logMissing(name);
+    return type;
+  }
+
+  #logMissing(name: string): void {
+    const logged = (this.#logged ??= new Set());
+    if (logged.has(name) || logged.size >= MOST_LOGGED) return;
+    logged.add(name);
+    this.warn(
+      `The book gives devices the type ${show(name)}, and no type of that name is deployed: they have none. This is logged once.`,
+    );
+  }
+}
+
+/** Names of pins that an error lists. */
+const MOST_NAMES = 30;
+
+/** Whether a pin is given by its name, which has a letter. */
+export const isPinName = (pin: unknown): pin is string =>
+  typeof pin === 'string' && /\p{L}/u.test(pin);
+
+/**
+ * Finds a pin by its number or, if the device has a type, by its name there.
+ * @returns its number, and whether it is active low: a pin that is given by its number never is
+ * @throws DeviceCloudError `INVALID_INPUT` that lists the names
+ */
+export function resolvePin(
+  type: DeviceType | undefined,
+  pin: unknown,
+): { pin: number; isLow: boolean } {
+  if (!isPinName(pin)) return { pin: parsePin(pin), isLow: false };
+  if (!type)
+    throw invalidInput(
+      `The pin must be an integer from 0, but is ${show(pin)}: the device has no type that names its pins.`,
+    );
+  if (type.problem) throw type.problem;
+  const found = type.pins.get(pin.trim());
+  if (found) return found;
+  const names = [...type.pins.keys()];
+  const some = names.slice(0, MOST_NAMES).map((name) => oneLine(name, MOST_NAMES));
+  const known = names.length === 0 ? 'has no names of pins' : `has ${some.join(', ')}`;
+  const more = names.length > MOST_NAMES ? ', …' : '';
+  throw invalidInput(`No pin is called ${show(pin)}: the type ${show(type.name)} ${known}${more}.`);
+}

@@ -1,0 +1,116 @@
+/** Properties of the config node `device-cloud-type`: what the devices of one type send and have. Its `name` is what the book names. */
+export interface TypeConfig {
+  /** `none`: uploads are decoded as each node says. */
+  decode: 'none' | 'pairs' | 'bytes' | 'jsonata';
+  /** The text between two pairs. */
+  pairs: string;
+  /** The text between name and value. */
+  equals: string;
+  /** Fields in order, such as `i16be temperature / 100, u8 battery`. */
+  bytes: string;
+  /** JSONata over `{upload, text}`. */
+  expression: string;
+  /** JSON from field to unit. */
+  units: string;
+  /** Names of pins, such as `valve: 5, lamp: 12 low`. */
+  pins: string;
+  /** Keys of rt-status, separated by commas. */
+  callbacks: string;
+}
+
+export const DEFAULTS: TypeConfig = {
+  decode: 'none',
+  pairs: ';',
+  equals: '=',
+  bytes: '',
+  expression: '',
+  units: '',
+  pins: '',
+  callbacks: '',
+};
+
+/** A pin by its name. */
+export interface NamedPin {
+  readonly pin: number;
+  /** Active low: on is level 0. */
+  readonly isLow: boolean;
+}
+
+/** A name has a letter: a number alone is a pin itself. */
+const PIN = /^([^:,]*\p{L}[^:,]*):\s*(\d{1,9})(?:\s+(low))?$/u;
+
+/** Reads the names of pins. @returns the part that is wrong, if one is */
+export function readPins(text: string): { pins: Map<string, NamedPin> } | { wrong: string } {
+  const pins = new Map<string, NamedPin>();
+  if (text.trim() === '') return { pins };
+  for (const part of text.split(',')) {
+    const [, label = '', pin, low] = PIN.exec(part.trim()) ?? [];
+    const name = label.trim();
+    if (pin === undefined || pins.has(name)) return { wrong: part.trim() };
+    pins.set(name, { pin: Number(pin), isLow: low !== undefined });
+  }
+  return { pins };
+}
+
+/** Reads the units of fields; undefined if they are not a JSON object of texts. */
+export function readUnits(text: string): Record<string, string> | undefined {
+  if (text.trim() === '') return {};
+  try {
+    const units: unknown = JSON.parse(text);
+    if (typeof units !== 'object' || units === null || Array.isArray(units)) return undefined;
+    const isUnits = Object.values(units).every((unit) => typeof unit === 'string');
+    return isUnits ? (units as Record<string, string>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The keys of callbacks. */
+export const readCallbacks = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((key) => key.trim())
+      .filter((key) => key !== ''),
+  ),
+];
+
+const valueText = (value: unknown): string => {
+  // Of a float of 32 bits, more digits are noise.
+  if (typeof value === 'number') return String(Number(value.toPrecision(7)));
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+/** Fields that are looked at for a text. */
+const MOST_FIELDS = 50;
+
+/** A decoded upload, field by field with its units: `temperature 21.5 °C`. */
+export function fieldTexts(value: unknown, units: Readonly<Record<string, string>>): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [valueText(value)];
+  return Object.entries(value)
+    .slice(0, MOST_FIELDS)
+    .map(([name, field]) => {
+      const unit = Object.hasOwn(units, name) ? ` ${units[name]}` : '';
+      return `${name} ${valueText(field)}${unit}`;
+    });
+}
+
+/** What is sent to try an expression. */
+export interface TryRequest {
+  /** Of the config node. */
+  id: string;
+  expression: string;
+  /** The bytes of an upload. */
+  hex: string;
+}
+
+/** What became of it. */
+export type TryResult = { value: unknown } | { problem: string };
+
+/** The latest upload of a device, to try a type. */
+export interface TriedUpload {
+  /** At most its first 4,096 bytes. */
+  hex: string;
+  size: number;
+}

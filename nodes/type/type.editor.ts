@@ -1,0 +1,189 @@
+import { checked, choice, notBlank, validator } from '../common/editor/fields';
+import { current, fieldValue, opened, show } from '../common/editor/form';
+import * as shared from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { t } from '../common/editor/texts';
+import { isVariable, type TYPE_TYPE } from '../common/shared.config';
+import {
+  bytesDecoder,
+  DescriptionError,
+  pairsDecoder,
+  type DecodeProblem,
+  type FieldsDecoder,
+} from '../../src/fleet/types';
+import { prepareTry, type Trial } from './try.editor';
+import { DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
+
+type Config = TypeConfig & shared.Named;
+type Node = EditorNode<Config>;
+type Decode = TypeConfig['decode'];
+
+const decodeOf = (node: Node): Decode => (current(node, 'decode') || 'none') as Decode;
+
+const decodes =
+  (by: Decode) =>
+  (node: Node): boolean =>
+    decodeOf(node) === by;
+
+const problemText = ({ code, values }: DecodeProblem): string => t(`problem.${code}`, values);
+
+/** Why a description is invalid, and at which of its characters. */
+function descriptionProblem(make: () => unknown): DecodeProblem | undefined {
+  try {
+    make();
+    return undefined;
+  } catch (error) {
+    if (error instanceof DescriptionError) return error.problem;
+    throw error;
+  }
+}
+
+function bytesError(description: string): string | undefined {
+  if (isVariable(description)) return undefined;
+  const problem = descriptionProblem(() => bytesDecoder(description));
+  if (!problem) return undefined;
+  const { at = 0 } = problem;
+  return t('error.at', { at: at + 1, what: problemText(problem) });
+}
+
+/** The same with what stands there. */
+function bytesHint(description: string): string {
+  const problem = descriptionProblem(() => bytesDecoder(description));
+  if (!problem || description.trim() === '') return '';
+  const { at = 0 } = problem;
+  const before = description.slice(Math.max(0, at - 20), at);
+  const what = problemText(problem);
+  return t('error.here', { at: at + 1, before, after: description.slice(at, at + 20), what });
+}
+
+function pairsError(_value: string, node: Node): string | undefined {
+  const values = [current(node, 'pairs'), current(node, 'equals')] as const;
+  if (values.some(isVariable)) return undefined;
+  const problem = descriptionProblem(() => pairsDecoder(...values));
+  return problem && problemText(problem);
+}
+
+function expressionError(expression: string): string | undefined {
+  const blank = notBlank(expression);
+  if (blank !== undefined) return blank;
+  const validity = RED.utils.validateTypedProperty(expression, 'jsonata', {});
+  return validity === true ? undefined : validity || t('common.error.value');
+}
+
+function pinsError(text: string): string | undefined {
+  if (isVariable(text)) return undefined;
+  const pins = readPins(text);
+  return 'wrong' in pins ? t('error.pins', { part: pins.wrong }) : undefined;
+}
+
+const unitsError = (text: string): string | undefined =>
+  isVariable(text) || readUnits(text) ? undefined : t('error.units');
+
+/** The book names a type by its name, so that no two may have the same. */
+function nameError(value: string, { id }: Node): string | undefined {
+  const name = value.trim();
+  const taken = new Set<string>();
+  RED.nodes.eachConfig((other) => {
+    const isOther = other.type === ('device-cloud-type' satisfies typeof TYPE_TYPE);
+    if (isOther && other.id !== id) taken.add(other.name?.trim() ?? '');
+  });
+  return name !== '' && taken.has(name) ? t('error.name') : undefined;
+}
+
+const input = (property: keyof Config): JQuery => $(`#node-config-input-${property}`);
+const typed = (property: keyof Config): string => fieldValue(input(property));
+
+/** What is typed, to be tried; undefined if uploads are not decoded. @throws DescriptionError */
+function decoderOfForm(): FieldsDecoder | undefined {
+  if (typed('decode') === 'pairs') return pairsDecoder(typed('pairs'), typed('equals'));
+  return typed('decode') === 'bytes' ? bytesDecoder(typed('bytes')) : undefined;
+}
+
+const toText =
+  (charset: string) =>
+  (bytes: Uint8Array): string | undefined => {
+    for (const each of new Set(['utf-8', charset]))
+      try {
+        return new TextDecoder(each, { fatal: true, ignoreBOM: true }).decode(bytes);
+      } catch {
+        // Not text in this charset.
+      }
+    return undefined;
+  };
+
+/** Tries what is typed, here in the browser. */
+function tryHere(bytes: Uint8Array, charset: string): ReturnType<Trial['decode']> {
+  try {
+    const decoded = decoderOfForm()?.(bytes, toText(charset));
+    if (!decoded || 'value' in decoded) return decoded;
+    return { problem: problemText(decoded.problem) };
+  } catch (error) {
+    if (!(error instanceof DescriptionError)) throw error;
+    return {
+      problem:
+        typed('decode') === 'bytes'
+          ? bytesHint(typed('bytes')) || problemText(error.problem)
+          : problemText(error.problem),
+    };
+  }
+}
+
+RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
+  category: 'config',
+  icon: 'device-cloud-type.svg',
+  color: '#a58bf0',
+  defaults: {
+    name: { value: '', label: t('common.label.name'), validate: validator<Config>(nameError) },
+    version: shared.version,
+    decode: choice(DEFAULTS.decode, 'label.decode', 'none', 'pairs', 'bytes', 'jsonata'),
+    pairs: {
+      value: DEFAULTS.pairs,
+      label: t('label.pairs'),
+      validate: validator<Config>(pairsError, decodes('pairs')),
+    },
+    equals: {
+      value: DEFAULTS.equals,
+      label: t('label.equals'),
+      validate: validator<Config>(pairsError, decodes('pairs')),
+    },
+    bytes: {
+      value: DEFAULTS.bytes,
+      label: t('label.bytes'),
+      validate: validator<Config>(bytesError, decodes('bytes')),
+    },
+    expression: {
+      value: DEFAULTS.expression,
+      label: t('label.expression'),
+      validate: validator<Config>(expressionError, decodes('jsonata')),
+    },
+    units: checked(DEFAULTS.units, 'label.units', unitsError),
+    pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
+    callbacks: { value: DEFAULTS.callbacks, label: t('label.callbacks') },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return this.name || t('paletteLabel');
+  },
+  oneditprepare: function () {
+    opened(this);
+    input('expression').typedInput({ types: ['jsonata'], default: 'jsonata' });
+    const adapt = (): void => {
+      for (const decode of ['pairs', 'bytes', 'jsonata'] as const)
+        show(`.device-cloud-${decode}-only`, typed('decode') === decode);
+      // Their validity depends on it.
+      for (const property of ['pairs', 'equals', 'bytes', 'expression'] as const)
+        input(property).trigger('validate');
+    };
+    input('decode').on('change', adapt);
+    adapt();
+    const hint = (): void => void $('#device-cloud-bytes-error').text(bytesHint(typed('bytes')));
+    input('bytes').on('input change', hint);
+    hint();
+    prepareTry({
+      id: this.id,
+      decode: tryHere,
+      expression: () => (typed('decode') === 'jsonata' ? typed('expression') : undefined),
+      units: () => readUnits(typed('units')) ?? {},
+    });
+  },
+});

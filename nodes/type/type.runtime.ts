@@ -1,0 +1,82 @@
+import type { Node, NodeAPI } from 'node-red';
+import {
+  bytesDecoder,
+  DeviceCloudError,
+  decodeProblemText,
+  DescriptionError,
+  pairsDecoder,
+  type FieldsDecoder,
+  type UploadDecoder,
+} from '../../src/for-nodes';
+import { oneLine, show, uploadText } from '../../src/input';
+import type { Runtime } from '../common/action';
+import { deployType, type DeviceType, type TypeNode } from '../common/device-types';
+import { messageOf } from '../common/errors';
+import { choiceOf } from '../common/settings';
+import { withDefaults } from '../common/shared.config';
+import { DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
+import { expressionDecoder } from './expression';
+
+/** Decodes with a small program that was parsed once. */
+const decoderOf =
+  (decode: FieldsDecoder): UploadDecoder =>
+  (body, charset) => {
+    const decoded = decode(body, (bytes) =>
+      uploadText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset),
+    );
+    return 'value' in decoded ? decoded : { problem: decodeProblemText(decoded.problem) };
+  };
+
+/** @throws Error whose message continues a sentence */
+function readDecoder(RED: NodeAPI, node: Node, config: TypeConfig): UploadDecoder | undefined {
+  const { pairs, equals, bytes, expression } = config;
+  switch (choiceOf(config.decode, 'decode', ['none', 'pairs', 'bytes', 'jsonata'])) {
+    case 'pairs':
+      return decoderOf(pairsDecoder(pairs, equals));
+    case 'bytes':
+      return decoderOf(bytesDecoder(bytes));
+    case 'jsonata':
+      return expressionDecoder(RED, node, expression);
+    default:
+      return undefined;
+  }
+}
+
+function whyOf(error: unknown): string {
+  const at = error instanceof DescriptionError ? error.problem.at : undefined;
+  const where = at === undefined ? '' : `its bytes are wrong at character ${at + 1}: `;
+  return where + messageOf(error).replace(/^INVALID_INPUT: |\.$/g, '');
+}
+
+/** Reads the properties of a type. What is wrong with them is its `problem`. */
+function readType(RED: NodeAPI, node: Node, config: TypeConfig): DeviceType {
+  const name = (node.name ?? '').trim();
+  try {
+    const pins = readPins(config.pins);
+    if ('wrong' in pins) throw new Error(`${show(pins.wrong)} is no name of a pin with its number`);
+    const units = readUnits(config.units);
+    if (!units) throw new Error('its units are not a JSON object of texts');
+    return {
+      name,
+      decode: readDecoder(RED, node, config),
+      isSlow: config.decode === 'jsonata',
+      units: Object.keys(units).length > 0 ? units : undefined,
+      pins: pins.pins,
+    };
+  } catch (error) {
+    const why = oneLine(whyOf(error), 500);
+    const message = `The type ${show(name || node.id)} cannot be used: ${why}. Open it and correct that.`;
+    return { name, problem: new DeviceCloudError('NOT_CONFIGURED', message), pins: new Map() };
+  }
+}
+
+/** The config node: what the devices of one type send and have. */
+export const runtime: Runtime<TypeConfig, TypeNode> = (RED) => (node, def) => {
+  node.deviceType = readType(RED, node, withDefaults<TypeConfig>(def, DEFAULTS));
+  const { name, problem } = node.deviceType;
+  if (problem) node.error(problem.message);
+  if (deployType(RED, node))
+    node.warn(
+      `Another type is called ${show(name)}, too: uploads of devices to which the book gives it are not decoded. Rename one.`,
+    );
+};

@@ -1,0 +1,385 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import type { NodeMessage } from 'node-red';
+import type { Simulator } from '../../src/simulator';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, call, fail, post, send, shows, type Caught } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+const CHIPID = '10000001';
+
+const type = (properties: object = {}): FlowNode => ({
+  ...{ id: 'type', type: 'device-cloud-type', name: 'sensor' },
+  ...properties,
+});
+
+const BYTES = {
+  decode: 'bytes',
+  bytes: 'i16be temperature / 100, u8 battery',
+  units: '{"temperature":"°C"}',
+};
+const UPLOAD = Buffer.from('086650', 'hex');
+const DECODED = { temperature: 21.5, battery: 80 };
+
+const typed = (properties: object = {}): object => ({ deviceType: 'type', ...properties });
+
+const listen = (properties: object = {}): FlowNode =>
+  node('listen', typed({ chipids: [CHIPID], ...properties }));
+
+/** What the message of a decoded upload has of its type. */
+const fieldsOf = ({ payload, raw, units }: NodeMessage & { raw?: unknown; units?: unknown }) => ({
+  ...{ payload, raw, units },
+});
+const DECODED_FIELDS = { payload: DECODED, raw: UPLOAD, units: { temperature: '°C' } };
+
+describe('a type of devices', () => {
+  useNodeRed();
+  let cloud: Simulator;
+
+  async function start(...nodes: FlowNode[]): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), ...nodes]);
+    if (nodes.some(({ id }) => id === 'listen'))
+      await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
+  }
+
+  const emitted = async (count: number): Promise<NodeMessage[]> => {
+    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
+    return arrivedAt('out');
+  };
+
+  const caught = async (count: number): Promise<Caught[]> => {
+    await until(() => arrivedAt('caught').length >= count, `${count} errors are caught`);
+    return arrivedAt('caught') as Caught[];
+  };
+
+  it('decodes what a listener emits, with the bytes and the units', async () => {
+    await start(type(BYTES), listen());
+    cloud.upload(CHIPID, UPLOAD);
+    cloud.upload(CHIPID, UPLOAD);
+    const [first, second] = (await emitted(2)) as (NodeMessage & { units: object })[];
+    assert.deepEqual(fieldsOf(first!), DECODED_FIELDS);
+    assert.notEqual(first?.units, second?.units, 'a flow may change them');
+  });
+
+  it('decodes pairs, and text in the charset of the application', async () => {
+    cloud = await startCloud();
+    const app = cloudApp(cloud, { charset: 'gbk' });
+    await load([app, type({ decode: 'pairs', equals: ':' }), listen()]);
+    await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
+    cloud.upload(CHIPID, Buffer.from('cec2b6c83a32312e353b', 'hex'));
+    assert.deepEqual((await emitted(1))[0]?.payload, { 温度: 21.5 });
+  });
+
+  it('adds bytes and units also where the output of the node decodes', async () => {
+    await start(type({ units: '{"t":"°C"}' }), listen({ datatype: 'json' }));
+    cloud.upload(CHIPID, '{"t":1}');
+    const raw = Buffer.from('{"t":1}');
+    assert.deepEqual(fieldsOf((await emitted(1))[0]!), {
+      payload: { t: 1 },
+      raw,
+      units: { t: '°C' },
+    });
+  });
+
+  it('makes an upload that cannot be decoded one error with its bytes, and the next ones go on', async () => {
+    await start(type(BYTES), listen());
+    cloud.upload(CHIPID, Buffer.from([1]));
+    cloud.upload(CHIPID, UPLOAD);
+    await emitted(1);
+    const [error] = await caught(1);
+    assert.equal(error?.error.code, 'INVALID_RESPONSE');
+    assert.match(
+      error?.error.message ?? '',
+      /type "sensor": it is too short, with 1 of the 3 bytes/,
+    );
+    assert.deepEqual(
+      [error?.payload, error?.['raw'], error?.['chipid']],
+      [Buffer.from([1]), Buffer.from([1]), CHIPID],
+    );
+    assert.equal(arrivedAt('caught').length, 1);
+  });
+
+  it('decodes recovered uploads alike', async () => {
+    await start(type(BYTES), listen());
+    const read = (): boolean => cloud.requests.some(({ path }) => path.includes('/up_messages/'));
+    await until(read, 'recovery has begun');
+    // As text, which a history can keep.
+    cloud.upload(CHIPID, 'abc');
+    await emitted(1);
+    cloud.disconnect(CHIPID);
+    cloud.upload(CHIPID, 'def');
+    const [, recovered] = await emitted(2);
+    assert.equal(recovered?.['replayed'], true);
+    assert.deepEqual(recovered?.payload, { temperature: 257.01, battery: 102 });
+  });
+
+  describe('with an expression', () => {
+    const jsonata = (expression: string): FlowNode => type({ decode: 'jsonata', expression });
+
+    it('decodes JSON, text and bytes', async () => {
+      await start(
+        jsonata('{"u": upload, "t": text, "n": $type(upload) = "array" ? upload[1] : 0}'),
+        listen(),
+      );
+      for (const body of ['{"a":1}', 'hello', Buffer.from([0xff, 0x07])])
+        cloud.upload(CHIPID, body);
+      assert.deepEqual(
+        (await emitted(3)).map(({ payload }) => payload),
+        [
+          { u: { a: 1 }, t: '{"a":1}', n: 0 },
+          { u: 'hello', t: 'hello', n: 0 },
+          { u: [255, 7], n: 7 },
+        ],
+      );
+    });
+
+    it('keeps the order of a device, whatever an upload takes', async () => {
+      await start(
+        jsonata(
+          '$number(text) % 2 = 0 ? $sum([1..20000]) - 200010000 + $number(text) : $number(text)',
+        ),
+        listen(),
+      );
+      for (let index = 0; index < 12; index++) cloud.upload(CHIPID, String(index));
+      const payloads = (await emitted(12)).map(({ payload }) => payload);
+      assert.deepEqual(
+        payloads,
+        Array.from({ length: 12 }, (_, index) => index),
+      );
+    });
+
+    it('ends expressions that would not, and patterns that backtrack', async function () {
+      this.timeout(20_000);
+      await start(
+        jsonata('text = "loop" ? ($f := function() { $f() }; $f()) : $match(text, /^(a+)+$/)'),
+        listen(),
+      );
+      for (const body of ['loop', `${'a'.repeat(40)}!`, 'aaa']) cloud.upload(CHIPID, body);
+      const [message] = await emitted(1);
+      assert.equal((message?.payload as { match: string } | undefined)?.match, 'aaa');
+      const texts = (await caught(2)).map(({ error }) => error.message);
+      assert.match(texts[0] ?? '', /the expression took too long/);
+      assert.match(texts[1] ?? '', /backtracks too much/);
+    });
+
+    it('does not read what is too long, and gives something', async () => {
+      await start(jsonata('upload.missing'), listen());
+      cloud.upload(CHIPID, 'x'.repeat(5000));
+      cloud.upload(CHIPID, 'x');
+      const texts = (await caught(2)).map(({ error }) => error.message);
+      assert.match(texts[0] ?? '', /it has 5000 bytes, and the expression reads at most 4096/);
+      assert.match(texts[1] ?? '', /the expression gives nothing/);
+    });
+  });
+
+  it('decodes the latest upload, of one device and of all', async () => {
+    await start(type(BYTES), listen(), node('latest', typed()), {
+      ...node('latest', typed({ chipid: '' })),
+      id: 'all',
+    });
+    cloud.upload(CHIPID, UPLOAD);
+    await emitted(1);
+    assert.deepEqual(fieldsOf(await call('latest', { chipid: CHIPID })), DECODED_FIELDS);
+    const { payload } = await call('all', {});
+    const [entry] = payload as NodeMessage[];
+    assert.deepEqual(fieldsOf(entry!), DECODED_FIELDS);
+    cloud.upload(CHIPID, Buffer.from([9]));
+    await caught(1);
+    const error = await fail('latest', { chipid: CHIPID }, 'INVALID_RESPONSE');
+    assert.deepEqual([error.payload, error['raw']], [Buffer.from([9]), Buffer.from([9])]);
+    const [wrong] = (await call('all', {})).payload as {
+      payload: null;
+      error: { message: string };
+    }[];
+    assert.equal(wrong?.payload, null);
+    assert.match(wrong?.error.message ?? '', /too short/);
+  });
+
+  describe('decodes a history', () => {
+    const PAIRS = { decode: 'pairs', units: '{"t":"°C"}' };
+    const bodies = ['t=1', 'broken', 't=3'];
+
+    it('as an array', async () => {
+      await start(type(PAIRS), node('history', typed()));
+      for (const body of bodies) cloud.upload(CHIPID, body);
+      const out = await call('history', { chipid: CHIPID });
+      const records = out.payload as {
+        id: number;
+        body: unknown;
+        raw: Buffer;
+        error?: { code: string };
+      }[];
+      assert.deepEqual(out['units'], { t: '°C' });
+      assert.deepEqual(
+        records.map(({ body, raw }) => [body, raw.toString()]),
+        [
+          [{ t: 1 }, 't=1'],
+          [Buffer.from('broken'), 'broken'],
+          [{ t: 3 }, 't=3'],
+        ],
+      );
+      assert.equal(records[1]?.error?.code, 'INVALID_RESPONSE');
+    });
+
+    it('split into messages, of which those that cannot be decoded are errors', async () => {
+      await start(type(PAIRS), node('history', typed({ split: true, datatype: 'utf8' })));
+      for (const body of bodies) cloud.upload(CHIPID, body);
+      const { error } = await send('history', { chipid: CHIPID });
+      assert.equal(error, undefined);
+      const messages = await emitted(2);
+      assert.deepEqual(
+        messages.map(({ payload }) => payload),
+        [{ t: 1 }, { t: 3 }],
+      );
+      assert.deepEqual(
+        [messages[0]?.['raw'], messages[0]?.['units']],
+        [Buffer.from('t=1'), { t: '°C' }],
+      );
+      const [wrong] = await caught(1);
+      assert.deepEqual(
+        [wrong?.payload, wrong?.['raw']],
+        [Buffer.from('broken'), Buffer.from('broken')],
+      );
+      assert.match(wrong?.error.message ?? '', /history record 2 cannot be decoded/);
+    });
+
+    it('but not what was pushed', async () => {
+      await start(type(PAIRS), node('history', typed({ operation: 'pushes' })), node('push'));
+      await call('push', { chipid: CHIPID, payload: 't=1' });
+      const [record] = (await call('history', { chipid: CHIPID })).payload as { body: unknown }[];
+      assert.equal(typeof record?.body, 'string');
+    });
+  });
+
+  for (const decode of [
+    { decode: 'pairs' },
+    { decode: 'jsonata', expression: '{"id": $number($split(text, "=")[1])}' },
+  ]) {
+    it(`decodes a reply before it is matched: ${decode.decode}`, async () => {
+      const properties = { property: 'id', equals: '7', equalsType: 'num' };
+      await start(type({ ...decode, units: '{"id":"#"}' }), node('request', typed(properties)));
+      post('request', { chipid: CHIPID, payload: 'ask' });
+      await until(() => cloud.requests.some(({ path }) => path.includes('push')), 'it is pushed');
+      for (const body of ['?', 'id=6', 'id=7']) cloud.upload(CHIPID, body);
+      const [out] = await emitted(1);
+      assert.deepEqual(fieldsOf(out!), {
+        payload: { id: 7 },
+        raw: Buffer.from('id=7'),
+        units: { id: '#' },
+      });
+    });
+  }
+
+  describe('names pins', () => {
+    const PINS = { pins: 'valve: 5, lamp: 12 low' };
+    const level = (pin: number): string | undefined => cloud.device(CHIPID).levels[pin];
+
+    it('which are set, pulsed and read; what is active low is on at level 0', async () => {
+      await start(
+        type(PINS),
+        node('gpio', typed()),
+        { ...node('gpio', typed({ operation: 'read' })), id: 'read' },
+        { ...node('gpio', typed({ operation: 'pulse', duration: '1' })), id: 'pulse' },
+      );
+      const chipid = CHIPID;
+      await call('gpio', { chipid, pin: 'valve', payload: 'on' });
+      await call('gpio', { chipid, pin: 'lamp', payload: 'on' });
+      assert.deepEqual([level(5), level(12)], ['1', '0']);
+      assert.equal((await call('read', { chipid, pin: 'lamp' })).payload, 1);
+      assert.equal(
+        (await call('read', { chipid, pin: 12 })).payload,
+        0,
+        'a number is the pin itself',
+      );
+      await call('gpio', { chipid, pin: 'lamp', payload: 'off' });
+      assert.equal(level(12), '1');
+      await call('pulse', { chipid, pin: 'lamp', payload: 'on' });
+      assert.equal(cloud.requests.filter(({ path }) => path.endsWith('/12/0/')).length, 2);
+      assert.equal(level(12), '1');
+    });
+
+    it('and lists them for a name that is unknown, before anything is sent', async () => {
+      await start(type(PINS), node('gpio', typed()), {
+        ...node('gpio', typed({ operation: 'read' })),
+        id: 'read',
+      });
+      const before = cloud.requests.length;
+      for (const id of ['gpio', 'read']) {
+        const { error } = await fail(
+          id,
+          { chipid: CHIPID, pin: 'pump', payload: 1 },
+          'INVALID_INPUT',
+        );
+        assert.match(error.message, /No pin is called "pump": the type "sensor" has valve, lamp/);
+      }
+      assert.equal(cloud.requests.length, before);
+    });
+
+    it('for several devices', async () => {
+      await start(type(PINS), node('gpio', typed({ many: true })));
+      const chipid = [CHIPID, '10000002'];
+      await call('gpio', { chipid, pin: 'lamp', payload: 'on' });
+      assert.deepEqual([level(12), cloud.device('10000002').levels[12]], ['0', '0']);
+    });
+  });
+
+  describe('that cannot be used', () => {
+    const WRONG: readonly [what: string, properties: object, text: RegExp][] = [
+      [
+        'of wrong bytes',
+        { decode: 'bytes', bytes: 'u8 a, u16 b' },
+        /wrong at character 7: u16 needs/,
+      ],
+      ['without separators', { decode: 'pairs', pairs: '' }, /must not be empty/],
+      ['of a wrong expression', { decode: 'jsonata', expression: '(' }, /not JSONata/],
+      ['without an expression', { decode: 'jsonata' }, /expression is empty/],
+      ['decoded in no known way', { decode: 'xml' }, /must be one of none, pairs/],
+      ['of wrong pins', { pins: 'valve 5' }, /"valve 5" is no name of a pin/],
+      ['of wrong units', { units: '{"a":1}' }, /units are not a JSON object/],
+    ];
+    for (const [what, properties, text] of WRONG) {
+      it(`says why: ${what}`, async () => {
+        await start(type(properties), listen(), node('latest', typed()));
+        await shows('listen', 'status.not-configured');
+        await shows('latest', 'status.not-configured');
+        assert.ok(journal.logs.some(({ id, msg }) => id === 'type' && text.test(String(msg))));
+        cloud.upload(CHIPID, 'x');
+        const [error] = await caught(1);
+        assert.match(error?.error.message ?? '', text);
+        assert.deepEqual([error?.payload, error?.['raw']], [Buffer.from('x'), Buffer.from('x')]);
+      });
+    }
+
+    it('since it is missing, costs no upload', async () => {
+      await start(listen(), node('gpio', typed()));
+      await shows('listen', 'status.not-configured');
+      cloud.upload(CHIPID, 'x');
+      const [error] = await caught(1);
+      assert.match(error?.error.message ?? '', /type of the devices is missing or disabled/);
+      assert.deepEqual(error?.payload, Buffer.from('x'));
+      await fail('gpio', { chipid: CHIPID, pin: 5, payload: 1 }, 'NOT_CONFIGURED');
+    });
+
+    it('is used again once it is corrected and deployed', async () => {
+      await start(type({ decode: 'bytes', bytes: '?' }), listen());
+      await shows('listen', 'status.not-configured');
+      await deploy([cloudApp(cloud), type(BYTES), listen()], 'nodes');
+      await shows('listen', 'status.connected');
+      cloud.upload(CHIPID, UPLOAD);
+      assert.deepEqual((await emitted(1))[0]?.payload, DECODED);
+    });
+  });
+
+  it('warns of another type with its name', async () => {
+    await start(type(), type({ id: 'other' }));
+    const warned = journal.logs.filter(({ msg }) =>
+      /Another type is called "sensor"/.test(String(msg)),
+    );
+    assert.equal(warned.length, 1);
+    assert.ok(helper.getNode('other'));
+  });
+});
