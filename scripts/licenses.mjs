@@ -26,8 +26,9 @@ try {
   const text = ({ name, path }) => `## ${name}\n\n\`\`\`\n${licenceText(path)}\n\`\`\``;
   const written = `# Licences
 
-This package is under the [Apache License 2.0](../../LICENSE). These are installed along with it. The list is made
-by \`node scripts/licenses.mjs\`.
+This package is under the [Apache License 2.0](../../LICENSE). The packages below are installed along with it, with their own
+licences, all of which allow use in commercial products: MIT, ISC or the licence of Python. Their texts follow the table.
+The page is made by \`node scripts/licenses.mjs\`, which reads what is installed.
 
 | package | version | licence |
 | --- | --- | --- |

@@ -9,6 +9,7 @@ import {
 import { fromUnix } from '../history/zone';
 import { EdgeMemory, edgeOf, type Edge, type Since } from './ids';
 import type { Budget } from './options';
+import type { Measure } from './position';
 
 /** Roughly the bytes of memory that a record or an upload needs in addition to its body. */
 export const OVERHEAD = 256;
@@ -27,12 +28,6 @@ const DAY = 24 * 60 * 60 * 1000;
 
 const byId = (a: HistoryRecord, b: HistoryRecord): number =>
   a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-
-/** How many bytes the answer of a history had when its newest record had this id. */
-export interface Measure {
-  id: string;
-  bytes: number;
-}
 
 /** The position up to which uploads have been emitted. */
 export interface Known {

@@ -4,8 +4,13 @@ import { WIDEST } from '../history/zone';
 import { invalidInput } from '../errors';
 import { isObject } from '../util/object';
 import type { Upload } from '../types';
-import type { Measure } from './answer';
 import type { Edge } from './ids';
+
+/** How many bytes the answer of a history had when its newest record had this id. */
+export interface Measure {
+  id: string;
+  bytes: number;
+}
 
 /** How far the uploads of a device have been emitted; small enough to be saved with each one. */
 export interface Position {

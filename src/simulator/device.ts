@@ -28,7 +28,9 @@ export interface Received {
 export interface PinSet {
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Number of the pin. */
   readonly pin: number;
+  /** 1 is high. */
   readonly level: 0 | 1;
 }
 
