@@ -352,7 +352,7 @@ export class DeviceCommands implements WaitingCommands {
       // The callers behind it saw their places change, and may have aborted it.
       if (!waiting.isWaiting) continue;
       this.#watch(waiting);
-      command.caller.progress?.(AWAITING_DEVICE);
+      if (waiting.isSaved) command.caller.progress?.(AWAITING_DEVICE);
     }
   }
 

@@ -66,6 +66,26 @@ describe('a waiting command that is kept', () => {
     world.close();
   });
 
+  it('does not count as waiting before that either if one before it gets no answer', async () => {
+    const { world, wait, add, store } = await start();
+    let written!: () => void;
+    const addNow = store.add.bind(store);
+    store.add = async (...call) => {
+      await new Promise<void>((resolve) => (written = resolve));
+      return addNow(...call);
+    };
+    const now = world.run('now', 'now');
+    const [fate] = wait(add('a'));
+    world.channels.upload('1');
+    await world.fail('now', 'TIMEOUT');
+    await failure(now.promise, 'TIMEOUT');
+    assert.ok(!fate!.progress.some(({ state }) => state === 'awaiting-device'));
+    await until(() => written !== undefined, 'it is being written down');
+    written();
+    await until(() => fate!.progress.some(({ state }) => state === 'awaiting-device'), 'it waits');
+    world.close();
+  });
+
   it('comes back to the next process in its order, before later ones, and expires by the clock', async () => {
     const first = await start();
     for (const name of ['a', 'b']) first.wait(first.add(name));
