@@ -44,7 +44,7 @@ async function main(): Promise<void> {
         const options = {
           ...({ when: whenOf(chipid), timeout: 2000, expires: 3_600_000 } as const),
           onProgress: ({ state: waits }: { state: string }) => {
-            if (waits === 'awaiting-device') note(`+${id}`);
+            if (waits === 'awaiting-device') note(`+${id} ${chipid}`);
           },
         };
         await client.push(chipid, String(id), withOrigin(options, { kept }));

@@ -45,8 +45,11 @@ function fateOf(id: number): Fate {
 /** @returns whether the process has begun to send */
 function read(line: string): boolean {
   const [, sign = '', id = '', code = ''] = /^([+=!*])(\S*) ?(.*)$/.exec(line) ?? [];
-  if (sign === '!') errors.push(line);
-  if (sign === '+') fateOf(Number(id)).hasWaited = true;
+  if (sign === '!') {
+    errors.push(line);
+    console.log(line);
+  }
+  if (sign === '+') Object.assign(fateOf(Number(id)), { chipid: code, hasWaited: true });
   if (sign === '=') fateOf(Number(id)).ends.push(code);
   return sign === '*';
 }
@@ -104,13 +107,14 @@ async function main(): Promise<void> {
   const open = () =>
     [...fates.values()].filter(({ hasWaited, ends }) => hasWaited && ends.length === 0);
   const before = open().length;
-  for (let round = 0; round < 600 && open().length > 0; round++) {
+  for (let round = 0; round < 600 && open().length > 0 && child.exitCode === null; round++) {
     for (const chipid of chipids) simulator.upload(chipid, 'awake');
     await sleep(100);
     resumed = before - open().length;
     if (round % 50 === 49) console.log(`${open().length} of ${before} commands still wait`);
   }
-  const closed = once(lines, 'close');
+  // It may have ended by itself, since nothing waits any more.
+  const closed = child.exitCode === null ? once(lines, 'close') : undefined;
   child.kill('SIGKILL');
   await closed;
 
@@ -128,6 +132,9 @@ async function main(): Promise<void> {
     }
   }
   const waited = [...fates].filter(([, { hasWaited }]) => hasWaited);
+  // One that acted may have ended with its process, before it could be reported.
+  for (const [id, { chipid, ends }] of waited)
+    if (ends.length === 0) console.log(`${id} to ${chipid}: ${acted.has(id) ? 'acted' : 'lost'}`);
   const lost = waited.filter(([id, { ends }]) => ends.length === 0 && !acted.has(id));
   const count = (code: string): number =>
     [...fates.values()].filter(({ ends }) => ends.includes(code)).length;
