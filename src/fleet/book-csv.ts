@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parse, type CsvError } from 'csv-parse';
+import { finished } from 'node:stream/promises';
+import { Parser, type Options } from 'csv-parse';
 import { invalidInput, isDeviceCloudError, withoutCode } from '../errors';
 import { parseChipid } from '../input/chipid';
 import { show } from '../util/show';
@@ -68,7 +69,7 @@ export const CSV = {
 /** Milliseconds of work before the event loop turns. */
 const SLICE = 8;
 /** Bytes that are parsed at once. */
-const CHUNK = 8192;
+const CHUNK = 4096;
 
 /** Lets the event loop turn after each slice of work. */
 export class Slices {
@@ -240,73 +241,169 @@ function readGroups(cell: string, separator: string): string[] | string {
   return groups.some((name) => name.length > BOOK_LIMITS.text) ? tooLong('group') : groups;
 }
 
-/** The records of some bytes, with where each of them ends. */
-interface Records {
-  readonly cells: string[][];
-  readonly ends: number[];
+/** Gives each record away at once: as a stream it would keep some, and `info` would be that of a later one. */
+class RecordParser extends Parser {
+  readonly #onRecord: (cells: string[], end: number) => void;
+
+  constructor(options: Options, onRecord: (cells: string[], end: number) => void) {
+    super(options);
+    this.#onRecord = onRecord;
+  }
+
+  override push(record: unknown): boolean {
+    if (record !== null) this.#onRecord(record as string[], this.info.bytes);
+    return true;
+  }
 }
 
 /**
  * Parses a piece of a file in slices.
+ * @param start of the piece, behind the end of a record
+ * @param onRecord is called with the cells of each record; it must not throw
+ * @returns where each record ends
  * @throws DeviceCloudError `INVALID_INPUT` if a quotation mark is not closed
  */
-async function parseCells(bytes: Buffer, separator: string, slices: Slices): Promise<Records> {
-  const cells: string[][] = [];
+async function parseRecords(
+  bytes: Buffer,
+  [start, end]: readonly [number, number],
+  separator: string,
+  onRecord: (cells: string[]) => void,
+): Promise<number[]> {
+  const slices = new Slices();
   const ends: number[] = [];
-  let fault: CsvError | undefined;
-  const parser = parse({ ...CSV, delimiter: separator });
-  const ended = new Promise<void>((resolve) => {
-    parser.on('data', (record: string[]) => {
-      cells.push(record);
-      ends.push(parser.info.bytes);
-    });
-    parser.on('error', (error: CsvError) => {
-      fault = error;
-      resolve();
-    });
-    parser.on('end', resolve);
+  const options = { ...CSV, bom: start === 0, delimiter: separator };
+  const parser = new RecordParser(options, (cells, at) => {
+    onRecord(cells);
+    ends.push(start + at);
   });
-  for (let from = 0; from < bytes.length && !fault; from += CHUNK) {
-    parser.write(bytes.subarray(from, from + CHUNK));
+  // It destroys itself at the first error, which `finished` repeats.
+  parser.on('error', () => undefined);
+  for (let from = start; from < end && !parser.destroyed; from += CHUNK) {
+    const piece = bytes.subarray(from, Math.min(from + CHUNK, end));
+    await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
     if (slices.isOver) await slices.next();
   }
   parser.end();
-  await ended;
-  if (fault) {
+  try {
+    await finished(parser, { readable: false });
+    return ends;
+  } catch {
     const line = lineAt(bytes, startOf({ bytes, ends }, ends.length));
     throw invalidInput(
       `The row that begins on line ${line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
         'or a cell is too long.',
     );
   }
-  return { cells, ends };
+}
+
+/** How many bytes are equal from the beginning or, with `isEnd`, from the end, at most `most`. */
+function equalBytes(one: Buffer, other: Buffer, most: number, isEnd: boolean): number {
+  const from = (buffer: Buffer, done: number, length: number): Buffer =>
+    isEnd
+      ? buffer.subarray(buffer.length - done - length, buffer.length - done)
+      : buffer.subarray(done, done + length);
+  let done = 0;
+  for (let length = BLOCK; length >= 1; length = length > 1 ? length / 2 : 0) {
+    while (done + length <= most && from(one, done, length).equals(from(other, done, length)))
+      done += length;
+  }
+  return done;
+}
+
+/** Bytes that are compared at once; a power of two. */
+const BLOCK = 65_536;
+
+/**
+ * What of an earlier file is also at the beginning and at the end of a new one, in whole records. People and flows change a
+ * few rows of many.
+ * @returns how many records from the beginning, and the index from which on
+ */
+function reusable(before: BookFile, bytes: Buffer): { head: number; tail: number } {
+  const { bytes: old, ends } = before;
+  const least = Math.min(old.length, bytes.length);
+  const same = equalBytes(old, bytes, least, false);
+  let head = 0;
+  while (
+    head < ends.length &&
+    (ends[head] as number) <= same &&
+    old[(ends[head] as number) - 1] === LF
+  )
+    head++;
+  const used = ends[head - 1] ?? 0;
+  const first = old.length - equalBytes(old, bytes, least - used, true);
+  let tail = ends.length;
+  // The line end before the record is equal, too.
+  while (
+    tail > head &&
+    (ends[tail - 1] as number) > first &&
+    old[(ends[tail - 1] as number) - 1] === LF
+  )
+    tail--;
+  return { head, tail: tail + 1 };
 }
 
 export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 /**
  * Reads the bytes of a file, in slices of a few milliseconds.
+ * @param before an earlier file, of which everything is reused that is the same
  * @throws DeviceCloudError `INVALID_INPUT` if it is no device book
  */
-export async function readBookFile(bytes: Buffer): Promise<BookFile> {
-  const slices = new Slices();
+export async function readBookFile(bytes: Buffer, before?: BookFile): Promise<BookFile> {
   if (!isText(bytes))
     throw invalidInput(
       'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
     );
+  return (before && (await readChanges(bytes, before))) ?? readWhole(bytes);
+}
+
+async function readWhole(bytes: Buffer): Promise<BookFile> {
   const separator = separatorOf(bytes);
-  const { cells, ends } = await parseCells(bytes, separator, slices);
-  const [header] = cells;
-  if (!header)
-    throw invalidInput('The device book is empty: its first line must name its columns.');
-  const format = readHeader(header, separator);
-  const reader = new RowReader(format);
-  const records: BookFile['records'][number][] = [undefined];
-  for (let index = 1; index < cells.length; index++) {
-    records.push(reader.read(cells[index] as string[]));
-    if (slices.isOver) await slices.next();
-  }
+  const records: BookFile['records'][number][] = [];
+  let format: BookFormat | undefined;
+  let reader: RowReader | undefined;
+  let wrong: unknown = invalidInput(
+    'The device book is empty: its first line must name its columns.',
+  );
+  const ends = await parseRecords(bytes, [0, bytes.length], separator, (cells) => {
+    records.push(reader?.read(cells));
+    if (records.length > 1) return;
+    try {
+      format = readHeader(cells, separator);
+      reader = new RowReader(format);
+    } catch (error) {
+      wrong = error;
+    }
+  });
+  if (!format) throw wrong;
   return { ...format, bytes, ends, records };
+}
+
+/** Parses only what is between the records that are as they were. @returns undefined if there is nothing to reuse */
+async function readChanges(bytes: Buffer, before: BookFile): Promise<BookFile | undefined> {
+  const { separator, groupSeparator, columns } = before;
+  const { head, tail } = reusable(before, bytes);
+  if (head === 0) return undefined;
+  const moved = bytes.length - before.bytes.length;
+  const from = before.ends[head - 1] ?? 0;
+  const to = (before.ends[tail - 1] ?? before.bytes.length) + moved;
+  const format = { separator, groupSeparator, columns };
+  const reader = new RowReader(format);
+  const rows: BookFile['records'][number][] = [];
+  try {
+    const ends = await parseRecords(bytes, [from, to], separator, (cells) => {
+      rows.push(reader.read(cells));
+    });
+    const later = before.ends.slice(tail).map((end) => end + moved);
+    return {
+      ...{ ...format, bytes },
+      ends: [...before.ends.slice(0, head), ...ends, ...later],
+      records: [...before.records.slice(0, head), ...rows, ...before.records.slice(tail)],
+    };
+  } catch {
+    // An open quotation mark may be closed further on.
+    return undefined;
+  }
 }
 
 /** What is wrong with a file as a whole, without the code. */

@@ -198,6 +198,8 @@ export class Book {
   readonly #poll: NodeJS.Timeout;
   #watcher: FSWatcher | undefined;
   #index: Index = NOTHING;
+  /** What is in use. */
+  #file: BookFile | undefined;
   #fault: BookProblem | undefined;
   /** Of the content that is in use. */
   #revision = '';
@@ -435,7 +437,7 @@ export class Book {
   > {
     try {
       const bytes = await readBytes(this.#path);
-      const file = await readBookFile(bytes);
+      const file = await readBookFile(bytes, this.#file);
       return { state: endsLine(bytes) ? 'whole' : 'open', file };
     } catch (error) {
       const isContent = isDeviceCloudError(error) || isMissing(error);
@@ -456,6 +458,7 @@ export class Book {
     this.#stamp = stamp;
     if (revision === this.#revision && !this.#fault) return;
     this.#index = index;
+    this.#file = file;
     this.#revision = revision;
     this.#fault = undefined;
     this.#changed();

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { readBookFile } from '../../../src/fleet/book-csv';
+import { disarmedBytes, editedBytes } from '../../../src/fleet/book-edit';
+
+const HEADER = 'chipid,name,groups,note,own';
+const piece = fc.constantFrom(
+  '7',
+  '8,',
+  'Gate',
+  ',',
+  '\n',
+  '\r\n',
+  '"',
+  '""',
+  '"a\nb"',
+  ';',
+  '=1',
+  "'",
+);
+const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+const cell = fc.string({ unit: fc.constantFrom(...'ab=+-@\'"\t\n\r,; 1＝'), maxLength: 8 });
+const bytesOf = (body: string): Buffer => Buffer.from(`${HEADER}\n${body}`);
+const read = (bytes: Buffer) => readBookFile(bytes).catch((error: Error) => error.message);
+
+describe('the file of a device book', () => {
+  it('that has changed is read as if it were new, whatever of an earlier one is reused', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, text, text, text, async (start, old, now, end) => {
+        const before = await read(bytesOf(`${start}${old}${end}`));
+        if (typeof before === 'string') return;
+        const bytes = bytesOf(`${start}${now}${end}`);
+        const changed = await readBookFile(bytes, before).catch((error: Error) => error.message);
+        assert.deepEqual(changed, await read(bytes));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives back the text of each cell that is written, and no cell is a formula', async () => {
+    await fc.assert(
+      fc.asyncProperty(cell, cell, fc.constantFrom(',', ';'), async (note, other, separator) => {
+        const head = Buffer.from(HEADER.replaceAll(',', separator) + '\n');
+        const file = await readBookFile(head);
+        const edited = editedBytes(file, {
+          rows: [
+            { chipid: '7', note },
+            { chipid: '8', note: other },
+          ],
+        });
+        const after = await readBookFile(edited);
+        const notes = after.records.flatMap((row) =>
+          typeof row === 'object' ? [row.note ?? ''] : [],
+        );
+        assert.deepEqual(notes, [note, other]);
+        assert.deepEqual(disarmedBytes(after), edited);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
