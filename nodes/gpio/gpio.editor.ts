@@ -1,11 +1,14 @@
 import {
   checked,
   choice,
+  completedType,
   DYNAMIC,
   fixedInput,
   namedNumbers,
+  notBlank,
   number,
   numberType,
+  textType,
   typed,
   typedInput,
   wholeNumber,
@@ -15,6 +18,7 @@ import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { MAX_SECONDS, parseJsonObject } from '../common/shared.config';
+import { readPins } from '../type/type.config';
 import { DEFAULTS, MAX_DURATION, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & shared.Named;
@@ -29,6 +33,11 @@ const readsAll = (node: Node): boolean => !sets(node) && current(node, 'pin') ==
 
 const pinNumber = wholeNumber(0, 999_999_999);
 
+const pinNames = (text: string): Iterable<string> => {
+  const read = readPins(text);
+  return 'pins' in read ? read.pins.keys() : [];
+};
+
 /** The choice between one pin and all is not saved: an empty `pin` means all. */
 const pins = (): JQuery => $('#device-cloud-pins');
 
@@ -37,7 +46,8 @@ const codesError = (value: string): string | undefined =>
 
 /** What the node does, as the key and the values of its label. */
 function labelText(node: Node): string {
-  const pin = node.pinType === 'num' ? node.pin : undefined;
+  const isFixed = node.pinType === 'num' || node.pinType === 'str';
+  const pin = isFixed ? node.pin : undefined;
   if (node.operation === 'read') {
     if (node.pin === '') return t('node.read-all');
     return pin === undefined ? t('node.read') : t('node.read-pin', { pin });
@@ -77,7 +87,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
       DEFAULTS.pin,
       'label.pin',
       'pinType',
-      { num: pinNumber },
+      { num: pinNumber, str: notBlank },
       (node) => !readsAll(node),
     ),
     pinType: { value: DEFAULTS.pinType },
@@ -95,7 +105,12 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     shared.prepareDevice(this);
     pins().val(readsAll(this) ? 'all' : 'one');
     const levels = { 1: t('level.high-choice'), 0: t('level.low-choice') };
-    typedInput('pin', ['msg', numberType(pinNumber), ...DYNAMIC], DEFAULTS.pin);
+    const name = completedType(
+      textType(t('type.pin'), 'fa fa-map-pin', notBlank),
+      'pins',
+      pinNames,
+    );
+    typedInput('pin', ['msg', numberType(pinNumber), name, ...DYNAMIC], DEFAULTS.pin);
     const fixed = namedNumbers(t('type.level'), levels);
     typedInput('level', ['msg', fixed, ...DYNAMIC], DEFAULTS.level);
     fixedInput('codes', 'json');

@@ -117,12 +117,15 @@ function plan(message: Message<GpioConfig, Input>): Plan {
 }
 
 /** Endpoint 10, and then endpoint 9. */
-function planOfKeeping({ config, inputs }: Message<GpioConfig, Input>): Plan {
-  const { pin, level } = readWish(inputs);
-  if (level === null)
+function planOfKeeping({ config, inputs, types }: Message<GpioConfig, Input>): Plan {
+  if (inputs.level === null)
     throw invalidInput('The level is null: the pin is not kept any more, and nothing is sent.');
+  const argsOf: Plan['argsOf'] = (chipid, client) => {
+    const { pin, level } = readWish(inputs, types.of(client, chipid));
+    return [pin, level];
+  };
   const options = timeoutOf(config);
-  return { call: 'setGpioEdge', device: inputs.chipid, args: [pin, level], options, note: 'keep' };
+  return { call: 'setGpioEdge', device: inputs.chipid, args: [], argsOf, options, note: 'keep' };
 }
 
 /** Sets, reads or keeps the pin levels of devices. */

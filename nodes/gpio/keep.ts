@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NodeMessage, NodeStatus } from 'node-red';
 import type { DeviceCloudClient, KeptPin, PinKeeper } from '../../src/for-nodes';
-import { parseCodes, parseLevel, parsePin } from '../../src/input';
+import { parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf } from '../common/device-call';
+import { resolvePin, type DeviceType } from '../common/device-types';
 import { messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
 import { isObject } from '../common/shared.config';
@@ -18,11 +19,16 @@ const LONGEST_STATUS = 20;
 
 type Context = Background<GpioConfig>;
 
-/** What a message wishes. @throws DeviceCloudError `INVALID_INPUT` */
-export const readWish = (inputs: { pin?: unknown; level?: unknown }) => ({
-  pin: parsePin(inputs.pin),
-  level: inputs.level === null ? null : parseLevel(inputs.level),
-});
+/** What a message wishes of a device: the number of the pin, and its level as it is. @throws DeviceCloudError `INVALID_INPUT` */
+export function readWish(
+  inputs: { pin?: unknown; level?: unknown },
+  type: DeviceType | undefined,
+): { pin: number; level: 0 | 1 | null } {
+  const { pin, isLow } = resolvePin(type, inputs.pin);
+  if (inputs.level === null) return { pin, level: null };
+  const level = parseLevel(inputs.level);
+  return { pin, level: isLow ? (level === 0 ? 1 : 0) : level };
+}
 
 /** The fields of a message about a pin. */
 function fieldsOf({ chipid, ...payload }: KeptPin, client: DeviceCloudClient, msg: NodeMessage) {
@@ -61,13 +67,17 @@ export class KeptByNode {
     inputs,
     msg,
     RED,
+    types,
   }: ActionCall<GpioConfig, string>): Promise<Outcome> {
     // What was kept may not be read yet.
     this.#client = client;
-    const { pin, level } = readWish(inputs);
-    const chipids = chipidsOf(config, inputs['chipid']);
+    // All are read before anything is sent.
+    const wishes = chipidsOf(config, inputs['chipid']).map(
+      (chipid) => [chipid, readWish(inputs, types.of(client, chipid))] as const,
+    );
     const pins: KeptPin[] = [];
-    for (const chipid of chipids) pins.push(await client.keepPin(chipid, pin, level, this.#keeper));
+    for (const [chipid, { pin, level }] of wishes)
+      pins.push(await client.keepPin(chipid, pin, level, this.#keeper));
     const [first] = pins;
     if (first && !config.many) return { set: fieldsOf(first, client, msg) };
     const messages = pins.map((each) => {

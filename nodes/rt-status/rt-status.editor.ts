@@ -1,6 +1,15 @@
-import { choice, DYNAMIC, notBlank, stringType, typed, typedInput } from '../common/editor/fields';
+import {
+  choice,
+  completedType,
+  DYNAMIC,
+  notBlank,
+  stringType,
+  typed,
+  typedInput,
+} from '../common/editor/fields';
 import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
+import { readCallbacks } from '../type/type.config';
 import { DEFAULTS, type RtStatusConfig } from './rt-status.config';
 
 type Config = RtStatusConfig & shared.Named;
@@ -38,6 +47,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
   oneditprepare: function () {
     shared.prepareDevice(this);
     shared.prepareDelivery();
-    typedInput('key', ['msg', stringType(notBlank), ...DYNAMIC], DEFAULTS.key);
+    const key = completedType(stringType(notBlank), 'callbacks', readCallbacks);
+    typedInput('key', ['msg', key, ...DYNAMIC], DEFAULTS.key);
   },
 });

@@ -302,6 +302,13 @@ describe('a type of devices', () => {
       assert.equal(level(12), '1');
     });
 
+    it('which are kept', async () => {
+      await start(type(PINS), node('gpio', typed({ operation: 'keep' })));
+      const { payload } = await call('gpio', { chipid: CHIPID, pin: 'lamp', payload: 'on' });
+      const { pin, wanted } = payload as { pin: number; wanted: number };
+      assert.deepEqual([pin, wanted, level(12)], [12, 0, '0']);
+    });
+
     it('and lists them for a name that is unknown, before anything is sent', async () => {
       await start(type(PINS), node('gpio', typed()), {
         ...node('gpio', typed({ operation: 'read' })),

@@ -92,6 +92,17 @@ const CLUSTER: NodeProperties['cluster'] = {
   lease: '10',
 };
 
+const TYPE: NodeProperties['type'] = {
+  decode: 'bytes',
+  pairs: ',',
+  equals: ':',
+  bytes: 'i16be temperature / 100, u8 battery',
+  expression: '{"t": upload}',
+  units: '{"temperature": "°C"}',
+  pins: 'valve: 5, lamp: 12 low',
+  callbacks: 'temperature, rssi',
+};
+
 /** What both kinds of engine have. */
 const cluster = (id: string, properties: Partial<NodeProperties['cluster']>): FlowNode => ({
   ...{ id, type: 'device-cloud-cluster', name: '', ...CLUSTER, ...properties },
@@ -107,6 +118,7 @@ export const apps: FlowNode[] = [
     ...{ cluster: 'cluster' },
     credentials: { appkey: 'secret-1', serverKey: 'key-1', serverPassword: 'secret-2' },
   },
+  { id: 'type', type: 'device-cloud-type', name: 'sensor', ...TYPE },
   cluster('cluster', {}),
   cluster('cluster-of-sentinels', {
     url: '',

@@ -1,4 +1,4 @@
-import { isVariable } from '../shared.config';
+import { isVariable, TYPE_TYPE } from '../shared.config';
 import { current, field, fieldValue, usual } from './form';
 import type {
   EditorNode,
@@ -255,6 +255,27 @@ export function revalidate(property: string): void {
 /** Node-RED's own name and icon of plain text. */
 export function stringType(check: Check): TypeDefinition {
   return textType(RED._('typedInput.type.str'), 'red/images/typedInput/az.svg', check);
+}
+
+/** Text that is completed from what types of devices have: the type that the open form names, otherwise all types. */
+export function completedType(
+  type: TypeDefinition,
+  property: 'pins' | 'callbacks',
+  read: (text: string) => Iterable<string>,
+): TypeDefinition {
+  const autoComplete: TypeDefinition['autoComplete'] = (typed, done) => {
+    const own = fieldValue(field('deviceType'));
+    const names = new Set<string>();
+    RED.nodes.eachConfig((config) => {
+      const text = (config as EditorNode<Record<'pins' | 'callbacks', unknown>>)[property];
+      const isWanted = own === '' || own === '_ADD_' || own === config.id;
+      if (config.type === TYPE_TYPE && isWanted && typeof text === 'string')
+        for (const name of read(text)) names.add(name);
+    });
+    const found = [...names].filter((name) => name.includes(typed.trim()));
+    done(found.map((name) => ({ value: name, label: $('<span>').text(name) })));
+  };
+  return { ...type, autoComplete };
 }
 
 /** The moment at which the message arrives, as milliseconds. */

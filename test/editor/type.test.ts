@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { closeDialog, exported, fill, openDialog } from '../../tooling/editor/dialog';
+import { apps, sampleNodes } from '../../tooling/editor/samples';
+import { world } from './world';
+
+const BYTES = '#node-config-input-bytes';
+const DECODE = '#node-config-input-decode';
+const TYPED = '#device-cloud-try-typed';
+
+describe('the dialog of a type', () => {
+  const here = world(() => [...apps, ...sampleNodes]);
+
+  /** Waits until the result is these lines. */
+  async function results(...lines: string[]): Promise<void> {
+    const shown = (): Promise<string[]> =>
+      here.editor.run(`$('#device-cloud-try-result li').toArray().map((li) => $(li).text())`);
+    await here.editor.page
+      .waitForFunction(
+        `JSON.stringify($('#device-cloud-try-result li').toArray().map((li) => $(li).text())) === ${JSON.stringify(JSON.stringify(lines))}`,
+      )
+      .catch(async () => assert.deepEqual(await shown(), lines));
+  }
+
+  it('shows what becomes of an upload while one types, and where the fields are wrong', async () => {
+    const { page } = here.editor;
+    await openDialog(here.editor, 'type');
+    await fill(here.editor, TYPED, '08 66 50');
+    await results('temperature 21.5 °C', 'battery 80');
+    await here.editor.picture('type');
+    await fill(here.editor, TYPED, '08 6');
+    await results('These are no hexadecimal digits in pairs.');
+    await fill(here.editor, TYPED, '08');
+    await results('The upload is too short: it has 1 of the 3 bytes that the fields take.');
+    await fill(here.editor, BYTES, 'u8 a, u16 b');
+    const wrong =
+      'At character 7, after “u8 a, ” and before “u16 b”: u16 needs the order of its bytes: u16be or u16le';
+    assert.equal(await page.textContent('#device-cloud-bytes-error'), wrong);
+    assert.ok(await page.isVisible(`${BYTES}.input-error`));
+    await here.editor.picture('type-wrong');
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('tries pairs, and an expression in the run time', async () => {
+    const { page } = here.editor;
+    await openDialog(here.editor, 'type');
+    await page.selectOption(DECODE, 'pairs');
+    assert.equal(await page.isVisible(BYTES), false);
+    await page.selectOption('#device-cloud-try-source', 'text');
+    await fill(here.editor, TYPED, 'temperature: 21.5, door: open');
+    await results('temperature 21.5 °C', 'door open');
+    await fill(here.editor, TYPED, 'temperature 21.5');
+    await results('There is no : in temperature 21.5.');
+    await page.selectOption(DECODE, 'jsonata');
+    await fill(here.editor, TYPED, '{"a":1}');
+    await results('t {"a":1}');
+    await page.selectOption('#device-cloud-try-source', 'latest');
+    await here.editor.picture('type-latest');
+    await closeDialog(here.editor);
+    const saved = await exported(here.editor, 'type');
+    assert.deepEqual(
+      [saved['decode'], saved['equals'], saved['pins']],
+      ['jsonata', ':', 'valve: 5, lamp: 12 low'],
+    );
+  });
+
+  it('completes the names of pins and the keys of callbacks', async () => {
+    const { page } = here.editor;
+    for (const [id, property, names] of [
+      ['gpio-named', 'pin', ['valve', 'lamp']],
+      ['rt-status', 'key', ['temperature', 'rssi']],
+    ] as const) {
+      await openDialog(here.editor, id === 'gpio-named' ? 'gpio' : id);
+      await here.editor.run(`void $('#node-input-${property}').typedInput('type', 'str')`);
+      const input = page
+        .locator(`#node-input-${property} ~ .red-ui-typedInput-container input`)
+        .first();
+      await input.fill('');
+      await input.press('ArrowDown');
+      await page.waitForSelector('.red-ui-autoComplete-container a:visible');
+      const shown = await page
+        .locator('.red-ui-autoComplete-container a:visible')
+        .allTextContents();
+      assert.deepEqual(shown, names);
+      await page.keyboard.press('Escape');
+      await closeDialog(here.editor, 'cancel');
+    }
+  });
+});
