@@ -1,4 +1,3 @@
-import type { PlayOptions } from './playback';
 import {
   ANSWERS_PINGS,
   DEVICES_PATH,
@@ -23,6 +22,16 @@ import {
   type DeviceOptions,
   type DeviceSettings,
 } from './device-options';
+
+/** How a recording is played. */
+export interface PlayOptions {
+  /** Path of the file. */
+  file: string;
+  /** How many times as fast, 0.01 to 1000; default 1. */
+  speed?: number;
+  /** Whether it begins again at its end. Default false. */
+  loop?: boolean;
+}
 
 /** How the simulator answers: as the service's document says, or as the public server of 2016 did. */
 const DIALECT_NAMES = ['document', 'public-2016'] as const;

@@ -3,17 +3,8 @@ import { playOnce, scan, type PlayedLine, type Scan } from '../recording/play';
 import { Recording, type CallLine, type ListedDevice, type ListLine } from '../recording/read';
 import { numberIn, readDevice } from './device-options';
 import { Broken, RawBody, type Answer } from './http';
+import type { PlayOptions } from './options';
 import type { Service } from './service';
-
-/** How a recording is played. */
-export interface PlayOptions {
-  /** Path of the file. */
-  file: string;
-  /** How many times as fast, 0.01 to 1000; default 1. */
-  speed?: number;
-  /** Whether it begins again at its end. Default false. */
-  loop?: boolean;
-}
 
 /** A recording that is played. */
 export interface Playing {

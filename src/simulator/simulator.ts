@@ -6,9 +6,9 @@ import { serverTime } from './encoding';
 import { Faults, type FaultName, type FaultOptions } from './faults';
 import type { UploadEntry } from './history';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './log';
-import { LOOPBACK, readOptions, type SimulatorOptions } from './options';
+import { LOOPBACK, readOptions, type PlayOptions, type SimulatorOptions } from './options';
 import { createHttpServer } from './server';
-import { Playback, prepare, type Playing, type PlayOptions } from './playback';
+import { Playback, prepare, type Playing } from './playback';
 import { Service, type CloseOptions, type HistoryRewrite, type UploadOptions } from './service';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
