@@ -8,7 +8,7 @@ export {
   type HistoryEncoding,
   type HistoryOrder,
   type SimulatorOptions,
-  PlayOptions,
+  type PlayOptions,
 } from './options';
 export {
   BUILT_IN_DEVICES,
