@@ -214,14 +214,13 @@ const KINDS: Readonly<Record<RecordedLine['kind'], (line: Record<string, unknown
     return true;
   },
   call(line) {
-    const { method, path, params, query, chipid } = line;
+    const { method, path, params, query } = line;
     return (
       isText(method, 10) &&
       isText(path, 1000) &&
       isTextOrNone(query) &&
       (params === undefined ||
         (isObject(params) && Object.values(params).every((each) => typeof each === 'string'))) &&
-      (chipid === undefined || isChipid(chipid)) &&
       isOutcome(line)
     );
   },
@@ -352,9 +351,10 @@ function readLine(bytes: Buffer): RecordedLine | 'unknown' | undefined {
     return undefined;
   }
   if (!isObject(line)) return undefined;
-  const { t, kind } = line;
+  const { t, kind, chipid } = line;
   if (typeof kind === 'string' && !isKnown(kind)) return 'unknown';
   if (!isKnown(kind) || typeof t !== 'number' || !(t >= 0 && t <= LONGEST)) return undefined;
+  if (chipid !== undefined && !isChipid(chipid)) return undefined;
   return KINDS[kind](line) ? (line as unknown as RecordedLine) : undefined;
 }
 

@@ -27,8 +27,8 @@ const AWAITED = 60_000;
 const MAX_HELD = 1000;
 /** Milliseconds that may be between two rounds of an empty recording. */
 const ROUND = 100;
-/** A close code in a reason. */
-const CLOSE_CODE = /^(?:1\d{3}|[34]\d{3})$/;
+/** A close code that may be sent, in a reason (RFC 6455, section 7.4). */
+const CLOSE_CODE = /^(?:100[0-37-9]|101[0-4]|[34]\d{3})$/;
 
 /** Opens a recording and reads it as a whole. @throws RecordingError */
 export async function prepare(file: string): Promise<{ recording: Recording; found: Scan }> {
@@ -240,15 +240,14 @@ export class Playback implements Playing {
     this.#down.set(chipid, reason);
     this.#silences.get(chipid)?.();
     this.#silences.delete(chipid);
-    const code = Number(reason);
-    if (CLOSE_CODE.test(reason) && ![1004, 1005, 1006, 1015].includes(code))
-      channels.close(chipid, { code });
+    if (CLOSE_CODE.test(reason)) channels.close(chipid, { code: Number(reason) });
     else channels.close(chipid, { terminate: true });
   }
 
   #up(chipid: string): void {
     this.#down.delete(chipid);
-    if (!this.#gone.delete(chipid) || this.#service.channels.count(chipid) > 0) return;
+    // A channel that still counts is one that was cut a moment ago: a new one was refused until now.
+    if (!this.#gone.delete(chipid)) return;
     this.#awaited.set(chipid, []);
     this.#service.timers.after(AWAITED, () => this.#flush(chipid));
   }

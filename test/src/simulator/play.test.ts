@@ -210,6 +210,15 @@ describe('a recording that is played', () => {
           devices: [{ chipid: '../../x', name: '../y' }, 5],
         }),
         JSON.stringify({ t: 3, kind: 'upload', chipid: '__proto__', timestamp: 1, body: '' }),
+        JSON.stringify({ t: 3, kind: 'dropped', lines: 1, chipid: { of: 'another kind' } }),
+        JSON.stringify({
+          t: 4,
+          kind: 'channel',
+          chipid: CHIPID,
+          state: 'disconnected',
+          reason: '1500',
+        }),
+        JSON.stringify({ t: 4, kind: 'channel', chipid: CHIPID, state: 'connected' }),
         JSON.stringify(upload(5, 'good')),
         '{"t":6,"kind":"upl',
       ].join('\n'),
@@ -219,6 +228,7 @@ describe('a recording that is played', () => {
     const listener = listen(client);
     await until(() => listener.uploads.length === 1);
     assert.deepEqual([...service.devices.keys()], [CHIPID]);
-    assert.equal(service.playing?.skipped, 6);
+    assert.equal(service.playing?.skipped, 7);
+    await service.playing.done;
   });
 });
