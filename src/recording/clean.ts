@@ -25,12 +25,34 @@ const LEAST_DIGITS = 4;
 
 const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
 
+/** A shorter secret, encoded, may be part of any Base64. */
+const LEAST_ENCODED = 8;
+
+/** A pattern of what writes one of the secrets in hexadecimal or Base64, alone or within other bytes; undefined if none is long enough. */
+function encodedPattern(secrets: Iterable<Buffer>): RegExp | undefined {
+  const forms = [...secrets].flatMap((bytes) => {
+    if (bytes.length < LEAST_ENCODED) return [];
+    // The first and the last character may have bits of what stands beside it.
+    const base64 = [0, 1, 2].map((before) => {
+      const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+      const last = Math.floor(((before + bytes.length) * 8) / 6);
+      return text.slice(Math.ceil((before * 8) / 6), last);
+    });
+    const escaped = base64.map((text) =>
+      text.replaceAll('+', '(?:[-+]|%2b)').replaceAll('/', '(?:[/_]|%2f)'),
+    );
+    return [bytes.toString('hex'), ...escaped];
+  });
+  return forms.length > 0 ? new RegExp(forms.join('|'), 'gi') : undefined;
+}
+
 /** Cleans what goes into one recording. */
 export class Cleaner {
   readonly #isAnonymous: boolean;
   readonly #redact: (text: string) => string;
   /** As bytes, for uploads. */
   readonly #secrets: readonly Buffer[];
+  readonly #encoded: RegExp | undefined;
   readonly #chipids = new Map<string, string>();
   readonly #names = new Map<string, string>();
 
@@ -42,6 +64,7 @@ export class Cleaner {
       .filter(({ length }) => length >= MIN_SECRET)
       .flatMap((secret) => [secret, secret.toLowerCase(), secret.toUpperCase()]);
     this.#secrets = [...new Set(forms)].map((secret) => Buffer.from(secret));
+    this.#encoded = encodedPattern(this.#secrets);
   }
 
   /** The number of a device as the recording has it. */
@@ -70,7 +93,8 @@ export class Cleaner {
 
   /** Hides secrets, and whatever looks like a sign; replaces the chip numbers that are known by now. */
   text(text: string): string {
-    const clean = this.#redact(text);
+    const redacted = this.#redact(text);
+    const clean = this.#encoded ? redacted.replace(this.#encoded, HIDDEN) : redacted;
     if (!this.#isAnonymous) return clean;
     const name = this.#names.get(clean);
     if (name !== undefined) return name;
@@ -108,7 +132,7 @@ export class Cleaner {
     return Object.fromEntries(clean) as Record<string, string>;
   }
 
-  /** @returns the bytes with an asterisk for each byte of a secret; undefined if there is none in them */
+  /** @returns the bytes with an asterisk for each byte of a secret, or of one that is encoded; undefined if there is none in them */
   bytes(bytes: Buffer): Buffer | undefined {
     let clean: Buffer | undefined;
     for (const secret of this.#secrets) {
@@ -120,6 +144,12 @@ export class Cleaner {
         clean ??= Buffer.from(bytes);
         clean.fill('*', at, at + secret.length);
       }
+    }
+    for (const { index, 0: form } of this.#encoded
+      ? bytes.toString('latin1').matchAll(this.#encoded)
+      : []) {
+      clean ??= Buffer.from(bytes);
+      clean.fill('*', index, index + form.length);
     }
     return clean;
   }

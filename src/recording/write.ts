@@ -346,7 +346,7 @@ export class Recorder implements CallObserver {
     const clean = this.#cleaner.bytes(body);
     const data = clean ? clean.toString('base64') : base64;
     const more =
-      (type === undefined ? '' : `,"type":${JSON.stringify(type)}`) +
+      (type === undefined ? '' : `,"type":${JSON.stringify(this.#cleaner.text(type))}`) +
       (replayed ? ',"replayed":true' : '');
     const line =
       `{"t":${this.#now()},"kind":"upload","chipid":"${this.#cleaner.chipid(chipid)}",` +

@@ -120,11 +120,20 @@ inEachDialect('a recording', () => {
     await client.push(CHIPID, `AT+PUSH_DEF=1,${appkey}`);
     await client.push(CHIPID, Buffer.from(serverPassword), { format: 'HEX' });
     await client.push(CHIPID, Buffer.from(serverKey), { format: 'B64' }).catch(() => undefined);
+    const forms = (secret: string): string[] => [
+      Buffer.from(secret).toString('hex'),
+      ...['', 'a', 'bc'].map((before) => Buffer.from(`${before}${secret}~`).toString('base64')),
+      Buffer.from(`a${secret}`).toString('base64url'),
+    ];
+    const encoded = [appkey, serverKey, serverPassword].flatMap(forms);
     service.upload(CHIPID, `my key is ${appkey}`);
     await until(() => listener.uploads.length === 1);
+    for (const each of encoded) await client.push(CHIPID, `it is ${each}`);
+    service.upload(CHIPID, encoded.join(' '), { type: 'uart_trans' });
+    await until(() => listener.uploads.length === 2);
     await client.serverDevices({ page: 1, count: 5, note: serverPassword });
     service.upload(CHIPID, `I talk to ${service.baseUrl} with ${serverKey.toUpperCase()}`);
-    await until(() => listener.uploads.length === 2);
+    await until(() => listener.uploads.length === 3);
     await recording.stop();
     const text = readFileSync(path, 'utf8');
     const bodies = ofKind(await linesOf(path), 'upload').map(({ body }) =>
@@ -133,7 +142,13 @@ inEachDialect('a recording', () => {
     const all = (text + bodies.join('\n')).toLowerCase();
     const signs = service.requests.map(({ query }) => new URLSearchParams(query).get('sign'));
     const { host, port } = new URL(service.baseUrl);
-    for (const secret of [appkey, serverKey, serverPassword, 'canary-devkey', host, ...signs]) {
+    const secrets = [
+      appkey,
+      serverKey,
+      serverPassword,
+      ...encoded.map((each) => each.slice(4, -4)),
+    ];
+    for (const secret of [...secrets, 'canary-devkey', host, ...signs]) {
       if (secret !== null) assert.ok(!all.includes(secret.toLowerCase()), `it has ${secret}`);
     }
     assert.ok(
