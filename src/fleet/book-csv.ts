@@ -85,10 +85,10 @@ export class Slices {
   }
 }
 
-/** The line of the file on which a byte is, from 1. */
-export function lineAt(bytes: Buffer, offset: number): number {
+/** The line on which a byte is, counted from 1 at another byte, by default the first of the file. */
+export function lineAt(bytes: Buffer, offset: number, from = 0): number {
   let line = 1;
-  for (let at = 0; at < offset; at++) {
+  for (let at = from; at < offset; at++) {
     if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) line++;
   }
   return line;

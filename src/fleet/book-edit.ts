@@ -7,6 +7,7 @@ import { show } from '../util/show';
 import {
   BOOK_LIMITS,
   CSV,
+  Slices,
   cellText,
   startOf,
   writtenCell,
@@ -174,7 +175,10 @@ export function editedBytes(file: BookFile, edit: unknown): Buffer {
     rewrite.replace(0, [...header, ...columns.slice(file.columns.length)]);
   }
   const cellsOf = (old: readonly string[], change: Cells): string[] => {
-    const cells = columns.map((column, at) => change[column as BookColumn] ?? old[at] ?? '');
+    const cells = columns.map(
+      (column, at) =>
+        (Object.hasOwn(change, column) ? change[column as BookColumn] : old[at]) ?? '',
+    );
     // A row that was shorter than the header stays so.
     while (cells.length > old.length && cells.at(-1) === '') cells.pop();
     return cells;
@@ -203,14 +207,19 @@ function touch(
   if (index !== undefined) touched.set(index, change);
 }
 
+/** A character that begins a formula, at the beginning of a cell, quoted or not. */
+const MAY_BE_FORMULA = /(?:^|[,;"'])[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+
 /** The bytes of a file in which no spreadsheet finds a formula: the text of each cell is the same. */
-export function disarmedBytes(file: BookFile): Buffer {
+export async function disarmedBytes(file: BookFile): Promise<Buffer> {
+  const slices = new Slices();
   const rewrite = new Rewrite(file);
   for (let index = 0; index < file.ends.length; index++) {
     const { bytes, ends } = file;
     const text = bytes.toString('utf8', startOf(file, index), ends[index]);
-    // Most rows have none of the characters that begin a formula.
-    if (!/[=+\-@\t\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) && !/"[\r\n]/.test(text)) continue;
+    if (slices.isOver) await slices.next();
+    // Most rows have no cell that may be one.
+    if (!MAY_BE_FORMULA.test(text.replace(LINE_END, ''))) continue;
     const { cells } = rewrite.read(index);
     const written = cells.map(writtenCell);
     const isArmed = written.some((cell, at) => cell !== cells[at]);
@@ -219,12 +228,15 @@ export function disarmedBytes(file: BookFile): Buffer {
   return rewrite.end([]);
 }
 
-const rowsOf = ({ records }: BookFile): Map<string, string> => {
+async function rowsOf({ records }: BookFile): Promise<Map<string, string>> {
+  const slices = new Slices();
   const rows = new Map<string, string>();
-  for (const row of records)
+  for (const row of records) {
+    if (slices.isOver) await slices.next();
     if (typeof row === 'object' && !rows.has(row.chipid)) rows.set(row.chipid, rowText(row));
+  }
   return rows;
-};
+}
 
 /** The same for rows that differ in the order of their columns alone. */
 const rowText = (row: BookRow): string =>
@@ -235,8 +247,12 @@ const rowText = (row: BookRow): string =>
   );
 
 /** Compares two contents of the book. */
-export function difference(before: BookFile | undefined, after: BookFile): BookDifference {
-  const [old, now] = [before ? rowsOf(before) : new Map<string, string>(), rowsOf(after)];
+export async function difference(
+  before: BookFile | undefined,
+  after: BookFile,
+): Promise<BookDifference> {
+  const old = before ? await rowsOf(before) : new Map<string, string>();
+  const now = await rowsOf(after);
   return {
     added: [...now.keys()].filter((chipid) => !old.has(chipid)),
     changed: [...now].flatMap(([chipid, text]) =>

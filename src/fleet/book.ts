@@ -127,8 +127,8 @@ export type NewContent = { csv: Buffer } | { edit: unknown };
 interface BadRow {
   index: number;
   reason: string;
-  /** The index of an earlier row of the same device. */
-  first?: number;
+  /** Of a row whose device has an earlier one. */
+  chipid?: string;
 }
 
 /** Puts the rows of a file together: the first of two rows of one device counts. */
@@ -143,31 +143,29 @@ async function indexOf(file: BookFile): Promise<Index> {
     if (slices.isOver) await slices.next();
     const row = file.records[index];
     if (row === undefined) continue;
-    const wrong = typeof row === 'string' ? row : whyLeftOut(row, rows);
-    if (wrong === undefined) {
-      const { chipid } = row as BookRow;
-      rows.set(chipid, row as BookRow);
-      for (const group of (row as BookRow).groups) addTo(groups, group, chipid);
+    const wrong = typeof row === 'string' ? { reason: row } : whyLeftOut(row, rows);
+    if (!wrong && typeof row === 'object') {
+      rows.set(row.chipid, row);
+      for (const group of row.groups) addTo(groups, group, row.chipid);
       continue;
     }
     badRows++;
-    if (bad.length >= MAX_PROBLEMS || isFull) continue;
+    if (!wrong || bad.length >= MAX_PROBLEMS || isFull) continue;
     isFull = rows.size >= BOOK_LIMITS.rows;
-    const first = typeof row === 'string' ? -1 : file.records.findIndex(isRowOf(row.chipid));
-    bad.push({ index, reason: wrong, ...(first >= 0 && first < index ? { first } : {}) });
+    bad.push({ index, ...wrong });
   }
-  return { rows, groups, problems: problemsOf(file, bad), badRows };
+  return { rows, groups, problems: await problemsOf(file, bad, slices), badRows };
 }
 
-const isRowOf =
-  (chipid: string) =>
-  (record: BookFile['records'][number]): boolean =>
-    typeof record === 'object' && record.chipid === chipid;
-
-function whyLeftOut({ chipid }: BookRow, rows: ReadonlyMap<string, BookRow>): string | undefined {
-  if (rows.has(chipid)) return `device ${chipid} has another row already, which counts`;
+function whyLeftOut(
+  { chipid }: BookRow,
+  rows: ReadonlyMap<string, BookRow>,
+): Omit<BadRow, 'index'> | undefined {
+  if (rows.has(chipid))
+    return { reason: `device ${chipid} has another row already, which counts`, chipid };
   if (rows.size < BOOK_LIMITS.rows) return undefined;
-  return `is the first that has no place: a device book holds at most ${BOOK_LIMITS.rows} devices`;
+  const most = BOOK_LIMITS.rows;
+  return { reason: `is the first that has no place: a device book holds at most ${most} devices` };
 }
 
 function addTo(groups: Map<string, string[]>, group: string, chipid: string): void {
@@ -176,13 +174,40 @@ function addTo(groups: Map<string, string[]>, group: string, chipid: string): vo
   else groups.set(group, [chipid]);
 }
 
-function problemsOf(file: BookFile, bad: readonly BadRow[]): BookProblem[] {
-  return bad.map(({ index, reason, first }) => {
-    const line = lineAt(file.bytes, startOf(file, index));
-    if (first === undefined) return { line, reason };
-    return { line, reason: `${reason}: line ${lineAt(file.bytes, startOf(file, first))}` };
+/** Finds the lines of bad rows, and of the earlier rows of their devices, in one pass over the file. */
+async function problemsOf(
+  file: BookFile,
+  bad: readonly BadRow[],
+  slices: Slices,
+): Promise<BookProblem[]> {
+  const twice = new Set(bad.map(({ chipid }) => chipid));
+  const firsts = new Map<string, number>();
+  const lines = new Map(bad.map(({ index }) => [index, 0]));
+  file.records.forEach((row, index) => {
+    if (typeof row !== 'object' || !twice.has(row.chipid) || firsts.has(row.chipid)) return;
+    firsts.set(row.chipid, index);
+    lines.set(index, 0);
+  });
+  let [line, offset] = [1, 0];
+  for (const index of [...lines.keys()].sort((a, b) => a - b)) {
+    const start = startOf(file, index);
+    while (offset < start) {
+      const next = Math.min(start, offset + LINES);
+      line += lineAt(file.bytes, next, offset) - 1;
+      offset = next;
+      if (slices.isOver) await slices.next();
+    }
+    lines.set(index, line);
+  }
+  return bad.map(({ index, reason, chipid }) => {
+    const first = chipid === undefined ? undefined : lines.get(firsts.get(chipid) ?? index);
+    const text = first === undefined ? reason : `${reason}: line ${first}`;
+    return { line: lines.get(index) ?? 0, reason: text };
   });
 }
+
+/** Bytes whose lines are counted at once. */
+const LINES = 262_144;
 
 /**
  * The device book: names, groups, types and notes of devices, in a CSV file that people keep in a spreadsheet and a flow may
@@ -313,7 +338,7 @@ export class Book {
   async preview(content: NewContent, revision: string): Promise<BookDifference & BookFaults> {
     const [before, after] = await this.#make(content, revision);
     const { problems, badRows } = await indexOf(after);
-    return { ...difference(before, after), problems: [...problems], badRows };
+    return { ...(await difference(before, after)), problems: [...problems], badRows };
   }
 
   /**
@@ -358,7 +383,9 @@ export class Book {
     this.#due ??= setTimeout(
       () => {
         this.#due = undefined;
-        void this.#serially(() => this.#update(delay === POLL));
+        this.#serially(() => this.#update(delay === POLL)).catch((error: unknown) =>
+          this.#fail(faultOf(error), undefined),
+        );
       },
       delay === POLL ? 0 : delay,
     ).unref();
@@ -413,14 +440,15 @@ export class Book {
     const { bytes, revision: found } = await this.content();
     if (found !== revision) throw changedMeanwhile();
     if ('edit' in content) {
-      const before = await readBookFile(bytes.length > 0 ? bytes : Buffer.from(EMPTY_BOOK));
-      return [before, await readBookFile(editedBytes(before, content.edit))];
+      const before = bytes.length > 0 ? bytes : Buffer.from(EMPTY_BOOK);
+      const file = await readBookFile(before, this.#file);
+      return [file, await readBookFile(editedBytes(file, content.edit), file)];
     }
     if (content.csv.length > BOOK_LIMITS.file)
       throw invalidInput(`A device book has at most ${BOOK_LIMITS.file} bytes.`);
-    const after = await readBookFile(disarmedBytes(await readBookFile(content.csv)));
+    const after = await readBookFile(await disarmedBytes(await readBookFile(content.csv)));
     // What is no device book now has no rows to compare.
-    const before = await readBookFile(bytes).catch(() => undefined);
+    const before = await readBookFile(bytes, this.#file).catch(() => undefined);
     return [before, after];
   }
 
