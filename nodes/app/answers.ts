@@ -6,7 +6,11 @@ import type {
   Fleet,
   FleetChanges,
 } from '../../src/for-nodes';
+import { oneLine } from '../../src/input';
 import { zoneOfService } from '../common/app';
+import { typeCalled } from '../common/device-types';
+import { decodeBody, isTyped } from '../common/upload-message';
+import { fieldTexts } from '../type/type.config';
 import type { DeviceChoice, DeviceDetails, FleetAnswer, FleetRow } from './answers.config';
 import type { AppNode, DeviceProcesses } from './deployed';
 
@@ -43,6 +47,24 @@ export function toChoices(
 /** Characters of the latest upload in a row. */
 const LONGEST_LATEST = 100;
 
+/** The latest upload of a device in a row: its fields with their units, if the book names a type that has them. */
+function latestText(
+  fleet: Fleet,
+  { chipid, type: name }: DeviceSnapshot,
+  charset: Charset,
+): string | undefined {
+  const type = name === undefined ? undefined : typeCalled(name);
+  // An expression for each of 5,000 rows would take too long.
+  const isShown = type && !type.isSlow && (type.units !== undefined || isTyped(type));
+  const latest = isShown ? fleet.latest(chipid) : undefined;
+  if (latest && type && !latest.truncated) {
+    const decoded = decodeBody(latest.body, { datatype: 'auto-detect', charset, type });
+    if ('value' in decoded)
+      return oneLine(fieldTexts(decoded.value, type.units ?? {}).join(' · '), LONGEST_LATEST - 1);
+  }
+  return fleet.latestText(chipid, LONGEST_LATEST, charset);
+}
+
 /** @param charset of uploads that are not UTF-8; undefined if the user may not see uploads */
 const toRow = (
   fleet: Fleet | undefined,
@@ -67,7 +89,7 @@ const toRow = (
   if (device.groups) row.groups = device.groups;
   if (device.type !== undefined) row.type = device.type;
   if (device.missing) row.missing = true;
-  const latest = charset && fleet?.latestText(chipid, LONGEST_LATEST, charset);
+  const latest = charset && fleet && latestText(fleet, device, charset);
   if (latest !== undefined) row.latest = latest;
   return row;
 };

@@ -60,6 +60,9 @@ function typesByName(): Map<string, DeviceType> {
   return byName;
 }
 
+/** The type that the book means by a name; undefined if no type of that name is deployed. */
+export const typeCalled = (name: string): DeviceType | undefined => typesByName().get(name);
+
 /**
  * Makes a type known by its name until its node closes. A deploy that replaces the node leaves no moment without it.
  * @returns whether another type has its name
@@ -131,7 +134,7 @@ export class DeviceTypes {
     if (this.#own) return this.#own;
     const name = client?.fleet.book?.typeOf(chipid);
     if (!name) return undefined;
-    const type = typesByName().get(name);
+    const type = typeCalled(name);
     if (!type && deployed.size > 0) this.#logMissing(name);
     return type;
   }

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import helper from 'node-red-node-test-helper';
+import type { NodeAPI } from 'node-red';
+import type { FleetAnswer } from '../../nodes/app/answers.config';
+import type { Simulator } from '../../src/simulator';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, call } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+const type = (name: string, properties: object): FlowNode => ({
+  ...{ id: `type-${name}`, type: 'device-cloud-type', name },
+  ...properties,
+});
+
+const BYTES = type('meter', {
+  decode: 'bytes',
+  bytes: 'u8 t / 2',
+  units: '{"t":"°C"}',
+  pins: 'lamp: 1',
+});
+const PAIRS = type('pump', { decode: 'pairs', pins: 'lamp: 2 low' });
+const SLOW = type('slow', { decode: 'jsonata', expression: '{"t": $env("TYPE_TEST")}' });
+
+/** What the user of the requests lacks. */
+let lacking = '';
+
+/** Node-RED as it is where users have different permissions. */
+function permissions(RED: NodeAPI): void {
+  const usual = RED.auth.needsPermission.bind(RED.auth);
+  RED.auth.needsPermission = (permission) => {
+    const guard = usual(permission);
+    return (request, response, next) => {
+      if (permission === lacking) response.status(401).end();
+      else guard(request, response, next);
+    };
+  };
+}
+
+describe('types that the device book names', () => {
+  useNodeRed();
+  let folder: string;
+  let cloud: Simulator;
+  let nodes: FlowNode[];
+
+  beforeEach(async () => {
+    lacking = '';
+    cloud = await startCloud({ devices: ['1', '2', '3'].map((chipid) => ({ chipid })) });
+    folder = temporaryFolder('type-book');
+    const path = join(folder, 'devices.csv');
+    writeFileSync(path, 'chipid,type\n1,meter\n2,pump\n3,unknown\n');
+    nodes = [
+      cloudApp(cloud, { book: path }),
+      ...[BYTES, PAIRS],
+      node('listen', { chipids: ['1', '2', '3'], recover: 'off' }),
+      node('gpio', { many: true }),
+    ];
+    await load(nodes, undefined, [permissions]);
+    await until(() => cloud.channels() === 3, 'the channels are open');
+    const app = helper.getNode('app') as unknown as { fleet(): { book: { size: number } } };
+    await until(() => app.fleet().book.size === 3, 'the book was read');
+  });
+  afterEach(() => removeFolder(folder));
+
+  const payloads = async (count: number): Promise<unknown[]> => {
+    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
+    return arrivedAt('out').map(({ payload }) => payload);
+  };
+
+  it('decode each device by its own; a name without a type is a label, which is logged once', async () => {
+    cloud.upload('1', '+');
+    cloud.upload('2', 't=3');
+    for (const text of ['t=4', 't=5']) cloud.upload('3', text);
+    const found = await payloads(4);
+    for (const payload of [{ t: 21.5 }, { t: 3 }, 't=4', 't=5'])
+      assert.ok(found.some((each) => JSON.stringify(each) === JSON.stringify(payload)));
+    const logged = journal.logs.filter(({ msg }) => /the type "unknown"/.test(String(msg)));
+    assert.equal(logged.length, 1);
+  });
+
+  it('name the pins of each device', async () => {
+    const chipid = ['1', '2', '3'];
+    const { payload } = await call('gpio', { chipid, pin: 'lamp', payload: 1 });
+    const results = payload as { ok: boolean; error?: { message: string } }[];
+    assert.deepEqual(
+      results.map(({ ok }) => ok),
+      [true, true, false],
+    );
+    assert.match(results[2]?.error?.message ?? '', /the device has no type that names its pins/);
+    assert.deepEqual([cloud.device('1').levels[1], cloud.device('2').levels[2]], ['1', '0']);
+  });
+
+  it('show the latest values with units, and an upload to try a type only to those who may see it', async () => {
+    cloud.upload('1', '+');
+    await payloads(1);
+    const get = async (path: string): Promise<Record<string, unknown>> => {
+      const { text } = await helper.request().get(`/device-cloud/apps/app/${path}`);
+      journal.answers.push(text);
+      return JSON.parse(text) as Record<string, unknown>;
+    };
+    const latest = ((await get('fleet')) as unknown as FleetAnswer).devices.find(
+      ({ chipid }) => chipid === '1',
+    )?.latest;
+    assert.equal(latest, 't 21.5 °C');
+    assert.deepEqual((await get('devices/1?upload'))['upload'], { hex: '2b', size: 1 });
+    assert.equal('upload' in (await get('devices/1')), false);
+    lacking = 'flows.read';
+    assert.equal('upload' in (await get('devices/1?upload')), false);
+  });
+
+  it('are the ones that were deployed last, also while a listener runs on', async () => {
+    const changed = { ...BYTES, bytes: 'u8 t * 2' };
+    await deploy(
+      nodes.map((each) => (each.id === 'type-meter' ? changed : each)),
+      'nodes',
+    );
+    cloud.upload('1', '+');
+    assert.deepEqual(await payloads(1), [{ t: 86 }]);
+    await deploy(
+      nodes.filter(({ id }) => id !== 'type-meter'),
+      'nodes',
+    );
+    cloud.upload('1', '+');
+    assert.deepEqual((await payloads(2))[1], '+');
+  });
+
+  it('decode nothing while two have one name', async () => {
+    await deploy([...nodes, { ...PAIRS, id: 'other', name: 'meter' }], 'nodes');
+    cloud.upload('1', '+');
+    await until(() => arrivedAt('caught').length === 1, 'it is an error');
+    const [error] = arrivedAt('caught') as { payload?: unknown; error?: { message: string } }[];
+    assert.match(error?.error?.message ?? '', /Two types are called "meter"/);
+    assert.deepEqual(error?.payload, Buffer.from('+'));
+  });
+
+  it('are tried by an expression only by those who may change flows', async () => {
+    await deploy([...nodes, SLOW], 'nodes');
+    const attempt = (body: object) => helper.request().post('/device-cloud/types/try').send(body);
+    const body = { id: 'type-slow', expression: '{"n": $sum([1..3]), "t": text}', hex: '2b' };
+    assert.deepEqual((await attempt(body)).body, { value: { n: 6, t: '+' } });
+    const wrong = await attempt({ ...body, expression: '(' });
+    assert.match((wrong.body as { problem: string }).problem, /not JSONata/);
+    for (const invalid of [
+      { ...body, hex: 'x' },
+      { ...body, hex: '00'.repeat(4097) },
+      { ...body, expression: 1 },
+      {},
+    ])
+      assert.equal((await attempt(invalid)).status, 400);
+    lacking = 'flows.write';
+    const refused = await attempt(body);
+    assert.deepEqual([refused.status, refused.text], [403, '']);
+  });
+});
