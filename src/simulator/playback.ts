@@ -4,7 +4,7 @@ import { Recording, type CallLine, type ListedDevice, type ListLine } from '../r
 import { numberIn, readDevice } from './device-options';
 import { Broken, RawBody, type Answer } from './http';
 import type { PlayOptions } from './options';
-import type { Service } from './service';
+import type { Given, Played, Service } from './service';
 
 /** A recording that is played. */
 export interface Playing {
@@ -45,7 +45,7 @@ function keyOfLine({ method, path, params, query = '', body = null }: CallLine):
 }
 
 /** Plays a recording on the simulated service. */
-export class Playback implements Playing {
+export class Playback implements Playing, Played {
   state: Playing['state'] = 'waiting';
   uploads = 0;
   readonly skipped: number;
@@ -96,7 +96,6 @@ export class Playback implements Playing {
     return this.#list;
   }
 
-  /** A client has called, or a channel was opened: it begins when no further one follows. */
   onClient(chipid?: string): void {
     if (chipid !== undefined) this.#flush(chipid);
     if (this.state !== 'waiting' || (chipid === undefined && this.#quiet)) return;
@@ -122,33 +121,30 @@ export class Playback implements Playing {
     if (this.state === 'waiting') this.#end('ended');
   }
 
-  /** Why a channel is refused: a status, or 0 for a connection that is broken off; undefined if it is not. */
   refusal(chipid: string): number | undefined {
     const reason = this.#down.get(chipid);
     if (reason === undefined) return undefined;
     return /^[45]\d\d$/.test(reason) ? Number(reason) : 0;
   }
 
-  /** The recorded answer to a call of the open API; undefined if the simulator is to answer. */
   openApi(
     method: string,
     path: string,
     params: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): { isSuccess: boolean; answer: Promise<Answer> } | undefined {
+  ): Given | undefined {
     const { appid: _a, timestamp: _t, sign: _s, ...own } = params;
     if (this.#listFault?.path === path) return this.#give(this.#listFault, signal);
     return this.#take(keyOf([method, path, sorted(own)]), signal);
   }
 
-  /** The same for the server API. */
   serverApi(
     method: string,
     path: string,
     query: string,
     body: Buffer,
     signal: AbortSignal,
-  ): { isSuccess: boolean; answer: Promise<Answer> } | undefined {
+  ): Given | undefined {
     let sent: unknown = null;
     try {
       if (body.length > 0) sent = JSON.parse(body.toString());

@@ -1,3 +1,4 @@
+import type { ListedDevice } from '../recording/read';
 import {
   CHANNEL_FORMAT,
   CLOSE_DELETED,
@@ -13,9 +14,8 @@ import type { Dialect, Push } from './dialect';
 import { documentDialect } from './document';
 import type { Channel, Faults, UploadEvent } from './faults';
 import type { UploadEntry, UploadType } from './history';
-import type { Refusal } from './http';
+import type { Answer, Refusal } from './http';
 import type { DialectName, Settings } from './options';
-import type { Playback } from './playback';
 import { publicDialect } from './public-2016';
 import { Timers } from './timers';
 
@@ -113,6 +113,38 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   'public-2016': publicDialect,
 };
 
+/** A recorded answer. */
+export interface Given {
+  isSuccess: boolean;
+  answer: Promise<Answer>;
+}
+
+/** What a recording that is played says in the place of the simulator. */
+export interface Played {
+  /** The devices that are listed; undefined before the recording has a list. */
+  readonly list: readonly ListedDevice[] | undefined;
+  /** A client has called, or a channel was opened: it begins when no further one follows. */
+  onClient(chipid?: string): void;
+  /** Why a channel is refused: a status, or 0 for a connection that is broken off; undefined if it is not. */
+  refusal(chipid: string): number | undefined;
+  /** The recorded answer to a call of the open API; undefined if the simulator is to answer. */
+  openApi(
+    method: string,
+    path: string,
+    params: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Given | undefined;
+  /** The same for the server API. */
+  serverApi(
+    method: string,
+    path: string,
+    query: string,
+    body: Buffer,
+    signal: AbortSignal,
+  ): Given | undefined;
+  stop(): void;
+}
+
 /** The state of the simulated service: one application, its devices and its channels. */
 export class Service {
   readonly settings: Settings;
@@ -128,7 +160,7 @@ export class Service {
   /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
   /** The recording that is played. */
-  playback: Playback | undefined;
+  playback: Played | undefined;
   /** Each ends the readings of a device. */
   readonly #readings = new Map<string, () => void>();
   #lastPush = 0;

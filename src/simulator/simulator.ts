@@ -142,7 +142,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const faults = new Faults();
   const log = createRequestLog(settings.now);
   const service = new Service(settings, faults);
-  if (play && prepared) service.playback = new Playback(service, prepared, play);
+  let playback = play && prepared && new Playback(service, prepared, play);
+  service.playback = playback;
   const { server, connections } = createHttpServer(service, log);
   let closing: Promise<void> | undefined;
 
@@ -165,7 +166,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     body === undefined ? from.measure() : bytesOf(body);
 
   const end = async (): Promise<void> => {
-    service.playback?.stop();
+    playback?.stop();
     service.timers.close();
     const closed = (emitter: Server | Socket) =>
       new Promise<void>((resolve) => emitter.once('close', resolve));
@@ -229,13 +230,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       service.restore(numberIn('lastId', lastId, 0, service.lastUpload, 'whole')),
     rewriteHistory: (rewrite) => void (service.rewrite = rewrite),
     get playing() {
-      return service.playback;
+      return playback;
     },
     async play(how) {
       const next = await prepare(how.file);
-      service.playback?.stop();
-      const playback = new Playback(service, next, how);
-      service.playback = playback;
+      playback?.stop();
+      service.playback = playback = new Playback(service, next, how);
       playback.begin();
       return playback;
     },
