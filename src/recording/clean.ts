@@ -62,7 +62,8 @@ export class Cleaner {
     this.#redact = redactor(secrets, Infinity);
     const forms = secrets
       .filter(({ length }) => length >= MIN_SECRET)
-      .flatMap((secret) => [secret, secret.toLowerCase(), secret.toUpperCase()]);
+      .flatMap((secret) => [secret, secret.toLowerCase(), secret.toUpperCase()])
+      .flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())]);
     this.#secrets = [...new Set(forms)].map((secret) => Buffer.from(secret));
     this.#encoded = encodedPattern(this.#secrets);
   }

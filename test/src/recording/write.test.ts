@@ -124,6 +124,7 @@ inEachDialect('a recording', () => {
       Buffer.from(secret).toString('hex'),
       ...['', 'a', 'bc'].map((before) => Buffer.from(`${before}${secret}~`).toString('base64')),
       Buffer.from(`a${secret}`).toString('base64url'),
+      encodeURIComponent(`a/b=${secret}~~~~`),
     ];
     const encoded = [appkey, serverKey, serverPassword].flatMap(forms);
     service.upload(CHIPID, `my key is ${appkey}`);
