@@ -48,6 +48,7 @@ const ON_5_ALONE = {
     'listener',
     'picker',
     'sidebar',
+    'sidebar-book',
     'sidebar-recording',
     'sidebar-waiting',
     'sidebar.zh-CN',

@@ -176,6 +176,14 @@ export interface BookAnswer {
   path?: string;
 }
 
+/** What the sidebar shows of the book, instead of the whole file. */
+export interface BookBrief extends Omit<BookAnswer, 'csv'> {
+  /** How many devices it has. */
+  size: number;
+  /** Of the device that was asked about, if it has one. */
+  row?: { chipid: string; name?: string; groups: string[]; type?: string; note?: string };
+}
+
 /**
  * What the editor sends to change some rows of the book: what a row leaves out stays as it is. A whole file is sent as
  * `text/csv`. With `?preview` nothing is written, and the answer is a {@link BookPreview}.

@@ -7,7 +7,7 @@ import { auditedRoute, mayReadFlows } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';
 import { isObject } from '../common/shared.config';
-import type { BookAnswer, BookPreview } from './answers.config';
+import type { BookAnswer, BookBrief, BookPreview } from './answers.config';
 import { findAppNode, findDeployed, type AppNode } from './deployed';
 
 type Request = Parameters<Handler>[0];
@@ -52,7 +52,18 @@ async function toAnswer(book: Book, path: string | undefined): Promise<BookAnswe
   }
 }
 
-/** Shows the device book, as JSON, or as CSV to be kept in a file. */
+/**
+ * All but the file, with the row of one device. Then the revision is that of the rows that are in use, so that the row belongs
+ * to it.
+ */
+async function toBrief(book: Book, path: string | undefined, chipid: string): Promise<BookBrief> {
+  const { csv: _, ...rest } = await toAnswer(book, path);
+  const row = book.row(chipid);
+  const revision = chipid !== '' && book.revision !== '' ? book.revision : rest.revision;
+  return { ...rest, revision, size: book.size, ...(row ? { row } : {}) };
+}
+
+/** Shows the device book, as JSON, or as CSV to be kept in a file; with `?brief` and perhaps a `chipid`, in short. */
 export const bookRoute =
   (RED: NodeAPI): Handler =>
   (request, response) => {
@@ -71,6 +82,9 @@ export const bookRoute =
         if (request.accepts(['json', 'csv']) === 'csv') {
           response.attachment(basename(saved ?? '') || 'devices.csv').type('text/csv');
           response.send(await book.export());
+        } else if ('brief' in request.query) {
+          const { chipid } = request.query;
+          response.json(await toBrief(book, saved, typeof chipid === 'string' ? chipid : ''));
         } else response.json(await toAnswer(book, saved));
       });
     };

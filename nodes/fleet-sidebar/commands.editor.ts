@@ -91,29 +91,40 @@ export function notifyFailure(key: string, failure: unknown, values: object = {}
   notify(t(key, { ...values, reason }), 'error', detail);
 }
 
-/** Asks before something is done. @param words of the buttons */
-export function ask(form: JQuery, words: { no: string; yes: string }, yes: () => void): void {
+/**
+ * Asks before something is done.
+ * @param words of the buttons; without a `yes` there is only something to read
+ * @param yes may promise false, so that the form stays open
+ */
+export function ask(form: JQuery, words: { no: string; yes?: string }, yes: () => unknown): void {
   const close = (): void => notification.close();
-  const agree = (): void => {
-    close();
-    yes();
+  let isBusy = false;
+  const agree = async (): Promise<void> => {
+    if (isBusy || words.yes === undefined) return;
+    isBusy = true;
+    const isDone = await yes();
+    isBusy = false;
+    if (isDone !== false) close();
   };
+  const { no, yes: agreed } = words;
   const notification = RED.notify(form, {
     ...{ modal: true, fixed: true, type: 'warning' },
     buttons: [
-      { text: words.no, click: close },
-      { text: words.yes, class: 'primary', click: agree },
+      { text: no, click: close },
+      ...(agreed === undefined
+        ? []
+        : [{ text: agreed, class: 'primary', click: () => void agree() }]),
     ],
   });
   form.on('submit', (event) => {
     event.preventDefault();
-    agree();
+    void agree();
   });
   form.on('keydown', ({ key }) => {
     if (key === 'Escape') close();
   });
   setTimeout(() => {
-    const inputs = form.find('input');
+    const inputs = form.find('input:enabled');
     (inputs.length > 0 ? inputs : form.closest('.red-ui-notification').find('button'))
       .first()
       .trigger('focus');

@@ -1,3 +1,4 @@
+import { editRow } from './book-row.editor';
 import { ageText, localTime, t } from '../common/editor/texts';
 import {
   askPush,
@@ -13,6 +14,7 @@ import type { FleetRow } from '../app/answers.config';
 import { channelState, isElsewhere, nameOf, onlineText } from './row.editor';
 
 interface Actions {
+  tab: Tab;
   target: () => Target | undefined;
   /** Shows the nodes that use the device. */
   showUses: (target: Target) => void;
@@ -48,6 +50,10 @@ const ACTIONS: readonly Action[] = [
     run: (target) => command(target, 'refresh', {}),
   },
   { name: 'push', icon: 'paper-plane', may: mayCommand, run: askPush },
+  {
+    ...{ name: 'book', icon: 'pencil', may: () => true },
+    run: (target, _button, { tab }) => editRow(tab, target),
+  },
 ];
 
 /** The buttons for the device that is selected. Who may not do something sees why. */
@@ -128,7 +134,7 @@ export class Details {
       this.#uses.empty().append(usesOf(chosen));
       this.element[0]?.scrollTo(0, 0);
     };
-    this.#buttons = actionButtons({ target, showUses });
+    this.#buttons = actionButtons({ tab, target, showUses });
     const head = $('<div>', { class: 'device-cloud-fleet-chosen' }).append(
       this.#title,
       this.#buttons,

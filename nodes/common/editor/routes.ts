@@ -9,10 +9,12 @@ export const getRoute = (path: string): JQueryXHR => $.getJSON(`device-cloud/${p
 /**
  * Saves what a route answers as a file. A link would not carry the bearer token.
  * @param path below `device-cloud/`
+ * @param accept its media type, of a route that has others, too
  */
-export async function downloadRoute(path: string, name: string): Promise<void> {
+export async function downloadRoute(path: string, name: string, accept = '*/*'): Promise<void> {
   const answer: unknown = await $.ajax({
     url: `device-cloud/${path}`,
+    headers: { accept },
     xhrFields: { responseType: 'blob' },
   });
   const url = URL.createObjectURL(answer as Blob);
@@ -30,4 +32,20 @@ export const postRoute = (path: string, data: object): JQueryXHR =>
     method: 'POST',
     contentType: 'application/json',
     data: JSON.stringify(data),
+  });
+
+/**
+ * Replaces what a route shows, or a part of it, if it is still what was read.
+ * @param path below `device-cloud/`
+ * @param data a file, or what is sent as JSON
+ * @param revision of what was read
+ */
+export const putRoute = (path: string, data: object, revision: string): JQueryXHR =>
+  $.ajax({
+    url: `device-cloud/${path}`,
+    method: 'PUT',
+    headers: { 'if-match': `"${revision}"` },
+    contentType: data instanceof Blob ? 'text/csv' : 'application/json',
+    data: data instanceof Blob ? data : JSON.stringify(data),
+    processData: false,
   });

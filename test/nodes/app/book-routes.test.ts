@@ -80,6 +80,15 @@ describe('the routes of the device book', () => {
     assert.equal(readFileSync(path, 'utf8'), `${csv}9;New\r\n`);
   });
 
+  it('give the row of a device, with the revision that a change of it needs, without the file', async () => {
+    const { body } = await helper.request().get(`${ROUTE}?brief&chipid=7`);
+    const { revision, csv: _, ...rest } = await read();
+    const row = { chipid: '7', name: 'Gate', groups: ['a', 'b'], Site: 'x;y' };
+    assert.deepEqual(body, { ...rest, revision, size: 2, row });
+    const other = (await helper.request().get(`${ROUTE}?brief&chipid=9`)).body as object;
+    assert.deepEqual(other, { ...rest, revision, size: 2 });
+  });
+
   it('give a CSV to those who ask for one', async () => {
     const answer = await helper.request().get(ROUTE).set('Accept', 'text/csv');
     assert.equal(answer.text, readFileSync(path, 'utf8'));

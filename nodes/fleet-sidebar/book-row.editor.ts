@@ -1,0 +1,207 @@
+import type { BookBrief, BookChange } from '../app/answers.config';
+import { explainFailure } from '../common/editor/devices';
+import { fieldValue } from '../common/editor/form';
+import { getRoute, putRoute } from '../common/editor/routes';
+import { isObject } from '../common/shared.config';
+import { plain, said, t } from '../common/editor/texts';
+import { ask, mayCommand, notify, notifyFailure, smallButton, type Tab } from './commands.editor';
+import type { Target } from './commands.editor';
+
+export const bookPath = (app: string): string => `apps/${encodeURIComponent(app)}/book`;
+
+/** All but the file. @param chipid of a device whose row is wanted, too */
+export const readBook = async (app: string, chipid = ''): Promise<BookBrief> =>
+  (await getRoute(`${bookPath(app)}?brief&chipid=${encodeURIComponent(chipid)}`)) as BookBrief;
+
+/** Someone else has changed the book meanwhile. */
+export const isOutdated = (failure: unknown): boolean =>
+  isObject(failure) && failure['status'] === 412;
+
+export const reasonOf = (failure: unknown): string => {
+  const needed = { permission: 'device-cloud.write', forbidden: t('forbidden-write') } as const;
+  const { reason, detail = '' } = explainFailure(failure, needed);
+  return detail === '' ? reason : said(reason, detail);
+};
+
+const FIELDS = ['name', 'type', 'note'] as const;
+
+type Row = NonNullable<BookChange['rows']>[number];
+
+/** Groups as chips, with a field that completes from those of the book. */
+class Groups {
+  readonly element = $('<div>', { class: 'device-cloud-fleet-chips' });
+  readonly #input = $('<input>', { type: 'text', id: 'device-cloud-fleet-groups' });
+  readonly #known = $('<datalist>', { id: 'device-cloud-fleet-known' });
+  #names: string[] = [];
+
+  constructor() {
+    this.#input.attr({ list: this.#known.attr('id'), placeholder: t('rows.add-group') });
+    this.#input.prop('disabled', !mayCommand());
+    this.element.append(this.#input, this.#known);
+    this.#input.on('keydown', (event) => {
+      if (event.key === 'Enter' && fieldValue(this.#input).trim() !== '') event.preventDefault();
+      else if (event.key !== ',' && event.key !== '|') return;
+      event.preventDefault();
+      this.#take();
+    });
+    this.#input.on('change', () => this.#take());
+  }
+
+  offer(groups: BookBrief['groups']): void {
+    this.#known.empty().append(groups.map(({ name }) => $('<option>', { value: name })));
+  }
+
+  get names(): string[] {
+    this.#take();
+    return [...this.#names];
+  }
+
+  set names(names: string[]) {
+    this.#names = [...names];
+    this.#show();
+  }
+
+  #take(): void {
+    const name = fieldValue(this.#input).trim();
+    if (name === '') return;
+    this.#input.val('');
+    if (!this.#names.includes(name)) this.names = [...this.#names, name];
+  }
+
+  #show(): void {
+    this.element.children('span').remove();
+    // As text, always: the book may be anyone's.
+    this.#input.before(
+      this.#names.map((name) =>
+        $('<span>').append(
+          document.createTextNode(plain(name)),
+          smallButton(
+            'times',
+            '',
+            t('rows.remove-group', { name: plain(name) }),
+            () => {
+              this.names = this.#names.filter((other) => other !== name);
+              this.#input.trigger('focus');
+            },
+            mayCommand(),
+          ),
+        ),
+      ),
+    );
+  }
+}
+
+/** The row of a device in the book, to be read and changed. What is not changed is not sent. */
+class RowForm {
+  readonly element = $('<form>', { class: 'device-cloud-fleet-push', novalidate: true });
+  readonly #tab: Tab;
+  readonly #target: Target;
+  readonly #inputs: Record<(typeof FIELDS)[number], JQuery>;
+  readonly #groups = new Groups();
+  readonly #about = $('<p>');
+  readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
+  #revision = '';
+  #row: Row;
+
+  constructor(tab: Tab, target: Target) {
+    this.#tab = tab;
+    this.#target = target;
+    this.#row = { chipid: target.chipid };
+    const input = (name: string): JQuery =>
+      $('<input>', { type: 'text', id: `device-cloud-fleet-row-${name}` }).prop(
+        'disabled',
+        !mayCommand(),
+      );
+    this.#inputs = { name: input('name'), type: input('type'), note: input('note') };
+    const label = (name: string, id: string | undefined): JQuery =>
+      $('<label>', { for: id }).text(t(`rows.${name}`));
+    const field = (name: (typeof FIELDS)[number]): JQuery[] => [
+      label(name, this.#inputs[name].attr('id')),
+      this.#inputs[name],
+    ];
+    this.element.append(
+      this.#about,
+      ...field('name'),
+      label('groups', 'device-cloud-fleet-groups'),
+      this.#groups.element,
+      ...field('type'),
+      ...field('note'),
+      this.#problem,
+    );
+  }
+
+  /** Shows what the book has now; what the user has changed stays. */
+  show({ revision, row, groups, problems }: BookBrief): void {
+    const typed = this.#changes();
+    this.#revision = revision;
+    this.#row = row ?? { chipid: this.#target.chipid };
+    for (const name of FIELDS) this.#inputs[name].val(typed[name] ?? this.#row[name] ?? '');
+    this.#groups.offer(groups);
+    this.#groups.names = typed.groups ?? this.#row.groups ?? [];
+    this.#about.text(t(row ? 'rows.ask' : 'rows.ask-new', { device: this.#target.name }));
+    const whole = problems.find(({ line }) => line === 0);
+    this.#say(whole ? plain(whole.reason) : '');
+  }
+
+  /** @returns whether it is done */
+  async save(): Promise<boolean> {
+    const { app, chipid, name } = this.#target;
+    const changes = this.#changes();
+    try {
+      const change: BookChange = { rows: [{ chipid, ...changes }] };
+      await putRoute(bookPath(app), change, this.#revision);
+      notify(t('rows.saved', { device: name }), 'success');
+      this.#tab.readAgain();
+      return true;
+    } catch (failure) {
+      if (isOutdated(failure)) this.#offerReload();
+      else this.#say(t('rows.failed', { reason: reasonOf(failure) }));
+      return false;
+    }
+  }
+
+  #changes(): Omit<Row, 'chipid'> {
+    const changes: Omit<Row, 'chipid'> = {};
+    for (const name of FIELDS) {
+      const value = fieldValue(this.#inputs[name]).trim();
+      if (value !== (this.#row[name] ?? '')) changes[name] = value;
+    }
+    const groups = this.#groups.names;
+    if (JSON.stringify(groups) !== JSON.stringify(this.#row.groups ?? [])) changes.groups = groups;
+    return changes;
+  }
+
+  #offerReload(): void {
+    this.#say(t('rows.outdated'));
+    const reload = async (): Promise<void> => {
+      try {
+        this.show(await readBook(this.#target.app, this.#target.chipid));
+      } catch (failure) {
+        this.#say(t('rows.failed', { reason: reasonOf(failure) }));
+      }
+    };
+    this.#problem.append(
+      ' ',
+      smallButton('refresh', t('rows.reload'), t('rows.reload-hint'), () => void reload()),
+    );
+  }
+
+  #say(text: string): void {
+    this.#problem.text(text).toggle(text !== '');
+  }
+}
+
+/** Shows what the book has about a device, and changes it. */
+export async function editRow(tab: Tab, target: Target): Promise<void> {
+  try {
+    const book = await readBook(target.app, target.chipid);
+    const form = new RowForm(tab, target);
+    form.show(book);
+    const words = mayCommand()
+      ? { no: t('push.cancel'), yes: t('rows.save') }
+      : { no: t('rows.close') };
+    ask(form.element, words, () => form.save());
+  } catch (failure) {
+    notifyFailure('rows.unread', failure);
+  }
+}
