@@ -18,7 +18,7 @@ import { NodeRed, NodeRedGone, type Places } from './node-red';
 import type { Report, Traffic } from './protocol';
 import type { Seen } from './seen';
 import type { FlowTest, Given } from './tests';
-import { chipidsOf, World } from './world';
+import { chipidsOf, chipidsRecorded, World } from './world';
 import { TestFileError } from './yaml';
 
 /** How a test went. */
@@ -67,7 +67,13 @@ export class Runner {
   async #attempt(flows: Flows, test: FlowTest): Promise<Pick<Result, 'failures' | 'details'>> {
     const problem = unknownNames(flows.nodes, test);
     if (problem.length > 0) return { failures: problem, details: [] };
-    const chipids = [...chipidsIn(flows.nodes), ...chipidsOf(test.given)];
+    let recorded: string[];
+    try {
+      recorded = await devicesRecorded(test);
+    } catch (error) {
+      return { failures: [(error as Error).message], details: [] };
+    }
+    const chipids = [...chipidsIn(flows.nodes), ...chipidsOf(test.given), ...recorded];
     const world = await this.#world(chipids, appidOf(flows.nodes));
     try {
       const nodeRed = (this.#nodeRed ??= await this.#start(world.simulator.port));
@@ -134,6 +140,13 @@ function unknownNames(nodes: readonly FlowNode[], { given, expect }: FlowTest): 
     ...unknown.map((at) => `the flows have no node "${at}"`),
     ...twice.map((at) => `"inject": several nodes are called "${at}". Use an id.`),
   ];
+}
+
+/** The devices of the recordings that a test plays: nodes listen to them from the start. @throws RecordingError */
+async function devicesRecorded({ file, given }: FlowTest): Promise<string[]> {
+  const played = given.filter((each) => each.kind === 'recording');
+  const found = played.map((each) => chipidsRecorded(beside(file, each.file)));
+  return (await Promise.all(found)).flat();
 }
 
 const sightsOf = ({ expect }: FlowTest) =>
@@ -206,7 +219,12 @@ class Attempt {
       case 'device':
         return world.change(given.chipid, given.device);
       case 'recording':
-        throw new FlowError('"recording" cannot be played in a test yet. Use "uploads"');
+        return world.play(
+          beside(this.test.file, given.file),
+          given.speed,
+          listens(this.flows.nodes),
+          () => this.nodeRed.isRunning,
+        );
       case 'wait':
         return void (await sleep(given.seconds * 1000));
       case 'inject': {

@@ -7,7 +7,8 @@ import { TestFileError, parseYaml, type Parsed } from './yaml';
 /** What the world does in a test, in order. */
 export type Given =
   | { kind: 'upload'; chipid: string; payload: unknown }
-  | { kind: 'uploads' | 'recording'; file: string }
+  | { kind: 'uploads'; file: string }
+  | { kind: 'recording'; file: string; speed: number }
   | { kind: 'device'; chipid: string; device: GivenDevice }
   | { kind: 'inject'; at: string; msg?: object }
   | { kind: 'set'; node: string; property: string; value: unknown }
@@ -164,8 +165,14 @@ class Reader {
         return { kind, chipid: this.chipid(upload), payload: upload['payload'] };
       }
       case 'uploads':
-      case 'recording':
         return { kind, file: this.text(step, kind) };
+      case 'recording': {
+        if (typeof step[kind] !== 'object') return { kind, file: this.text(step, kind), speed: 1 };
+        const { speed = 1, ...named } = table('file', 'speed');
+        if (typeof speed !== 'number' || !(speed >= 0.01 && speed <= 1000))
+          return this.fail('"speed" must be a number from 0.01 to 1000.', step[kind], 'speed');
+        return { kind, file: this.text(named, 'file'), speed };
+      }
       case 'inject': {
         if (typeof step[kind] !== 'object') return { kind, at: this.text(step, kind) };
         const inject = table('at', 'msg');

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Recording } from '../src/recording/read';
 import { BUILT_IN_DEVICES, startSimulator, type Simulator } from '../src/simulator/index';
 import type { Seen } from './seen';
 import type { Given, GivenDevice } from './tests';
@@ -6,6 +7,10 @@ import type { Given, GivenDevice } from './tests';
 /** How long an upload waits for the channel of its device, ms. */
 const CHANNEL = 3000;
 const LOOK = 5;
+/** How long a recording may play, ms: as long as the longest "wait". */
+const LONGEST = 3_600_000;
+/** Devices of one recording. */
+const MAX_DEVICES = 1000;
 
 /** The service and the devices of one test. */
 export class World {
@@ -48,17 +53,37 @@ export class World {
 
   /** @param isHeard whether a node may keep the channel of the device open */
   async upload(chipid: string, payload: unknown, isHeard: boolean): Promise<void> {
-    if (isHeard && !this.#unheard.has(chipid)) {
-      const limit = performance.now() + CHANNEL;
-      while (this.simulator.channels(chipid) === 0) {
-        if (performance.now() > limit) {
-          this.#unheard.add(chipid);
-          break;
-        }
-        await sleep(LOOK);
-      }
-    }
+    if (isHeard) await this.#channels([chipid]);
     this.simulator.upload(chipid, payload);
+  }
+
+  /**
+   * Plays a recording to its end.
+   * @param goesOn whether there is still somebody to play it to
+   * @throws an Error if it cannot be read, or takes too long
+   */
+  async play(file: string, speed: number, isHeard: boolean, goesOn: () => boolean): Promise<void> {
+    if (isHeard) await this.#channels(await chipidsRecorded(file));
+    const playing = await this.simulator.play({ file, speed });
+    const limit = performance.now() + LONGEST;
+    while (playing.state === 'playing' && goesOn()) {
+      if (performance.now() > limit)
+        throw new Error(`${file} plays longer than an hour. Choose a higher "speed".`);
+      await sleep(LOOK);
+    }
+    if (playing.state === 'failed') await playing.done;
+    playing.stop();
+  }
+
+  /** Waits until the channels of devices are open, each at most once. */
+  async #channels(chipids: readonly string[]): Promise<void> {
+    const limit = performance.now() + CHANNEL;
+    const missing = (): string[] =>
+      chipids.filter((each) => !this.#unheard.has(each) && this.simulator.channels(each) === 0);
+    while (missing().length > 0) {
+      if (performance.now() > limit) missing().forEach((each) => this.#unheard.add(each));
+      else await sleep(LOOK);
+    }
   }
 
   change(chipid: string, { asleep, offline, fails, pins = {} }: GivenDevice): void {
@@ -83,3 +108,13 @@ export class World {
 /** Chip numbers that a test names. */
 export const chipidsOf = (given: readonly Given[]): string[] =>
   given.flatMap((each) => ('chipid' in each ? [each.chipid] : []));
+
+/** The devices of a recording that have uploaded. @throws RecordingError if it cannot be read */
+export async function chipidsRecorded(file: string): Promise<string[]> {
+  const found = new Set<string>();
+  const recording = await Recording.open(file);
+  for await (const lines of recording.lines())
+    for (const line of lines)
+      if (line.kind === 'upload' && found.size < MAX_DEVICES) found.add(line.chipid);
+  return [...found];
+}
