@@ -36,6 +36,7 @@ export {
 export { guessEncoding } from './history/form';
 export type { TlsSettings } from './http/tls';
 export type { KeyWarning } from './input/pasted-key';
+export { testFromRecording } from './recording/to-test';
 export type { RecordingState, RunningRecording } from './recording/write';
 export { isPosition } from './recovery/position';
 export { fileNameOf, StateFolder, type KeptValue } from './state/folder';

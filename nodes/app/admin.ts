@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, isDeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { testFromRecording } from '../../src/for-nodes';
 import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
 import { auditedRoute, mayReadFlows, mayWriteFlows } from '../common/admin';
 import { findApp } from '../common/app';
@@ -339,5 +340,5 @@ export const appRoutes =
     cancel: cancelRoute(RED),
     record: recordRoute(RED),
     recordings: recordingsRoute(RED),
-    download: downloadRoute(RED),
+    download: downloadRoute(RED, testFromRecording),
   });
