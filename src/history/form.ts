@@ -33,17 +33,20 @@ export function parseForm(value: unknown = 'auto'): HistoryFormSetting {
 }
 
 /** Whether an upload is text: then it shows how texts are written, while binary data may be in Base64 anywhere. */
-export const isText = ({ text, base64 }: BodyKeys): boolean => text === base64;
+export const isText = (keys: BodyKeys): boolean => keys.isText;
 
-/** Longer bodies are compared by a hash, which needs less memory. */
-const MAX_KEY = 64;
+/** Of longer bodies, only hashes are remembered, which need less memory. */
+const MAX_TEXT = 64;
+/** Characters of a hash, 72 bits. V8 copies a part of at most 12 characters, and keeps the whole text of a longer one. */
+const HASH_LENGTH = 12;
 /** What is read for bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 /** No well-formed text begins with it, so bytes that are not text cannot be confused with one. */
 const NOT_TEXT = '\ud800';
 
+/** A hash, since keys are saved with positions, and no body may be. What is empty stays so. */
 const textKey = (text: string): string =>
-  text.length <= MAX_KEY ? text : hash('md5', text, 'base64');
+  text === '' ? '' : hash('sha256', text, 'base64').slice(0, HASH_LENGTH);
 
 const bytesKey = (bytes: Buffer): string =>
   isUtf8(bytes) ? textKey(bytes.toString('utf8')) : NOT_TEXT + textKey(bytes.toString('base64'));
@@ -72,41 +75,55 @@ function untag(text: string): string {
   return comma < 0 ? text : trim(text.slice(comma + 1).replaceAll(',', ''));
 }
 
-type OtherKeys = Readonly<Record<'trimmed' | 'tagged' | 'base64', string>>;
+type Keys = Readonly<Record<HistoryForm, string>>;
 
 /**
- * What an upload that arrived looks like in each form. Equal keys mean equal bodies. Of a short text, only the text is
- * kept, since there may be a million of them and few are ever compared in another form.
+ * What an upload that arrived looks like in each form, as hashes. Equal keys mean equal bodies. Of a short text, only the
+ * text is kept, since there may be a million of them and few are ever compared in another form.
  */
 export class BodyKeys {
-  readonly #others: OtherKeys | undefined;
+  readonly #of: string | Keys;
+  #saved: string | undefined;
 
-  /** @param others undefined for a text that is its own key: they follow from it */
-  constructor(
-    readonly text: string,
-    others?: OtherKeys,
-  ) {
-    this.#others = others;
+  /** @param of a short text, or its keys */
+  constructor(of: string | Keys) {
+    this.#of = of;
+  }
+
+  get text(): string {
+    return typeof this.#of === 'string' ? textKey(this.#of) : this.#of.text;
   }
 
   get trimmed(): string {
-    return this.#others ? this.#others.trimmed : trim(this.text);
+    return typeof this.#of === 'string' ? textKey(trim(this.#of)) : this.#of.trimmed;
   }
 
   get tagged(): string {
-    return this.#others ? this.#others.tagged : bareBody(this.text);
+    return typeof this.#of === 'string' ? textKey(bareBody(this.#of)) : this.#of.tagged;
   }
 
   get base64(): string {
-    return this.#others ? this.#others.base64 : this.text;
+    return typeof this.#of === 'string' ? textKey(this.#of) : this.#of.base64;
   }
 
-  /** Joins the keys to one text, to be saved. */
+  get isText(): boolean {
+    return typeof this.#of === 'string' || this.#of.text === this.#of.base64;
+  }
+
+  /** The body for people to read; undefined if it is long or was saved. */
+  get body(): string | undefined {
+    return typeof this.#of === 'string' ? this.#of : undefined;
+  }
+
+  /** Joins the keys to one text, to be saved: it does not contain the body. */
   join(): string {
-    const [text, others] = [this.text, this.#others];
-    if (!others) return text;
-    const differing = SAVED_FORMS.filter((form) => others[form] !== text);
-    return text + differing.map((form) => SAVED[form] + others[form]).join('');
+    return (this.#saved ??= this.#join());
+  }
+
+  #join(): string {
+    const { text } = this;
+    const differing = SAVED_FORMS.filter((form) => this[form] !== text);
+    return text + differing.map((form) => SAVED[form] + this[form]).join('');
   }
 }
 
@@ -114,14 +131,14 @@ export class BodyKeys {
 export function arrivalKeys(body: Buffer): BodyKeys {
   const written = body.toString('utf8');
   const isWhole = !written.includes(REPLACEMENT) || isUtf8(body);
-  if (isWhole && written.length <= MAX_KEY) return new BodyKeys(written);
+  if (isWhole && written.length <= MAX_TEXT) return new BodyKeys(written);
   const text = textKey(written);
   const base64 = isWhole ? text : bytesKey(body);
   const bare = trim(written);
   const trimmed = bare === written ? text : textKey(bare);
   const plain = untag(bare);
   const tagged = plain === bare ? trimmed : textKey(plain);
-  return new BodyKeys(text, { trimmed, tagged, base64 });
+  return new BodyKeys({ text, trimmed, tagged, base64 });
 }
 
 /** The key of a record's body; undefined if it cannot be in this form. Texts are compared without what a form may drop. */
@@ -179,13 +196,12 @@ export const joinKeys = (keys: BodyKeys): string => keys.join();
 /** Splits the result of {@link joinKeys}. */
 export function splitKeys(saved: string): BodyKeys {
   const [text = '', ...others] = saved.split(MARK);
-  if (others.length === 0) return new BodyKeys(text);
-  const keys = { trimmed: text, tagged: text, base64: text };
+  const keys = { text, trimmed: text, tagged: text, base64: text };
   for (const other of others) {
     const form = SAVED_FORMS.find((each) => other.startsWith(SAVED[each]));
     if (form) keys[form] = other.slice(1);
   }
-  return new BodyKeys(text, keys);
+  return new BodyKeys(keys);
 }
 
 /** A body without all that some form of text may leave out: the same in each of these forms. */

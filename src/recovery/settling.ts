@@ -163,7 +163,7 @@ export class Settling {
     }
     if (isUnproven === this.#isUnproven) return;
     this.#isUnproven = isUnproven;
-    const arrival = this.#delivery.progress.arrivals.sure.at(-1)?.keys.text ?? '';
+    const arrival = this.#delivery.progress.arrivals.sure.at(-1)?.keys.body ?? '…';
     if (isUnproven) this.#report(unproven(arrival, records.at(-1)?.body ?? ''), UNPROVEN_KIND);
     else this.#report(PROVEN, PROVEN_KIND);
   }

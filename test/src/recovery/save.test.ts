@@ -24,6 +24,24 @@ describe('the position of a listener', () => {
     }
   });
 
+  it('contains no body, and an upload is recognised by it all the same', async () => {
+    const bodies = ['{"door":"open"}', 'id7,door open', ' door open\n', 'door open '.repeat(20)];
+    for (const [index, body] of bodies.entries()) {
+      const subject = createSubject();
+      await subject.connect();
+      subject.live(body);
+      assert.doesNotMatch(JSON.stringify(subject.position()), /door/, 'the last upload');
+      subject.recovery.onState('disconnected');
+      subject.live(`${body}!`);
+      const start = subject.position();
+      assert.doesNotMatch(JSON.stringify(start), /door/, 'uploads after a gap');
+      const next = createSubject({ start });
+      next.has(record(1, body), record(2, `${body}!`), record(3, `missed ${index}`));
+      await next.connect();
+      assert.deepEqual(next.given, [[`missed ${index}`, 3]]);
+    }
+  });
+
   it('is INVALID_INPUT as a start if it is malformed', async () => {
     const client = new DeviceCloudClient({
       baseUrl: 'http://127.0.0.1:9',
