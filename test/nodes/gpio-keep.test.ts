@@ -66,7 +66,7 @@ describe('the gpio node that keeps a level', () => {
     assert.equal(calls(), 0);
   });
 
-  it('goes on after a deploy: a device that lost its power is set again, without a message', async () => {
+  it('goes on after a deploy: looks at the pin again, without a message', async () => {
     await start();
     await call('gpio', { chipid: first, pin: 5, payload: 1 });
     await until(() => states(first).includes('kept'), 'the level is confirmed');
