@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { isObject } from '../util/object';
@@ -22,6 +22,9 @@ const VERSION = 1;
 
 /** Bytes of the largest file that is read: far more than 10,000 devices take. */
 const MAX_FILE = 64 * 2 ** 20;
+
+/** Milliseconds that a file is kept which nobody has read or written: its node is gone, or was replaced by a deploy. */
+const UNUSED = 60 * 24 * 60 * 60_000;
 
 export interface FolderOptions {
   /** What is kept belongs to this application: values of another one are not read. */
@@ -54,6 +57,8 @@ export class StateFolder {
   readonly #journals = new Set<Journal>();
   /** The writes that are under way. */
   readonly #writes = new Set<Promise<void>>();
+  /** The names of the files that this process uses. */
+  readonly #used = new Set(['lock']);
   /** The application, unreadable: its name may be an address. */
   readonly #of: string;
   #lock: FolderLock | undefined;
@@ -79,7 +84,7 @@ export class StateFolder {
 
   /** A value by its name: letters, digits, `-` and `_`. */
   value(name: string): KeptValue {
-    const path = join(this.#path, `${name}.json`);
+    const path = this.#use(`${name}.json`);
     return {
       read: () => this.#read(path),
       write: (value) => {
@@ -99,7 +104,7 @@ export class StateFolder {
     if (!lock) return undefined;
     const { log } = this.#options;
     try {
-      const path = join(this.#path, `${name}.jsonl`);
+      const path = this.#use(`${name}.jsonl`);
       const journal = await Journal.open(path, { log, isMine: () => lock.isHeld() });
       this.#journals.add(journal);
       return journal;
@@ -113,6 +118,7 @@ export class StateFolder {
   async close(): Promise<void> {
     await Promise.allSettled(this.#writes);
     await Promise.all([...this.#journals].map((journal) => journal.close()));
+    if (await this.#lock?.isHeld()) await this.#tidy().catch(() => undefined);
     await this.#lock?.release();
     this.#lock = undefined;
   }
@@ -131,6 +137,25 @@ export class StateFolder {
     }
   }
 
+  #use(file: string): string {
+    this.#used.add(file);
+    return join(this.#path, file);
+  }
+
+  /**
+   * Removes the files of nodes that are gone. Not at the start: which files are in use is only known once the nodes run,
+   * and one whose value has not changed for months is as old.
+   */
+  async #tidy(): Promise<void> {
+    const entries = await readdir(this.#path, { withFileTypes: true });
+    for (const { name } of entries.filter(
+      (entry) => entry.isFile() && !this.#used.has(entry.name),
+    )) {
+      const path = join(this.#path, name);
+      if (Date.now() - (await stat(path)).mtimeMs > UNUSED) await rm(path, { force: true });
+    }
+  }
+
   #fail(reason: string): void {
     this.#problem = `Nothing is kept over a restart in ${this.#path}: ${reason}.`;
     this.#options.log(this.#problem);
@@ -143,8 +168,11 @@ export class StateFolder {
       const { size } = await stat(path);
       if (size <= MAX_FILE) {
         const file: unknown = JSON.parse(await readFile(path, 'utf8'));
-        if (isObject(file) && file['format'] === FORMAT && file['version'] === VERSION)
+        if (isObject(file) && file['format'] === FORMAT && file['version'] === VERSION) {
+          // So that it counts as used, though it may not change for long.
+          await utimes(path, new Date(), new Date()).catch(() => undefined);
           return file['of'] === this.#of ? file['value'] : undefined;
+        }
       }
     } catch (error) {
       if (isObject(error) && error['code'] === 'ENOENT') return undefined;

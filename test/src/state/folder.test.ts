@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateFolder, fileNameOf } from '../../../src/state/folder';
@@ -106,6 +106,30 @@ describe('kept values', () => {
     assert.deepEqual(await second.value('a').read(), { n: 2 });
     assert.match(first.problem!, /another process has taken it over/);
     await Promise.all([first.close(), second.close()]);
+  });
+
+  it('that nobody has read or written for 60 days are removed, but none that is in use', async () => {
+    const first = await open();
+    for (const name of ['used', 'read', 'gone', 'recent']) await first.value(name).write({ name });
+    await (await first.journal('commands'))?.close();
+    await writeFile(join(path, 'torn.json.set-aside'), '');
+    await mkdir(join(path, 'folder'));
+    await first.close();
+    const day = 24 * 60 * 60_000;
+    for (const name of await readdir(path)) {
+      const at = new Date(Date.now() - (name === 'recent.json' ? 59 : 61) * day);
+      await utimes(join(path, name), at, at);
+    }
+    const second = await open();
+    await second.journal('commands');
+    second.value('used');
+    assert.deepEqual(await second.value('read').read(), { name: 'read' });
+    await second.close();
+    const kept = ['commands.jsonl', 'folder', 'read.json', 'recent.json', 'used.json'];
+    assert.deepEqual((await readdir(path)).sort(), kept);
+    // What was read in the last run stays in the next, although that one does not use it.
+    await (await open()).close();
+    assert.ok((await readdir(path)).includes('read.json'));
   });
 
   it('have file names that stay in the folder, whatever the id of a node is', () => {
