@@ -66,6 +66,8 @@ const FIRST: Record<string, { button: string; shows: string }> = {
   },
   // Once it sleeps, no push reaches it.
   '38 Switch a device that sleeps': { button: 'Sleep for 10 s', shows: 'It sleeps' },
+  // While the device boots, it cannot be told to.
+  '40 Keep a pin over a loss of power': { button: 'Reboot 10000001', shows: 'It reboots' },
 };
 
 /** The built-in simulator in another dialect, which no config node can choose; undefined for its own. */

@@ -235,4 +235,20 @@ export function cookbook(stage: Stage): void {
       ]);
     },
   );
+
+  plays(
+    stage,
+    '40 Keep a pin over a loss of power',
+    'sets the pin, has it confirmed, and doubts it after a reboot',
+    async (scene) => {
+      await scene.press('Keep pin 5 on');
+      await scene.waitShown('Its state', 2);
+      assert.equal(levelOf(scene, ONE), '1');
+      await scene.press('Reboot 10000001');
+      await scene.waitShown('Its state', 3);
+      const states = scene.shown('Its state').map((each) => (each as { state: string }).state);
+      assert.deepEqual(states, ['pending', 'kept', 'pending']);
+      assert.equal(requestsOf(scene, 'set_gpio_edge').length, 1);
+    },
+  );
 }
