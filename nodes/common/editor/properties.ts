@@ -48,7 +48,7 @@ export interface Named {
 
 export const name = { value: '' } as const;
 
-/** Hidden. Flows without it are of version 0.1.0; a later change of a property counts it up. */
+/** Hidden. Flows without it are of version 0.1; a later change of a property counts it up. */
 export const version = { value: 1 };
 
 const always = (): boolean => true;
