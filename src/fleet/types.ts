@@ -84,6 +84,19 @@ function toValue(text: string): number | string {
   return isExact ? number : text;
 }
 
+/** What is wrong with a pair, if anything. @param at where its name ends */
+function pairProblem(
+  record: object,
+  name: string,
+  at: number,
+  count: number,
+): DecodeProblemCode | undefined {
+  if (at < 0) return 'equals';
+  if (name === '') return 'nameless';
+  if (Object.hasOwn(record, name)) return 'twice';
+  return count > MAX_PAIRS ? 'many' : undefined;
+}
+
 /** Line ends and tabs are typed as `\n`, `\r` and `\t` into a field of one line. */
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\' };
 const unescape = (text: string): string =>
@@ -112,11 +125,11 @@ export function pairsDecoder(pairs: string, equals: string): FieldsDecoder {
       if (part === '') continue;
       const at = part.indexOf(sign);
       const name = part.slice(0, Math.max(at, 0)).trim();
-      const values = { part: shorten(part), equals, name: shorten(name), max: MAX_PAIRS };
-      if (at < 0) return { problem: { code: 'equals', values } };
-      if (name === '') return { problem: { code: 'nameless', values } };
-      if (Object.hasOwn(record, name)) return { problem: { code: 'twice', values } };
-      if (++count > MAX_PAIRS) return { problem: { code: 'many', values } };
+      const code = pairProblem(record, name, at, ++count);
+      if (code) {
+        const values = { part: shorten(part), equals, name: shorten(name), max: MAX_PAIRS };
+        return { problem: { code, values } };
+      }
       setField(record, name, toValue(part.slice(at + sign.length).trim()));
     }
     return { value: record };
