@@ -208,7 +208,7 @@ describe('the fleet for the editor', () => {
         Object.assign((_request: unknown, _response: unknown, next: () => void) => next(), {
           permission,
         }) as unknown as ReturnType<typeof RED.auth.needsPermission>;
-      for (const method of ['get', 'post'] as const) {
+      for (const method of ['get', 'post', 'put'] as const) {
         const add = httpAdmin[method].bind(httpAdmin) as (...given: unknown[]) => unknown;
         Object.assign(httpAdmin, {
           [method]: (path: string, guard: { permission?: string }, ...rest: unknown[]) => {
@@ -229,6 +229,13 @@ describe('the fleet for the editor', () => {
       'get /device-cloud/diagnostics': 'device-cloud.read',
       'post /device-cloud/apps/:id/devices/:chipid/refresh': 'device-cloud.write',
       'post /device-cloud/apps/:id/devices/:chipid/push': 'device-cloud.write',
+      'get /device-cloud/apps/:id/waiting': 'device-cloud.read',
+      'post /device-cloud/apps/:id/waiting/cancel': 'device-cloud.write',
+      'get /device-cloud/apps/:id/book': 'device-cloud.read',
+      'put /device-cloud/apps/:id/book': 'device-cloud.write',
+      'get /device-cloud/apps/:id/recording': 'device-cloud.read',
+      'post /device-cloud/apps/:id/recording': 'device-cloud.write',
+      'get /device-cloud/apps/:id/recordings/:name': 'device-cloud.read',
     });
   });
 });
