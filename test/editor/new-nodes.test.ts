@@ -146,8 +146,11 @@ describe('a section of a dialog', () => {
   };
 
   it('is folded while nothing in it is set', async () => {
-    for (const type of ['push', 'gpio', 'request', 'refresh', 'rt-status', 'reboot', 'events'])
+    for (const type of ['push', 'refresh', 'reboot', 'events'])
       assert.deepEqual(await opensSections(type, {}), [false], type);
+    // The type of the devices has a section of its own.
+    for (const type of ['gpio', 'request', 'rt-status'])
+      assert.deepEqual(await opensSections(type, {}), [false, false], type);
     const usual = { timeout: '12', many: false, when: 'now', expires: '3600', transport: 'http' };
     assert.deepEqual(await opensSections('push', { ...usual, limit: '100' }), [false]);
   });
@@ -162,7 +165,8 @@ describe('a section of a dialog', () => {
     ])
       assert.deepEqual(await opensSections('push', set), [true], JSON.stringify(set));
     assert.deepEqual(await opensSections('events', { misses: '3' }), [true]);
-    assert.deepEqual(await opensSections('request', { replyTimeout: '60' }), [true]);
+    assert.deepEqual(await opensSections('request', { replyTimeout: '60' }), [false, true]);
+    assert.deepEqual(await opensSections('request', { deviceType: 'some' }), [true, false]);
   });
 
   it('of an application is open if the service has a dialect or keys of the server API', async () => {

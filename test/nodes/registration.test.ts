@@ -19,7 +19,7 @@ const SCRIPT = `
   const add = (method) => (path, permission) => routes.push([method, path, permission].join(' '));
   const RED = {
     nodes: { registerType: (type) => types.push(type) },
-    httpAdmin: { get: add('get'), post: add('post') },
+    httpAdmin: { get: add('get'), post: add('post'), put: add('put') },
     auth: { needsPermission: (permission) => permission },
   };
   for (const entry of entries) require(require('node:path').join(folder, entry))(RED);
@@ -39,6 +39,7 @@ describe('the start of Node-RED with the package', () => {
     );
     assert.deepEqual(routes?.sort(), [
       'get /device-cloud/apps device-cloud.read',
+      'get /device-cloud/apps/:id/book device-cloud.read',
       'get /device-cloud/apps/:id/devices device-cloud.read',
       'get /device-cloud/apps/:id/devices/:chipid device-cloud.read',
       'get /device-cloud/apps/:id/fleet device-cloud.read',
@@ -53,6 +54,8 @@ describe('the start of Node-RED with the package', () => {
       'post /device-cloud/apps/explain device-cloud.write',
       'post /device-cloud/apps/test device-cloud.write',
       'post /device-cloud/clusters/test device-cloud.write',
+      'post /device-cloud/types/try device-cloud.write',
+      'put /device-cloud/apps/:id/book device-cloud.write',
     ]);
     const files = loaded?.map((path) => relative(repository, path).replaceAll('\\', '/')) ?? [];
     assert.ok(files.length >= nodes.length, files.join(' '));
