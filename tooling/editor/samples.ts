@@ -118,7 +118,7 @@ export const apps: FlowNode[] = [
     ...{ cluster: 'cluster' },
     credentials: { appkey: 'secret-1', serverKey: 'key-1', serverPassword: 'secret-2' },
   },
-  { id: 'type', type: 'device-cloud-type', name: 'sensor', ...TYPE },
+  { id: 'type', type: 'device-cloud-type', name: '', ...TYPE },
   cluster('cluster', {}),
   cluster('cluster-of-sentinels', {
     url: '',
