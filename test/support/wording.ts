@@ -7,7 +7,7 @@ const NAMES = new Set(
   Key LUA Lua MSG Node-RED Ping POST TLS Unicode URL UTC UTF-8 GBK auto WebSocket YYYYMMDD YYYY-MM-DD a-f
   AOF appendonly Cluster ioredis maxmemory-policy noeviction Redis redis:// rediss:// Sentinel Valkey
   contextStorage flow. global. msg. msg.action msg.chipid msg.failed msg.format msg.online msg.uncertain payload list subscribe true false unsubscribe
-  JSONata CSV chipid name groups note type temperature battery upload text low u8 i8 u16be u16le i16 u32 i32 f32 f64 bit:N hex:N text:N skip:N be le`.split(
+  JSONata CSV chipid name groups note type temperature battery upload text low rssi valve: lamp: i16be u8 i8 u16be u16le i16 u32 i32 f32 f64 bit:N hex:N text:N skip:N be le`.split(
     /\s+/,
   ),
 );
