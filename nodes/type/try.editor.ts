@@ -94,11 +94,10 @@ async function rowsOf(trial: Trial): Promise<ResultRow[]> {
 
 /** Offers the applications, the only one at once. */
 function offerApps(): void {
-  RED.nodes.eachConfig(({ id, type, name }) => {
-    if (type === APP_TYPE)
-      $('<option>', { value: id })
-        .text(name || id)
-        .appendTo(app());
+  RED.nodes.eachConfig((config) => {
+    if (config.type !== APP_TYPE) return;
+    const option = $('<option>', { value: config.id });
+    option.text(RED.utils.getNodeLabel(config, config.id)).appendTo(app());
   });
 }
 
