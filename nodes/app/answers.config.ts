@@ -194,11 +194,18 @@ export interface BookChange {
   remove?: string[];
 }
 
+/** Bytes of a device book at most. */
+export const LARGEST_BOOK = 16 * 2 ** 20;
+
 /** What a change of the book would do, as chip numbers. */
 export interface BookPreview {
   added: string[];
   changed: string[];
+  /** Of each device that changes, the columns. */
+  columns: string[][];
   gone: string[];
+  /** The names of the first 100 of each, for those that have one. */
+  names: Record<string, string>;
   problems: { line: number; reason: string }[];
   badRows: number;
 }
@@ -224,6 +231,8 @@ export interface FleetAnswer {
   complete?: true;
   /** Only if several processes share the devices. */
   cluster?: FleetCluster;
+  /** Only if the application has a device book. */
+  book?: true;
 }
 
 /** The facts that help with a problem, without secrets. */

@@ -122,6 +122,7 @@ export function toFleetAnswer(
     devices: rows,
     ...(complete ? { complete } : {}),
     ...(cluster ? { cluster } : {}),
+    ...(fleet?.book ? { book: true } : {}),
   };
 }
 

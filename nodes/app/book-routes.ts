@@ -7,13 +7,10 @@ import { auditedRoute, mayReadFlows } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';
 import { isObject } from '../common/shared.config';
-import type { BookAnswer, BookBrief, BookPreview } from './answers.config';
+import { LARGEST_BOOK, type BookAnswer, type BookBrief, type BookPreview } from './answers.config';
 import { findAppNode, findDeployed, type AppNode } from './deployed';
 
 type Request = Parameters<Handler>[0];
-
-/** Bytes of a CSV that is sent: as many as a file may have. */
-const LARGEST = 16 * 2 ** 20;
 
 const noBook = (): DeviceCloudError =>
   new DeviceCloudError(
@@ -36,31 +33,41 @@ const statusOf = (error: unknown): number => {
   return isDeviceCloudError(error, 'NOT_CONFIGURED') ? 404 : 400;
 };
 
+type BookState = Omit<BookAnswer, 'revision' | 'csv'>;
+
+const stateOf = (book: Book, path: string | undefined): BookState => ({
+  ...{ problems: [...book.problems], badRows: book.badRows, groups: book.groups() },
+  ...(path === undefined || path === '' ? {} : { path }),
+});
+
+const isFaulty = ({ problems }: Pick<BookState, 'problems'>): boolean =>
+  problems.some(({ line }) => line === 0);
+
 async function toAnswer(book: Book, path: string | undefined): Promise<BookAnswer> {
-  const state = { problems: [...book.problems], badRows: book.badRows, groups: book.groups() };
-  const shown = path === undefined || path === '' ? {} : { path };
+  const state = stateOf(book, path);
   try {
     const { bytes, revision } = await book.content();
-    return { revision, csv: bytes.toString('utf8'), ...state, ...shown };
+    return { revision, csv: bytes.toString('utf8'), ...state };
   } catch (error) {
     // What is no text is not shown, and nothing may replace it: no revision is its own.
     const problem = { line: 0, reason: toProblem(error).message };
-    const problems = state.problems.some(({ line }) => line === 0)
-      ? state.problems
-      : [problem, ...state.problems];
-    return { revision: '', csv: '', ...state, problems, ...shown };
+    const problems = isFaulty(state) ? state.problems : [problem, ...state.problems];
+    return { ...state, revision: '', csv: '', problems };
   }
 }
 
 /**
- * All but the file, with the row of one device. Then the revision is that of the rows that are in use, so that the row belongs
- * to it.
+ * All but the file, with the row of one device. The revision is that of the rows that are in use, to which the row belongs;
+ * the file is read only if it is another one, which has no row to show.
  */
 async function toBrief(book: Book, path: string | undefined, chipid: string): Promise<BookBrief> {
-  const { csv: _, ...rest } = await toAnswer(book, path);
+  let state: Omit<BookAnswer, 'csv'> = { revision: book.revision, ...stateOf(book, path) };
+  if (isFaulty(state) || book.revision === '') {
+    const { csv: _, ...read } = await toAnswer(book, path);
+    state = read;
+  }
   const row = book.row(chipid);
-  const revision = chipid !== '' && book.revision !== '' ? book.revision : rest.revision;
-  return { ...rest, revision, size: book.size, ...(row ? { row } : {}) };
+  return { ...state, size: book.size, ...(row ? { row } : {}) };
 }
 
 /** Shows the device book, as JSON, or as CSV to be kept in a file; with `?brief` and perhaps a `chipid`, in short. */
@@ -99,11 +106,11 @@ async function readBody(request: Request): Promise<Buffer> {
   let length = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length <= LARGEST) pieces.push(piece);
+    if (length <= LARGEST_BOOK) pieces.push(piece);
     else pieces = [];
   }
-  if (length <= LARGEST) return Buffer.concat(pieces);
-  throw invalidInput(`The CSV has ${length} bytes: a device book has at most ${LARGEST}.`);
+  if (length <= LARGEST_BOOK) return Buffer.concat(pieces);
+  throw invalidInput(`The CSV has ${length} bytes: a device book has at most ${LARGEST_BOOK}.`);
 }
 
 /** `"REVISION"`, as of an entity tag, or without its quotation marks. */

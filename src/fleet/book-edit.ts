@@ -35,8 +35,15 @@ export interface BookEdit {
 export interface BookDifference {
   added: string[];
   changed: string[];
+  /** Of each device that changes, the columns. */
+  columns: string[][];
   gone: string[];
+  /** The names of the first 100 of each, for those that have one. */
+  names: Record<string, string>;
 }
+
+/** Devices of each kind whose names are in a difference. */
+const NAMED = 100;
 
 /** The first line of a book that does not exist yet. */
 export const EMPTY_BOOK = 'chipid,name,groups,type,note\n';
@@ -228,22 +235,25 @@ export async function disarmedBytes(file: BookFile): Promise<Buffer> {
   return rewrite.end([]);
 }
 
-async function rowsOf({ records }: BookFile): Promise<Map<string, string>> {
+async function rowsOf({ records }: BookFile): Promise<Map<string, BookRow>> {
   const slices = new Slices();
-  const rows = new Map<string, string>();
+  const rows = new Map<string, BookRow>();
   for (const row of records) {
     if (slices.isOver) await slices.next();
-    if (typeof row === 'object' && !rows.has(row.chipid)) rows.set(row.chipid, rowText(row));
+    if (typeof row === 'object' && !rows.has(row.chipid)) rows.set(row.chipid, row);
   }
   return rows;
 }
 
-/** The same for rows that differ in the order of their columns alone. */
-const rowText = (row: BookRow): string =>
-  JSON.stringify(
-    Object.entries(row)
-      .filter(([, value]) => value !== '')
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
+const textIn = (row: BookRow, column: string): string => {
+  const value = row[column] ?? '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+/** The columns in which two rows differ; a column that one of them does not have is empty there. */
+const differing = (one: BookRow, other: BookRow): string[] =>
+  Object.keys({ ...one, ...other }).filter(
+    (column) => textIn(one, column) !== textIn(other, column),
   );
 
 /** Compares two contents of the book. */
@@ -251,13 +261,28 @@ export async function difference(
   before: BookFile | undefined,
   after: BookFile,
 ): Promise<BookDifference> {
-  const old = before ? await rowsOf(before) : new Map<string, string>();
+  const old = before ? await rowsOf(before) : new Map<string, BookRow>();
   const now = await rowsOf(after);
-  return {
-    added: [...now.keys()].filter((chipid) => !old.has(chipid)),
-    changed: [...now].flatMap(([chipid, text]) =>
-      old.has(chipid) && old.get(chipid) !== text ? [chipid] : [],
-    ),
-    gone: [...old.keys()].filter((chipid) => !now.has(chipid)),
-  };
+  const slices = new Slices();
+  const [added, changed, columns]: [string[], string[], string[][]] = [[], [], []];
+  for (const [chipid, row] of now) {
+    if (slices.isOver) await slices.next();
+    const earlier = old.get(chipid);
+    if (!earlier) added.push(chipid);
+    else if (earlier !== row) {
+      const which = differing(earlier, row);
+      if (which.length === 0) continue;
+      changed.push(chipid);
+      columns.push(which);
+    }
+  }
+  const gone = [...old.keys()].filter((chipid) => !now.has(chipid));
+  const names: Record<string, string> = {};
+  for (const list of [added, changed, gone]) {
+    for (const chipid of list.slice(0, NAMED)) {
+      const name = (now.get(chipid) ?? old.get(chipid))?.name;
+      if (name !== undefined) names[chipid] = name;
+    }
+  }
+  return { added, changed, columns, gone, names };
 }

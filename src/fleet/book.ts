@@ -162,7 +162,7 @@ function whyLeftOut(
   rows: ReadonlyMap<string, BookRow>,
 ): Omit<BadRow, 'index'> | undefined {
   if (rows.has(chipid))
-    return { reason: `device ${chipid} has another row already, which counts`, chipid };
+    return { reason: `is another row of device ${chipid}, whose first one counts`, chipid };
   if (rows.size < BOOK_LIMITS.rows) return undefined;
   const most = BOOK_LIMITS.rows;
   return { reason: `is the first that has no place: a device book holds at most ${most} devices` };

@@ -46,10 +46,10 @@ describe('the routes of the device book', () => {
     ];
     const change = { rows, remove: ['77'] };
     const preview = await put(change, revision, '?preview');
-    assert.deepEqual(
-      [preview.body.added, preview.body.changed, preview.body.gone],
-      [['9'], ['8'], []],
-    );
+    assert.deepEqual(preview.body, {
+      ...{ added: ['9'], changed: ['8'], columns: [['groups']], gone: [] },
+      ...{ names: { 9: '=1+1', 8: 'Door' }, problems: [], badRows: 0 },
+    });
     assert.equal(readFileSync(path, 'utf8'), csv);
     const { status, body } = await put(change, revision);
     assert.equal(status, 200);

@@ -79,7 +79,7 @@ describe('the device book', () => {
     assert.equal(book!.badRows, 6);
     assert.deepEqual(problems(), [
       '5: has the chip number "1.0E+07": a spreadsheet has rounded it. Format the column chipid as text, and type the number again',
-      '6: device 7 has another row already, which counts: line 2',
+      '6: is another row of device 7, whose first one counts: line 2',
       '7: has no chip number',
       '8: has 4 cells, and the header only 3: a cell with a separator in it needs quotation marks',
       '9: has 101 groups: at most 100 are possible',
