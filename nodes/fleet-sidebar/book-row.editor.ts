@@ -102,9 +102,12 @@ class RowForm {
   readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
   #revision = '';
   #row: Row;
+  /** The name that a new row is offered. */
+  #offered: string;
 
-  constructor(tab: Tab, target: Target) {
+  constructor(tab: Tab, target: Target, offered: string) {
     this.#tab = tab;
+    this.#offered = offered;
     this.#target = target;
     this.#row = { chipid: target.chipid };
     const input = (name: string): JQuery =>
@@ -136,6 +139,8 @@ class RowForm {
     this.#revision = revision;
     this.#row = row ?? { chipid: this.#target.chipid };
     for (const name of FIELDS) this.#inputs[name].val(typed[name] ?? this.#row[name] ?? '');
+    if (!row && this.#offered !== '') this.#inputs.name.val(this.#offered);
+    this.#offered = '';
     this.#groups.offer(groups);
     this.#groups.names = typed.groups ?? this.#row.groups ?? [];
     this.#about.text(t(row ? 'rows.ask' : 'rows.ask-new', { device: this.#target.name }));
@@ -191,11 +196,14 @@ class RowForm {
   }
 }
 
-/** Shows what the book has about a device, and changes it. */
-export async function editRow(tab: Tab, target: Target): Promise<void> {
+/**
+ * Shows what the book has about a device, and changes it.
+ * @param offered the name that a new row is offered
+ */
+export async function editRow(tab: Tab, target: Target, offered = ''): Promise<void> {
   try {
     const book = await readBook(target.app, target.chipid);
-    const form = new RowForm(tab, target);
+    const form = new RowForm(tab, target, offered);
     form.show(book);
     const words = mayCommand()
       ? { no: t('push.cancel'), yes: t('rows.save') }

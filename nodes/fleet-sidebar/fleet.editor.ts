@@ -90,6 +90,8 @@ const sortKey = (name: string): string =>
 /** What is known of the devices of the chosen application. */
 export class Fleet {
   cluster: FleetCluster | undefined;
+  /** Whether the application has a device book; undefined until that is known. */
+  hasBook: boolean | undefined;
   readonly #rows = new Map<string, FleetRow>();
   /** Chip numbers in the order they are shown in; undefined if that has to be worked out. */
   #order: string[] | undefined;
@@ -103,14 +105,15 @@ export class Fleet {
   }
 
   clear(): void {
-    this.cluster = undefined;
+    this.cluster = this.hasBook = undefined;
     this.#rows.clear();
     this.#order = undefined;
   }
 
-  apply({ devices, removed, complete, cluster }: FleetAnswer): void {
+  apply({ devices, removed, complete, cluster, book }: FleetAnswer): void {
     if (complete === true) this.clear();
     this.cluster = cluster;
+    this.hasBook = book === true;
     for (const given of devices) {
       const row = displayable(given);
       if (this.#rows.get(row.chipid)?.name !== row.name) this.#order = undefined;

@@ -1,6 +1,7 @@
 import { t, said } from '../common/editor/texts';
 import { explainFailure, type Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
+import { BookView } from './book.editor';
 import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetRow } from '../app/answers.config';
@@ -88,7 +89,11 @@ export class Panel implements Tab {
     this.element.append(filters, this.#cluster, this.#note, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
-    this.#views = { waiting: new WaitingView(this), recording: this.#recording };
+    this.#views = {
+      waiting: new WaitingView(this),
+      recording: this.#recording,
+      book: new BookView(this),
+    };
     this.#addViews();
     this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());

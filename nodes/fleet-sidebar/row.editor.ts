@@ -31,6 +31,24 @@ export function createRow(): HTMLElement {
   return row;
 }
 
+/** An empty row of some texts. */
+export function createLine(parts: number): HTMLElement {
+  const row = document.createElement('div');
+  row.className = 'device-cloud-fleet-line';
+  for (let part = 0; part < parts; part++) row.append(document.createElement('span'));
+  return row;
+}
+
+/** Fills such a row. As text, always. */
+export function fillLine(row: HTMLElement, texts: readonly string[]): void {
+  texts.forEach((text, index) => {
+    const part = row.children[index];
+    if (part && part.textContent !== text) part.textContent = text;
+  });
+  row.title = texts.join('\n');
+  row.setAttribute('aria-label', texts.join(', '));
+}
+
 export const onlineText = ({ online, missing }: FleetRow): string => {
   if (missing) return t('online.missing');
   return t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');

@@ -11,7 +11,7 @@ import {
   type Tab,
   type View,
 } from './commands.editor';
-import { nameOf, ROW_HEIGHTS } from './row.editor';
+import { createLine, fillLine, nameOf, ROW_HEIGHTS } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 
 /** Which commands are cancelled. */
@@ -95,14 +95,6 @@ export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
   return [...items, $('<li>').append(cancelAllOf(tab, first.chipid, name, commands.length))];
 }
 
-/** A row with the device, what is to be done, and until when. */
-function createRow(): HTMLElement {
-  const row = document.createElement('div');
-  row.className = 'device-cloud-fleet-line';
-  for (let part = 0; part < 3; part++) row.append(document.createElement('span'));
-  return row;
-}
-
 /** All commands of an application that wait for their devices. */
 export class WaitingView implements View {
   readonly element = $('<section>', { class: 'device-cloud-fleet-view' });
@@ -118,7 +110,8 @@ export class WaitingView implements View {
     this.#tab = tab;
     this.#list = new VirtualList<WaitingChoice>(ROW_HEIGHTS.high, {
       key: ({ id }) => id,
-      create: createRow,
+      // The device, until when, and what is to be done.
+      create: () => createLine(3),
       fill: (row, command) => this.#fill(row, command),
       onSelect: (id) => {
         this.#selected = id;
@@ -188,13 +181,7 @@ export class WaitingView implements View {
     const node = plain(nodeName(command.node) ?? '');
     const until = untilText(command, this.#tab.now());
     const what = [whatText(command), node].filter(Boolean).join(' · ');
-    const texts = [this.#deviceOf(command.chipid), until, what];
-    texts.forEach((text, index) => {
-      const part = row.children[index];
-      if (part && part.textContent !== text) part.textContent = text;
-    });
-    row.title = texts.join('\n');
-    row.setAttribute('aria-label', texts.join(', '));
+    fillLine(row, [this.#deviceOf(command.chipid), until, what]);
   }
 
   #showChosen(): void {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { app, node } from '../../tooling/node-red/nodes';
+import type { Simulator } from '../../src/simulator';
+import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
 import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
 import { inEachTheme, tabFaint } from './colours';
 import { tabMisfits } from './layout';
@@ -12,7 +13,11 @@ const FORM = '.red-ui-notification form';
 describe('the device book in the sidebar', () => {
   const folder = temporaryFolder('sidebar-book');
   const path = join(folder, 'devices.csv');
-  const here = world((simulator) => {
+  const DEVICES = [10000001, 10000002, 10000003].map((chipid) => ({
+    chipid,
+    name: `Device ${chipid}`,
+  }));
+  const flows = (simulator: Simulator): FlowNode[] => {
     writeFileSync(path, 'chipid,name,groups\n10000001,<b>Gate</b>,north\n10000077,Door,south\n');
     return [
       { id: 'tab', type: 'tab', label: 'Flow' },
@@ -22,7 +27,8 @@ describe('the device book in the sidebar', () => {
         ...{ id: 'listen', type: 'device-cloud-listen', z: 'tab', x: 200, y: 100, wires: [[]] },
       },
     ];
-  });
+  };
+  const here = world(flows, { simulator: { devices: DEVICES } });
   after(() => removeFolder(folder));
 
   it('changes the row of a device; where the file has changed meanwhile, what was typed is kept', async () => {
@@ -56,5 +62,105 @@ describe('the device book in the sidebar', () => {
     assert.deepEqual(others, []);
     assert.deepEqual(await tabFaint(here.editor), []);
     assert.deepEqual(await tabMisfits(here.editor), []);
+  });
+
+  it('shows what is wrong with the book and what it lacks, adds that, imports after a preview, and gives it as a file', async () => {
+    const { page } = here.editor;
+    const VIEW = '.device-cloud-fleet-view:visible';
+    const press = (words: string): Promise<void> =>
+      page.click(`${VIEW} button:has-text("${words}")`);
+    const agree = (): Promise<void> => page.click('.red-ui-notification button.primary');
+    const closed = (): Promise<unknown> => page.waitForSelector(FORM, { state: 'detached' });
+    writeFileSync(path, 'chipid,name\n10000001,Gate\nx,<b>Wrong</b>\n10000001,Twice\n');
+    await page.click('button[data-view=book]:visible');
+    await page.waitForSelector(`${VIEW} li:has-text("Line 4 is another row of device 10000001")`);
+    assert.deepEqual(await page.locator(`${VIEW} li`).count(), 2);
+    await page.waitForSelector(`${VIEW} button:has-text("Add all 2")`);
+    await page.focus(`${VIEW} .device-cloud-list`);
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    assert.equal(await here.editor.run('document.activeElement.textContent.trim()'), 'Add …');
+    await inEachTheme(here.editor, async (theme) => {
+      for (const width of ['', '200px']) {
+        await here.editor.run(`void $('.device-cloud-fleet').css('width', '${width}')`);
+        await here.editor.picture(`sidebar-book-${theme}-${width}`);
+        assert.deepEqual(await tabFaint(here.editor), [], theme);
+        assert.deepEqual(await tabMisfits(here.editor), [], theme);
+      }
+    });
+    await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(FORM);
+    await page.fill('#device-cloud-fleet-row-name', 'New');
+    await agree();
+    await closed();
+    await press('Add all 1');
+    await agree();
+    await page.waitForSelector(`${VIEW} :text("All devices that are online are in the book")`);
+    const written =
+      'chipid,name\n10000001,Gate\nx,<b>Wrong</b>\n10000001,Twice\n10000003,New\n10000002,';
+    assert.ok(readFileSync(path, 'utf8').startsWith(written), readFileSync(path, 'utf8'));
+
+    const importing = join(folder, 'import.csv');
+    writeFileSync(importing, 'chipid,name,Site\n10000001,Gate,<i>Graz</i>\n9,=cmd\ny,\n');
+    const choosing = page.waitForEvent('filechooser');
+    await press('Import …');
+    await (await choosing).setFiles(importing);
+    await page.waitForSelector(`${FORM} [data-kind=gone][open]`);
+    const kinds = await page.locator(`${FORM} summary`).allInnerTexts();
+    assert.deepEqual(kinds, ['New: 1', 'Changed: 1', 'Gone: 2', 'Rows left out: 1']);
+    await page.click(`${FORM} [data-kind=changed] summary`);
+    await page.waitForSelector(`${FORM} li:has-text("Gate (10000001): Site")`);
+    await inEachTheme(here.editor, (theme) => here.editor.picture(`sidebar-book-import-${theme}`));
+    writeFileSync(path, 'chipid,name\n10000001,Other\n');
+    await agree();
+    await page.click(`${FORM} button:has-text("Compare again")`);
+    await page.waitForSelector(`${FORM} li:has-text("Gate (10000001): name, Site")`, {
+      state: 'attached',
+    });
+    assert.equal(readFileSync(path, 'utf8'), 'chipid,name\n10000001,Other\n');
+    await agree();
+    await closed();
+    const text = "chipid,name,Site\n10000001,Gate,<i>Graz</i>\n9,'=cmd\ny,\n";
+    assert.equal(readFileSync(path, 'utf8'), text);
+
+    const downloading = page.waitForEvent('download');
+    await press('Download');
+    const download = await downloading;
+    assert.equal(download.suggestedFilename(), 'devices.csv');
+    assert.equal(readFileSync((await download.path()) ?? '', 'utf8'), text);
+
+    // An image is refused, and what is there stays.
+    writeFileSync(importing, Buffer.from('89504e470d0a1a0a0000000d', 'hex'));
+    const again = page.waitForEvent('filechooser');
+    await press('Import …');
+    await (await again).setFiles(importing);
+    await page.waitForSelector('.red-ui-notification-error:has-text("UTF-8"):visible');
+    assert.equal(readFileSync(path, 'utf8'), text);
+    const logged = here.editor.problems.splice(0);
+    assert.match(logged.join(), /^[^,]*412[^,]*,[^,]*400[^,]*$/);
+  });
+
+  it('is seen by users who may not change it', async () => {
+    const { page } = here.editor;
+    await here.editor.run(`void (() => {
+      window.usual = RED.user.hasPermission;
+      RED.user.hasPermission = (name) => name !== 'device-cloud.write';
+    })()`);
+    writeFileSync(path, 'chipid,name\n10000001,Gate\nz,\n');
+    await page.waitForSelector('.device-cloud-fleet-view:visible li:has-text("Line 3")');
+    const buttons = page.locator('.device-cloud-fleet-view:visible button');
+    const may = await Promise.all((await buttons.all()).map((button) => button.isEnabled()));
+    const words = await buttons.allInnerTexts();
+    assert.deepEqual(
+      words.map((word, index) => [word.trim(), may[index]]),
+      [
+        ['Import …', false],
+        ['Download', true],
+        ['Add all 2', false],
+      ],
+    );
+    await here.editor.run('void (RED.user.hasPermission = window.usual)');
+    await page.click('button[data-view=devices]:visible');
   });
 });

@@ -1,0 +1,138 @@
+import { LARGEST_BOOK, type BookPreview } from '../app/answers.config';
+import { putRoute } from '../common/editor/routes';
+import { plain, t } from '../common/editor/texts';
+import { bookPath, isOutdated, readBook, reasonOf } from './book-row.editor';
+import { ask, notify, smallButton, type Tab } from './commands.editor';
+import { nameOf } from './row.editor';
+
+/** Devices of each kind that are shown. */
+const SHOWN = 100;
+
+/** What is wrong with a line of the book, or with its file. As text, always: it may quote anything. */
+export const problemText = ({ line, reason }: BookPreview['problems'][number]): string =>
+  line === 0 ? plain(reason) : t('book.line', { line, reason: plain(reason) });
+
+/** A number of things with a list of the first of them behind it; undefined if there are none. */
+function list(
+  kind: 'added' | 'changed' | 'gone' | 'bad',
+  number: number,
+  lines: string[],
+): JQuery | undefined {
+  if (number === 0) return undefined;
+  const more = number - lines.length;
+  return $('<details>', { 'data-kind': kind }).append(
+    $('<summary>').text(t(`book.preview.${kind}`, { number })),
+    $('<ol>').append(
+      lines.map((line) => $('<li>').text(line)),
+      more > 0 ? $('<li>').text(t('book.more', { number: more })) : '',
+    ),
+  );
+}
+
+function lists({ added, changed, columns, gone, names, problems, badRows }: BookPreview): JQuery[] {
+  const device = (chipid: string): string => plain(nameOf({ chipid, name: names[chipid] ?? null }));
+  const devices = (chipids: string[]): string[] => chipids.slice(0, SHOWN).map(device);
+  const found = [
+    list('added', added.length, devices(added)),
+    list(
+      'changed',
+      changed.length,
+      devices(changed).map((text, at) =>
+        t('common.said', { what: text, text: plain((columns[at] ?? []).join(', ')) }),
+      ),
+    ),
+    list('gone', gone.length, devices(gone)),
+    list('bad', badRows, problems.map(problemText)),
+  ];
+  return found.filter((each) => each !== undefined);
+}
+
+/** A file that is to replace the book, with what that would change. */
+class ImportForm {
+  readonly element = $('<form>', { class: 'device-cloud-fleet-import', novalidate: true });
+  readonly #tab: Tab;
+  readonly #app: string;
+  readonly #csv: Blob;
+  readonly #preview = $('<div>');
+  readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
+  #revision = '';
+
+  constructor(tab: Tab, name: string, csv: Blob) {
+    this.#tab = tab;
+    this.#app = tab.app;
+    this.#csv = csv;
+    this.element.append(
+      $('<p>').text(t('book.preview.ask', { file: plain(name) })),
+      this.#preview,
+      this.#problem,
+    );
+  }
+
+  /** Reads the book and what the file would change of it. */
+  async preview(): Promise<void> {
+    const { revision, problems } = await readBook(this.#app);
+    const whole = problems.find(({ line }) => line === 0);
+    // No revision: what is there now must not be replaced.
+    if (revision === '') throw new Error(whole?.reason);
+    const path = `${bookPath(this.#app)}?preview`;
+    const found = (await putRoute(path, this.#csv, revision)) as BookPreview;
+    this.#revision = revision;
+    const shown = lists(found);
+    this.#preview.empty().append(shown.length > 0 ? shown : $('<p>').text(t('book.preview.same')));
+    // Little is read at once; what is lost is.
+    this.#preview.find('[data-kind=gone]').attr('open', '');
+    this.#problem.hide();
+  }
+
+  /** @returns whether it is done */
+  async save(): Promise<boolean> {
+    try {
+      await putRoute(bookPath(this.#app), this.#csv, this.#revision);
+      notify(t('book.imported'), 'success');
+      this.#tab.readAgain();
+      return true;
+    } catch (failure) {
+      if (isOutdated(failure)) this.#offerPreview();
+      else this.#fail(failure);
+      return false;
+    }
+  }
+
+  #offerPreview(): void {
+    this.#problem.text(t('book.outdated')).show();
+    const again = (): void => void this.preview().catch((failure: unknown) => this.#fail(failure));
+    const button = smallButton('refresh', t('book.again'), t('book.again-hint'), again);
+    this.#problem.append(' ', button);
+  }
+
+  #fail(failure: unknown): void {
+    this.#problem.text(t('rows.failed', { reason: importReason(failure) })).show();
+  }
+}
+
+const importReason = (failure: unknown): string =>
+  failure instanceof Error ? plain(failure.message) : plain(reasonOf(failure));
+
+/** Shows what a file would change, and asks whether it is to replace the book. */
+async function importFile(tab: Tab, file: File): Promise<void> {
+  try {
+    if (file.size > LARGEST_BOOK)
+      throw new Error(t('book.too-large', { most: LARGEST_BOOK / 2 ** 20 }));
+    // As it is now: what is previewed is what is imported, even if the file changes meanwhile.
+    const form = new ImportForm(tab, file.name, new Blob([await file.arrayBuffer()]));
+    await form.preview();
+    ask(form.element, { no: t('push.cancel'), yes: t('book.import') }, () => form.save());
+  } catch (failure) {
+    notify(t('rows.failed', { reason: importReason(failure) }), 'error');
+  }
+}
+
+/** Lets the user choose a file to import. */
+export function chooseFile(tab: Tab): void {
+  const input = $('<input>', { type: 'file', accept: '.csv,text/csv' });
+  input.on('change', () => {
+    const [file] = (input[0] as HTMLInputElement).files ?? [];
+    if (file) void importFile(tab, file);
+  });
+  input.trigger('click');
+}

@@ -1,0 +1,197 @@
+import type { BookBrief, FleetRow } from '../app/answers.config';
+import { explainFailure } from '../common/editor/devices';
+import { downloadRoute, putRoute } from '../common/editor/routes';
+import { plain, t } from '../common/editor/texts';
+import { chooseFile, problemText } from './book-import.editor';
+import { bookPath, editRow, isOutdated, readBook, reasonOf } from './book-row.editor';
+import {
+  ask,
+  mayCommand,
+  notify,
+  notifyFailure,
+  smallButton,
+  type Tab,
+  type View,
+} from './commands.editor';
+import { createLine, fillLine, nameOf, ROW_HEIGHTS } from './row.editor';
+import { VirtualList } from './virtual-list.editor';
+
+/** The book has rows for those that have groups, even if none. */
+const isAbsent = ({ online, groups }: FleetRow): boolean => online === true && groups === undefined;
+
+/** The name of a file, by its path. */
+const nameIn = (path = ''): string => path.split(/[/\\]/).at(-1) || 'devices.csv';
+
+/** The device book of an application: what is wrong with it, and which devices it lacks. */
+export class BookView implements View {
+  readonly element = $('<section>', {
+    class: 'device-cloud-fleet-view device-cloud-fleet-book',
+  });
+  readonly #tab: Tab;
+  readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
+  readonly #text = $('<span>', { role: 'status' });
+  readonly #buttons = $('<div>', { class: 'device-cloud-fleet-actions' });
+  readonly #problems = $('<div>', { class: 'device-cloud-fleet-problems' }).hide();
+  readonly #absent = $('<div>', { class: 'device-cloud-fleet-head' });
+  readonly #chosen = $('<div>', { class: 'device-cloud-fleet-bar' }).hide();
+  readonly #list: VirtualList<FleetRow>;
+  #book: BookBrief | undefined;
+  #rows: FleetRow[] = [];
+  #selected: string | undefined;
+  #shown = '';
+
+  constructor(tab: Tab) {
+    this.#tab = tab;
+    this.#list = new VirtualList<FleetRow>(ROW_HEIGHTS.low, {
+      key: ({ chipid }) => chipid,
+      create: () => createLine(1),
+      fill: (row, device) => fillLine(row, [nameOf(device)]),
+      onSelect: (chipid) => {
+        this.#selected = chipid;
+        this.#showChosen();
+      },
+      onOpen: () => void this.#chosen.find('button:enabled').first().trigger('focus'),
+    });
+    this.#list.element.setAttribute('aria-label', t('book.absent-label'));
+    this.#chosen.on('keydown', (event) => {
+      if (event.key === 'Escape') this.#list.element.focus();
+    });
+    this.#head.append(this.#text, this.#buttons);
+    this.element.append(this.#head, this.#problems, this.#absent, this.#list.element, this.#chosen);
+  }
+
+  read(): void {
+    const { app, fleet } = this.#tab;
+    if (fleet.hasBook === false) this.#showNone(t('book.none'));
+    else if (fleet.hasBook)
+      readBook(app).then(
+        (book) => {
+          if (app === this.#tab.app) this.#show(app, book);
+        },
+        (failure: unknown) => {
+          const needed = {
+            permission: 'device-cloud.read',
+            forbidden: t('book.forbidden'),
+          } as const;
+          const { reason, detail } = explainFailure(failure, needed);
+          if (app === this.#tab.app) this.#showNone(reason, detail);
+        },
+      );
+  }
+
+  #showNone(reason: string, detail = ''): void {
+    this.#show('', undefined);
+    this.#text.text(reason).attr('title', detail);
+  }
+
+  #show(app: string, book: BookBrief | undefined): void {
+    this.#book = book;
+    this.#rows = book ? this.#tab.fleet.rows().filter(isAbsent) : [];
+    this.#list.show(this.#rows);
+    if (!this.#rows.some(({ chipid }) => chipid === this.#selected)) this.#list.select(undefined);
+    this.#buttons.toggle(book !== undefined);
+    this.#absent.toggle(book !== undefined);
+    $(this.#list.element).toggle(this.#rows.length > 0);
+    // What has the focus keeps it, unless it changes.
+    const shown = JSON.stringify([app, book, this.#rows.length]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    if (book) this.#showBook(book);
+    else this.#problems.hide();
+  }
+
+  #showBook({ path = '', size, groups, problems, badRows }: BookBrief): void {
+    const values = { file: plain(nameIn(path)), size, groups: groups.length };
+    this.#text.text(t('book.about', values)).attr('title', plain(path));
+    const [choose, save] = [() => chooseFile(this.#tab), () => void this.#export()];
+    this.#buttons
+      .empty()
+      .append(
+        smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, mayCommand()),
+        smallButton('download', t('book.export'), t('book.export-hint'), save),
+      );
+    const whole = problems.filter(({ line }) => line === 0);
+    const lines = problems.filter(({ line }) => line > 0);
+    const more = badRows - lines.length;
+    const texts = [
+      ...lines.map(problemText),
+      ...(more > 0 ? [t('book.more', { number: more })] : []),
+    ];
+    this.#problems
+      .toggle(problems.length > 0)
+      .empty()
+      .append(
+        whole.map((problem) =>
+          $('<p>', { class: 'device-cloud-fleet-wrong' }).text(problemText(problem)),
+        ),
+        badRows > 0 ? $('<h5>').text(t('book.bad', { number: badRows })) : '',
+        $('<ol>').append(texts.map((text) => $('<li>').text(text))),
+      );
+    const number = this.#rows.length;
+    this.#absent
+      .empty()
+      .append(
+        $('<span>').text(t(number > 0 ? 'book.absent' : 'book.absent-none', { number })),
+        number > 0
+          ? smallButton(
+              'plus',
+              t('book.add-all', { number }),
+              t('book.add-hint'),
+              () => this.#askAll(),
+              mayCommand(),
+            )
+          : '',
+      );
+    this.#showChosen();
+  }
+
+  #showChosen(): void {
+    const device = this.#rows.find(({ chipid }) => chipid === this.#selected);
+    this.#chosen.toggle(device !== undefined).empty();
+    if (!device) return;
+    const { chipid, name } = device;
+    const add = (): void =>
+      void editRow(this.#tab, { app: this.#tab.app, chipid, name: nameOf(device) }, name ?? '');
+    const show = $('<button>', { type: 'button', class: 'device-cloud-fleet-link' });
+    show.text(nameOf(device)).on('click', () => this.#tab.showDevice(chipid));
+    this.#chosen.append(
+      $('<div>', { class: 'device-cloud-fleet-actions' }).append(
+        smallButton('plus', t('book.add'), t('book.add-hint'), add, mayCommand()),
+        show,
+      ),
+    );
+  }
+
+  #askAll(): void {
+    const rows = this.#rows.map(({ chipid, name }) => ({
+      chipid,
+      ...(name === null ? {} : { name }),
+    }));
+    const number = rows.length;
+    const form = $('<form>').append($('<p>').text(t('book.ask-all', { number })));
+    const words = { no: t('push.cancel'), yes: t('book.add-all', { number }) };
+    ask(form, words, () => void this.#add(rows));
+  }
+
+  async #add(rows: { chipid: string; name?: string }[]): Promise<void> {
+    const { app } = this.#tab;
+    try {
+      // Rows are only added: whatever else has changed meanwhile stays.
+      const { revision } = await readBook(app);
+      await putRoute(bookPath(app), { rows }, revision);
+      notify(t('book.added', { number: rows.length }), 'success');
+    } catch (failure) {
+      const reason = isOutdated(failure) ? t('book.changing') : reasonOf(failure);
+      notify(t('rows.failed', { reason }), 'error');
+    }
+    this.#tab.readAgain();
+  }
+
+  async #export(): Promise<void> {
+    try {
+      await downloadRoute(bookPath(this.#tab.app), nameIn(this.#book?.path), 'text/csv');
+    } catch (failure) {
+      notifyFailure('failed.download', failure);
+    }
+  }
+}
