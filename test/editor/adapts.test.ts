@@ -21,7 +21,7 @@ interface Box {
 const WAITS = ['#when-row', '#expires-row'];
 const MANY: Box = {
   ...{ box: 'input-many', rows: ['.many-only', ...WAITS] },
-  ...{ ticked: ['.many-only'], empty: WAITS },
+  ...{ ticked: ['.many-only', ...WAITS], empty: WAITS },
 };
 
 /** By the id of a node. */
@@ -56,9 +56,13 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
   gpio: [
     {
       select: '#node-input-operation',
-      rows: ['#pins-row', '#pin-row', '#level-row', '#codes-row', '#duration-row'],
+      rows: [
+        ...['#pins-row', '#pin-row', '#level-row', '#codes-row', '#duration-row'],
+        ...['#check-row', '#keep-note'],
+      ],
       shown: {
         set: ['#pin-row', '#level-row'],
+        keep: ['#pin-row', '#level-row', '#check-row', '#keep-note'],
         pulse: ['#pin-row', '#level-row', '#duration-row'],
         read: ['#pins-row', '#pin-row', '#codes-row'],
       },
@@ -92,7 +96,12 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
     {
       select: '#node-input-operation',
       rows: ['#many-row', ...WAITS],
-      shown: { set: ['#many-row', ...WAITS], pulse: ['#many-row', ...WAITS], read: ['#many-row'] },
+      shown: {
+        set: ['#many-row', ...WAITS],
+        keep: ['#many-row'],
+        pulse: ['#many-row', ...WAITS],
+        read: ['#many-row'],
+      },
     },
     MANY,
   ],
@@ -118,8 +127,8 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
   events: [
     {
       select: '#node-input-devices',
-      rows: ['#list-row'],
-      shown: { all: [], list: ['#list-row'] },
+      rows: ['#list-row', '#group-row'],
+      shown: { all: [], list: ['#list-row'], group: ['#group-row'] },
     },
     {
       box: 'presence',
@@ -132,8 +141,13 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
   listen: [
     {
       select: '#node-input-devices',
-      rows: ['#list-row', '#refresh-row', '#dynamic-note'],
-      shown: { list: ['#list-row'], online: ['#refresh-row'], dynamic: ['#dynamic-note'] },
+      rows: ['#list-row', '#group-row', '#refresh-row', '#dynamic-note'],
+      shown: {
+        list: ['#list-row'],
+        online: ['#refresh-row'],
+        group: ['#group-row'],
+        dynamic: ['#dynamic-note'],
+      },
     },
   ],
   refresh: [
@@ -152,10 +166,12 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
         '#node-config-input-baseUrl',
         '#node-config-input-serverKey',
         '.device-cloud-simulator-only',
+        '#node-config-input-recording',
       ],
       shown: {
         cloud: ['#node-config-input-baseUrl', '#node-config-input-serverKey'],
         simulator: ['.device-cloud-simulator-only'],
+        recording: ['#node-config-input-recording'],
       },
     },
   ],

@@ -11,6 +11,7 @@ import { world, type World } from './world';
 /** The name of a sample, the types of config nodes that may be added, and examples of what to type. */
 const GIVEN = [
   ...['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b', 'mymaster'],
+  ...['device-cloud/recordings/…', 'devices.csv'],
   ...['redis://redis.example.com:6379', 'redis.invalid:6380/1', 'device-cloud-cluster'],
 ];
 

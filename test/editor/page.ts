@@ -10,6 +10,7 @@ export async function emptyPage(editor: Editor): Promise<void> {
   await editor.page.emulateMedia({ colorScheme: null });
   await editor.page.fill('#red-ui-palette-search input', '');
   await editor.run(`(() => {
+    $('.device-cloud-fleet-views [data-view=devices]').trigger('click');
     RED.sidebar.show('info');
     // Hidden, since the editor removes them itself later.
     $('.red-ui-notification').hide();

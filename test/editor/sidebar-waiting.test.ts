@@ -81,14 +81,16 @@ describe('the waiting commands in the sidebar', () => {
 
   it('are seen by users who may not cancel them', async () => {
     const { page } = here.editor;
-    await here.editor.run(
-      `void (RED.user.hasPermission = (name) => name !== 'device-cloud.write')`,
-    );
+    await here.editor.run(`void (() => {
+      window.usual = RED.user.hasPermission;
+      RED.user.hasPermission = (name) => name !== 'device-cloud.write';
+    })()`);
     await press('one');
     await view('waiting');
     await page.locator(ROW).first().click();
     const buttons = page.locator(`${VIEW} button[aria-label^=Cancel]`);
     assert.equal(await buttons.count(), 2);
     for (const button of await buttons.all()) assert.ok(await button.isDisabled());
+    await here.editor.run('void (RED.user.hasPermission = window.usual)');
   });
 });

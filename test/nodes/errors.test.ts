@@ -32,8 +32,8 @@ const OTHERS: ErrorCode[] = [
   'NOT_ACCEPTED',
 ];
 
-/** Those that one node alone, or one property, knows: see the tests of `when`, `request` and `latest`. */
-const ELSEWHERE: ErrorCode[] = ['EXPIRED', 'NO_REPLY', 'NO_VALUE'];
+/** Those that one node alone, or one property, knows: see the tests of `when`, `request`, `latest` and kept commands. */
+const ELSEWHERE: ErrorCode[] = ['CANCELLED', 'EXPIRED', 'NO_REPLY', 'NO_VALUE'];
 
 inEachDialect('an error of a node', () => {
   useNodeRed();

@@ -46,7 +46,12 @@ function world(catalogue: object[] = [], ofUndici: object = {}): World {
       [locked('write-file-atomic'), {}],
       ['8.0.0', {}],
     ),
-    '/ws': registered('ws', [locked('ws'), {}]),
+    ...Object.fromEntries(
+      ['ws', 'csv-parse', 'csv-stringify', 'js-yaml'].map((name) => [
+        `/${name}`,
+        registered(name, [locked(name), {}]),
+      ]),
+    ),
     '/agent-base': registered('agent-base', ['5.0.0', {}]),
   };
 }

@@ -17,17 +17,21 @@ const node = (id: string, type: string, properties: object, line: number): FlowN
   wires: [[]],
 });
 
-export const sampleNodes: FlowNode[] = Object.entries(CHANGED).map(([type, properties], line) =>
-  node(type, type, properties as object, line),
+/** Those that never wait, over the channel or reading: their dialogs save that. */
+const push = { ...CHANGED.push, when: 'now' };
+const gpio = { ...CHANGED.gpio, when: 'now' };
+
+export const sampleNodes: FlowNode[] = Object.entries({ ...CHANGED, push, gpio }).map(
+  ([type, properties], line) => node(type, type, properties as object, line),
 );
 
 const waits = { many: false, when: 'online' } as const;
 
 /** The same nodes with other choices, which show other rows. */
 export const variants: FlowNode[] = [
-  node('push-to-app', 'push', { ...CHANGED.push, target: 'app', transport: 'http' }, 10),
+  node('push-to-app', 'push', { ...push, target: 'app', transport: 'http' }, 10),
   node('gpio-set', 'gpio', { ...CHANGED.gpio, operation: 'set' }, 11),
-  node('gpio-read-all', 'gpio', { ...CHANGED.gpio, pin: '' }, 12),
+  node('gpio-read-all', 'gpio', { ...gpio, pin: '' }, 12),
   node('history-uploads', 'history', { ...CHANGED.history, operation: 'uploads' }, 13),
   node('server-devices', 'server', { ...CHANGED.server, operation: 'devices' }, 14),
   node('server-uploads', 'server', { ...CHANGED.server, operation: 'uploads' }, 15),
