@@ -218,7 +218,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
 
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
-  if (book) registry.useBook(book);
+  if (book) registry.useBook(book, sharing?.compareBook(book));
   let recorder: Recorder | undefined;
   let isClosed = false;
   const hasClosed = (): boolean => isClosed;

@@ -217,6 +217,8 @@ export interface FleetCluster {
   processes: number;
   /** The setting that keeps this process from the engine, and the engine's words; neither address nor secret. */
   problem?: { setting: 'password' | 'rights' | 'tls'; message: string };
+  /** Processes whose device book has another content than that of this one. */
+  otherBooks?: string[];
   /** Uploads in the queue, and those that were given up. */
   queue?: { length: number; deadLetters: number };
 }

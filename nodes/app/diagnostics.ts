@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { platform, release } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NodeAPI } from 'node-red';
+import type { Book } from '../../src/for-nodes';
 import type { DeviceSnapshot } from '../../src/index';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics, FleetCluster } from './answers.config';
@@ -50,9 +51,22 @@ const clusterCounts = (cluster: FleetCluster | undefined): Record<string, number
   cluster
     ? {
         processes: cluster.processes,
+        otherBooks: cluster.otherBooks?.length ?? 0,
         ...(cluster.queue
           ? { queued: cluster.queue.length, deadLetters: cluster.queue.deadLetters }
           : {}),
+      }
+    : {};
+
+/** Of the device book numbers alone: its names, groups and path are private. */
+const bookCounts = (book: Book | undefined, devices: DeviceSnapshot[]): Record<string, number> =>
+  book
+    ? {
+        bookDevices: book.size,
+        bookGroups: book.groups().length,
+        bookRowsLeftOut: book.badRows,
+        bookFaults: book.problems.filter(({ line }) => line === 0).length,
+        missing: devices.filter(({ missing }) => missing).length,
       }
     : {};
 
@@ -69,6 +83,7 @@ function countsOf({ node }: RunningApp): Diagnostics['apps'][number]['counts'] {
     running: total(devices, ({ running }) => running),
     reconnects: total(devices, ({ reconnects }) => reconnects),
     recovered: total(devices, ({ recovered }) => recovered),
+    ...bookCounts(node.fleet()?.book, devices),
     ...clusterCounts(node.processes?.cluster()),
   };
 }

@@ -90,7 +90,7 @@ interface Holder {
 
 /** The parts of a fleet and a membership that are needed. */
 interface FleetProcessesDeps {
-  fleet: () => Pick<Fleet, 'snapshot'> | undefined;
+  fleet: () => Pick<Fleet, 'snapshot' | 'otherBooks'> | undefined;
   cluster: () => ClusterMember | undefined;
 }
 
@@ -119,9 +119,11 @@ export class FleetProcesses implements DeviceProcesses {
     const cluster = this.deps.cluster();
     if (!cluster) return undefined;
     const { state, members, problem } = cluster;
+    const otherBooks = this.deps.fleet()?.otherBooks() ?? [];
     return {
       ...{ state, processes: members.length },
       ...(problem ? { problem: { ...problem, message: withoutHost(problem.message) } } : {}),
+      ...(otherBooks.length > 0 ? { otherBooks } : {}),
       ...(this.#queue ? { queue: this.#queue } : {}),
     };
   }

@@ -117,7 +117,7 @@ const importReason = (failure: unknown): string =>
 async function importFile(tab: Tab, file: File): Promise<void> {
   try {
     if (file.size > LARGEST_BOOK)
-      throw new Error(t('book.too-large', { most: LARGEST_BOOK / 2 ** 20 }));
+      throw new Error(t('book.too-large', { most: `${LARGEST_BOOK / 2 ** 20} MiB` }));
     // As it is now: what is previewed is what is imported, even if the file changes meanwhile.
     const form = new ImportForm(tab, file.name, new Blob([await file.arrayBuffer()]));
     await form.preview();

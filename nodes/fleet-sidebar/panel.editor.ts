@@ -301,7 +301,8 @@ export class Panel implements Tab {
   #showCluster(): void {
     const { cluster } = this.fleet;
     const text = cluster ? clusterText(cluster) : '';
-    this.#cluster.toggle(text !== '').toggleClass('device-cloud-fleet-wrong', !!cluster?.problem);
+    const isWrong = cluster?.problem !== undefined || cluster?.otherBooks !== undefined;
+    this.#cluster.toggle(text !== '').toggleClass('device-cloud-fleet-wrong', isWrong);
     if (this.#cluster.text() !== text) this.#cluster.text(text);
   }
 

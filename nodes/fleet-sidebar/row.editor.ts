@@ -70,8 +70,9 @@ export const channelState = ({ channel }: FleetRow): string =>
     ? t('channel.state.none')
     : withReason(channel, t(`channel.state.${channel.state}`));
 
-/** The cluster in a line: what is wrong with it, or its processes and its queue. */
-export function clusterText({ state, processes, problem, queue }: FleetCluster): string {
+/** The cluster in a line: what is wrong with it, or its processes, its queue and copies of the device book that differ. */
+export function clusterText(cluster: FleetCluster): string {
+  const { state, processes, problem, queue, otherBooks } = cluster;
   if (problem) return t(`cluster.${problem.setting}`, { reason: plain(problem.message) });
   const parts = [
     t(processes === 1 ? 'cluster.process' : 'cluster.processes', { number: processes }),
@@ -79,6 +80,7 @@ export function clusterText({ state, processes, problem, queue }: FleetCluster):
   if (state !== 'member') parts.push(t('cluster.awaiting'));
   if (queue) parts.push(t('cluster.queue', { number: queue.length }));
   if (queue && queue.deadLetters > 0) parts.push(t('cluster.dead', { number: queue.deadLetters }));
+  if (otherBooks) parts.push(t('cluster.books', { processes: plain(otherBooks.join(', ')) }));
   return parts.join(' · ');
 }
 

@@ -1,7 +1,8 @@
 /*
- * What processes tell each other of the devices: the latest uploads that each knows, and the states that events were
- * emitted for.
+ * What processes tell each other of the devices: the latest uploads that each knows, the states that events were
+ * emitted for, and the revisions of their device books.
  */
+import type { Book } from '../fleet/book';
 import type { KeptUpload, KnownUpload, OtherLatest } from '../fleet/latest';
 import type { SharedWatch, WatchedState, WatchShare } from '../fleet/watch/watch-types';
 import { decodeBase64 } from '../util/base64';
@@ -233,6 +234,53 @@ export function shareWatches(
       leave();
       clearTimeout(timer);
       watches.clear();
+    },
+  };
+}
+
+/** Longer than any revision of a device book. */
+const LONGEST_REVISION = 100;
+
+/**
+ * Compares the device book of this process with those of the others, each of which reads a copy of its own.
+ * @returns the members whose book has another content
+ */
+export function compareBooks(
+  cluster: Pick<Cluster, 'members' | 'listen'>,
+  bus: Pick<Bus, 'on' | 'post'>,
+  book: Pick<Book, 'revision' | 'onChange'>,
+): { differing(): string[]; close(): void } {
+  const revisions = new Map<string, string>();
+  const post = (to: string | undefined, isAnswer: boolean): void =>
+    bus.post(to, 'book', { revision: book.revision, isAnswer });
+  const ask = (): void => post(undefined, false);
+  bus.on('book', ({ revision, isAnswer }, from) => {
+    // One that is not known yet is asked as soon as it is.
+    if (typeof revision !== 'string' || revision.length > LONGEST_REVISION) return;
+    if (!cluster.members.includes(from)) return;
+    revisions.set(from, revision);
+    if (isAnswer !== true) post(from, true);
+  });
+  const ends = [
+    book.onChange(() => post(undefined, true)),
+    cluster.listen({
+      onMembers() {
+        for (const each of revisions.keys())
+          if (!cluster.members.includes(each)) revisions.delete(each);
+        ask();
+      },
+      onState(state) {
+        // What was sent meanwhile did not arrive.
+        if (state === 'member') ask();
+      },
+    }),
+  ];
+  ask();
+  return {
+    differing: () =>
+      [...revisions].flatMap(([member, revision]) => (revision === book.revision ? [] : [member])),
+    close() {
+      for (const end of ends) end();
     },
   };
 }

@@ -3,13 +3,14 @@ import type { Ownership } from '../channel/ownership';
 import type { ChannelPush } from '../channel/push';
 import { CALLING, CLOSED } from '../commands/outcome';
 import type { CommandLock } from '../commands/queue';
+import type { Book } from '../fleet/book';
 import type { OtherLatest } from '../fleet/latest';
 import type { FleetRegistry } from '../fleet/registry';
 import type { WatchShare } from '../fleet/watch/watch-types';
 import type { Deadlines } from '../http/deadline';
 import type { Listen, Listening } from '../recovery/listen';
 import { clusterOf } from './cluster';
-import { remoteLatest, shareWatches } from './fleet';
+import { compareBooks, remoteLatest, shareWatches } from './fleet';
 import { Following, type Follow } from './followed';
 import { shareListening } from './listening';
 import { passUploads } from './passing';
@@ -41,6 +42,8 @@ export interface Sharing {
     readonly join: Follow;
     readonly channelPush: ChannelPush;
   };
+  /** Compares the device book with those of other processes. @returns the processes whose book has another content */
+  readonly compareBook: (book: Book) => () => string[];
   close(): void;
 }
 
@@ -121,6 +124,11 @@ export function share(
         ...{ listen: shared.listen, recover: follow, join: follow },
         channelPush: remotePush(cluster, bus, follow, channelPush, deadlines),
       };
+    },
+    compareBook(book) {
+      const { differing, close } = compareBooks(cluster, bus, book);
+      ends.push(close);
+      return differing;
     },
     /** Ends the waiting commands, too. */
     close() {

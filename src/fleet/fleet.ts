@@ -95,6 +95,14 @@ export class Fleet {
   }
 
   /**
+   * With several processes, each of which reads its own copy of the book: the ids of those whose copy has another content
+   * than this one's.
+   */
+  otherBooks(): string[] {
+    return this.#deps.registry.otherBooks();
+  }
+
+  /**
    * The latest upload of a device that a listener has received, live or recovered; undefined if there is none.
    * A recovered upload never replaces a newer one. At most 16 KiB of a body are kept.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number

@@ -356,11 +356,13 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         return (await line.textContent()) ?? '';
       };
       const queue = { length: 12, deadLetters: 3 };
-      const text = await shown({ state: 'member', processes: 3, queue });
+      const otherBooks = ['<b>two</b>'];
+      const text = await shown({ state: 'member', processes: 3, queue, otherBooks });
       assert.match(
         text,
         isChinese ? /3 个进程 · 队列 12 条 · 死信 3 条/ : /3 processes · queue 12 · dead letters 3/,
       );
+      assert.match(text, /<b>two/);
       const problem = { setting: 'password', message: 'WRONGPASS <b>no</b>' };
       assert.match(
         await shown({ state: 'joining', processes: 0, problem }),

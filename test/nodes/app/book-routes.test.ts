@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
-import type { BookAnswer, BookPreview } from '../../../nodes/app/answers.config';
+import type { BookAnswer, BookPreview, Diagnostics } from '../../../nodes/app/answers.config';
 import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
+import { until } from '../../../tooling/until';
 import { load, node, simulatorApp } from '../support/flow';
 import { useNodeRed } from '../support/node-red';
 
@@ -87,6 +88,19 @@ describe('the routes of the device book', () => {
     assert.deepEqual(body, { ...rest, revision, size: 2, row });
     const other = (await helper.request().get(`${ROUTE}?brief&chipid=9`)).body as object;
     assert.deepEqual(other, { ...rest, revision, size: 2 });
+  });
+
+  it('add numbers to the diagnostics, and nothing else of the book', async () => {
+    writeFileSync(path, 'chipid,name,groups\n7,Secret,Hidden\nx,Secret,Hidden\n');
+    const read = async (): Promise<{ counts: Record<string, number>; text: string }> => {
+      const { body, text } = await helper.request().get('/device-cloud/diagnostics');
+      return { counts: (body as Diagnostics).apps[0]?.counts ?? {}, text };
+    };
+    await until(async () => (await read()).counts['bookRowsLeftOut'] === 1, 'it is read again');
+    const { counts, text } = await read();
+    const { bookDevices, bookGroups, bookRowsLeftOut, bookFaults } = counts;
+    assert.deepEqual([bookDevices, bookGroups, bookRowsLeftOut, bookFaults], [1, 1, 1, 0]);
+    assert.doesNotMatch(text, /Secret|Hidden|devices\.csv/);
   });
 
   it('give a CSV to those who ask for one', async () => {
