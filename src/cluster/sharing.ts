@@ -126,9 +126,9 @@ export function share(
       };
     },
     compareBook(book) {
-      const { differing, close } = compareBooks(cluster, bus, book);
-      ends.push(close);
-      return differing;
+      const compared = compareBooks(cluster, bus, book);
+      ends.push(() => compared.close());
+      return () => compared.differing();
     },
     /** Ends the waiting commands, too. */
     close() {
