@@ -20,7 +20,7 @@ interface Manifest {
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const types = Object.keys(manifest['node-red'].nodes).map((name) => `device-cloud-${name}`);
-const CONFIG = ['device-cloud-app', 'device-cloud-cluster'];
+const CONFIG = ['device-cloud-app', 'device-cloud-cluster', 'device-cloud-type'];
 const withInputs = types.filter((type) => !CONFIG.includes(type)).sort();
 
 /** Versions as the registry lists them; the newest is the last. */
@@ -30,8 +30,11 @@ const registered = (name: string, ...versions: [string, object][]): object => ({
   versions: Object.fromEntries(versions),
 });
 
-/** The newest undici and write-file-atomic are of version 8, and the newest ws the one that the lock has. */
-function world(catalogue: object[] = [], ofUndici: object = {}): World {
+/**
+ * The newest undici and write-file-atomic are of version 8, and the others' the ones that the lock has.
+ * @param ofFirst dependencies of the first dependency, the only one whose tree the tool looks at
+ */
+function world(catalogue: object[] = [], ofFirst: object = {}): World {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { version: string }>;
   };
@@ -40,18 +43,19 @@ function world(catalogue: object[] = [], ofUndici: object = {}): World {
   return {
     '/catalogue.json': { modules: catalogue },
     '/node-red': registered('node-red', ['4.1.15', nodes('>=18.5')], ['5.0.7', nodes('>=22.9')]),
-    '/undici': registered('undici', [locked('undici'), { dependencies: ofUndici }], ['8.0.0', {}]),
+    '/undici': registered('undici', [locked('undici'), {}], ['8.0.0', {}]),
     '/write-file-atomic': registered(
       'write-file-atomic',
       [locked('write-file-atomic'), {}],
       ['8.0.0', {}],
     ),
     ...Object.fromEntries(
-      ['ws', 'csv-parse', 'csv-stringify', 'js-yaml'].map((name) => [
+      ['ws', 'csv-stringify', 'js-yaml'].map((name) => [
         `/${name}`,
         registered(name, [locked(name), {}]),
       ]),
     ),
+    '/csv-parse': registered('csv-parse', [locked('csv-parse'), { dependencies: ofFirst }]),
     '/agent-base': registered('agent-base', ['5.0.0', {}]),
   };
 }
