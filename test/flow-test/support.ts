@@ -9,7 +9,7 @@ import type { FlowTest } from '../../flow-test/tests';
 import { repository } from '../../tooling/repository';
 
 /** An example, or the demo, and its tests in `test/flows`. */
-interface TestedExample {
+export interface TestedExample {
   readonly name: string;
   readonly flows: Flows;
   readonly tests: readonly FlowTest[];
