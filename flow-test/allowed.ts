@@ -34,6 +34,12 @@ const OWN = /^device-cloud-/;
 /** It connects to Redis. An application without one has its devices to itself, as in a test. */
 const CLUSTER = 'device-cloud-cluster';
 
+const OUTSIDE_TYPES = Object.values(OUTSIDE).flat();
+
+/** Whether a type is neither of Node-RED nor of this package. */
+export const isContributed = (type: string): boolean =>
+  ![...CORE, ...OUTSIDE_TYPES].includes(type) && !OWN.test(type);
+
 /** What `--allow` asks for. */
 export interface Allowed {
   /** Whether a node of this type runs. */
@@ -50,7 +56,6 @@ export interface Allowed {
 
 /** @param types of nodes that run although they reach outside */
 export function allow(types: readonly string[]): Allowed {
-  const core = Object.values(OUTSIDE).flat();
   return {
     runs: (type) =>
       CORE.includes(type) ||
@@ -62,6 +67,6 @@ export function allow(types: readonly string[]): Allowed {
       .map(([file]) => file),
     network: types.some((type) => !CORE.includes(type) && !FILES.includes(type)),
     processes: types.includes('exec'),
-    packages: types.some((type) => ![...CORE, ...core].includes(type) && !OWN.test(type)),
+    packages: types.some(isContributed),
   };
 }

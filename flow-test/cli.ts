@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync, watch, type FSWatcher } from 'n
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { allow, type Allowed } from './allowed';
+import { findContributed } from './contributed';
 import { disabledNodes, FlowError, readFlows, type Flows } from './flows';
 import { loadTests } from './load';
 import { findNodeRed, NodeRedGone, type Places } from './node-red';
@@ -80,6 +81,8 @@ interface Plan {
 }
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
+// Nobody reads on, as with "| head".
+process.stdout.on('error', () => process.exit(COULD_NOT_RUN));
 
 /** The nodes that are disabled, by type. */
 function announceDisabled(flows: Flows, allowed: Allowed): void {
@@ -158,9 +161,12 @@ async function main(): Promise<number> {
     allowed,
     junit: values.junit,
   };
-  const runner = new Runner({ nodeRed: nodeRedIn(values['node-red']), ...places }, allowed);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void runner.close().finally(() => process.exit(COULD_NOT_RUN)));
+  const contributed = findContributed(values.allow ?? [], [readFlows(flowsPath).folder, '.']);
+  const nodeRed = nodeRedIn(values['node-red']);
+  const runner = new Runner({ nodeRed, ...places, contributed }, allowed);
+  process.once('exit', () => runner.closeAtExit());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => process.exit(COULD_NOT_RUN));
   try {
     return await (values.watch ? keepRunning(plan, runner) : runAll(plan, runner));
   } finally {

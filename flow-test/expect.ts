@@ -30,14 +30,15 @@ export class Judge {
     this.#nameOf = nameOf;
   }
 
-  /** The expectations that are not met yet, and whether the others could only be awaited longer. */
-  open(evidence: Evidence): { isOver: boolean; failures: string[] } {
+  /** The expectations that have failed, why, and whether nothing can change that any more. */
+  open(evidence: Evidence): { isOver: boolean; unmet: readonly Expected[]; failures: string[] } {
     const standings = this.#judge(evidence);
-    const failures = standings.flatMap((standing, index) => {
-      const expected = this.#test.expect[index];
-      return standing.state === 'failed' && expected ? [this.#explain(expected, evidence)] : [];
-    });
-    return { isOver: standings.every(({ state }) => state !== 'open'), failures };
+    const unmet = this.#test.expect.filter((_, index) => standings[index]?.state === 'failed');
+    return {
+      isOver: standings.every(({ state }) => state !== 'open'),
+      unmet,
+      failures: unmet.map((expected) => this.#explain(expected, evidence)),
+    };
   }
 
   #judge(evidence: Evidence): Standing[] {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { dropLeadingZeros } from '../src/input';
 import type { Allowed } from './allowed';
 import { BLIND } from './protocol';
@@ -150,26 +150,48 @@ function setProperty(nodes: FlowNode[], { node: at, property, value }: Change): 
 /**
  * The copy of the flows that runs in a test: each application on the simulator, and nodes that are not allowed replaced by
  * one that only takes messages.
- * @throws FlowError if a change cannot be made
+ * @param copyIn copies a file to where nodes may read it
+ * @throws FlowError if a change cannot be made, or a file is missing
  */
 export function prepareFlows(
   flows: Flows,
   allowed: Allowed,
   service: Service,
   changes: readonly Change[],
+  copyIn: (file: string, name: string) => string,
 ): FlowNode[] {
   const copy = structuredClone(flows.nodes) as FlowNode[];
   for (const change of changes) setProperty(copy, change);
-  return copy.map((node) => {
+  return copy.map((node, index) => {
     // Keys of the real service have no business here.
     const { credentials: _, ...kept } = node;
-    if (node.type === APP) return toSimulator(kept as FlowNode, service);
+    if (node.type === APP)
+      return {
+        ...toSimulator(kept as FlowNode, service),
+        ...bookOf(kept as FlowNode, flows, (file) => copyIn(file, `book-${index}.csv`)),
+      };
     if (allowed.runs(node.type)) return kept as FlowNode;
     const { id, name = '', z, g, x, y, d, wires } = kept;
     const place = { z, g, x, y, d, wires };
     const known = Object.entries(place).filter(([, value]) => value !== undefined);
     return { id, type: BLIND, name, ...Object.fromEntries(known) };
   });
+}
+
+/** The device book of an application, which nodes may change: a copy. */
+function bookOf(
+  { id, name = '', book, d }: FlowNode,
+  { folder }: Flows,
+  copy: (file: string) => string,
+): { book?: string } {
+  if (typeof book !== 'string' || book === '' || d === true) return {};
+  const file = resolve(folder, book);
+  if (!existsSync(file))
+    throw new FlowError(
+      `The device book of "${name || id}" is not at ${file}. Put it there, or give the test ` +
+        `"set: { node: ${name || id}, property: book, value: '' }".`,
+    );
+  return { book: copy(file) };
 }
 
 function toSimulator(app: FlowNode, service: Service): FlowNode {

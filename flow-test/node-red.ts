@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import type { Allowed } from './allowed';
+import type { Contributed } from './contributed';
 import type { Answer, Command, Report, Start, Traffic } from './protocol';
 
 /** Milliseconds that Node-RED may take to start on a busy machine, and for each command after that. */
@@ -35,8 +37,8 @@ export interface Places {
   readonly ownPackage: string;
   /** The name of this package. */
   readonly ownName: string;
-  /** A folder of packages with nodes, if some of them are allowed. */
-  readonly packages?: string;
+  /** Packages whose nodes are allowed. */
+  readonly contributed?: readonly Contributed[];
 }
 
 /** The nearest `node-red` in a `node_modules` from a folder upwards; undefined if there is none. */
@@ -96,9 +98,9 @@ export class NodeRed {
       excluded: allowed.excluded,
       port: allowed.network ? 0 : port,
     };
-    const { nodeRed, ownPackage, packages } = places;
-    const folders = [nodeRed, ownPackage, ...(packages === undefined ? [] : [packages])];
-    const read = [ownPackage, ...folders.map(modulesAround)];
+    const { nodeRed, ownPackage, contributed = [] } = places;
+    const packages = [ownPackage, ...contributed.map(({ folder }) => folder)];
+    const read = [...packages, ...[nodeRed, ...packages].map(modulesAround)];
     const flags = permissions([...new Set(read)], this.userDir, allowed);
     const own = (name: string): string => join(__dirname, `${name}.js`);
     this.#child = spawn(
@@ -141,6 +143,11 @@ export class NodeRed {
     return this.#log;
   }
 
+  /** Leaves the log of earlier tests behind. */
+  forgetLog(): void {
+    this.#log.length = 0;
+  }
+
   /** Whether it runs, and has always answered in time. */
   get isUsable(): boolean {
     return this.isRunning && !this.#isStuck;
@@ -176,19 +183,40 @@ export class NodeRed {
     return this.#limit(answered, COMMAND, `Node-RED did not answer (${command.do})`);
   }
 
+  /** Copies a file to where nodes can read and change it. @returns the path of the copy */
+  copyIn(file: string, name: string): string {
+    const copy = join(this.userDir, 'copies', name);
+    mkdirSync(dirname(copy), { recursive: true });
+    copyFileSync(file, copy);
+    return copy;
+  }
+
   /** Ends it, whatever it is doing, and removes its folder. */
   async end(): Promise<void> {
-    const { pid } = this.#child;
-    if (this.isRunning && pid !== undefined) {
-      this.#end = 'asked to';
-      try {
-        if (process.platform === 'win32') this.#child.kill('SIGKILL');
-        else process.kill(-pid, 'SIGKILL');
-      } catch {
-        // It has just ended.
-      }
-    }
+    this.#kill();
     await this.#ended;
+    this.#removeFolder();
+  }
+
+  /** Does the same when this process ends and nothing can be awaited any more. */
+  endAtExit(): void {
+    this.#kill();
+    this.#removeFolder();
+  }
+
+  #kill(): void {
+    const { pid } = this.#child;
+    if (!this.isRunning || pid === undefined) return;
+    this.#end = 'asked to';
+    try {
+      if (process.platform === 'win32') this.#child.kill('SIGKILL');
+      else process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+  }
+
+  #removeFolder(): void {
     rmSync(this.userDir, { recursive: true, force: true, maxRetries: 5 });
   }
 
@@ -227,15 +255,16 @@ export class NodeRed {
   }
 }
 
-/** A user directory with this package in it, and no more than that. */
-function makeUserDir({ ownPackage, ownName, packages }: Places): string {
+/** A user directory with this package in it, those that are allowed, and no more than that. */
+function makeUserDir({ ownPackage, ownName, contributed = [] }: Places): string {
   const userDir = mkdtempSync(join(realpathSync(tmpdir()), 'device-cloud-test-'));
-  const modules = join(userDir, 'node_modules');
-  const installed = join(modules, ownName);
-  mkdirSync(dirname(installed), { recursive: true });
-  symlinkSync(ownPackage, installed, 'junction');
-  const dependencies: Record<string, string> = { [ownName]: '*' };
-  void packages;
+  const packages = [{ name: ownName, folder: ownPackage }, ...contributed];
+  for (const { name, folder } of packages) {
+    const installed = join(userDir, 'node_modules', name);
+    mkdirSync(dirname(installed), { recursive: true });
+    symlinkSync(folder, installed, 'junction');
+  }
+  const dependencies = Object.fromEntries(packages.map(({ name }) => [name, '*']));
   writeFileSync(
     join(userDir, 'package.json'),
     JSON.stringify({ name: 'test', private: true, dependencies }),

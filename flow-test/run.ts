@@ -15,9 +15,10 @@ import {
 } from './flows';
 import { beside, readUploads } from './load';
 import { NodeRed, NodeRedGone, type Places } from './node-red';
+import { nameOf, pathLines } from './path';
 import type { Report, Traffic } from './protocol';
 import type { Seen } from './seen';
-import type { FlowTest, Given } from './tests';
+import type { Expected, FlowTest, Given, Sight } from './tests';
 import { chipidsOf, chipidsRecorded, World } from './world';
 import { TestFileError } from './yaml';
 
@@ -34,7 +35,8 @@ export interface Result {
 
 const LOOK = 10;
 const LOG_LINES = 12;
-const NAMES = 12;
+/** What Node-RED says at each deploy. */
+const DEPLOYS = /\] (?:Start|Stopp|Updat)(?:ing|ed) flows$/;
 const MAX_SEEN = 5000;
 
 /** Runs tests, one after the other, on one Node-RED as long as it lasts. */
@@ -64,6 +66,11 @@ export class Runner {
     await nodeRed?.end();
   }
 
+  /** Ends it when this process ends and nothing can be awaited any more. */
+  closeAtExit(): void {
+    this.#nodeRed?.endAtExit();
+  }
+
   async #attempt(flows: Flows, test: FlowTest): Promise<Pick<Result, 'failures' | 'details'>> {
     const problem = unknownNames(flows.nodes, test);
     if (problem.length > 0) return { failures: problem, details: [] };
@@ -76,7 +83,7 @@ export class Runner {
     const chipids = [...chipidsIn(flows.nodes), ...chipidsOf(test.given), ...recorded];
     const world = await this.#world(chipids, appidOf(flows.nodes));
     try {
-      const nodeRed = (this.#nodeRed ??= await this.#start(world.simulator.port));
+      const nodeRed = this.#nodeRed ?? (await this.#start(world.simulator.port));
       return await new Attempt(flows, test, world, nodeRed, this.#allowed, ++this.#test).run();
     } finally {
       if (this.#nodeRed && !(await rest(this.#nodeRed))) await this.close();
@@ -100,12 +107,12 @@ export class Runner {
   }
 
   async #start(port: number): Promise<NodeRed> {
-    const nodeRed = new NodeRed(this.#places, this.#allowed, port);
+    const nodeRed = (this.#nodeRed = new NodeRed(this.#places, this.#allowed, port));
     try {
       await nodeRed.ready();
       return nodeRed;
     } catch (error) {
-      await nodeRed.end();
+      await this.close();
       const log = nodeRed.log.slice(-LOG_LINES).join('\n');
       throw new NodeRedGone(`${(error as Error).message}. Its log:\n${log}`);
     }
@@ -125,12 +132,7 @@ async function rest(nodeRed: NodeRed): Promise<boolean> {
 
 /** Nodes that a test names, and that the flows do not have. */
 function unknownNames(nodes: readonly FlowNode[], { given, expect }: FlowTest): string[] {
-  const named = expect.flatMap((each) => {
-    if (each.kind === 'noError') return [];
-    return (each.kind === 'some' ? [each.sight] : each.sights).flatMap((sight) =>
-      'at' in sight ? [sight.at] : [],
-    );
-  });
+  const named = sightsOf(expect).flatMap((sight) => ('at' in sight ? [sight.at] : []));
   const buttons = given.flatMap((each) => (each.kind === 'inject' ? [each.at] : []));
   const unknown = [...new Set([...named, ...buttons])].filter(
     (at) => nodesNamed(nodes, at).length === 0,
@@ -149,7 +151,7 @@ async function devicesRecorded({ file, given }: FlowTest): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-const sightsOf = ({ expect }: FlowTest) =>
+const sightsOf = (expect: readonly Expected[]): Sight[] =>
   expect.flatMap((each) => {
     if (each.kind === 'noError') return [];
     return each.kind === 'some' ? [each.sight] : each.sights;
@@ -159,6 +161,8 @@ const sightsOf = ({ expect }: FlowTest) =>
 class Attempt {
   readonly #reported: Seen[] = [];
   #hasOverflowed = false;
+  /** What was expected in vain. */
+  #unmet: readonly Expected[] = [];
   #traffic: Traffic = {};
 
   constructor(
@@ -171,11 +175,11 @@ class Attempt {
   ) {}
 
   async run(): Promise<Pick<Result, 'failures' | 'details'>> {
-    const before = this.nodeRed.log.length;
+    this.nodeRed.forgetLog();
     const failures = await this.#judged();
     if (failures.length === 0) return { failures, details: [] };
-    void before;
-    return { failures, details: [...this.#path(), ...this.#log()] };
+    const path = pathLines(this.flows.nodes, sightsOf(this.#unmet), this.#traffic);
+    return { failures, details: [...path, ...this.#log()] };
   }
 
   async #judged(): Promise<string[]> {
@@ -200,8 +204,11 @@ class Attempt {
   async #deploy(): Promise<void> {
     for (const each of leading(this.test.given)) await this.#give(each);
     const changes = this.test.given.filter((each) => each.kind === 'set');
-    const flows = prepareFlows(this.flows, this.allowed, this.world.simulator, changes);
-    const watched = sightsOf(this.test).flatMap((sight) =>
+    const flows = prepareFlows(
+      ...([this.flows, this.allowed, this.world.simulator, changes] as const),
+      (file, name) => this.nodeRed.copyIn(file, name),
+    );
+    const watched = sightsOf(this.test.expect).flatMap((sight) =>
       sight.kind === 'message' ? nodesNamed(flows, sight.at).map(({ id }) => id) : [],
     );
     await this.nodeRed.ask({ do: 'deploy', test: this.number, flows, watched });
@@ -264,8 +271,9 @@ class Attempt {
       // What has happened by now may still be on its way.
       const { traffic } = await this.nodeRed.ask({ do: 'flush' });
       this.#traffic = traffic;
-      const { isOver, failures } = judge.open(evidence(now));
+      const { isOver, unmet, failures } = judge.open(evidence(now));
       if (!isOver) continue;
+      this.#unmet = unmet;
       const overflow = this.#hasOverflowed
         ? ['the nodes did more than a test can hold: do messages go round in a circle?']
         : [];
@@ -281,32 +289,8 @@ class Attempt {
       );
   }
 
-  /** Where messages went, and where they ended. */
-  #path(): string[] {
-    const { nodes } = this.flows;
-    const runs = nodes.filter(
-      ({ wires, d, type }) => Array.isArray(wires) && d !== true && type !== 'comment',
-    );
-    const list = (found: readonly FlowNode[]): string =>
-      [
-        ...found.slice(0, NAMES).map(({ id }) => {
-          const [received, sent] = this.#traffic[id] ?? [0, 0];
-          const numbers = [received > 0 && `${received} in`, sent > 0 && `${sent} out`];
-          const text = numbers.filter(Boolean).join(', ');
-          return `"${nameOf(nodes, id)}"${text ? ` (${text})` : ''}`;
-        }),
-        ...(found.length > NAMES ? [`and ${found.length - NAMES} more`] : []),
-      ].join(', ');
-    const reached = runs.filter(({ id }) => this.#traffic[id]);
-    const others = runs.filter(({ id }) => !this.#traffic[id]);
-    return [
-      `messages reached ${reached.length === 0 ? 'no node' : list(reached)}`,
-      ...(others.length === 0 ? [] : [`no message reached ${list(others)}`]),
-    ];
-  }
-
   #log(): string[] {
-    const lines = this.nodeRed.log.slice(-LOG_LINES);
+    const lines = this.nodeRed.log.filter((line) => !DEPLOYS.test(line)).slice(-LOG_LINES);
     return lines.length === 0 ? [] : ['the end of the log:', ...lines.map((line) => `  ${line}`)];
   }
 }
@@ -315,9 +299,4 @@ class Attempt {
 function leading(given: readonly Given[]): readonly Given[] {
   const first = given.findIndex(({ kind }) => kind !== 'device' && kind !== 'set');
   return first === -1 ? given : given.slice(0, first);
-}
-
-function nameOf(nodes: readonly FlowNode[], id: string): string {
-  const node = nodes.find((each) => each.id === id);
-  return node?.name || node?.type || id;
 }
