@@ -40,6 +40,9 @@ export class KeptByNode {
   readonly #context: Context;
   readonly #keeper: PinKeeper;
   readonly #closing = new AbortController();
+  /** Resolves once what was kept is there, or cannot be read for now: a deploy would forget a wish that came before. */
+  readonly #reading: Promise<void>;
+  #endReading!: () => void;
   #client: DeviceCloudClient | undefined;
   #kept: Kept | undefined;
   /** What to save, once the node has closed. */
@@ -57,7 +60,8 @@ export class KeptByNode {
       },
       onChange: () => this.#changed(),
     };
-    void this.#start();
+    this.#reading = new Promise((resolve) => (this.#endReading = resolve));
+    void this.#start().finally(this.#endReading);
   }
 
   /** Takes a wish: each of several devices has a message of its own. */
@@ -69,7 +73,9 @@ export class KeptByNode {
     RED,
     types,
   }: ActionCall<GpioConfig, string>): Promise<Outcome> {
-    // What was kept may not be read yet.
+    await this.#reading;
+    this.#closing.signal.throwIfAborted();
+    // It may be missing, if what was kept cannot be read.
     this.#client = client;
     // All are read before anything is sent.
     const wishes = chipidsOf(config, inputs['chipid']).map(
@@ -98,7 +104,10 @@ export class KeptByNode {
     const { app, node } = this.#context;
     const { signal } = this.#closing;
     const isOver = (): boolean => signal.aborted;
-    const failed = (error: unknown): void => node.warn(`Kept pins: ${messageOf(error)}`);
+    const failed = (error: unknown): void => {
+      node.warn(`Kept pins: ${messageOf(error)}`);
+      this.#endReading();
+    };
     while (!isOver()) {
       try {
         const client = await app.client('open');
