@@ -35,7 +35,15 @@ const ON_4_ALONE = {
   editor: ['adapts', 'application', 'cluster', 'picker-empty', 'secrets', 'upgrade'],
 };
 const ON_5_ALONE = {
-  e2e: ['cluster.redis', 'crash', 'examples-cluster.redis', 'examples-in-use', 'upgrade'],
+  e2e: [
+    'cluster.redis',
+    'crash',
+    'examples-cluster.redis',
+    'examples-in-use',
+    'kept-state',
+    'upgrade',
+    'waiting-kept',
+  ],
   editor: [
     'admin-auth',
     'checks',
