@@ -152,7 +152,7 @@ export interface Upload {
   replayed?: true;
   /** Its id in the history, if it was read from there. */
   id?: ServiceInteger;
-  /** Set if the history does not keep what was uploaded: what was lost of it cannot be seen. */
+  /** Set if the history does not keep what was uploaded, or nothing has shown yet that it does: what was lost cannot be seen. */
   altered?: true;
   /** The type of its event, if that is not `data_upload`: the public server of 2016 has `uart_trans`. */
   type?: string;

@@ -39,8 +39,8 @@ export const isText = (keys: BodyKeys): boolean => keys.isText;
 const MAX_TEXT = 64;
 /** Characters of a hash, 72 bits. V8 copies a part of at most 12 characters, and keeps the whole text of a longer one. */
 const HASH_LENGTH = 12;
-/** What is read for bytes that are not UTF-8. */
-const REPLACEMENT = '\ufffd';
+/** What is read, or written by a history, for bytes that are not UTF-8. */
+export const REPLACEMENT = '\ufffd';
 /** No well-formed text begins with it, so bytes that are not text cannot be confused with one. */
 const NOT_TEXT = '\ud800';
 
@@ -244,15 +244,20 @@ export class HistoryFacts {
   readonly #textForm = new Learned<HistoryForm>();
   readonly #zone = new Learned<number>();
   readonly #reported = new Set<string>();
+  #isLastText = false;
 
-  /** How bodies are written; undefined until several uploads have shown it. */
+  /**
+   * How bodies are written; undefined until several uploads have shown it. Texts in which no form would have left
+   * anything out show that they are text.
+   */
   get form(): HistoryForm | undefined {
-    return this.#isBase64.value === true ? 'base64' : this.#textForm.value;
+    if (this.#isBase64.value === true) return 'base64';
+    return this.#textForm.value ?? (this.#isBase64.value === false ? 'text' : undefined);
   }
 
-  /** Whether several uploads have shown that bodies are written as text in some form. */
+  /** Whether anything shows that bodies may be read as text while no form has been learned: the last one that came both ways. */
   get isText(): boolean {
-    return this.#isBase64.value === false;
+    return this.#isLastText;
   }
 
   /** The time zone of `create_time`, in milliseconds ahead of UTC; undefined until several uploads have shown it. */
@@ -270,6 +275,7 @@ export class HistoryFacts {
 
   /** An upload came both ways. @param forms those in which the two are equal */
   sawForms(forms: readonly HistoryForm[]): void {
+    this.#isLastText = forms.includes('text');
     const asText = forms.filter((form) => form !== 'base64');
     const isBoth = asText.length > 0 && asText.length < forms.length;
     if (!isBoth) this.#isBase64.add([asText.length === 0]);

@@ -1,6 +1,6 @@
 import { isObject } from '../util/object';
 import type { ServiceInteger, Upload } from '../types';
-import { isLossy, isTrimmed, recordBytes, recordKey, type HistoryForm } from './form';
+import { isLossy, isTrimmed, recordBytes, recordKey, REPLACEMENT, type HistoryForm } from './form';
 import { timeOf, toUnix } from './zone';
 
 /**
@@ -140,7 +140,7 @@ export class HistoryRecord {
       replayed: true,
       id: this.#written,
     };
-    if (isLossy(form)) upload.altered = true;
+    if (isLossy(form) || this.body?.includes(REPLACEMENT)) upload.altered = true;
     return upload;
   }
 }

@@ -74,6 +74,12 @@ class Evidence {
     return this.isFound(index) && !this.isFound(index, 'text') && !this.isFound(index, 'base64');
   }
 
+  /** Whether an arrival is found only in Base64 although the answer is read as text, or only as text although in Base64. */
+  isOther(index: number, form: HistoryForm): boolean {
+    const found = this.#found[index] ?? 0;
+    return form === 'base64' ? found !== 0 && (found & BIT.base64) === 0 : found === BIT.base64;
+  }
+
   /**
    * The form of the answer: the one in which most arrivals are found. If several are equal in that, it is the known one,
    * or text, and the others are its rivals.
@@ -223,8 +229,12 @@ export class Reconciliation {
    * nothing of count only if they are there.
    */
   findings: readonly { arrival: Arrival; isFound: boolean }[] = [];
+  /** Whether any arrival is in the answer. */
+  isProven = false;
   /** Whether some arrivals are in the answer only in a form that loses something, so that any record may lack it. */
   isAltering = false;
+  /** Whether some arrivals are in the answer as text, and others in Base64. */
+  isMixed = false;
   /** Arrivals that have left a short history: they are older than all of its records. */
   gone: readonly Arrival[] = [];
   /** The records after those that an earlier run has emitted. */
@@ -267,7 +277,10 @@ export class Reconciliation {
     const { fresh, isTruncated } = this.#since;
     if (evidence.arrived.length > 0) yield* evidence.see(fresh);
     ({ form: this.form, rivals: this.#rivals } = evidence.choose());
-    this.isAltering = evidence.arrived.some((_, place) => evidence.isOnlyLossy(place));
+    const every = [...evidence.arrived.keys()];
+    this.isProven = every.some((place) => evidence.isFound(place));
+    this.isAltering = every.some((place) => evidence.isOnlyLossy(place));
+    this.isMixed = every.some((place) => evidence.isOther(place, this.form));
     this.records = afterEmitted(fresh, this.#emitted, this.form, isTruncated);
     // An arrival that has left a short history must not match an equal record that is still in it.
     const places = [...all.keys()];

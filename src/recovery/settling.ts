@@ -58,6 +58,8 @@ export class Settling {
   /** How many arrivals were not found, one after the other. */
   #unfound = 0;
   #isUnproven = false;
+  /** Some uploads of this device were in the history as text, and others in Base64. */
+  #isMixed = false;
   #hasReportedEnd = false;
   /** The newest id when it was last reported that ids do not continue. */
   #oddAt: RecordId | undefined;
@@ -104,7 +106,7 @@ export class Settling {
     const found = await this.#reconcile(since, signal);
     if (signal.aborted) return OVER;
     this.#prove(answer, found);
-    if (this.#isUnproven) return { kind: 'unclear' };
+    if (this.#isUnproven || this.#isOpen(found, tries)) return { kind: 'unclear' };
     const emitted = await this.#emit(answer, since, found, tries < DOUBT_TRIES, signal);
     return 'kind' in emitted ? emitted : this.#finish(answer, since, emitted, isSuspect());
   }
@@ -168,6 +170,17 @@ export class Settling {
     else this.#report(PROVEN, PROVEN_KIND);
   }
 
+  /**
+   * Whether none of the arrivals that must be in the answer is there, so that nothing shows its form: any record may be
+   * one of them. A form that is set needs no proof.
+   */
+  #isOpen({ findings, isProven, records }: Reconciliation, tries: number): boolean {
+    const isOpen = findings.length > 0 && records.length > 0 && !isProven;
+    if (!isOpen || this.#device.encoding !== 'auto') return false;
+    if (tries === DOUBT_TRIES) this.#report(pending(records.length), 'pending');
+    return true;
+  }
+
   /** Emits what was missed and what is held back, in order, part by part: each is after the position until then. */
   async #emit(
     answer: HistoryAnswer,
@@ -209,12 +222,17 @@ export class Settling {
     return { hasOpen, due, uploadOf };
   }
 
-  #maker({ form, isAltering }: Reconciliation): (record: HistoryRecord) => Upload {
-    const { appid, now } = this.#shared;
-    const origin = { appid, chipid: this.#device.chipid, zone: this.zone, now: now() };
+  /** Marks what may lack something, or may be written in another form than the answer is read in. */
+  #maker({ form, isAltering, isProven, isMixed }: Reconciliation): Emitted['uploadOf'] {
+    const { appid, now, facts } = this.#shared;
+    const { chipid } = this.#device;
+    const origin = { appid, chipid, zone: this.zone, now: now() };
+    const isUnknown = this.#knownForm === undefined && !isProven && !facts.isText;
+    this.#isMixed ||= isMixed;
     return (record) => {
       const upload = record.upload(form, origin);
-      if (isAltering) upload.altered = true;
+      const isEither = this.#isMixed && record.key('base64') !== undefined;
+      if (isAltering || isUnknown || isEither) upload.altered = true;
       return upload;
     };
   }
@@ -354,6 +372,10 @@ const unproven = (arrived: string, record: string): string =>
 const notGivenBack = (count: number): string =>
   `${count} ${count === 1 ? 'record' : 'records'} of the history cannot be told apart from uploads that arrived live, ` +
   'and were not emitted';
+
+const pending = (count: number): string =>
+  `${count} ${count === 1 ? 'record' : 'records'} of the history cannot be told apart from uploads that arrived live, ` +
+  'since the history has none of these in any form that is known. They are emitted once it has one';
 
 const badRecord = (what: string): string =>
   `a record of the history could not be used, since ${what}; the others were`;

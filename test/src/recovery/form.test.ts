@@ -7,6 +7,8 @@ import { createSubject, record } from './subject';
 const written = (body: string | Buffer, encoding: HistoryForm): string =>
   Buffer.from(body).toString(encoding === 'base64' ? 'base64' : 'utf8');
 
+const written64 = (body: string | Buffer): string => written(body, 'base64');
+
 describe('the learned encoding of a history', () => {
   for (const encoding of ['text', 'base64'] as const) {
     const has = (...bodies: (string | Buffer)[]): object[] =>
@@ -112,6 +114,59 @@ describe('the learned encoding of a history', () => {
       assert.deepEqual(subject.given.slice(arrived.length), [['missed', arrived.length + 1]]);
       assert.deepEqual(subject.faults, []);
     }
+  });
+
+  it('marks what may be either in a history that mixes both, now and later', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    const bytes = Buffer.from([0xfe, 0x00]);
+    for (const body of ['21.5', '22.0', bytes]) subject.live(body);
+    const written = ['21.5', '22.0', written64(bytes), written64(Buffer.from([0xff])), 'no Base64'];
+    subject.has(...written.map((body, index) => record(index + 1, body)));
+    await subject.connect();
+    written.push('test', '23,0');
+    subject.has(...written.map((body, index) => record(index + 1, body)));
+    await subject.connect();
+    assert.deepEqual(
+      subject.uploads.slice(3).map(({ body, altered }) => [String(body), altered]),
+      [
+        ['/w==', true],
+        ['no Base64', undefined],
+        ['test', true],
+        ['23,0', undefined],
+      ],
+    );
+    assert.deepEqual(subject.faults, []);
+  });
+
+  it('marks what may be text where most is in Base64', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    for (const body of ['1,a', '2,b', '3,c', '4,d']) subject.live(body);
+    const written = [...['1,a', '2,b', '3,c'].map(written64), '4,d', 'test', 'no Base64'];
+    subject.has(...written.map((body, index) => record(index + 1, body)));
+    await subject.connect();
+    assert.deepEqual(
+      subject.uploads
+        .slice(4)
+        .map(({ body, altered }) => [body.equals(Buffer.from('test', 'base64')), altered]),
+      [
+        [true, true],
+        [false, undefined],
+      ],
+    );
+  });
+
+  it('marks a body in which bytes were replaced that are not UTF-8', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.live('now');
+    subject.has(record(1, 'now'), record(2, '\ufffd1'), record(3, '1'));
+    await subject.connect();
+    assert.deepEqual(
+      subject.uploads.slice(1).map(({ altered }) => altered),
+      [true, undefined],
+    );
   });
 
   it('lets texts of such a history be read as text after binary data has arrived both ways', async () => {

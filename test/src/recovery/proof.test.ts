@@ -284,8 +284,91 @@ describe('a history in a form that nobody knows, with an upload between two cuts
       subject.given.map(([, id]) => id),
       Array.from({ length: 8 }, () => 'live'),
     );
-    assert.deepEqual(subject.kinds(), ['not given back', 'history not understood']);
+    assert.deepEqual(subject.kinds(), ['pending', 'history not understood']);
     subject.recovery.close();
+  });
+
+  it('doubles nothing with fewer, whatever was missed, and gives it back once an upload is found', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    subject.live('one');
+    const written = ['before', 'eno', 'dessim'];
+    subject.has(...records(...written));
+    await subject.connect();
+    const wait = async (): Promise<void> => {
+      for (let tick = 0; tick < 10; tick++) {
+        mock.timers.tick(30_000);
+        await settled();
+      }
+    };
+    await wait();
+    assert.deepEqual(subject.given, [['one', 'live']]);
+    assert.equal(subject.faults.length, 1);
+    assert.match(subject.faults[0]!.text, /^2 records of the history cannot be told apart/);
+    assert.deepEqual(subject.kinds(), ['pending']);
+    // The service is repaired, for old records too.
+    subject.live('two');
+    subject.has(...records('before', 'one', 'missed', 'two'));
+    await subject.connect();
+    await wait();
+    assert.deepEqual(subject.given.slice(2), [['missed', 3]]);
+    subject.recovery.close();
+  });
+
+  it('needs no proof of a form that is set', async () => {
+    const subject = createSubject({ encoding: 'text' });
+    subject.has(...records('before'));
+    await subject.connect();
+    subject.live('one');
+    subject.has(...records('before', 'missed', 'two'));
+    await subject.connect();
+    assert.deepEqual(subject.given.slice(1), [
+      ['missed', 2],
+      ['two', 3],
+    ]);
+    subject.recovery.close();
+  });
+});
+
+describe('what is given back before any upload has come both ways', () => {
+  const marks = async (encoding: 'auto' | 'text', facts: HistoryFacts): Promise<unknown[]> => {
+    const subject = createSubject({ encoding }, { facts });
+    await subject.connect();
+    subject.has(...records('b'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [['b', 1]]);
+    return subject.uploads.map(({ altered }) => altered);
+  };
+
+  it('is marked, since nothing shows whether the history keeps what was uploaded', async () => {
+    assert.deepEqual(await marks('auto', new HistoryFacts()), [true]);
+    assert.deepEqual(await marks('text', new HistoryFacts()), [undefined]);
+  });
+
+  it('is text without a mark once an upload of any device has', async () => {
+    const facts = new HistoryFacts();
+    const other = createSubject({}, { facts });
+    await other.connect();
+    other.live('t=21');
+    other.has(...records('t=21'));
+    await other.connect();
+    assert.deepEqual(await marks('auto', facts), [undefined]);
+  });
+
+  it('is text without a mark after a restart, once several have', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    for (const body of ['t=1', 't=2', 't=3']) subject.live(body);
+    subject.has(...records('t=1', 't=2', 't=3'));
+    await subject.connect();
+    const after = createSubject({ start: subject.position() });
+    after.has(...records('t=1', 't=2', 't=3', 't=4'));
+    await after.connect();
+    assert.deepEqual(
+      after.uploads.map(({ body, altered }) => [String(body), altered]),
+      [['t=4', undefined]],
+    );
   });
 });
 

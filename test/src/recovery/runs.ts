@@ -34,6 +34,8 @@ export function createRuns(
   const emitted: string[] = [];
   /** The places of those that were emitted live. */
   const live = new Set<number>();
+  /** What was recovered and not marked as altered. */
+  const whole = new Set<string>();
   /** What was done after a close. An error thrown there would be taken for the user's. */
   const strays: string[] = [];
   let written: Written[] = [];
@@ -72,8 +74,9 @@ export function createRuns(
       saves: true,
       flush,
       listener: new IsolatedListener({
-        onUpload({ body, replayed, timestamp }) {
+        onUpload({ body, replayed, altered, timestamp }) {
           alive('an upload is emitted');
+          if (replayed && !altered) whole.add(history.textOf(body));
           emitted.push(bodyOf(body, replayed));
           if (!replayed) live.add(timestamp);
           // In the middle of a batch, perhaps.
@@ -103,6 +106,7 @@ export function createRuns(
   return {
     emitted,
     live,
+    whole,
     faults,
     close,
     get recovery() {

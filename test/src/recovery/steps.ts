@@ -79,6 +79,13 @@ export const LATE: fc.Arbitrary<Step[]> = fc
 /** It shows all of them, and is read once more. */
 export const UP_TO_DATE: Step[] = [{ kind: 'lag', uploads: 0 }, { kind: 'drop' }];
 
+/** An upload that arrives live, and a gap, after which the history is read. */
+export const ONE_MORE: Step[] = [
+  { kind: 'upload', body: 'one more' },
+  { kind: 'deliver', frames: Infinity },
+  { kind: 'drop' },
+];
+
 /** A first reading with which uploads race, and what comes after it. */
 export const BEGINNING = fc
   .tuple(

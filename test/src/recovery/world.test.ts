@@ -9,6 +9,7 @@ import {
   FLOOD,
   LATE,
   LOSSY_PAIR,
+  ONE_MORE,
   PAIR,
   READY,
   readable,
@@ -67,6 +68,12 @@ describe('recovery between an unreliable network and an unreliable service', () 
       const world = createWorld(options);
       await play(world, [...READY, ...dressed(steps, pair)]);
       assert.deepEqual([...world.emitted].sort(), [...world.accepted].sort());
+      const isWhole = (body: string): boolean => world.accepted.includes(body);
+      const isLearned = options.setting === 'auto' || options.setting === options.encoding;
+      assert.ok(
+        !isLearned || [...world.whole].every(isWhole),
+        'something altered passes for whole',
+      );
     }),
   );
 
@@ -81,6 +88,10 @@ describe('recovery between an unreliable network and an unreliable service', () 
         const kept = (bodies: readonly string[]): string[] =>
           bodies.map((body) => keptOf(body, encoding)).sort();
         assert.deepEqual(kept(world.emitted), kept(world.accepted));
+        const isWhole = (body: string): boolean => world.accepted.includes(body);
+        // A body that the history keeps as it is does not show its form.
+        if (pair.every((body) => keptOf(body, encoding) !== body))
+          assert.ok([...world.whole].every(isWhole), 'something altered passes for whole');
       }),
     );
 
@@ -120,7 +131,7 @@ describe('recovery between an unreliable network and an unreliable service', () 
   );
 
   holds(
-    'loses only what a short history no longer has',
+    'loses only what a short history no longer has, or what is reported',
     250,
     fc.asyncProperty(
       STEPS,
@@ -129,10 +140,16 @@ describe('recovery between an unreliable network and an unreliable service', () 
       async (steps, options, window) => {
         const limits = { held: 3, arrived: 4 };
         const world = createWorld({ ...options, window, earlier: 1, limits });
-        await play(world, unique([...READY, ...steps]));
+        for (const step of unique([...READY, ...steps])) await world.run(step);
+        await world.quiet();
+        // Of an arrival that has left the history nothing shows that it is not one of the records, until another is found.
+        if (world.faults.has('pending')) for (const step of ONE_MORE) await world.run(step);
+        await world.quiet();
+        await world.close();
         const places = world.emitted.map((body) => world.accepted.indexOf(body));
         assert.equal(new Set(places).size, places.length, 'doubled');
         if (!world.late) assert.ok(isSorted(places), 'out of order');
+        if (world.faults.has('not given back')) return;
         assert.deepEqual(excess(world.accepted.slice(1).slice(-window), world.emitted), [], 'lost');
       },
     ),

@@ -123,6 +123,7 @@ export function createWorld(options: WorldOptions = {}) {
     overtaken: history.overtaken,
     emitted: runs.emitted,
     live: runs.live,
+    whole: runs.whole,
     faults: runs.faults,
     run,
     get late() {
