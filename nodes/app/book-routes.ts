@@ -6,7 +6,7 @@ import { invalidInput } from '../../src/input';
 import { auditedRoute, mayReadFlows } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';
-import { isObject } from '../common/shared.config';
+import { isObject, isVariable } from '../common/shared.config';
 import { LARGEST_BOOK, type BookAnswer, type BookBrief, type BookPreview } from './answers.config';
 import { findAppNode, findDeployed, type AppNode } from './deployed';
 
@@ -33,11 +33,17 @@ const statusOf = (error: unknown): number => {
   return isDeviceCloudError(error, 'NOT_CONFIGURED') ? 404 : 400;
 };
 
+/** As it was saved; undefined for `${NAME}`, whose value not every user may see. */
+function pathOf(RED: NodeAPI, id: string): string | undefined {
+  const path = findDeployed(RED, id)?.saved.book;
+  return path === '' || isVariable(path) ? undefined : path;
+}
+
 type BookState = Omit<BookAnswer, 'revision' | 'csv'>;
 
 const stateOf = (book: Book, path: string | undefined): BookState => ({
   ...{ problems: [...book.problems], badRows: book.badRows, groups: book.groups() },
-  ...(path === undefined || path === '' ? {} : { path }),
+  ...(path === undefined ? {} : { path }),
 });
 
 const isFaulty = ({ problems }: Pick<BookState, 'problems'>): boolean =>
@@ -84,10 +90,10 @@ export const bookRoute =
         response.status(403).json({ error });
         return;
       }
-      const saved = findDeployed(RED, id)?.saved.book;
+      const saved = pathOf(RED, id);
       await withBook(findAppNode(RED, id), async (book) => {
         if (request.accepts(['json', 'csv']) === 'csv') {
-          response.attachment(basename(saved ?? '') || 'devices.csv').type('text/csv');
+          response.attachment(basename(saved ?? 'devices.csv')).type('text/csv');
           response.send(await book.export());
         } else if ('brief' in request.query) {
           const { chipid } = request.query;
@@ -151,7 +157,7 @@ export const writeBookRoute = (RED: NodeAPI): Handler =>
       withBook(node, async (book): Promise<BookAnswer | BookPreview> => {
         if (isPreview) return book.preview(content, revision);
         await book.write(content, revision);
-        return toAnswer(book, findDeployed(RED, id)?.saved.book);
+        return toAnswer(book, pathOf(RED, id));
       }),
     failure: (error) => Promise.resolve([statusOf(error)]),
   });

@@ -66,6 +66,8 @@ const FIRST: Record<string, { button: string; shows: string }> = {
   },
   // Once it sleeps, no push reaches it.
   '38 Switch a device that sleeps': { button: 'Sleep for 10 s', shows: 'It sleeps' },
+  // A group without devices is an error.
+  '43 Switch a group of devices': { button: 'Write the list', shows: 'The list is read' },
   // While the device boots, it cannot be told to.
   '40 Keep a pin over a loss of power': { button: 'Reboot 10000001', shows: 'It reboots' },
 };
