@@ -9,19 +9,21 @@ import { root } from '../scripts/npm.mjs';
 export const userDir = process.env.DEVICE_CLOUD_DEMO_DIR ?? join(root, '.cache', 'demo');
 
 /**
- * Puts the demo's flows and settings into Node-RED's user folder. Flows that a person has changed
- * in the editor stay as they are, unless `reset`.
+ * Puts the demo's flows and device book into Node-RED's user folder. What a person has changed there stays as it is,
+ * unless `reset`.
  */
 export function prepareUserDir({ reset }) {
   mkdirSync(userDir, { recursive: true });
-  const mine = join(userDir, 'flows.json');
-  const delivered = join(userDir, 'flows.delivered.json');
-  if (existsSync(mine) && !same(mine, delivered) && !reset) {
-    console.log('Keeping your changes to the demo flows (npm start -- --reset drops them).');
-    return;
+  for (const name of ['flows.json', 'devices.csv']) {
+    const mine = join(userDir, name);
+    const delivered = join(userDir, name.replace('.', '.delivered.'));
+    if (existsSync(mine) && !same(mine, delivered) && !reset) {
+      console.log(`Keeping your changes to ${name} of the demo (npm start -- --reset drops them).`);
+      continue;
+    }
+    copyFileSync(join(root, 'demo', name), mine);
+    copyFileSync(join(root, 'demo', name), delivered);
   }
-  copyFileSync(join(root, 'demo', 'flows.json'), mine);
-  copyFileSync(join(root, 'demo', 'flows.json'), delivered);
 }
 
 const same = (a, b) => existsSync(b) && readFileSync(a).equals(readFileSync(b));

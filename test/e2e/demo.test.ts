@@ -37,7 +37,9 @@ const devices = BUILT_IN_DEVICES.map((device) => {
 /** The demo on the test's own simulator, with a list that is read every second. */
 const flowsFor = (simulator: Simulator): FlowNode[] =>
   change(demoFlows, 'Who comes and goes', { refresh: '1' }).map((node) =>
-    node.type === 'device-cloud-app' ? app(simulator, { id: node.id }) : node,
+    node.type === 'device-cloud-app'
+      ? app(simulator, { id: node.id, book: join(repository, 'demo', String(node['book'])) })
+      : node,
   );
 
 describe('the flows of npm start', () => {
@@ -134,6 +136,17 @@ describe('the flows of npm start', () => {
     simulator.upload(TWO, { temperature: 25.6 });
     await shows(TWO, '25.6 °C');
     assert.deepEqual([level(ONE), level(TWO)], ['0', '0']);
+  });
+
+  it('switch all devices of a group of the device book, by the name of a pin and by its number', async () => {
+    await page.getByRole('button', { name: 'Cool all rooms' }).click();
+    await page.getByText('4 of 4 devices of the group were switched on').waitFor();
+    for (const chipid of [ONE, TWO]) await shows(chipid, /Cooling on since/);
+    assert.equal(level(METER), '1');
+    await page.getByRole('button', { name: 'All of the house off' }).click();
+    await page.getByText('3 of 3 devices of the group were switched off').waitFor();
+    await shows(METER, /Heater off since/);
+    assert.deepEqual([level(METER), level(ONE)], ['0', '1']);
   });
 
   it('draw a line for each device that measures a temperature', async () => {
