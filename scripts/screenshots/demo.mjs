@@ -48,7 +48,7 @@ async function takeDashboard(browser, folder) {
 
 /** Its flow, with the whole width for it, beside only the nodes this package is about. */
 async function takeFlow(browser, folder) {
-  const page = await browser.newPage({ viewport: { width: 1240, height: 1250 } });
+  const page = await browser.newPage({ viewport: { width: 1240, height: 1500 } });
   await page.goto(editor);
   await page.waitForSelector(".red-ui-palette-node[data-palette-type='device-cloud-push']");
   await page.locator('#red-ui-palette-search input').pressSequentially('device-cloud');
