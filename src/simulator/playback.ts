@@ -155,7 +155,7 @@ export class Playback implements Playing, Played {
   }
 
   #take(key: string, signal: AbortSignal) {
-    if (this.state !== 'playing') return undefined;
+    // One that comes after the end, since it was slower than in the recording, is the same call.
     const line = this.#calls.get(key)?.shift();
     return line && this.#give(line, signal);
   }
