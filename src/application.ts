@@ -205,7 +205,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     parts &&
     new DeviceCommands({
       ...{ queues, registry, now, timers: new TimerQueue(), list: fleet.poller },
-      channels: parts,
+      ...{ channels: parts, others: sharing?.calls },
     });
   const open = parts && {
     ...parts,

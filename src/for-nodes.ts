@@ -26,6 +26,7 @@ export {
   type FieldsDecoder,
 } from './fleet/types';
 export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
+export { keptStoreOf } from './commands/waiting';
 export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept';
 export {
   readSelection,

@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import type { DeviceCloudError } from '../../src/index';
+import { keptStoreOf } from '../../src/for-nodes';
 import type { Runtime } from '../common/action';
 import { withDefaults } from '../common/shared.config';
 import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
@@ -64,7 +65,11 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   const keeper = new Keeper(RED, node, {
     application: () => connection.application,
     mayHaveMore: () => kept.mayHaveCommands,
-    store: () => kept.commands(connection.application),
+    isShared: Boolean(config.cluster),
+    async store() {
+      if (!config.cluster) return kept.commands(connection.application);
+      return keptStoreOf((await connection.client('open')).waiting, node.id);
+    },
     titleOf: (chipid) => deviceText(node.fleet()?.name(chipid), chipid),
   });
   Object.assign(node, { keeper });

@@ -17,6 +17,8 @@ interface KeeperDeps {
   application: () => string;
   /** Whether an earlier process may have left commands. */
   mayHaveMore: () => boolean;
+  /** Whether other processes take over what this one leaves, and the reverse. */
+  isShared: boolean;
   /** @returns undefined if nothing can be kept */
   store: () => Promise<WaitingStore | undefined>;
   /** Names a device. */
@@ -33,6 +35,9 @@ export class Keeper implements CommandKeeper {
   readonly #users = new Map<string, User>();
   readonly #calls: KeptCalls;
   #isReady = false;
+  #isClosed = false;
+  /** Those that tell of processes that are gone. */
+  readonly #watched = new WeakSet<WaitingStore>();
   #setReady!: () => void;
   readonly #ready = new Promise<void>((resolve) => (this.#setReady = resolve));
   readonly #onStarted = (): void => void this.#resume();
@@ -73,6 +78,7 @@ export class Keeper implements CommandKeeper {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.RED.events.off('flows:started', this.#onStarted);
     // Nothing that waits for it is left: nodes close at the same time.
     this.#setReady();
@@ -81,16 +87,38 @@ export class Keeper implements CommandKeeper {
   /** It never rejects. */
   async #resume(): Promise<void> {
     try {
-      const isFirst = !this.#isReady;
-      const found = isFirst && this.deps.mayHaveMore() ? await this.#calls.take() : [];
-      const detached = [...this.#calls.saved].filter(({ isDetached }) => isDetached);
-      const all = new Set([...detached, ...found]);
-      for (const kept of [...all].sort((a, b) => a.order - b.order)) this.#give(kept);
+      const found = this.deps.isShared ? await this.#takeShared() : await this.#takeOwn();
+      for (const kept of found) this.#give(kept);
     } catch (error) {
       this.node.warn(`Waiting commands could not be read: ${messageOf(error)}`);
     }
     this.#isReady = true;
     this.#setReady();
+  }
+
+  /** Those that an earlier process has left, and those that a deploy has interrupted. */
+  async #takeOwn(): Promise<KeptCommands[]> {
+    const isFirst = !this.#isReady;
+    const found = isFirst && this.deps.mayHaveMore() ? await this.#calls.take() : [];
+    const detached = [...this.#calls.saved].filter(({ isDetached }) => isDetached);
+    return [...new Set([...detached, ...found])].sort((a, b) => a.order - b.order);
+  }
+
+  /** The same, and those of other processes that are gone. Calls of other nodes are left to processes that have these. */
+  async #takeShared(): Promise<KeptCommands[]> {
+    if (this.#users.size === 0 || this.#isClosed) return [];
+    const store = await this.deps.store();
+    if (store && !this.#watched.has(store)) {
+      this.#watched.add(store);
+      store.onGone?.(this.#onStarted);
+    }
+    const found = await this.#calls.take((node) => this.#users.has(node));
+    // A node may have closed meanwhile: its calls stay in the store.
+    const [lost, given] = [true, false].map((isLost) =>
+      found.filter(({ call }) => this.#users.has(call.node) !== isLost),
+    ) as [KeptCommands[], KeptCommands[]];
+    for (const kept of lost) kept.isDetached = true;
+    return given;
   }
 
   #give(kept: KeptCommands): void {

@@ -9,7 +9,7 @@ import { Bus } from './messages';
 import { PositionWriter } from './positions';
 import { Queue } from './queue';
 import { DeviceClaims, isPartition, slotOf, type DeviceUse } from './slots';
-import { StoreError, type BeatReply, type Clock, type Store } from './store';
+import { StoreError, type BeatReply, type CallStore, type Clock, type Store } from './store';
 import type {
   ClusterListener,
   ClusterMember,
@@ -66,6 +66,9 @@ export class Cluster implements ClusterMember {
   readonly #faults: Faults;
   /** Each in a list of its own, since the same one may listen twice. */
   readonly #listeners = new Set<readonly [ClusterListener]>();
+  readonly #restorers = new Set<() => void>();
+  /** What is being written besides. */
+  readonly #writing = new Set<Promise<unknown>>();
   #members: readonly string[] = [];
   #state: ClusterState = 'joining';
   #hasRefused = false;
@@ -181,6 +184,23 @@ export class Cluster implements ClusterMember {
     return this.#writer.append(chipid, position, upload);
   }
 
+  /** The calls of all members whose commands wait. */
+  get calls(): CallStore {
+    return this.#store.calls;
+  }
+
+  /** Calls a function while the store may have lost what it had. @returns a function that ends it */
+  onUnsettled(restore: () => void): () => void {
+    this.#restorers.add(restore);
+    return () => this.#restorers.delete(restore);
+  }
+
+  /** Has {@link close} wait for something that never rejects. */
+  track(writing: Promise<unknown>): void {
+    this.#writing.add(writing);
+    void writing.then(() => this.#writing.delete(writing));
+  }
+
   /** Opens the messages between the members. The caller has to close them. */
   openBus(): Bus {
     const malformed = (): void => this.report('A message was malformed, and ignored.', 'message');
@@ -253,7 +273,7 @@ export class Cluster implements ClusterMember {
     this.#claims.close();
     this.#membership.stop();
     this.#setState('closed');
-    await Promise.all([this.#writer.flush(), this.#locks.settled()]);
+    await Promise.all([this.#writer.flush(), this.#locks.settled(), ...this.#writing]);
     this.#writer.close();
     await this.#membership.leave();
     this.#listeners.clear();
@@ -282,7 +302,10 @@ export class Cluster implements ClusterMember {
       this.#each((listener) => listener.onMembers?.());
     }
     // Locks may be lost like everything else; others get none until the store has settled.
-    if (!reply.isSettled) this.#locks.restore();
+    if (!reply.isSettled) {
+      this.#locks.restore();
+      for (const restore of this.#restorers) restore();
+    }
     this.#queue.fill();
     this.#checkResumed();
   }

@@ -15,6 +15,7 @@ import { Following, type Follow } from './followed';
 import { shareListening } from './listening';
 import { passUploads } from './passing';
 import { remotePush } from './remote-push';
+import { SharedCalls } from './waiting';
 import type { ClusterMember } from './types';
 
 export { Cluster } from './cluster';
@@ -28,6 +29,8 @@ export interface Sharing {
   readonly lock: CommandLock;
   readonly latest: OtherLatest;
   readonly watches: WatchShare;
+  /** The commands of the other processes that wait, and where they are kept. */
+  readonly calls: SharedCalls;
   /** Makes the parts that work over channels of any process, from the parts of this process alone. Called once. */
   readonly over: (local: {
     readonly channels: Channels;
@@ -64,7 +67,8 @@ export function share(
   const bus = cluster.openBus();
   const latest = remoteLatest(cluster, bus, registry);
   const watches = shareWatches(cluster, bus);
-  const ends = [() => latest.close(), () => watches.close()];
+  const calls = new SharedCalls(cluster, bus);
+  const ends = [() => latest.close(), () => watches.close(), () => calls.close()];
   let isClosed = false;
 
   const lock: CommandLock = (chipid, longest, { signal, progress }, command) => {
@@ -89,7 +93,7 @@ export function share(
       mayEmit: (chipid) => cluster.mayEmit(chipid),
       reason: 'CLUSTER',
     },
-    ...{ lock, latest, watches },
+    ...{ lock, latest, watches, calls },
     over({ channels, listening, channelPush, deadlines }) {
       const shared = shareListening(cluster, listening, channels);
       const endPassing = passUploads(cluster, bus, listening, shared.history);

@@ -1,3 +1,5 @@
+import type { Turn } from '../commands/waiting-list';
+import type { MarkOutcome } from '../state/waiting-store';
 import type { QueueState, StoreInfo, WrongSetting } from './types';
 
 /** The clocks and timers of this process. Tests and models have their own. */
@@ -113,6 +115,75 @@ export interface Claim {
   readonly isBuried: boolean;
 }
 
+/** A call whose commands wait, as it is added. */
+export interface NewCall {
+  readonly id: string;
+  /** What others see of it, as text. */
+  readonly text: string;
+  /** What only the member that carries it out needs, as text. */
+  readonly what: string;
+  /** Whether its commands wait for the list, too, and so may go before those that do not. */
+  readonly isOnline: boolean;
+  /** Its devices, each with its mark as text, or nothing while its command waits. */
+  readonly devices: readonly (readonly [chipid: string, mark: string])[];
+  /** Of a call that is put back into a store that has lost it; undefined for a new one. */
+  readonly before?: Pick<StoredCall, 'order' | 'age'>;
+}
+
+/** A call whose commands wait, as others see it. */
+export interface StoredCall {
+  readonly id: string;
+  /** The member that carries it out, or did until it died. */
+  readonly member: string;
+  /** Earlier calls have lower numbers, whichever members they are from. */
+  readonly order: number;
+  /** Milliseconds since it was added. */
+  readonly age: number;
+  readonly text: string;
+}
+
+/** How far a command has come. */
+export type CallStage = 'begun' | 'cancelled' | 'ended';
+
+/**
+ * The calls of all members whose commands wait. Of each device it knows the order of the commands that have not ended, so that
+ * one member waits for those of another. A command is sent only by the member of its call, and only after it was marked.
+ */
+export interface CallStore {
+  /**
+   * Adds a call; once, if it is repeated.
+   * @param most how many commands may wait for a device
+   * @returns its order, and the devices for which that many wait already
+   */
+  add(member: string, call: NewCall, most: number): Promise<{ order: number; full: string[] }>;
+  /** Marks a command as text. Any member may cancel. */
+  mark(
+    member: string,
+    id: string,
+    chipid: string,
+    stage: CallStage,
+    mark: string,
+  ): Promise<MarkOutcome>;
+  /** Removes a call, unless it is another member's by now. */
+  remove(member: string, id: string, chipids: readonly string[]): Promise<void>;
+  /**
+   * The calls of a member whose commands to a device have none of another member before them.
+   * @param isListed whether the device has shown itself by the list alone, so that others than those of it do not count
+   * @returns also whether the first one of another member waits or has begun
+   */
+  turn(member: string, chipid: string, isListed: boolean): Promise<Turn>;
+  list(): Promise<StoredCall[]>;
+  /** The calls with commands that wait, for each device in their order. */
+  waiting(): Promise<Map<string, string[]>>;
+  /** Takes calls whose members are gone. @returns those that are this member's from now on */
+  adopt(member: string, ids: readonly string[]): Promise<string[]>;
+  /** What {@link NewCall} says of a call and its devices; undefined if it is gone. */
+  read(
+    id: string,
+    chipids: readonly string[],
+  ): Promise<Pick<NewCall, 'what' | 'devices'> | undefined>;
+}
+
 /** A command of the store that failed. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -165,6 +236,7 @@ export interface Store {
   /** Removes an upload. @returns how many its device has left; undefined if it was not there any more */
   acknowledge(chipid: string, id: string): Promise<number | undefined>;
   queueState(): Promise<QueueState>;
+  readonly calls: CallStore;
   /** Sends a text to all who have subscribed to a topic; it is not kept. */
   publish(topic: string, text: string): Promise<void>;
   /** @returns a function that ends the subscription */

@@ -1,9 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { DeviceCloudError } from '../errors';
-import type { FoundCall, KeptCall, Mark, WaitingStore } from '../state/waiting-store';
+import type {
+  Added,
+  FoundCall,
+  KeptCall,
+  Mark,
+  MarkOutcome,
+  WaitingStore,
+} from '../state/waiting-store';
+import { deviceTitle } from '../util/show';
+import { cancelled, notSent, queueFull } from './outcome';
 
 /** Bytes that the waiting commands of an application may take in the store. */
 const MAX_BYTES = 64 * 2 ** 20;
+
+const FEWER = 'Send fewer, or let them expire sooner.';
 
 /** A call to one device or to several whose commands may wait. */
 export interface NewCall {
@@ -37,16 +48,26 @@ export class KeptCalls {
     this.#options = options;
   }
 
-  /** Takes the calls of processes that are gone, in their order. @throws what the store fails with */
-  async take(): Promise<KeptCommands[]> {
+  /**
+   * Takes the calls of processes that are gone, in their order, and those that were let go of.
+   * @param mayTake as of {@link WaitingStore.take}
+   * @throws what the store fails with
+   */
+  async take(mayTake: (node: string) => boolean = () => true): Promise<KeptCommands[]> {
     const store = await this.#options.store();
-    const found = (await store?.take()) ?? [];
-    return found.map((each) => {
-      this.#order = Math.max(this.#order, each.call.order);
-      const { chipids, node, what } = each.call;
-      const call = { chipids, node, what: () => what };
-      return new KeptCommands(this, each.id, each.call.order, call, each);
-    });
+    for (const each of this.saved) if (each.isDetached) this.saved.delete(each);
+    // One that ends meanwhile is still in what the store has found.
+    const own = new Set([...this.saved].map(({ id }) => id));
+    const found = (await store?.take(mayTake)) ?? [];
+    for (const { id } of this.saved) own.add(id);
+    return found
+      .filter(({ id }) => !own.has(id))
+      .map((each) => {
+        this.follow(each.call.order);
+        const { chipids, node, what } = each.call;
+        const call = { chipids, node, what: () => what };
+        return new KeptCommands(this, each.id, each.call.order, call, { ...each, store });
+      });
   }
 
   /** A call has arrived. It is kept once one of its commands waits. */
@@ -55,14 +76,18 @@ export class KeptCalls {
     return new KeptCommands(this, id, ++this.#order, call);
   }
 
+  /** Later calls come after one with this order. */
+  follow(order: number): void {
+    this.#order = Math.max(this.#order, order);
+  }
+
   /** @returns undefined if nothing can be kept */
   async store(): Promise<WaitingStore | undefined> {
     return this.#options.store();
   }
 
   /** A mark could not be written: without it, the next process would send a command again. */
-  async abandon(store: WaitingStore, error: unknown): Promise<void> {
-    this.#options.failed(error);
+  async abandon(store: WaitingStore): Promise<void> {
     await store.abandon();
     for (const each of this.saved) each.isKept = false;
     this.saved.clear();
@@ -84,44 +109,74 @@ export class KeptCommands {
   /** Whether its caller has let go of it, and another one may take it. */
   isDetached = false;
   readonly #calls: KeptCalls;
-  #saving: Promise<void> | undefined;
-  readonly #marking = new Map<string, Promise<void>>();
+  /** The one that it was written to. */
+  #store: WaitingStore | undefined;
+  #saving: Promise<Added | undefined> | undefined;
+  readonly #marking = new Map<string, Promise<MarkOutcome>>();
 
   constructor(
     calls: KeptCalls,
     readonly id: string,
-    readonly order: number,
+    /** Calls with lower numbers come first. */
+    public order: number,
     readonly call: NewCall,
-    found?: FoundCall,
+    found?: FoundCall & { store: WaitingStore | undefined },
   ) {
     this.#calls = calls;
     this.marks = new Map(found?.marks);
     if (!found) return;
     this.wait = found.call;
     this.isKept = true;
-    this.#saving = Promise.resolve();
+    this.#store = found.store;
+    this.#saving = Promise.resolve(undefined);
     calls.saved.add(this);
   }
 
   /**
    * A command of the call has to wait: the call is written, unless it was before.
    * @returns a promise that resolves when that is done, or if nothing can be kept
-   * @throws DeviceCloudError `QUEUE_FULL` if all calls together are too large
+   * @throws DeviceCloudError `QUEUE_FULL` if all calls together are too large, or too many commands wait for the device
    */
-  save(wait: Wait): Promise<void> {
+  async save(wait: Wait, chipid: string): Promise<void> {
     this.wait ??= wait;
-    return (this.#saving ??= this.#save(this.wait));
+    const added = await (this.#saving ??= this.#save(this.wait));
+    if (added?.full.includes(chipid))
+      throw queueFull(
+        deviceTitle(chipid),
+        'As many commands as may wait for this device already',
+        FEWER,
+      );
   }
 
-  /** @throws DeviceCloudError `UNREACHABLE` if it must not be sent */
-  async begin(chipid: string): Promise<void> {
+  /** Writes it again, since the store has lost it. It never rejects. */
+  async restore(): Promise<void> {
     try {
-      await this.#mark(chipid, 'begun');
+      await this.#saving;
+      const { wait } = this;
+      if (!this.isKept || !wait) return;
+      const age = Math.max(0, Date.now() - wait.since);
+      await this.#store?.add(this.id, this.#toKeep(wait), this.marks, age);
+    } catch {
+      // It is tried again, as long as the store has not settled.
+    }
+  }
+
+  /** @throws DeviceCloudError `UNREACHABLE` if it must not be sent, `CANCELLED` if another process has cancelled it */
+  async begin(chipid: string): Promise<void> {
+    let outcome: MarkOutcome;
+    try {
+      outcome = await this.#mark(chipid, 'begun');
     } catch (error) {
-      throw new DeviceCloudError(
-        'UNREACHABLE',
-        `Not sent: that it begins could not be written down (${error instanceof Error ? error.message : String(error)}).`,
-      );
+      const why = error instanceof Error ? error.message : String(error);
+      throw notSent(chipid, `that it begins could not be written down (${why})`);
+    }
+    if (outcome === 'cancelled') {
+      this.marks.set(chipid, 'cancelled');
+      throw cancelled(deviceTitle(chipid), 'Cancelled before its device showed itself');
+    }
+    if (outcome === 'moved') {
+      this.moved();
+      throw notSent(chipid, 'another process has taken it over');
     }
   }
 
@@ -150,24 +205,28 @@ export class KeptCommands {
     return this.isDetached;
   }
 
+  /** Another process has it by now. */
+  moved(): void {
+    this.isDetached = true;
+    this.isKept = false;
+    this.#calls.saved.delete(this);
+  }
+
   /** The call has ended, and everything of it was passed on. */
   async close(): Promise<void> {
-    this.#calls.saved.delete(this);
-    if (!this.#saving) return;
     try {
       await this.#saving;
       if (!this.isKept) return;
       this.isKept = false;
-      const store = await this.#calls.store();
-      await store?.remove(this.id, [...this.marks.keys()]);
+      await this.#store?.remove(this.id, this.call.chipids, [...this.marks.keys()]);
     } catch (error) {
       this.#calls.failed(error);
+    } finally {
+      this.#calls.saved.delete(this);
     }
   }
 
-  async #save(wait: Wait): Promise<void> {
-    const { order, marks } = this;
-    const { chipids, node, what } = this.call;
+  async #save(wait: Wait): Promise<Added | undefined> {
     this.#calls.saved.add(this);
     this.isKept = true;
     try {
@@ -175,36 +234,55 @@ export class KeptCommands {
       if (store && store.bytes > MAX_BYTES) {
         throw new DeviceCloudError(
           'QUEUE_FULL',
-          `Waiting commands take ${MAX_BYTES / 2 ** 20} MiB already. Nothing was sent. Send fewer, or let them expire sooner.`,
+          `Waiting commands take ${MAX_BYTES / 2 ** 20} MiB already. Nothing was sent. ${FEWER}`,
         );
       }
       this.isKept = store !== undefined;
-      await store?.add(this.id, { ...wait, order, chipids, node, what: what() }, new Map(marks));
+      this.#store = store;
+      const added = await store?.add(this.id, this.#toKeep(wait), new Map(this.marks));
+      if (added) this.order = added.order;
+      this.#calls.follow(this.order);
+      return added;
     } catch (error) {
       this.isKept = false;
       this.#calls.saved.delete(this);
       if (error instanceof DeviceCloudError) throw error;
       this.#calls.failed(error);
+      return undefined;
     }
   }
 
+  #toKeep(wait: Wait): KeptCall {
+    const { chipids, node, what } = this.call;
+    const { path, when, since, until } = wait;
+    return { path, when, since, until, order: this.order, chipids, node, what: what() };
+  }
+
   /** @throws Error if the mark could not be written, and a process that reads what is there would act on it */
-  #mark(chipid: string, mark: Mark): Promise<void> {
+  #mark(chipid: string, mark: Mark): Promise<MarkOutcome> {
     this.marks.set(chipid, mark);
-    if (!this.#saving) return Promise.resolve();
+    if (!this.#saving) return Promise.resolve('written');
     const before = this.#marking.get(chipid);
-    const marking = (async () => {
-      await this.#saving;
-      await before?.catch(() => undefined);
-      const store = this.isKept ? await this.#calls.store() : undefined;
-      if (!store) return;
-      try {
-        await store.mark(this.id, chipid, mark);
-      } catch (error) {
-        await this.#calls.abandon(store, error);
-      }
-    })();
+    const marking = this.#write(chipid, mark, before);
     this.#marking.set(chipid, marking);
     return marking;
+  }
+
+  async #write(
+    chipid: string,
+    mark: Mark,
+    before: Promise<MarkOutcome> | undefined,
+  ): Promise<MarkOutcome> {
+    await this.#saving;
+    await before?.catch(() => undefined);
+    const store = this.isKept ? this.#store : undefined;
+    if (!store) return 'written';
+    try {
+      return await store.mark(this.id, chipid, mark);
+    } catch (error) {
+      await this.#calls.abandon(store);
+      this.#calls.failed(error);
+      return 'written';
+    }
   }
 }

@@ -5,24 +5,31 @@ import { isDeviceCloudError, isSilence, type DeviceCloudError } from '../errors'
 import type { KeptCommands } from './kept';
 import { commandOf } from '../fleet/recent';
 import { parseChipid } from '../input/chipid';
+import type { WaitingStore } from '../state/waiting-store';
 import { AWAITING_DEVICE, cancelled, CLOSED, expired, notSent, queueFull } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
+import { Turns } from './turns';
 import {
   readSelection,
   type CommandWait,
+  type FollowingCommands,
+  type OtherCommands,
   type WaitingCommands,
   type WaitingInfo,
   type WaitingSelection,
 } from './waiting-list';
 
 /** The most commands that may wait for one device to show itself. */
-const MAX_WAITING = 100;
+export const MAX_WAITING = 100;
 
 /**
  * The most that may wait for all devices of an application together: two for each of the 10,000 devices
  * that the fleet remembers. They and the messages behind them then take some 50 MB.
  */
 export const MAX_WAITING_IN_ALL = 20_000;
+
+const CANCELLED = 'Cancelled before its device showed itself';
+const REPLACED = 'Replaced by a newer command';
 
 const FEWER = 'Send fewer, or let them expire sooner.';
 
@@ -66,6 +73,8 @@ export interface DeviceCommandsDeps {
     /** A command has failed that its caller did not abort. */
     onError(chipid: string, error: unknown): void;
   };
+  /** The commands of other processes, if several share the devices. */
+  others?: OtherCommands | undefined;
 }
 
 /** A device for which commands wait. */
@@ -124,8 +133,9 @@ class WaitingCommand implements Timed {
  * online devices or by a live upload, `upload` by its next live upload. Then they go through the device's queue, in the
  * order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
  */
-export class DeviceCommands implements WaitingCommands {
+export class DeviceCommands implements WaitingCommands, FollowingCommands {
   readonly #deps: DeviceCommandsDeps;
+  readonly #turns: Turns<WaitingCommand> | undefined;
   /** The devices for which a command waits. */
   readonly #devices = new Map<string, Device>();
   readonly #prefix = randomBytes(4).toString('hex');
@@ -137,6 +147,11 @@ export class DeviceCommands implements WaitingCommands {
 
   constructor(deps: DeviceCommandsDeps) {
     this.#deps = deps;
+    const { others, queues } = deps;
+    if (!others) return;
+    const add = (command: Command): void => queues.add(command);
+    this.#turns = new Turns({ others, add, save: (waiting) => this.#save(waiting) });
+    others.join(this);
   }
 
   /** How many commands wait for a device and are not in its queue. */
@@ -171,39 +186,65 @@ export class DeviceCommands implements WaitingCommands {
     );
   }
 
-  list(chipid?: string | number): Promise<WaitingInfo[]> {
-    return Promise.resolve().then(() => {
-      const all = chipid === undefined ? this.#all() : this.#devices.get(parseChipid(chipid))?.all;
-      return [...(all ?? [])].filter(({ isSaved }) => isSaved).map(infoOf);
-    });
+  async list(chipid?: string | number): Promise<WaitingInfo[]> {
+    const device = chipid === undefined ? undefined : parseChipid(chipid);
+    const own = device === undefined ? this.#all() : (this.#devices.get(device)?.all ?? []);
+    const listed = [...own].filter(({ isSaved }) => isSaved).map(infoOf);
+    const others = (await this.#deps.others?.list()) ?? [];
+    return [...listed, ...others.filter((each) => !device || each.chipid === device)];
   }
 
-  cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
-    return Promise.resolve().then(async () => {
-      const isChosen = readSelection(which);
-      const chosen = [...this.#all()].filter((waiting) => {
-        const info = infoOf(waiting);
-        return isChosen(info) && (node === undefined || info.node === node);
-      });
-      const cancelledNow = chosen.filter((waiting) =>
-        this.#cancel(waiting, 'Cancelled before its device showed itself'),
-      );
-      await Promise.all(
-        cancelledNow.map(async ({ device, wait }) => wait.origin?.kept?.cancel(device.chipid)),
-      );
-      return cancelledNow.length;
-    });
+  async cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
+    const isOfSelection = readSelection(which);
+    const isChosen = (info: WaitingInfo): boolean =>
+      isOfSelection(info) && (node === undefined || info.node === node);
+    const chosen = [...this.#all()].filter((waiting) => isChosen(infoOf(waiting)));
+    const cancelledNow = chosen.filter((waiting) => this.#cancel(waiting, CANCELLED));
+    await Promise.all(
+      cancelledNow.map(async ({ device, wait }) => wait.origin?.kept?.cancel(device.chipid)),
+    );
+    return cancelledNow.length + (await this.#cancelOthers(isChosen, CANCELLED));
   }
 
   /** A call to a device has failed: a command's, or the push of a request. */
   failed(chipid: string, error: unknown): void {
-    if (isSilence(error)) this.#lost(chipid);
+    if (isSilence(error)) {
+      this.lost(chipid);
+      this.#deps.others?.lost(chipid);
+    }
     this.#deps.registry.onError(chipid, error);
+  }
+
+  cancelled(ids: ReadonlySet<string>, why: string): void {
+    for (const waiting of [...this.#all()]) {
+      if (!ids.has(waiting.id)) continue;
+      waiting.wait.origin?.kept?.marks.set(waiting.device.chipid, 'cancelled');
+      this.#cancel(waiting, why);
+    }
+  }
+
+  /** Where calls are kept, if several processes share them. @param app of whose configuration of the application they are */
+  storeOf(app: string): WaitingStore | undefined {
+    return this.#deps.others?.storeOf(app);
+  }
+
+  calls(): Iterable<KeptCommands> {
+    return new Set([...this.#all()].flatMap(({ wait }) => wait.origin?.kept ?? []));
+  }
+
+  moved(ids: ReadonlySet<string>): void {
+    for (const { command, wait } of [...this.#all()]) {
+      const { kept } = wait.origin ?? {};
+      if (!kept || !ids.has(kept.id)) continue;
+      kept.moved();
+      this.#deps.queues.refuse(command, notSent(command.chipid, 'another process has it by now'));
+    }
   }
 
   /** Ends the commands that have waited for their device. The other ones end with the queues. */
   close(): void {
     this.#isClosed = true;
+    this.#turns?.close();
     for (const { all } of [...this.#devices.values()])
       for (const { command, wait } of [...all]) {
         wait.origin?.kept?.detach();
@@ -274,9 +315,16 @@ export class DeviceCommands implements WaitingCommands {
   /** Writes it down: only then it counts as waiting. */
   async #save(waiting: WaitingCommand): Promise<void> {
     const { command, wait, since, until } = waiting;
-    const { path, when, origin } = wait;
+    const { path, when, origin, replace } = wait;
+    const { chipid } = command;
     try {
-      await origin?.kept?.save({ path, when: when as WaitingInfo['when'], since, until });
+      if (replace && this.#deps.others) {
+        const { kind, pin } = commandOf(path);
+        const isAlike = (info: WaitingInfo): boolean =>
+          info.chipid === chipid && info.kind === kind && info.pin === pin;
+        await this.#cancelOthers(isAlike, REPLACED);
+      }
+      await origin?.kept?.save({ path, when: when as WaitingInfo['when'], since, until }, chipid);
     } catch (error) {
       // The only error is one that refuses it.
       this.#deps.queues.refuse(command, error as DeviceCloudError);
@@ -286,11 +334,16 @@ export class DeviceCommands implements WaitingCommands {
     if (waiting.isWaiting) command.caller.progress?.(AWAITING_DEVICE);
   }
 
+  async #cancelOthers(isChosen: (info: WaitingInfo) => boolean, why: string): Promise<number> {
+    const { others } = this.#deps;
+    const ids = (await others?.list())?.filter(isChosen).map(({ id }) => id) ?? [];
+    return others && ids.length > 0 ? others.cancel(ids, why) : 0;
+  }
+
   /** A newer command takes the place of those like it. */
   #replace({ all }: Device, wait: CommandWait): void {
     const isAlike = alikeTo(wait);
-    for (const waiting of [...all])
-      if (isAlike(waiting.wait)) this.#cancel(waiting, 'Replaced by a newer command');
+    for (const waiting of [...all]) if (isAlike(waiting.wait)) this.#cancel(waiting, REPLACED);
   }
 
   /** @returns false if it has begun or ended by now */
@@ -334,13 +387,17 @@ export class DeviceCommands implements WaitingCommands {
 
   /** The device has shown itself. The first command may begin at once, and its caller may add others: these do not count. */
   #release(device: Device, isListed = false): void {
+    if (this.#turns) {
+      this.#turns.release(device, isListed);
+      return;
+    }
     for (const waiting of [...device.all])
       if (waiting.isWaiting && (!isListed || waiting.wait.when === 'online'))
         this.#deps.queues.add(waiting.command);
   }
 
   /** A call to a device got no answer: it counts as gone until it shows itself. */
-  #lost(chipid: string): void {
+  lost(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
     const { queues, timers } = this.#deps;
@@ -419,6 +476,13 @@ export class DeviceCommands implements WaitingCommands {
     this.#deps.registry.onHeld(chipid, this.waiting(chipid));
   }
 }
+
+/**
+ * Where the calls of a client are kept whose commands wait, if several processes share them; otherwise undefined.
+ * @param app of whose configuration of the application they are
+ */
+export const keptStoreOf = (waiting: WaitingCommands, app: string): WaitingStore | undefined =>
+  waiting instanceof DeviceCommands ? waiting.storeOf(app) : undefined;
 
 const infoOf = ({ id, device: { chipid }, wait, since, until }: WaitingCommand): WaitingInfo => ({
   ...{ id, chipid, ...commandOf(wait.path), when: wait.when as WaitingInfo['when'] },

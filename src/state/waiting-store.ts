@@ -27,18 +27,39 @@ export interface FoundCall {
   readonly marks: ReadonlyMap<string, Mark>;
 }
 
+/**
+ * `cancelled`: another process has cancelled it, so that it must not begin. `late`: it was to be cancelled, and has gone further.
+ * `moved`: the call is another process's by now.
+ */
+export type MarkOutcome = 'written' | 'cancelled' | 'late' | 'moved';
+
+/** What has become of a call that was added. */
+export interface Added {
+  /** Its order among the calls of all processes. */
+  readonly order: number;
+  /** Its devices for which too many commands wait. */
+  readonly full: readonly string[];
+}
+
 /** The port: where calls are kept whose commands wait. Everything that is written is safe once its promise resolves. */
 export interface WaitingStore {
-  /** Takes the calls of processes that are gone: they are this process's from now on. */
-  take(): Promise<FoundCall[]>;
-  /** Bytes that all calls take. */
+  /**
+   * Takes the calls of processes that are gone: they are this process's from now on.
+   * @param mayTake whether this process has what the calls of a node need; without it, they are left to another one
+   */
+  take(mayTake: (node: string) => boolean): Promise<FoundCall[]>;
+  /** Bytes that the calls of this process take. */
   readonly bytes: number;
-  add(id: string, call: KeptCall, marks: ReadonlyMap<string, Mark>): Promise<void>;
-  /** @throws Error if it could not be written, or the call is another process's by now */
-  mark(id: string, chipid: string, mark: Mark): Promise<void>;
-  remove(id: string, chipids: readonly string[]): Promise<void>;
+  /** @param age milliseconds, of a call that is put back into a store that has lost it */
+  add(id: string, call: KeptCall, marks: ReadonlyMap<string, Mark>, age?: number): Promise<Added>;
+  /** @throws Error if it could not be written, or the journal is another process's by now */
+  mark(id: string, chipid: string, mark: Mark): Promise<MarkOutcome>;
+  /** @param marked those of its devices that have a mark */
+  remove(id: string, chipids: readonly string[], marked: readonly string[]): Promise<void>;
   /** Forgets all calls of this process, if one of their marks could not be written. @throws Error if that fails, too */
   abandon(): Promise<void>;
+  /** Where several processes share the calls: calls the listener when one may have died. */
+  onGone?(listener: () => void): void;
 }
 
 /** Keeps calls in a journal: an entry for each call, and one for each mark. */
@@ -57,18 +78,20 @@ export class JournalStore implements WaitingStore {
     return Promise.resolve(readCalls(this.#journal.entries()));
   }
 
-  async add(id: string, call: KeptCall, marks: ReadonlyMap<string, Mark>): Promise<void> {
+  async add(id: string, call: KeptCall, marks: ReadonlyMap<string, Mark>): Promise<Added> {
     const written = [...marks].map(([chipid, mark]) => this.mark(id, chipid, mark));
     await Promise.all([...written, this.#journal.set(id, call)]);
+    return { order: call.order, full: [] };
   }
 
-  mark(id: string, chipid: string, mark: Mark): Promise<void> {
-    return this.#journal.set(`${id}/${chipid}`, mark);
+  async mark(id: string, chipid: string, mark: Mark): Promise<MarkOutcome> {
+    await this.#journal.set(`${id}/${chipid}`, mark);
+    return 'written';
   }
 
-  async remove(id: string, chipids: readonly string[]): Promise<void> {
+  async remove(id: string, _: readonly string[], marked: readonly string[]): Promise<void> {
     // The call first: marks without one say nothing.
-    const keys = [id, ...chipids.map((chipid) => `${id}/${chipid}`)];
+    const keys = [id, ...marked.map((chipid) => `${id}/${chipid}`)];
     await Promise.all(keys.map((key) => this.#journal.delete(key)));
   }
 
@@ -90,10 +113,10 @@ export function readCalls(entries: Iterable<readonly [key: string, value: unknow
   return [...found.values()].sort((a, b) => a.call.order - b.call.order);
 }
 
-const isMark = (value: unknown): value is Mark =>
+export const isMark = (value: unknown): value is Mark =>
   value === 'begun' || value === 'cancelled' || (isObject(value) && 'ended' in value);
 
-const isKeptCall = (value: unknown): value is KeptCall =>
+export const isKeptCall = (value: unknown): value is KeptCall =>
   isObject(value) &&
   [value['order'], value['since'], value['until']].every(Number.isFinite) &&
   [value['path'], value['node']].every((each) => typeof each === 'string') &&

@@ -29,6 +29,7 @@ describe('two Node-RED processes with a cluster', () => {
       app(simulator, { cluster: 'cluster' }),
       ...around('listen', node('listen', { chipids: DEVICES })),
       ...around('push', node('push')),
+      ...around('waits', node('push', { when: 'upload' })),
     ] as FlowNode[];
 
   const queueFlows = (): FlowNode[] => [
@@ -115,10 +116,25 @@ describe('two Node-RED processes with a cluster', () => {
     }
   });
 
-  it('take over the devices of a process that is killed, and lose nothing', async () => {
+  it('take over the devices and the waiting commands of a process that is killed, and lose nothing', async () => {
     for (const { drive: each } of processes) {
       await each.deploy(flows());
       await each.forget();
+    }
+    const waiting = (chipid: string) => simulator.device(chipid).received.map(({ text }) => text);
+    const listed = async ({ red }: Process): Promise<unknown[]> => {
+      const answer = await fetch(`${red.url}/device-cloud/apps/app/waiting`);
+      return ((await answer.json()) as { commands: unknown[] }).commands;
+    };
+    const target = DEVICES[1]!;
+    for (const [index, payload] of ['w1', 'w2', 'w3'].entries()) {
+      await processes[index % 2]!.drive.inject('waits', {
+        chipid: target,
+        payload,
+        topic: payload,
+      });
+      for (const each of processes)
+        await until(async () => (await listed(each)).length === index + 1, 'both list it');
     }
     await until(() => simulator.channels() === DEVICES.length, 'each device has one channel');
     uploadAll('before');
@@ -132,7 +148,19 @@ describe('two Node-RED processes with a cluster', () => {
     await until(async () => (await texts()).size === 24, 'the other one has them all');
     assert.deepEqual([...(await texts())].sort(), expected('before', 'meanwhile'));
     await until(() => simulator.channels() === DEVICES.length, 'it has all channels');
+    await until(async () => (await listed(two)).length === 3, 'its commands still wait');
     uploadAll('after');
     await until(async () => (await texts()).size === 36, 'and goes on');
+    let tries = 0;
+    await until(async () => {
+      simulator.upload(target, `awake ${tries++}`);
+      return (await two.drive.results('waits', 'out')).length === 3;
+    }, 'all of them are sent');
+    assert.deepEqual(waiting(target), ['w1', 'w2', 'w3']);
+    const sent = await two.drive.results('waits', 'out');
+    assert.deepEqual(
+      sent.map(({ topic }) => topic),
+      ['w1', 'w2', 'w3'],
+    );
   });
 });

@@ -11,6 +11,7 @@ import {
   type Store,
 } from '../store';
 import type { ClusterSettings, StoreInfo } from '../types';
+import { redisCalls } from './kept-calls';
 import { Commands, findForbidden, Topics } from './commands';
 import { loadClient, readAddress } from './connect';
 import { ACKNOWLEDGE, BEAT, CLAIM, LOCK, RESTORE, SAVE, UNLOCK, WAITING } from './scripts';
@@ -55,6 +56,13 @@ const keysOf = (prefix: string) => ({
   /** Uploads of the queue that nobody has acknowledged, however often they were delivered, and their bytes. */
   deadLetters: `${prefix}dead-letters`,
   deadSize: `${prefix}dead-size`,
+  /** Calls whose commands wait, what only their members need, and these members. */
+  calls: `${prefix}calls`,
+  whats: `${prefix}whats`,
+  callers: `${prefix}callers`,
+  /** How far their commands have come, and those that wait or run, by device. */
+  marks: `${prefix}marks`,
+  waits: `${prefix}waits`,
   topic: (topic: string) => prefix + topic,
   /** A key without content, with which the user's rights are tried. */
   trial: `${prefix}trial`,
@@ -200,6 +208,8 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
       const [dead = 0, ...queued] = (await Promise.all(lengths)) as number[];
       return { length: queued.reduce((sum, each) => sum + each, 0), deadLetters: dead };
     },
+
+    calls: redisCalls(data, keys),
 
     async publish(topic, text) {
       await data.call('PUBLISH', keys.topic(topic), text);

@@ -14,7 +14,7 @@ export const script = (text: string): Script => ({
  * after a restart and on each replica. Both are read in the script itself: between two commands the connection may
  * have moved to another engine.
  */
-const INCARNATION = `
+export const INCARNATION = `
 local function incarnation(state)
   local generation = redis.call('HGET', state, 'generation')
   local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')

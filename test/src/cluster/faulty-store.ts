@@ -60,6 +60,7 @@ export function faultyStore(
     waiting: (partitions) => send(() => store.waiting(partitions)),
     claim: (chipid, claim, most) => send(() => store.claim(chipid, claim, most)),
     acknowledge: (chipid, id) => send(() => store.acknowledge(chipid, id)),
+    calls: store.calls,
     queueState: () => send(() => store.queueState()),
     publish: (topic, text) => send(() => store.publish(topic, text)),
     subscribe: (topic, listener) =>

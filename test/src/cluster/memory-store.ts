@@ -1,5 +1,6 @@
 import { uploadToText } from '../../../src/cluster/messages';
 import { partitionOf } from '../../../src/cluster/slots';
+import { MemoryCalls } from './memory-calls';
 import { applyBeat, isSettled, type MembersState } from './memory-beat';
 import {
   queueTopic,
@@ -62,6 +63,11 @@ export interface StoreCopy {
 export class MemoryStore implements Store {
   private state: State = emptyState(1);
   private readonly locks = new Map<string, { token: string; end: number }>();
+  readonly calls = new MemoryCalls(
+    () => this.now(),
+    () => this.state.members,
+    () => isSettled(this.state),
+  );
   private readonly topics = new Map<string, Set<(text: string) => void>>();
   private runs = 1;
 
@@ -72,6 +78,7 @@ export class MemoryStore implements Store {
   wipe(): void {
     this.state = emptyState(++this.runs);
     this.locks.clear();
+    this.calls.wipe();
   }
 
   copy(): StoreCopy {

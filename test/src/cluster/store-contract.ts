@@ -6,6 +6,7 @@ import type {
   Share,
   FencedEntry,
   Holding,
+  NewCall,
   Store,
 } from '../../../src/cluster/store';
 import { settled, until } from '../../../tooling/until';
@@ -317,6 +318,105 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.deepEqual(await store.queueState(), { length: 2, deadLetters: 1 });
     const large = await store.claim('8', 'e', 2);
     assert.deepEqual([large.upload?.text.length, large.upload?.attempts], [1_000_000, 1]);
+  });
+
+  const callOf = (id: string, more: Partial<NewCall> = {}): NewCall => ({
+    ...{ id, text: `text of ${id}`, what: `{"of":"${id}"}`, isOnline: false },
+    ...{ devices: [['7', '']], ...more },
+  });
+
+  it('keeps calls whose commands wait, in one order for all members, and each once', async () => {
+    const { calls } = store;
+    const two = [
+      ['7', ''],
+      ['8', '"begun"'],
+      ['9', '{"ended":1}'],
+    ] as const;
+    assert.deepEqual(await calls.add('a', callOf('x', { devices: two }), 2), {
+      order: 1,
+      full: [],
+    });
+    assert.deepEqual(await calls.add('b', callOf('y', { isOnline: true }), 2), {
+      order: 2,
+      full: [],
+    });
+    assert.deepEqual(await calls.add('a', callOf('x'), 2), { order: 1, full: [] });
+    assert.deepEqual(await calls.add('a', callOf('z'), 2), { order: 3, full: ['7'] });
+    const listed = await calls.list();
+    assert.deepEqual(
+      listed.map(({ id, member, order, text }) => [id, member, order, text]).sort(),
+      [
+        ['x', 'a', 1, 'text of x'],
+        ['y', 'b', 2, 'text of y'],
+        ['z', 'a', 3, 'text of z'],
+      ],
+    );
+    assert.ok(listed.every(({ age }) => age >= 0 && age < 60_000));
+    assert.deepEqual((await calls.waiting()).get('7'), ['x', 'y']);
+    assert.deepEqual((await calls.waiting()).get('8') ?? [], []);
+    assert.deepEqual(await calls.read('x', ['9', '8', '7']), {
+      what: '{"of":"x"}',
+      devices: [
+        ['9', '{"ended":1}'],
+        ['8', '"begun"'],
+        ['7', ''],
+      ],
+    });
+    await calls.remove('b', 'x', ['7', '8', '9']);
+    assert.equal((await calls.list()).length, 3, 'only its member removes it');
+    await calls.remove('a', 'x', ['7', '8', '9']);
+    assert.equal(await calls.read('x', ['7']), undefined);
+    assert.deepEqual((await calls.waiting()).get('7'), ['y']);
+  });
+
+  it('says whose turn it is at a device, until the call before has ended', async () => {
+    const { calls } = store;
+    await calls.add('a', callOf('x'), 9);
+    await calls.add('b', callOf('y', { isOnline: true }), 9);
+    await calls.add('a', callOf('z'), 9);
+    const turns = async () =>
+      Promise.all([
+        calls.turn('a', '7', false),
+        calls.turn('b', '7', false),
+        calls.turn('b', '7', true),
+      ]);
+    assert.deepEqual(await turns(), [
+      { ids: ['x'], other: 'waits' },
+      { ids: [], other: 'waits' },
+      { ids: ['y'], other: 'none' },
+    ]);
+    assert.equal(await calls.mark('b', 'x', '7', 'begun', '"begun"'), 'moved');
+    assert.equal(await calls.mark('a', 'x', '7', 'begun', '"begun"'), 'written');
+    assert.deepEqual((await turns())[1], { ids: [], other: 'begun' });
+    assert.equal(await calls.mark('b', 'x', '7', 'cancelled', '"cancelled"'), 'late');
+    assert.equal(await calls.mark('a', 'y', '7', 'cancelled', '"cancelled"'), 'written');
+    assert.equal(await calls.mark('b', 'y', '7', 'begun', '"begun"'), 'cancelled');
+    assert.equal(await calls.mark('a', 'x', '7', 'ended', '{"ended":1}'), 'written');
+    assert.deepEqual(await calls.turn('a', '7', false), { ids: ['z'], other: 'none' });
+  });
+
+  it('gives calls of members that are gone to the first that asks, once it has settled', async () => {
+    const { calls } = store;
+    await calls.add('gone', callOf('x'), 9);
+    await calls.add('b', callOf('y'), 9);
+    assert.deepEqual(await calls.adopt('a', ['x', 'y']), []);
+    await a.settle();
+    await b.beat();
+    assert.deepEqual(await calls.adopt('a', ['x', 'y', 'unknown']), ['x']);
+    assert.deepEqual(await calls.adopt('b', ['x']), []);
+    assert.equal(await calls.mark('a', 'x', '7', 'begun', '"begun"'), 'written');
+  });
+
+  it('has calls put back with their order and age after a loss', async () => {
+    const { calls } = store;
+    await subject.wipe();
+    const before = { order: 5, age: 40_000 };
+    await calls.add('a', callOf('z', { before: { ...before, order: 7 } }), 9);
+    await calls.add('b', callOf('y', { before }), 9);
+    assert.equal((await calls.add('b', callOf('w'), 9)).order, 8);
+    assert.deepEqual((await calls.waiting()).get('7'), ['y', 'z', 'w']);
+    const old = (await calls.list()).find(({ id }) => id === 'y');
+    assert.ok(old && old.age >= 39_000);
   });
 
   it('locks for one holder at a time, and unlocks only for that holder', async () => {

@@ -1,0 +1,330 @@
+/*
+ * Commands that wait, of all processes. The process that has taken a message carries its commands out, over the channel of any
+ * process, and in the order of all of them: the store knows which come first. If it dies, another one takes its calls over.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_WAITING } from '../commands/waiting';
+import type { FollowingCommands, OtherCommands, Turn, WaitingInfo } from '../commands/waiting-list';
+import { DeviceCloudError } from '../errors';
+import { commandOf } from '../fleet/recent';
+import {
+  isKeptCall,
+  isMark,
+  type Added,
+  type FoundCall,
+  type KeptCall,
+  type Mark,
+  type MarkOutcome,
+  type WaitingStore,
+} from '../state/waiting-store';
+import { isObject } from '../util/object';
+import type { Cluster } from './cluster';
+import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
+import type { CallStage, NewCall, StoredCall } from './store';
+
+/** Milliseconds until what could not be written is tried again, and until it is looked again whether a process has died. */
+const RETRY = 1000;
+
+/** Milliseconds after its expiry that a call stays which no process can take, since none has its node. */
+const LEFT = 24 * 60 * 60_000;
+
+/** What others see of a call, by this process's clock. */
+interface SeenCall extends StoredCall {
+  readonly app: string;
+  readonly call: KeptCall;
+}
+
+/** The calls of an application's configuration. */
+const textOf = (app: string, { path, when, since, until, chipids, node }: KeptCall): string =>
+  JSON.stringify({ app, path, when, lasts: until - since, chipids, node });
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The clocks of machines differ: only how long a call has waited and may wait are the same on all. */
+function readCall(stored: StoredCall): SeenCall | undefined {
+  const value = parsed(stored.text);
+  if (!isObject(value) || typeof value['app'] !== 'string') return undefined;
+  const { app, lasts, ...rest } = value;
+  const since = Date.now() - stored.age;
+  const call: unknown = { ...rest, order: stored.order, since, until: since + Number(lasts) };
+  return isKeptCall(call) && call.chipids.every(isChipid) ? { ...stored, app, call } : undefined;
+}
+
+const stageOf = (mark: Mark): CallStage => (typeof mark === 'string' ? mark : 'ended');
+
+/** The waiting commands of a client that shares its devices, and those of the others. */
+export class SharedCalls implements OtherCommands {
+  readonly #cluster: Cluster;
+  readonly #bus: Bus;
+  readonly #stores = new Map<string, AppCalls>();
+  #own: FollowingCommands | undefined;
+  readonly #leave: (() => void)[] = [];
+
+  constructor(cluster: Cluster, bus: Bus) {
+    this.#cluster = cluster;
+    this.#bus = bus;
+    bus.on('lost', ({ chipid }) => {
+      if (isChipid(chipid)) this.#own?.lost(chipid);
+    });
+    bus.on('cancelled', ({ ids, why }) => {
+      const texts = itemsOf(ids).filter((id) => typeof id === 'string');
+      this.#own?.cancelled(new Set(texts), typeof why === 'string' ? why : 'Cancelled');
+    });
+    const gone = (): void => {
+      for (const store of this.#stores.values()) store.gone();
+    };
+    this.#leave.push(
+      cluster.listen({
+        onMembers: gone,
+        onState: (state) => {
+          if (state !== 'member') return;
+          void this.#checkMoved();
+          gone();
+        },
+      }),
+      cluster.onUnsettled(() => {
+        for (const kept of this.#own?.calls() ?? []) void kept.restore();
+      }),
+    );
+  }
+
+  join(own: FollowingCommands): void {
+    this.#own = own;
+  }
+
+  /** Where the calls of an application's configuration are. */
+  storeOf(app: string): WaitingStore {
+    const known = this.#stores.get(app) ?? new AppCalls(this.#cluster, app);
+    this.#stores.set(app, known);
+    return known;
+  }
+
+  async list(): Promise<WaitingInfo[]> {
+    const { calls } = this.#cluster;
+    const [all, lines] = await Promise.all([this.#all(), calls.waiting()]);
+    const found: WaitingInfo[] = [];
+    for (const [chipid, ids] of lines)
+      for (const id of ids) {
+        const seen = all.get(id);
+        if (!seen || seen.member === this.#cluster.member) continue;
+        const { path, when, since, until, node } = seen.call;
+        found.push({
+          ...{ id: `${id}/${chipid}`, chipid, ...commandOf(path), when, since, until },
+          ...(node !== '' && { node }),
+        });
+      }
+    return found;
+  }
+
+  async cancel(ids: readonly string[], why: string): Promise<number> {
+    const { calls, member } = this.#cluster;
+    const cancelled: string[] = [];
+    for (const each of ids) {
+      const [id = '', chipid = ''] = each.split('/');
+      const outcome = await calls.mark(member, id, chipid, 'cancelled', '"cancelled"');
+      if (outcome === 'written') cancelled.push(each);
+    }
+    // A process that does not hear of it finds the mark before it would send the command.
+    for (let first = 0; first < cancelled.length; first += MOST_DEVICES)
+      this.#bus.post(undefined, 'cancelled', {
+        ...{ ids: cancelled.slice(first, first + MOST_DEVICES), why },
+      });
+    return cancelled.length;
+  }
+
+  turn(chipid: string, isListed: boolean): Promise<Turn> {
+    const { calls, member } = this.#cluster;
+    return calls.turn(member, chipid, isListed);
+  }
+
+  lost(chipid: string): void {
+    this.#bus.post(undefined, 'lost', { chipid });
+  }
+
+  close(): void {
+    for (const leave of this.#leave) leave();
+    for (const store of this.#stores.values()) store.close();
+  }
+
+  async #all(): Promise<Map<string, SeenCall>> {
+    const stored = await this.#cluster.calls.list();
+    return new Map(stored.flatMap((each) => readCall(each) ?? []).map((each) => [each.id, each]));
+  }
+
+  /** This process was held up for so long that others may have taken its calls over. */
+  async #checkMoved(): Promise<void> {
+    const own = [...(this.#own?.calls() ?? [])].filter(({ isKept }) => isKept);
+    if (own.length === 0) return;
+    try {
+      const all = new Map((await this.#cluster.calls.list()).map((each) => [each.id, each]));
+      const moved = own.filter(({ id }) => {
+        const member = all.get(id)?.member;
+        return member !== undefined && member !== this.#cluster.member;
+      });
+      if (moved.length > 0) this.#own?.moved(new Set(moved.map(({ id }) => id)));
+    } catch {
+      // Each of them finds out before it would be sent.
+    }
+  }
+}
+
+/** The calls of one configuration of the application, which only its nodes can go on with. */
+class AppCalls implements WaitingStore {
+  readonly #cluster: Cluster;
+  readonly #app: string;
+  /** The bytes of the calls of this process. */
+  readonly #sizes = new Map<string, number>();
+  /** Calls that could not be added, or may have been. */
+  readonly #refused = new Set<string>();
+  #onGone: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  bytes = 0;
+
+  constructor(cluster: Cluster, app: string) {
+    this.#cluster = cluster;
+    this.#app = app;
+  }
+
+  onGone(listener: () => void): void {
+    this.#onGone = listener;
+  }
+
+  gone(): void {
+    this.#onGone?.();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#onGone = undefined;
+  }
+
+  async take(mayTake: (node: string) => boolean): Promise<FoundCall[]> {
+    const { calls, member, members } = this.#cluster;
+    const stored = await calls.list();
+    const seen = stored.flatMap((each) => readCall(each) ?? []);
+    const isGone = (each: SeenCall): boolean =>
+      each.member !== member && !members.includes(each.member);
+    const gone = seen.filter(
+      (each) => isGone(each) && each.app === this.#app && mayTake(each.call.node),
+    );
+    const adopted = new Set<string>();
+    for (let first = 0; first < gone.length; first += MOST_DEVICES) {
+      const ids = gone.slice(first, first + MOST_DEVICES).map(({ id }) => id);
+      for (const id of await calls.adopt(member, ids)) adopted.add(id);
+    }
+    // The store has not settled, or their process is not known to be gone yet.
+    if (adopted.size < gone.length) this.#lookAgain();
+    await this.#removeLeft(seen.filter(isGone));
+    const own = seen.filter(
+      (each) => each.app === this.#app && (each.member === member || adopted.has(each.id)),
+    );
+    const found: FoundCall[] = [];
+    for (const { id, call } of own.sort((a, b) => a.order - b.order)) {
+      if (this.#refused.has(id)) continue;
+      const read = await calls.read(id, call.chipids);
+      if (!read) continue;
+      const marks = read.devices.flatMap(([chipid, text]) => {
+        const mark = parsed(text);
+        return isMark(mark) ? [[chipid, mark] as const] : [];
+      });
+      this.#count(id, read.what.length);
+      found.push({ id, call: { ...call, what: parsed(read.what) }, marks: new Map(marks) });
+    }
+    return found;
+  }
+
+  async add(
+    id: string,
+    call: KeptCall,
+    marks: ReadonlyMap<string, Mark>,
+    age?: number,
+  ): Promise<Added> {
+    const what = JSON.stringify(call.what);
+    const devices = call.chipids.map((chipid) => {
+      const mark = marks.get(chipid);
+      return [chipid, mark === undefined ? '' : JSON.stringify(mark)] as const;
+    });
+    const added: NewCall = {
+      ...{ id, text: textOf(this.#app, call), what, isOnline: call.when === 'online', devices },
+      ...(age !== undefined && { before: { order: call.order, age } }),
+    };
+    try {
+      const answer = await this.#cluster.calls.add(this.#cluster.member, added, MAX_WAITING);
+      this.#count(id, what.length);
+      return answer;
+    } catch (error) {
+      if (age !== undefined) throw error;
+      // It may have arrived, and must not be carried out later.
+      this.#refused.add(id);
+      void this.remove(id, call.chipids);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new DeviceCloudError(
+        'UNREACHABLE',
+        `Not sent: the command was to wait, and the cluster cannot be reached (${reason})`,
+      );
+    }
+  }
+
+  async mark(id: string, chipid: string, mark: Mark): Promise<MarkOutcome> {
+    const { calls, member } = this.#cluster;
+    const write = (): Promise<MarkOutcome> =>
+      calls.mark(member, id, chipid, stageOf(mark), JSON.stringify(mark));
+    return mark === 'begun' ? write() : ((await this.#surely(write)) ?? 'late');
+  }
+
+  async remove(id: string, chipids: readonly string[]): Promise<void> {
+    this.#count(id, 0);
+    const { calls, member } = this.#cluster;
+    await this.#surely(() => calls.remove(member, id, chipids));
+    this.#refused.delete(id);
+  }
+
+  abandon(): Promise<void> {
+    return Promise.reject(new Error('the cluster cannot be reached'));
+  }
+
+  #count(id: string, bytes: number): void {
+    this.bytes += bytes - (this.#sizes.get(id) ?? 0);
+    if (bytes === 0) this.#sizes.delete(id);
+    else this.#sizes.set(id, bytes);
+  }
+
+  #lookAgain(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#onGone?.(), RETRY);
+  }
+
+  /** Removes what nobody has taken over, long after it has expired. */
+  async #removeLeft(gone: readonly SeenCall[]): Promise<void> {
+    const { calls, member } = this.#cluster;
+    const left = gone.filter(({ call }) => Date.now() - call.until > LEFT);
+    if (left.length === 0) return;
+    for (const id of await calls.adopt(
+      member,
+      left.map((each) => each.id),
+    ))
+      await calls.remove(member, id, left.find((each) => each.id === id)?.call.chipids ?? []);
+  }
+
+  /** Writes until it is written, or the process leaves: what is missing would make the next process go on with it. */
+  #surely<T>(write: () => Promise<T>): Promise<T | undefined> {
+    const writing = (async () => {
+      for (;;) {
+        try {
+          return await write();
+        } catch {
+          if (this.#cluster.state === 'closed') return undefined;
+        }
+        await sleep(RETRY, undefined, { ref: false });
+      }
+    })();
+    this.#cluster.track(writing);
+    return writing;
+  }
+}

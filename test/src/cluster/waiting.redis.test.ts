@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
+import { KeptCalls, keptStoreOf, withOrigin, type KeptCommands } from '../../../src/for-nodes';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { redisCli } from './redis-cli';
+import { simulator } from '../support/client';
+import { failure } from '../support/failure';
+import { Processes, type ProcessModel } from './processes';
+
+/** What a call pushes. */
+interface Text {
+  text: string;
+  when: 'online' | 'upload';
+}
+
+/** A process whose commands wait. */
+class Sender {
+  readonly calls: KeptCalls;
+  readonly ends = new Map<string, string>();
+  readonly failures: unknown[] = [];
+
+  constructor(readonly process: ProcessModel) {
+    this.calls = new KeptCalls({
+      store: () => Promise.resolve(keptStoreOf(process.client.waiting, 'app')),
+      failed: (error) => this.failures.push(error),
+    });
+  }
+
+  /** Has a push wait. */
+  send(text: string, chipid: string, { when = 'upload', ...options }: Options = {}): Promise<void> {
+    const what: Text = { text, when };
+    return this.carryOut(
+      this.calls.add({ chipids: [chipid], node: 'n', what: () => what }),
+      options,
+    );
+  }
+
+  /** Goes on with the calls of processes that are gone. */
+  async take(): Promise<KeptCommands[]> {
+    const found = await this.calls.take();
+    for (const kept of found) void this.carryOut(kept);
+    return found;
+  }
+
+  async carryOut(kept: KeptCommands, options: Omit<Options, 'when'> = {}): Promise<void> {
+    const { text, when } = kept.call.what() as Text;
+    const [chipid = ''] = kept.call.chipids;
+    const mark = kept.marks.get(chipid);
+    try {
+      if (mark !== undefined) throw Object.assign(new Error(), { code: `was ${String(mark)}` });
+      const full = withOrigin({ timeout: 500, ...options, when }, { node: 'n', kept });
+      await this.process.client.push(chipid, text, full);
+      this.ends.set(text, 'OK');
+    } catch (error) {
+      this.ends.set(text, kept.isDetached ? 'moved' : String((error as { code?: unknown }).code));
+    }
+    if (!kept.isDetached) await kept.close();
+  }
+
+  /** How many commands of all processes wait. */
+  async waiting(): Promise<number> {
+    return (await this.process.client.waiting.list()).length;
+  }
+}
+
+interface Options {
+  when?: Text['when'];
+  replace?: boolean;
+  expires?: number;
+}
+
+describe('waiting commands of several processes', () => {
+  let redis: RedisProcess;
+  let world: Processes;
+  let senders: [Sender, Sender];
+  /** One that the first process has the channel of. */
+  let chipid: string;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    const open = async () => {
+      const url = `redis://127.0.0.1:${redis.port}`;
+      const store = await openRedisStore({ url, application: '1', limit: 400 });
+      atEnd(() => store.close());
+      return store;
+    };
+    const stores = await Promise.all([open(), open()]);
+    world = new Processes(await simulator({ devices: 8 }), 2, {}, stores);
+    world.listen();
+    await world.served();
+    senders = world.all.map((each) => new Sender(each)) as [Sender, Sender];
+    const found = world.chipids.find((each) => world.owner(each) === world.all[0]);
+    assert.ok(found !== undefined);
+    chipid = found;
+  });
+  afterEach(() => redis.end());
+
+  const received = (): string[] => world.simulator.device(chipid).received.map(({ text }) => text);
+  const waits = (count: number): Promise<void> =>
+    until(
+      async () =>
+        (await Promise.all(senders.map((each) => each.waiting()))).every((n) => n === count),
+      `all processes list ${count}`,
+    );
+  /** One after the other, so that the order of arrival is known. */
+  const queue = async (...texts: string[]): Promise<void> => {
+    for (const [index, text] of texts.entries()) {
+      void senders[index % 2]!.send(text, chipid);
+      await waits(index + 1);
+    }
+  };
+
+  it('are sent in the order of arrival, each by the process that has its message', async () => {
+    await queue('a', 'b', 'c', 'd');
+    const { client } = senders[1].process;
+    const listed = await client.waiting.list(chipid);
+    assert.deepEqual(
+      listed.map(({ kind, node, when }) => [kind, node, when]),
+      Array.from({ length: 4 }, () => ['push', 'n', 'upload']),
+    );
+    assert.ok(listed.every(({ since, until: end }) => end - since > 3_599_000 && since > 1e12));
+    world.simulator.upload(chipid, 'awake');
+    await until(() => received().length === 4, 'all are sent');
+    assert.deepEqual(received(), ['a', 'b', 'c', 'd']);
+    await waits(0);
+    assert.deepEqual(
+      senders.map(({ ends }) => [...ends]),
+      [
+        [
+          ['a', 'OK'],
+          ['c', 'OK'],
+        ],
+        [
+          ['b', 'OK'],
+          ['d', 'OK'],
+        ],
+      ],
+    );
+    const left = await redisCli(redis.port, 'KEYS', '*');
+    for (const name of ['calls', 'whats', 'callers', 'marks', 'waits'])
+      assert.ok(!left.includes(`:${name}\n`), `${name} is empty`);
+  });
+
+  it('go on in another process when theirs dies: once, in order, and not if they had begun', async () => {
+    const [dying, other] = senders;
+    await queue('begun', 'b', 'c', 'd');
+    world.simulator.fail('hang', { chipid, acts: true, path: 'push' });
+    world.simulator.upload(chipid, 'awake');
+    await until(() => received().length === 1, 'the first has reached the device');
+    await dying.process.kill();
+    await until(() => !other.process.member.members.includes(dying.process.member.member), 'gone');
+    world.simulator.heal();
+    await until(async () => (await other.take()).length > 0, 'its calls are taken over');
+    assert.equal(other.ends.get('begun'), 'was begun');
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return received().length === 4;
+    }, 'the rest is sent');
+    assert.deepEqual(received(), ['begun', 'b', 'c', 'd']);
+    assert.deepEqual(
+      [...other.ends].filter(([, end]) => end === 'OK').map(([text]) => text),
+      ['b', 'c', 'd'],
+    );
+  });
+
+  it('wait for the next sign of life if the call of another process gets no answer', async () => {
+    await queue('a', 'b');
+    const heal = world.simulator.fail('hang', { chipid, acts: true, path: 'push', times: 1 });
+    world.simulator.upload(chipid, 'awake');
+    await until(() => senders[0].ends.has('a'), 'the first has ended');
+    heal();
+    assert.equal(senders[0].ends.get('a'), 'TIMEOUT');
+    await waits(1);
+    assert.deepEqual(received(), ['a']);
+    world.simulator.upload(chipid, 'awake');
+    await until(() => received().length === 2, 'the second is sent');
+  });
+
+  it('are cancelled and replaced from any process', async () => {
+    await queue('a', 'b', 'c');
+    const [one, two] = senders;
+    const [first] = await two.process.client.waiting.list(chipid);
+    assert.equal(
+      await two.process.client.waiting.cancel({
+        ids: [(await one.process.client.waiting.list())[0]!.id],
+      }),
+      1,
+    );
+    assert.ok(first);
+    await until(() => one.ends.get('a') === 'CANCELLED', 'its caller knows');
+    await waits(2);
+    assert.equal(await one.process.client.waiting.cancel({ all: true }, { node: 'other' }), 0);
+    void one.send('newest', chipid, { replace: true });
+    await until(() => one.ends.has('c') && two.ends.has('b'), 'both are replaced');
+    assert.deepEqual([one.ends.get('c'), two.ends.get('b')], ['CANCELLED', 'CANCELLED']);
+    await waits(1);
+    world.simulator.upload(chipid, 'awake');
+    await until(() => received().length === 1, 'it is sent');
+    assert.deepEqual(received(), ['newest']);
+  });
+
+  it('are a hundred to a device in all processes together', async () => {
+    const [one, two] = senders;
+    for (let n = 0; n < 100; n++) void senders[n % 2]!.send(`${n}`, chipid);
+    await waits(100);
+    await one.send('too many', chipid);
+    await two.send('too many', chipid);
+    assert.deepEqual(
+      [one, two].map(({ ends }) => ends.get('too many')),
+      ['QUEUE_FULL', 'QUEUE_FULL'],
+    );
+  });
+
+  it('of a process that was held up are not sent by it if another one has taken them over', async () => {
+    const [one, two] = senders;
+    void one.send('a', chipid);
+    await waits(1);
+    const key = (await redisCli(redis.port, 'KEYS', '*callers')).trim();
+    const [id = ''] = (await redisCli(redis.port, 'HKEYS', key)).split('\n');
+    await redisCli(redis.port, 'HSET', key, id, two.process.member.member);
+    world.simulator.upload(chipid, 'awake');
+    // It is not its turn any more.
+    assert.equal((await two.take()).length, 1);
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return two.ends.get('a') === 'OK';
+    }, 'the other one has sent it');
+    assert.deepEqual(received(), ['a']);
+  });
+
+  it('are not sent, and do not wait, while the engine cannot be reached; those before wait on', async () => {
+    const [one, two] = senders;
+    void one.send('a', chipid);
+    await waits(1);
+    redis.stop();
+    const { code } = await failure(
+      two.process.client.push(
+        chipid,
+        'b',
+        withOrigin(
+          { when: 'upload' as const },
+          { node: 'n', kept: two.calls.add({ chipids: [chipid], node: 'n', what: () => 1 }) },
+        ),
+      ),
+      'UNREACHABLE',
+    );
+    assert.equal(code, 'UNREACHABLE');
+    world.simulator.upload(chipid, 'awake');
+    redis.cont();
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return one.ends.get('a') === 'OK';
+    }, 'it is sent');
+    assert.deepEqual(received(), ['a']);
+  });
+
+  it('are put back into an engine that has lost them', async () => {
+    await queue('a', 'b');
+    const { port } = redis;
+    await redis.end();
+    redis = await startRedis({ port });
+    await until(async () => {
+      const listed = await senders[0].waiting().catch(() => 0);
+      return listed === 2;
+    }, 'both are there again');
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return received().length === 2;
+    }, 'both are sent');
+    assert.deepEqual(received(), ['a', 'b']);
+  });
+});
