@@ -1,3 +1,4 @@
+import type { Sharing } from './cluster/sharing';
 import type { ChannelListener, ChannelSubscription } from './channel/listener';
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings, Channels } from './channel/pool';
@@ -64,6 +65,8 @@ export interface Application {
   commands: DeviceCommands | undefined;
   /** Keeps its commands apart from the commands of other processes, if there are any. */
   exclusive: CommandLock | undefined;
+  /** Has pins kept by each process for its devices, if several share them. */
+  sharePins: Sharing['pins'] | undefined;
   /** What is known of its devices. */
   registry: FleetRegistry;
   fleet: Fleet;
@@ -256,6 +259,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     fleet: fleet.fleet,
     commands,
     exclusive: sharing?.lock,
+    sharePins: sharing?.pins,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),

@@ -5,7 +5,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { DeviceCloudError, invalidInput } from './errors';
-import { KeptPins, type KeepDeps, type PinCalls } from './commands/keep';
+import { KeptPins, type KeepDeps, type PinCalls, type Pins } from './commands/keep';
 import type { KeeperOptions, PinKeeper } from './commands/kept-pin';
 import { semaphoreOf, type Semaphore } from './commands/many';
 import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
@@ -304,16 +304,17 @@ export class Caller {
   }
 
   /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
-  keptPins(): KeptPins {
-    const { fleet, now } = this.#application;
+  keptPins(): Pins {
+    const { fleet, now, sharePins } = this.#application;
     const channels = this.parts;
     const list: KeepDeps['list'] = {
       read: (maxAge) => fleet.readList(maxAge),
       poll: (ms, user) => fleet.pollList(ms, user),
     };
-    return new KeptPins({
-      ...{ calls: this.#pinCalls(), channels, list, timers: new TimerQueue(), now },
-    });
+    const deps = { calls: this.#pinCalls(), channels, list, timers: new TimerQueue(), now };
+    return sharePins
+      ? sharePins((shared) => new KeptPins({ ...deps, shared }))
+      : new KeptPins(deps);
   }
 
   #pinCalls(): PinCalls {

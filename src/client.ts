@@ -14,7 +14,7 @@ import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
 import type { ClusterMember } from './cluster/types';
 import { openApiMissing } from './api/open-api';
-import type { KeptPins } from './commands/keep';
+import type { Pins as AllPins } from './commands/keep';
 import type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';
 import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting-list';
@@ -81,6 +81,8 @@ export interface Pins {
   list(chipid?: Chipid): KeptPin[];
   /** Stops keeping the pins of a keeper, and calls it no more. */
   release(keeper: PinKeeper): void;
+  /** The same for good: with a cluster, no process keeps them any more. */
+  end(keeper: PinKeeper): void;
   /** What to save of the pins of a keeper, as JSON, so that they are kept over a restart. */
   saved(keeper: PinKeeper): SavedPin[];
   /** Keeps what was saved; what is malformed is left out. @param saved what {@link saved} has returned */
@@ -112,7 +114,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   /** Of pins that are kept without one. */
   readonly #keeper: PinKeeper = {};
   /** Once a pin is kept. */
-  #pins: KeptPins | undefined;
+  #pins: AllPins | undefined;
 
   /**
    * Nothing is opened before the first call, except the device book.
@@ -404,7 +406,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param level as for {@link setGpioEdge}; null ends it
    * @param keeper `check`, and `onState`, which is called with each later change; see {@link PinKeeper}
    * @returns the pin as it is known at once: no call is waited for
-   * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept
+   * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept; with a cluster `UNREACHABLE` if that could not be written
    */
   keepPin(
     chipid: Chipid,
@@ -415,7 +417,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     return Promise.resolve().then(() => {
       const device = parseChipid(chipid);
       const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
-      return this.#keptPins.keep(device, number, edge, readKeeper(keeper));
+      return this.#keptPins.wish(device, number, edge, readKeeper(keeper));
     });
   }
 
@@ -425,6 +427,7 @@ export class DeviceCloudClient implements AsyncDisposable {
       list: (chipid) =>
         this.#pins?.list(chipid === undefined ? undefined : parseChipid(chipid)) ?? [],
       release: (keeper) => this.#pins?.release(keeper),
+      end: (keeper) => this.#pins?.end(keeper),
       saved: (keeper) => this.#pins?.saved(keeper) ?? [],
       restore: (keeper, saved) => this.#keptPins.restore(saved, readKeeper(keeper)),
     };
@@ -656,7 +659,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
-  get #keptPins(): KeptPins {
+  get #keptPins(): AllPins {
     return (this.#pins ??= this.#caller.keptPins());
   }
 

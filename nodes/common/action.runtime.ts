@@ -91,7 +91,7 @@ class ActionLife<C extends object, K extends string> {
   readonly #open = new Set<Arrival>();
   #onAllOver: (() => void) | undefined;
   /** Ends what the node does besides handling messages. */
-  #endBackground: (() => void) | undefined;
+  #endBackground: ((removed: boolean) => void) | undefined;
   /** The calls that were given back, by what stands on their messages. */
   readonly #resumed = new Map<unknown, Pick<Arrival, 'kept' | 'goOn'>>();
   readonly #unregister: (() => void) | undefined;
@@ -149,7 +149,7 @@ class ActionLife<C extends object, K extends string> {
   }
 
   close(removed: boolean, done: () => void): void {
-    this.#endBackground?.();
+    this.#endBackground?.(removed);
     this.#status.close();
     this.#unregister?.();
     for (const { kept } of this.#open) {

@@ -118,8 +118,8 @@ export interface Action<C extends object, K extends string> {
   sequential?: (config: C) => boolean;
   /** Seconds for which a close waits for the calls to end by themselves, default 0. */
   closing?: (config: C) => number;
-  /** What the node does besides handling messages, from its start on. @returns what ends it when the node closes */
-  start?: (background: Background<C>) => (() => void) | undefined;
+  /** What the node does besides handling messages, from its start on. @returns what ends it when the node closes or is removed */
+  start?: (background: Background<C>) => ((removed: boolean) => void) | undefined;
   /** If more has to be done than the call. Whatever it throws ends the message with an error. */
   perform?: (call: ActionCall<C, K>) => Promise<Outcome>;
 }

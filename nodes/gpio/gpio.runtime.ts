@@ -142,7 +142,7 @@ export const action = defineAction<GpioConfig, Input>({
     if (background.config.operation !== 'keep') return undefined;
     const keeping = new KeptByNode(background);
     kept.set(background.node, keeping);
-    return () => keeping.close();
+    return (removed) => keeping.close(removed);
   },
   perform(call) {
     const keeping = kept.get(call.node);

@@ -52,6 +52,7 @@ export class KeptByNode {
     this.#context = context;
     const { config, node } = context;
     this.#keeper = {
+      id: node.id,
       check: 1000 * Number(config.check),
       timeout: 1000 * Number(config.timeout),
       codes: Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes)),
@@ -81,9 +82,9 @@ export class KeptByNode {
     const wishes = chipidsOf(config, inputs['chipid']).map(
       (chipid) => [chipid, readWish(inputs, types.of(client, chipid))] as const,
     );
-    const pins: KeptPin[] = [];
-    for (const [chipid, { pin, level }] of wishes)
-      pins.push(await client.keepPin(chipid, pin, level, this.#keeper));
+    const pins = await Promise.all(
+      wishes.map(([chipid, { pin, level }]) => client.keepPin(chipid, pin, level, this.#keeper)),
+    );
     const [first] = pins;
     if (first && !config.many) return { set: fieldsOf(first, client, msg) };
     const messages = pins.map((each) => {
@@ -93,10 +94,12 @@ export class KeptByNode {
     return { messages };
   }
 
-  close(): void {
+  /** @param removed whether the node is gone: then nothing is wanted any more */
+  close(removed: boolean): void {
     this.#closing.abort();
     this.#last = this.#snapshot();
-    this.#client?.pins.release(this.#keeper);
+    if (removed) this.#client?.pins.end(this.#keeper);
+    else this.#client?.pins.release(this.#keeper);
   }
 
   /** Continues with what was kept. Never rejects. */
@@ -111,6 +114,13 @@ export class KeptByNode {
     while (!isOver()) {
       try {
         const client = await app.client('open');
+        if (client.cluster) {
+          if (isOver()) return;
+          this.#client = client;
+          client.pins.restore(this.#keeper, undefined);
+          this.#changed();
+          return;
+        }
         const kept = await app.kept(node, 'pins');
         const saved = await kept.readSurely(failed, signal);
         if (isOver()) return;
@@ -133,8 +143,8 @@ export class KeptByNode {
     this.#last ?? { pins: this.#client?.pins.saved(this.#keeper) ?? [] };
 
   #changed(): void {
-    if (this.#closing.signal.aborted || !this.#kept) return;
-    this.#kept.write(this.#snapshot);
+    if (this.#closing.signal.aborted || !(this.#kept ?? this.#client?.cluster)) return;
+    this.#kept?.write(this.#snapshot);
     this.#context.showIdle(() => this.#status());
   }
 

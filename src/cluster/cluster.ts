@@ -9,7 +9,14 @@ import { Bus } from './messages';
 import { PositionWriter } from './positions';
 import { Queue } from './queue';
 import { DeviceClaims, isPartition, slotOf, type DeviceUse } from './slots';
-import { StoreError, type BeatReply, type CallStore, type Clock, type Store } from './store';
+import {
+  StoreError,
+  type BeatReply,
+  type CallStore,
+  type Clock,
+  type PinStore,
+  type Store,
+} from './store';
 import type {
   ClusterListener,
   ClusterMember,
@@ -187,6 +194,11 @@ export class Cluster implements ClusterMember {
   /** The calls of all members whose commands wait. */
   get calls(): CallStore {
     return this.#store.calls;
+  }
+
+  /** Which pins are to keep which level. */
+  get pins(): PinStore {
+    return this.#store.pins;
   }
 
   /** Calls a function while the store may have lost what it had. @returns a function that ends it */

@@ -2,6 +2,7 @@ import type { Channels } from '../channel/pool';
 import type { Ownership } from '../channel/ownership';
 import type { ChannelPush } from '../channel/push';
 import { CALLING, CLOSED } from '../commands/outcome';
+import type { KeepDeps, KeptPins, Pins } from '../commands/keep';
 import type { CommandLock } from '../commands/queue';
 import type { Book } from '../fleet/book';
 import type { OtherLatest } from '../fleet/latest';
@@ -14,6 +15,7 @@ import { compareBooks, remoteLatest, shareWatches } from './fleet';
 import { Following, type Follow } from './followed';
 import { shareListening } from './listening';
 import { passUploads } from './passing';
+import { SharedPins } from './pins';
 import { remotePush } from './remote-push';
 import { SharedCalls } from './waiting';
 import type { ClusterMember } from './types';
@@ -31,6 +33,8 @@ export interface Sharing {
   readonly watches: WatchShare;
   /** The commands of the other processes that wait, and where they are kept. */
   readonly calls: SharedCalls;
+  /** Has the pins of all processes kept, each by the one that has the device. @param make makes what keeps those of this process */
+  readonly pins: (make: (shared: KeepDeps['shared']) => KeptPins) => Pins;
   /** Makes the parts that work over channels of any process, from the parts of this process alone. Called once. */
   readonly over: (local: {
     readonly channels: Channels;
@@ -94,6 +98,18 @@ export function share(
       reason: 'CLUSTER',
     },
     ...{ lock, latest, watches, calls },
+    pins(make) {
+      const shared: SharedPins = new SharedPins(
+        cluster,
+        bus,
+        make({
+          owns: (chipid) => cluster.owns(chipid),
+          learn: () => shared.learn(),
+          changed: () => shared.changed(),
+        }),
+      );
+      return shared;
+    },
     over({ channels, listening, channelPush, deadlines }) {
       const shared = shareListening(cluster, listening, channels);
       const endPassing = passUploads(cluster, bus, listening, shared.history);

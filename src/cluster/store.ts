@@ -184,6 +184,34 @@ export interface CallStore {
   ): Promise<Pick<NewCall, 'what' | 'devices'> | undefined>;
 }
 
+/** What is wanted of a pin, as text. */
+export interface StoredPin {
+  readonly chipid: string;
+  readonly pin: number;
+  /** Counts the wishes of all members, so that the newest is known. */
+  readonly version: number;
+  readonly text: string;
+}
+
+/** Which pins are to keep which level. */
+export interface PinStore {
+  /**
+   * Writes a wish, or its end; with `version` the state of a pin, which counts only while the wish of that version is the newest.
+   * @param text undefined ends it
+   * @param options `isLost`: the wish is put back if the store has lost it
+   * @returns the version; 0 if there is another wish by now
+   */
+  write(
+    chipid: string,
+    pin: number,
+    text: string | undefined,
+    options?: { version?: number; isLost?: boolean },
+  ): Promise<number>;
+  /** The version of the last wish. */
+  version(): Promise<number>;
+  list(): Promise<StoredPin[]>;
+}
+
 /** A command of the store that failed. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -237,6 +265,7 @@ export interface Store {
   acknowledge(chipid: string, id: string): Promise<number | undefined>;
   queueState(): Promise<QueueState>;
   readonly calls: CallStore;
+  readonly pins: PinStore;
   /** Sends a text to all who have subscribed to a topic; it is not kept. */
   publish(topic: string, text: string): Promise<void>;
   /** @returns a function that ends the subscription */

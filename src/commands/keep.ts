@@ -71,10 +71,35 @@ export interface KeepDeps {
   timers: TimerQueue;
   /** This machine's clock, in ms. */
   now: () => number;
+  /** If several processes share the devices, and each looks after its own. */
+  shared?:
+    | {
+        /** Whether this process looks after a device. */
+        owns(chipid: string): boolean;
+        /** Learns of the wishes of the others, before a look. Never rejects. */
+        learn(): Promise<void>;
+        /** Something has changed that the others have to know. */
+        changed(): void;
+      }
+    | undefined;
+}
+
+/** What of an application's pins is for its client. */
+export interface Pins {
+  /** As {@link KeptPins.keep}. @throws DeviceCloudError also `UNREACHABLE` if several processes share the devices */
+  wish(chipid: string, pin: number, level: 0 | 1 | null, options: KeeperOptions): Promise<KeptPin>;
+  list(chipid?: string): KeptPin[];
+  release(keeper: PinKeeper): void;
+  /** As {@link release}, for good: no process keeps them any more. */
+  end(keeper: PinKeeper): void;
+  saved(keeper: PinKeeper): SavedPin[];
+  restore(values: unknown, options: KeeperOptions): void;
+  rebooted(chipid: string): void;
+  close(): void;
 }
 
 /** The pins of an application that keep their levels. */
-export class KeptPins {
+export class KeptPins implements Pins {
   readonly #deps: KeepDeps;
   readonly #devices = new Map<string, KeptDevice>();
   readonly #wishes = new Semaphore(WISHES);
@@ -112,6 +137,10 @@ export class KeptPins {
     return pin.view();
   }
 
+  wish(chipid: string, pin: number, level: 0 | 1 | null, options: KeeperOptions): Promise<KeptPin> {
+    return Promise.resolve().then(() => this.keep(chipid, pin, level, options));
+  }
+
   /** The pins that are kept, of one device or of all. */
   list(chipid?: string): KeptPin[] {
     return [...this.#pins(chipid)].map((pin) => pin.view());
@@ -122,45 +151,89 @@ export class KeptPins {
     for (const pin of [...this.#pins()]) if (pin.options.keeper === keeper) this.#remove(pin);
   }
 
+  end(keeper: PinKeeper): void {
+    this.release(keeper);
+  }
+
   /** What of a keeper's pins has to survive a restart. */
   saved(keeper: PinKeeper): SavedPin[] {
     const own = [...this.#pins()].filter(({ options }) => options.keeper === keeper);
+    return own.map((pin) => this.toSave(pin));
+  }
+
+  toSave(pin: WantedPin): SavedPin {
     const passed = this.#deps.now() - this.#deps.timers.now();
-    return own.map((pin) => ({
+    return {
       ...{ chipid: pin.chipid, pin: pin.pin, wanted: pin.wanted, found: pin.found },
       ...{ state: pin.state, since: pin.since },
       setAt: pin.isNew || pin.setAt === -Infinity ? null : Math.round(pin.setAt + passed),
-    }));
+    };
+  }
+
+  /** A pin that is kept. */
+  get(chipid: string, pin: number): WantedPin | undefined {
+    return this.#devices.get(chipid)?.pins.get(pin);
+  }
+
+  /** All that are kept. */
+  all(): Iterable<WantedPin> {
+    return this.#pins();
   }
 
   /** Continues with what was saved: a pin that has a newer level by now keeps that one. */
   restore(values: unknown, options: KeeperOptions): void {
-    const { timers, now } = this.#deps;
     for (const value of Array.isArray(values) ? (values as unknown[]) : []) {
       const saved = readSaved(value);
-      if (!saved || this.#size >= MAX_KEPT) continue;
-      const { chipid, pin: number, wanted, since, setAt } = saved;
-      const before = this.#devices.get(chipid)?.pins.get(number);
-      if (before && before.since >= since) continue;
-      const pin = before ?? this.#add(new WantedPin(chipid, number, wanted, options, since));
-      this.#handOver(pin, options);
-      Object.assign(pin, { wanted, since, found: saved.found, state: saved.state });
-      pin.isNew = setAt === null;
-      if (setAt !== null) pin.setAt = timers.now() - Math.max(0, now() - setAt);
-      const device = this.#devices.get(chipid);
-      if (!device) continue;
-      // Whether its power was lost meanwhile is unknown. A pin that differs is left alone all the same.
-      if (saved.state !== 'differs') device.isDue = true;
-      void this.#start(device);
+      const before = saved && this.get(saved.chipid, saved.pin);
+      if (saved && !(before && before.since >= saved.since)) this.adopt(saved, options);
+    }
+  }
+
+  /** Keeps a pin as it was saved, in place of what was wanted of it. @returns undefined if there are too many */
+  adopt(saved: SavedPin, options: KeeperOptions): WantedPin | undefined {
+    const { timers, now } = this.#deps;
+    const { chipid, pin: number, wanted, since, setAt } = saved;
+    const before = this.get(chipid, number);
+    if (!before && this.#size >= MAX_KEPT) return undefined;
+    const pin = before ?? this.#add(new WantedPin(chipid, number, wanted, options, since));
+    this.#handOver(pin, options);
+    Object.assign(pin, { wanted, since, found: saved.found, state: saved.state });
+    pin.isNew = setAt === null;
+    if (setAt !== null) pin.setAt = timers.now() - Math.max(0, now() - setAt);
+    const device = this.#devices.get(chipid);
+    // Whether its power was lost meanwhile is unknown. A pin that differs is left alone all the same.
+    if (device && saved.state !== 'differs') device.isDue = true;
+    if (device) void this.#start(device);
+    return pin;
+  }
+
+  /** Keeps a pin no more, since another process has ended it. */
+  drop(pin: WantedPin): void {
+    this.#remove(pin);
+    pin.changed();
+  }
+
+  /** Other devices may be this process's by now. */
+  moved(): void {
+    for (const device of this.#devices.values()) {
+      if (!this.#isKept(device)) this.#quiet(device);
+      else if (!device.isOwn) {
+        // What has happened to it meanwhile is unknown.
+        device.isDue = [...device.pins.values()].some(({ state }) => state !== 'differs');
+        device.isAway = false;
+        void this.#start(device);
+      }
+      device.isOwn = this.#isKept(device);
     }
   }
 
   /** A device has been told to reset, or may have been. */
   rebooted(chipid: string): void {
     const device = this.#devices.get(chipid);
-    if (!device) return;
+    if (!device || !this.#isKept(device)) return;
     device.notBefore = this.#deps.timers.now() + BOOT;
     for (const pin of device.pins.values()) pin.doubt(true);
+    this.#deps.shared?.changed();
     this.#schedule(device);
   }
 
@@ -206,6 +279,10 @@ export class KeptPins {
     this.#leaveList = undefined;
   }
 
+  #owns(chipid: string): boolean {
+    return this.#deps.shared?.owns(chipid) ?? true;
+  }
+
   #quiet(device: KeptDevice): void {
     this.#deps.timers.remove(device);
     device.subscription?.release();
@@ -214,18 +291,18 @@ export class KeptPins {
 
   /** The newest keeper of a pin has it. */
   #handOver(pin: WantedPin, options: KeeperOptions): void {
-    if (pin.options.keeper !== options.keeper) pin.end();
+    if (pin.options.keeper !== options.keeper && this.#owns(pin.chipid)) pin.end();
     pin.options = options;
   }
 
   #isKept(device: KeptDevice): boolean {
-    return !this.#isClosed && device.pins.size > 0;
+    return !this.#isClosed && device.pins.size > 0 && this.#owns(device.chipid);
   }
 
   /** Looks at a device for the first time, or for a new level: at once, unless the list says that it is away. */
   async #start(device: KeptDevice): Promise<void> {
-    if (device.isStarting) return;
-    device.isStarting = true;
+    if (device.isStarting || !this.#isKept(device)) return;
+    device.isStarting = device.isOwn = true;
     const reading = await this.#deps.list.read(FRESH).catch(() => undefined);
     device.isStarting = false;
     if (!this.#isKept(device)) return;
@@ -239,6 +316,7 @@ export class KeptPins {
     device: KeptDevice,
   ): void {
     const { now, timers } = this.#deps;
+    if (!this.#isKept(device)) return;
     // What was heard of the device since the reading began is newer. A clock that was set must not keep it so.
     const age = Math.min(Math.max(0, now() - at), REFRESH);
     if (device.knownAt > timers.now() - age) return;
@@ -277,6 +355,7 @@ export class KeptPins {
       onUpload: () => this.#shown(device, true),
     });
     for (const pin of device.pins.values()) pin.doubt(isOffline);
+    this.#deps.shared?.changed();
   }
 
   #onDue(device: KeptDevice): void {
@@ -311,11 +390,14 @@ export class KeptPins {
       device.lookedAt = this.#deps.timers.now();
     }
     device.isBusy = false;
+    this.#deps.shared?.changed();
     this.#schedule(device);
   }
 
   async #look(device: KeptDevice): Promise<void> {
-    const { timers } = this.#deps;
+    const { timers, shared } = this.#deps;
+    await shared?.learn();
+    if (!this.#isKept(device)) return;
     device.isDue = false;
     // What is new is set first, and the rest is read along with it.
     const isWish = device.hasNew;
@@ -332,7 +414,7 @@ export class KeptPins {
   /** @returns whether the pin was set: it may have ended before its turn came */
   #set(device: KeptDevice, pin: WantedPin): Promise<boolean> {
     const level = (): 0 | 1 | undefined => {
-      if (this.#isClosed || device.pins.get(pin.pin) !== pin) return undefined;
+      if (!this.#isKept(device) || device.pins.get(pin.pin) !== pin) return undefined;
       pin.isNew = false;
       pin.setAt = this.#deps.timers.now();
       pin.changed();

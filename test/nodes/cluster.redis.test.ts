@@ -123,6 +123,35 @@ describe('an application with a cluster', () => {
     assert.equal(cloud.channels(one), 1);
   });
 
+  it('keeps waiting commands and pins in the cluster, over a deploy, until their node is removed', async () => {
+    const nodes = [
+      node('listen', { chipids: [one] }),
+      node('push', { when: 'upload' }),
+      node('gpio', { operation: 'keep' }),
+    ];
+    await load(flow(...nodes));
+    await shows('listen', '1/1 · 1 process');
+    void send('push', { chipid: one, payload: 'later' });
+    void send('gpio', { chipid: one, pin: 5, payload: 1 });
+    const stored = async (name: string): Promise<string> => {
+      const key = (await redisCli(redis.port, 'KEYS', `*:${name}`)).trim();
+      return key === '' ? '' : redisCli(redis.port, 'HVALS', key);
+    };
+    await until(async () => (await stored('pins')).includes('"state":"kept"'), 'the pin is kept');
+    await until(async () => (await stored('whats')).includes('later'), 'the command waits');
+    await deploy(flow(...nodes));
+    await shows('gpio', 'status.pins-kept');
+    const waiting = async (): Promise<number> => {
+      const { body } = await helper.request().get('/device-cloud/apps/app/waiting');
+      return (body as { commands: unknown[] }).commands.length;
+    };
+    await until(async () => (await waiting()) === 1, 'it still waits');
+    await deploy(flow(nodes[0]!));
+    await until(async () => (await stored('pins')) === '', 'the pin is kept no more');
+    await until(async () => (await stored('whats')) === '', 'the command has ended');
+    assert.equal(cloud.device(one).received.length, 0);
+  });
+
   it('shows which process holds a device', async () => {
     await load(flow(node('listen', { chipids: [one] })));
     await shows('listen', '1/1 · 1 process');

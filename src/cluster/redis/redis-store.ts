@@ -12,6 +12,7 @@ import {
 } from '../store';
 import type { ClusterSettings, StoreInfo } from '../types';
 import { redisCalls } from './kept-calls';
+import { redisPins } from './kept-pins';
 import { Commands, findForbidden, Topics } from './commands';
 import { loadClient, readAddress } from './connect';
 import { ACKNOWLEDGE, BEAT, CLAIM, LOCK, RESTORE, SAVE, UNLOCK, WAITING } from './scripts';
@@ -63,6 +64,8 @@ const keysOf = (prefix: string) => ({
   /** How far their commands have come, and those that wait or run, by device. */
   marks: `${prefix}marks`,
   waits: `${prefix}waits`,
+  /** What is wanted of each pin that keeps its level. */
+  pins: `${prefix}pins`,
   topic: (topic: string) => prefix + topic,
   /** A key without content, with which the user's rights are tried. */
   trial: `${prefix}trial`,
@@ -210,6 +213,7 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
     },
 
     calls: redisCalls(data, keys),
+    pins: redisPins(data, state, keys.pins),
 
     async publish(topic, text) {
       await data.call('PUBLISH', keys.topic(topic), text);

@@ -61,6 +61,7 @@ export function faultyStore(
     claim: (chipid, claim, most) => send(() => store.claim(chipid, claim, most)),
     acknowledge: (chipid, id) => send(() => store.acknowledge(chipid, id)),
     calls: store.calls,
+    pins: store.pins,
     queueState: () => send(() => store.queueState()),
     publish: (topic, text) => send(() => store.publish(topic, text)),
     subscribe: (topic, listener) =>

@@ -1,6 +1,7 @@
 import { uploadToText } from '../../../src/cluster/messages';
 import { partitionOf } from '../../../src/cluster/slots';
 import { MemoryCalls } from './memory-calls';
+import { MemoryPins } from './memory-pins';
 import { applyBeat, isSettled, type MembersState } from './memory-beat';
 import {
   queueTopic,
@@ -68,6 +69,7 @@ export class MemoryStore implements Store {
     () => this.state.members,
     () => isSettled(this.state),
   );
+  readonly pins = new MemoryPins();
   private readonly topics = new Map<string, Set<(text: string) => void>>();
   private runs = 1;
 
@@ -79,6 +81,7 @@ export class MemoryStore implements Store {
     this.state = emptyState(++this.runs);
     this.locks.clear();
     this.calls.wipe();
+    this.pins.wipe();
   }
 
   copy(): StoreCopy {

@@ -419,6 +419,26 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.ok(old && old.age >= 39_000);
   });
 
+  it('counts the wishes for pins, and takes a state only of the newest wish', async () => {
+    const { pins } = store;
+    assert.equal(await pins.version(), 0);
+    assert.equal(await pins.write('7', 5, 'one'), 1);
+    assert.equal(await pins.write('7', 6, 'two'), 2);
+    assert.equal(await pins.write('7', 5, 'state', { version: 1 }), 1);
+    assert.equal(await pins.write('7', 5, 'newer'), 3);
+    assert.equal(await pins.write('7', 5, 'late state', { version: 1 }), 0);
+    assert.equal(await pins.write('7', 6, undefined), 4);
+    assert.equal(await pins.write('7', 6, 'late state', { version: 2 }), 0);
+    assert.equal(await pins.version(), 4);
+    const newer = { chipid: '7', pin: 5, version: 3, text: 'newer' };
+    assert.deepEqual(await pins.list(), [newer]);
+    await subject.wipe();
+    assert.equal(await pins.write('7', 5, 'newer', { version: 3, isLost: true }), 3);
+    assert.equal(await pins.write('7', 5, 'older', { version: 2, isLost: true }), 0);
+    assert.deepEqual(await pins.list(), [newer]);
+    assert.equal(await pins.version(), 3);
+  });
+
   it('locks for one holder at a time, and unlocks only for that holder', async () => {
     assert.equal(await store.lock('7', 'mine', 60_000), 'unsettled');
     await a.settle();

@@ -1,0 +1,280 @@
+import type { KeptPins, Pins } from '../commands/keep';
+import {
+  readSaved,
+  type KeeperOptions,
+  type KeptPin,
+  type PinKeeper,
+  type SavedPin,
+  type WantedPin,
+} from '../commands/kept-pin';
+import { DeviceCloudError } from '../errors';
+import { isObject } from '../util/object';
+import type { Cluster } from './cluster';
+import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
+import type { StoredPin } from './store';
+
+/** Milliseconds in which changes are collected. */
+const COLLECT = 500;
+
+const keeperIdOf = ({ id = '' }: PinKeeper): string => id;
+
+/** What a wish is as text: the pin as it is saved, without its number, and the id of its keeper. */
+const textOf = ({ wanted, found, state, since, setAt }: SavedPin, keeper: string): string =>
+  JSON.stringify({ wanted, found, state, since, setAt, keeper });
+
+interface ReadPin {
+  saved: SavedPin;
+  keeper: string;
+}
+
+function readText({ chipid, pin, text }: StoredPin): ReadPin | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value) || typeof value['keeper'] !== 'string') return undefined;
+    const saved = readSaved({ ...value, chipid, pin });
+    return saved && { saved, keeper: value['keeper'] };
+  } catch {
+    return undefined;
+  }
+}
+
+const isStored = (value: unknown): value is StoredPin & { isEnd?: boolean } =>
+  isObject(value) &&
+  isChipid(value['chipid']) &&
+  Number.isSafeInteger(value['pin']) &&
+  Number.isSafeInteger(value['version']) &&
+  typeof value['text'] === 'string';
+
+/**
+ * The pins of all processes that keep their levels. Each process knows them all, and looks after those of its devices. What is
+ * wanted is in the store, under a version that counts all wishes: whoever has missed one sees it by that before its next look.
+ */
+export class SharedPins implements Pins {
+  readonly #cluster: Cluster;
+  readonly #bus: Bus;
+  readonly #own: KeptPins;
+  readonly #keepers = new Map<string, KeeperOptions>();
+  readonly #leave: (() => void)[];
+  /** The last version up to which all wishes are known. */
+  #known = -1;
+  #learning: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Ends the claim of a share of the devices, which the first keeper begins. */
+  #endUse: (() => void) | undefined;
+
+  /** @param own keeps those of this process's devices */
+  constructor(cluster: Cluster, bus: Bus, own: KeptPins) {
+    this.#cluster = cluster;
+    this.#bus = bus;
+    this.#own = own;
+    bus.on('pins', ({ pins, isState }) => {
+      for (const each of itemsOf(pins).filter(isStored)) this.#hear(each, isState === true);
+    });
+    bus.on('rebooted', ({ chipid }) => {
+      if (isChipid(chipid)) own.rebooted(chipid);
+    });
+    this.#leave = [
+      cluster.listen({
+        onShare: () => {
+          own.moved();
+          void this.learn();
+        },
+        onState: () => void this.learn(),
+      }),
+      cluster.onUnsettled(() => void this.#putBack()),
+    ];
+  }
+
+  async wish(
+    chipid: string,
+    number: number,
+    level: 0 | 1 | null,
+    options: KeeperOptions,
+  ): Promise<KeptPin> {
+    const keeper = this.#register(options);
+    const before = this.#own.get(chipid, number);
+    const since = Date.now();
+    const fresh = { found: before?.found ?? null, state: 'pending', setAt: null } as const;
+    const known = before?.wanted === level ? this.#own.toSave(before) : fresh;
+    const text =
+      level === null
+        ? undefined
+        : textOf({ ...known, chipid, pin: number, wanted: level, since }, keeper);
+    const version = await this.#write(chipid, number, text);
+    this.#tell([{ chipid, pin: number, version, text: text ?? '' }]);
+    this.#follow(version);
+    const kept = this.#own.keep(chipid, number, level, options);
+    const pin = this.#own.get(chipid, number);
+    if (pin) pin.version = version;
+    return kept;
+  }
+
+  list(chipid?: string): KeptPin[] {
+    return this.#own.list(chipid);
+  }
+
+  release(keeper: PinKeeper): void {
+    const id = keeperIdOf(keeper);
+    if (this.#keepers.get(id)?.keeper === keeper) this.#keepers.delete(id);
+    this.#own.release(keeper);
+    if (this.#keepers.size > 0) return;
+    this.#endUse?.();
+    this.#endUse = undefined;
+  }
+
+  end(keeper: PinKeeper): void {
+    const ended = this.#own.saved(keeper);
+    this.release(keeper);
+    for (const { chipid, pin } of ended) {
+      const writing = this.#cluster.pins.write(chipid, pin, undefined).then(
+        (version) => this.#tell([{ chipid, pin, version, text: '' }]),
+        () => undefined,
+      );
+      this.#cluster.track(writing);
+    }
+  }
+
+  saved(keeper: PinKeeper): SavedPin[] {
+    return this.#own.saved(keeper);
+  }
+
+  /** Continues with what is in the store: nothing else survives. */
+  restore(_: unknown, options: KeeperOptions): void {
+    this.#register(options);
+    this.#known = -1;
+    void this.learn();
+  }
+
+  rebooted(chipid: string): void {
+    this.#own.rebooted(chipid);
+    if (!this.#cluster.owns(chipid)) this.#bus.post(undefined, 'rebooted', { chipid });
+  }
+
+  close(): void {
+    for (const leave of this.#leave) leave();
+    this.#endUse?.();
+    clearTimeout(this.#timer);
+    this.#writeStates();
+    this.#own.close();
+  }
+
+  /** Reads all wishes, unless all are known. Never rejects: without the engine no command is sent anyway. */
+  learn(): Promise<void> {
+    return (this.#learning ??= this.#learn().finally(() => (this.#learning = undefined)));
+  }
+
+  async #learn(): Promise<void> {
+    const { pins } = this.#cluster;
+    if (this.#keepers.size === 0) return;
+    try {
+      const version = await pins.version();
+      if (version === this.#known) return;
+      const stored = await pins.list();
+      const left = new Set<WantedPin>(this.#own.all());
+      for (const each of stored) {
+        const pin = this.#own.get(each.chipid, each.pin);
+        if (pin) left.delete(pin);
+        this.#hear(each, false);
+      }
+      // A wish of this process that has just been written has a newer version.
+      for (const pin of left) if (pin.version <= version) this.#own.drop(pin);
+      this.#known = Math.max(this.#known, version);
+    } catch {
+      // The next look tries again.
+    }
+  }
+
+  #register(options: KeeperOptions): string {
+    const id = keeperIdOf(options.keeper);
+    this.#keepers.set(id, options);
+    this.#endUse ??= this.#cluster.use('follows');
+    return id;
+  }
+
+  /** @throws DeviceCloudError `UNREACHABLE` */
+  async #write(chipid: string, pin: number, text: string | undefined): Promise<number> {
+    try {
+      return await this.#cluster.pins.write(chipid, pin, text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new DeviceCloudError(
+        'UNREACHABLE',
+        `Not kept: the cluster cannot be reached (${reason}) Pin ${pin} of device ${chipid} stays as it is.`,
+      );
+    }
+  }
+
+  /** What another process wishes, or has found. @param isState whether it is about the state alone */
+  #hear(stored: StoredPin, isState: boolean): void {
+    const { chipid, pin: number, version, text } = stored;
+    const known = this.#own.get(chipid, number);
+    if (!isState) this.#follow(version);
+    if (known && version < known.version) return;
+    if (text === '') {
+      if (known && version > known.version) this.#own.drop(known);
+      return;
+    }
+    const read = readText(stored);
+    const options = read && this.#keepers.get(read.keeper);
+    if (!read || !options) return;
+    // The owner of a device knows best what it has found.
+    if (known?.version === version && this.#cluster.owns(chipid)) return;
+    const pin = this.#own.adopt(read.saved, options);
+    if (!pin) return;
+    pin.version = version;
+    pin.changed();
+    pin.isDirty = false;
+  }
+
+  /** Wishes are known without a gap up to this one. */
+  #follow(version: number): void {
+    if (version === this.#known + 1) this.#known = version;
+  }
+
+  #tell(pins: readonly StoredPin[], isState = false): void {
+    for (let first = 0; first < pins.length; first += MOST_DEVICES)
+      this.#bus.post(undefined, 'pins', {
+        ...{ pins: pins.slice(first, first + MOST_DEVICES), isState },
+      });
+  }
+
+  /** Something of a pin has changed that others have to know. */
+  changed(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#writeStates();
+    }, COLLECT);
+  }
+
+  /** Writes what was found of this process's devices, so that the next one that looks after them goes on from there. */
+  #writeStates(): void {
+    const told: StoredPin[] = [];
+    for (const pin of this.#own.all()) {
+      if (!pin.isDirty || pin.version === 0 || !this.#cluster.owns(pin.chipid)) continue;
+      pin.isDirty = false;
+      const { chipid, pin: number, version } = pin;
+      const text = textOf(this.#own.toSave(pin), keeperIdOf(pin.options.keeper));
+      told.push({ chipid, pin: number, version, text });
+      const writing = this.#cluster.pins.write(chipid, number, text, { version }).then(
+        () => undefined,
+        () => {
+          pin.isDirty = true;
+        },
+      );
+      this.#cluster.track(writing);
+    }
+    this.#tell(told, true);
+  }
+
+  /** The store may have lost them. Never rejects. */
+  async #putBack(): Promise<void> {
+    const { pins } = this.#cluster;
+    const writing = [...this.#own.all()].map(async (pin) => {
+      const { chipid, pin: number, version, options } = pin;
+      if (version === 0) return;
+      const text = textOf(this.#own.toSave(pin), keeperIdOf(options.keeper));
+      await pins.write(chipid, number, text, { version, isLost: true });
+    });
+    await Promise.allSettled(writing);
+  }
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
+import type { KeptPin, PinKeeper } from '../../../src/for-nodes';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { simulator } from '../support/client';
+import { failure } from '../support/failure';
+import { Processes, type ProcessModel } from './processes';
+
+const PIN = 5;
+
+/** A process with a keeper that has the same id in each. */
+class Keeping {
+  readonly states: string[] = [];
+  readonly keeper: PinKeeper = {
+    id: 'node',
+    check: 1000,
+    timeout: 1000,
+    onState: ({ chipid, state }: KeptPin) => void this.states.push(`${chipid} ${state}`),
+  };
+
+  constructor(readonly process: ProcessModel) {
+    process.client.pins.restore(this.keeper, undefined);
+  }
+
+  keep(chipid: string, level: 0 | 1 | null): Promise<KeptPin> {
+    return this.process.client.keepPin(chipid, PIN, level, this.keeper);
+  }
+
+  state(chipid: string): string | undefined {
+    return this.process.client.pins.list(chipid)[0]?.state;
+  }
+}
+
+describe('pins that several processes keep', () => {
+  let redis: RedisProcess;
+  let world: Processes;
+  let all: [Keeping, Keeping];
+  /** One that the first process has, and one that the second has. */
+  let chipids: [string, string];
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    const open = async () => {
+      const url = `redis://127.0.0.1:${redis.port}`;
+      const store = await openRedisStore({ url, application: '1', limit: 400 });
+      atEnd(() => store.close());
+      return store;
+    };
+    const stores = await Promise.all([open(), open()]);
+    world = new Processes(await simulator({ devices: 8 }), 2, {}, stores);
+    world.listen();
+    await world.served();
+    all = world.all.map((each) => new Keeping(each)) as [Keeping, Keeping];
+    chipids = world.all.map((process) =>
+      world.chipids.find((each) => world.owner(each) === process),
+    ) as [string, string];
+  });
+  afterEach(() => redis.end());
+
+  const level = (chipid: string): string | undefined => world.simulator.device(chipid).levels[PIN];
+  const calls = (chipid: string): number =>
+    world.simulator.requests.filter(
+      ({ path }) => path.includes('gpio') && path.includes(`/${chipid}/`),
+    ).length;
+  const everywhere = (chipid: string, state: string | undefined): Promise<void> =>
+    until(
+      () => all.every((each) => each.state(chipid) === state),
+      `${chipid} is ${String(state)} in each process`,
+    );
+
+  it('are looked after by the process that has the device, whichever was told the level', async () => {
+    const [one, two] = all;
+    for (const chipid of chipids) assert.equal((await one.keep(chipid, 1)).state, 'pending');
+    for (const chipid of chipids) {
+      await everywhere(chipid, 'kept');
+      assert.deepEqual([level(chipid), calls(chipid)], ['1', 2]);
+    }
+    assert.deepEqual(one.states, [`${chipids[0]} kept`]);
+    assert.deepEqual(two.states, [`${chipids[1]} kept`]);
+    await two.process.client.reboot(chipids[0]);
+    await everywhere(chipids[0], 'pending');
+    assert.deepEqual(one.states, [`${chipids[0]} kept`, `${chipids[0]} pending`]);
+  });
+
+  it('are looked after by the next process when one dies, and end everywhere with a null from any', async () => {
+    const [dying, other] = all;
+    const [chipid] = chipids;
+    await dying.keep(chipid, 1);
+    await everywhere(chipid, 'kept');
+    await dying.process.kill();
+    world.simulator.setPin(chipid, PIN, 0);
+    const before = calls(chipid);
+    await until(() => calls(chipid) > before, 'the other one looks');
+    await until(() => other.states.includes(`${chipid} pending`), 'it has found another level');
+    assert.equal((await other.keep(chipid, null)).state, 'ended');
+    assert.deepEqual(other.process.client.pins.list(), []);
+  });
+
+  it('end for a process that has not heard of it, before its next look', async () => {
+    const [one, two] = all;
+    const [chipid] = chipids;
+    await two.keep(chipid, 1);
+    await everywhere(chipid, 'kept');
+    await world.store.pins.write(chipid, PIN, undefined);
+    world.simulator.setPin(chipid, PIN, 0);
+    await one.process.client.keepPin(chipid, 4, 1, one.keeper);
+    const kept = (): string[] =>
+      one.process.client.pins.list(chipid).map(({ pin, state }) => `${pin} ${state}`);
+    await until(() => kept().join() === '4 kept', 'it has looked, and learned of the end');
+    assert.equal(level(chipid), '0');
+  });
+
+  it('are kept by nobody else if that could not be written', async () => {
+    const [one] = all;
+    redis.stop();
+    await failure(one.keep(chipids[0], 1), 'UNREACHABLE');
+    redis.cont();
+    assert.deepEqual(one.process.client.pins.list(), []);
+  });
+
+  it('are put back into an engine that has lost them', async () => {
+    const [one] = all;
+    await one.keep(chipids[0], 1);
+    await everywhere(chipids[0], 'kept');
+    const { port } = redis;
+    await redis.end();
+    redis = await startRedis({ port });
+    await until(async () => {
+      const stored = await world.store.pins.list().catch(() => []);
+      return stored.length === 1;
+    }, 'it is there again');
+    await everywhere(chipids[0], 'kept');
+  });
+});
