@@ -121,6 +121,9 @@ describe('two Node-RED processes with a cluster', () => {
       await each.deploy(flows());
       await each.forget();
     }
+    await until(() => simulator.channels() === DEVICES.length, 'each device has one channel');
+    uploadAll('before');
+    await until(async () => (await recorded('listen')).flat().length >= 12, 'all have arrived');
     const waiting = (chipid: string) => simulator.device(chipid).received.map(({ text }) => text);
     const listed = async ({ red }: Process): Promise<unknown[]> => {
       const answer = await fetch(`${red.url}/device-cloud/apps/app/waiting`);
@@ -136,9 +139,6 @@ describe('two Node-RED processes with a cluster', () => {
       for (const each of processes)
         await until(async () => (await listed(each)).length === index + 1, 'both list it');
     }
-    await until(() => simulator.channels() === DEVICES.length, 'each device has one channel');
-    uploadAll('before');
-    await until(async () => (await recorded('listen')).flat().length >= 12, 'all have arrived');
     const [ofOne = []] = await recorded('listen');
     const [one, two] = processes as [Process, Process];
     await one.red.end('SIGKILL');
