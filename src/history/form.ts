@@ -211,7 +211,7 @@ export const bareBody = (body: string): string => untag(trim(body));
 export const mayBeEmpty = (keys: BodyKeys): boolean => keys.trimmed === '' || keys.tagged === '';
 
 /** How many uploads that came both ways have to agree before they are believed: a device's clock may be wrong. */
-const AGREEING = 3;
+export const AGREEING = 3;
 /** How many of the latest are remembered: a service may change its ways. */
 const REMEMBERED = 9;
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FORMS, type HistoryForm, isText } from '../history/form';
+import { AGREEING, FORMS, type HistoryForm, isText } from '../history/form';
 import { BEFORE_ALL, HistoryRecord, type RecordId } from '../history/record';
 import { USUAL_ZONE, toUnix, zoneOf, zoneOffset, zoneText } from '../history/zone';
 import type { Upload } from '../types';
@@ -48,6 +48,12 @@ interface Emitted {
   /** The last part, and how its missed uploads are made. */
   due: readonly Due[];
   uploadOf: (record: HistoryRecord) => Upload;
+}
+
+/** The arrivals and their records, but not where a missed upload is equal: then it is open which record is which. */
+function certainOf({ found, order }: Part, form: HistoryForm): [Arrival, HistoryRecord][] {
+  const missed = new Set(order.map((each) => each instanceof HistoryRecord && each.key(form)));
+  return [...found].filter(([, record]) => !missed.has(record.key(form) ?? ''));
 }
 
 /** Compares the answers of one device's history with what arrived, and emits what was missed. */
@@ -206,7 +212,7 @@ export class Settling {
       // Records that may be arrivals after all wait for another reading, but only a few times.
       if (part.doubtful.size > 0 && isPatient) return { kind: 'unclear' };
       due = this.#dueOf(part, found.form);
-      pairs.push(...[...part.found].slice(-LEARNED_FROM));
+      pairs.push(...certainOf(part, found.form).slice(-LEARNED_FROM));
       hasOpen ||= [...part.found.keys()].some((arrival) => open.has(arrival));
       progress.arrivals.remove(new Set(part.found.keys()));
       done += part.records.length;
@@ -226,10 +232,12 @@ export class Settling {
   #maker({ form, isAltering, isProven, isMixed }: Reconciliation): Emitted['uploadOf'] {
     const { appid, now, facts } = this.#shared;
     const { chipid } = this.#device;
-    const origin = { appid, chipid, zone: this.zone, now: now() };
+    const origin = { appid, chipid, zone: 0, now: now() };
     const isUnknown = this.#knownForm === undefined && !isProven && !facts.isText;
     this.#isMixed ||= isMixed;
     return (record) => {
+      // It may be learned from this answer.
+      origin.zone = this.zone;
       const upload = record.upload(form, origin);
       const isEither = this.#isMixed && record.key('base64') !== undefined;
       if (isAltering || isUnknown || isEither) upload.altered = true;
@@ -309,9 +317,9 @@ export class Settling {
     for (const [{ keys }, record] of pairs)
       // Binary data may be in Base64 among texts.
       if (isText(keys)) facts.sawForms(FORMS.filter((each) => record.key(each) === keys[each]));
-    const newest = pairs.findLast(([{ timestamp }, { time }]) => timestamp > 0 && time !== '');
-    if (newest) {
-      const [{ timestamp }, { time }] = newest;
+    const timed = pairs.filter(([{ timestamp }, { time }]) => timestamp > 0 && time !== '');
+    // Not all: other devices are to be heard, too.
+    for (const [{ timestamp }, { time }] of timed.slice(-AGREEING)) {
       const shown = zoneOf(timestamp, toUnix(time, this.zone), this.zone);
       if (shown !== undefined) facts.sawZone(shown);
     }

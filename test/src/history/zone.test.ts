@@ -42,6 +42,30 @@ describe('the time zone of a history', () => {
     assert.equal(later.zone, 0);
   });
 
+  it('is learned from one reading, before what it has is given back', async () => {
+    const subject = createSubject({ zone: undefined });
+    await subject.connect();
+    const at = (hour: number): string => `2026-01-01 0${hour}:00:00`;
+    const live = [1, 2, 3];
+    for (const hour of live) subject.live(`${hour},a`, Date.UTC(2026, 0, 1, hour));
+    subject.has(...live.map((hour) => record(hour, 'a', at(hour))), record(4, 'b', at(4)));
+    await subject.connect();
+    assert.equal(subject.uploads.at(-1)?.timestamp, Date.UTC(2026, 0, 1, 4));
+  });
+
+  it('is not learned from uploads that are equal to a missed one', async () => {
+    const facts = new HistoryFacts();
+    const subject = createSubject({ zone: undefined }, { facts });
+    await subject.connect();
+    const hours = [1, 2, 3, 4, 5];
+    // The first was missed, and so each seems to be an hour older than it is.
+    for (const hour of hours.slice(1)) subject.live('on', Date.UTC(2026, 0, 1, hour));
+    subject.has(...hours.map((hour) => record(hour, 'on', `2026-01-01 0${hour}:00:00`)));
+    await subject.connect();
+    assert.equal(subject.given.length, 5);
+    assert.equal(facts.zone, undefined);
+  });
+
   it('is used as it is set, and a warning says once if uploads that came both ways show another', async () => {
     const facts = new HistoryFacts();
     const subject = createSubject({ zone: 8 * HOUR }, { facts });
