@@ -121,10 +121,22 @@ export class BodyKeys {
   }
 
   #join(): string {
-    const { text } = this;
-    const differing = SAVED_FORMS.filter((form) => this[form] !== text);
-    return text + differing.map((form) => SAVED[form] + this[form]).join('');
+    const keys = typeof this.#of === 'string' ? textKeys(this.#of) : this.#of;
+    let joined = keys.text;
+    for (const form of SAVED_FORMS)
+      if (keys[form] !== keys.text) joined += SAVED[form] + keys[form];
+    return joined;
   }
+}
+
+/** The keys of a text, with no hash made twice: of most uploads they are equal. */
+function textKeys(written: string): Keys {
+  const text = textKey(written);
+  const bare = trim(written);
+  const trimmed = bare === written ? text : textKey(bare);
+  const plain = untag(bare);
+  const tagged = plain === bare ? trimmed : textKey(plain);
+  return { text, trimmed, tagged, base64: text };
 }
 
 /** The keys of an upload that arrived. */
@@ -132,13 +144,8 @@ export function arrivalKeys(body: Buffer): BodyKeys {
   const written = body.toString('utf8');
   const isWhole = !written.includes(REPLACEMENT) || isUtf8(body);
   if (isWhole && written.length <= MAX_TEXT) return new BodyKeys(written);
-  const text = textKey(written);
-  const base64 = isWhole ? text : bytesKey(body);
-  const bare = trim(written);
-  const trimmed = bare === written ? text : textKey(bare);
-  const plain = untag(bare);
-  const tagged = plain === bare ? trimmed : textKey(plain);
-  return new BodyKeys({ text, trimmed, tagged, base64 });
+  const keys = textKeys(written);
+  return new BodyKeys(isWhole ? keys : { ...keys, base64: bytesKey(body) });
 }
 
 /** The key of a record's body; undefined if it cannot be in this form. Texts are compared without what a form may drop. */
