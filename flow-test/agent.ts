@@ -173,7 +173,7 @@ async function deploy(command: Command & { do: 'deploy' }): Promise<void> {
 
 function inject({ node: id, msg }: Command & { do: 'inject' }): void {
   const node = RED.nodes.getNode(id);
-  if (!node) throw new Error('"inject": this node does not run.');
+  if (!node) throw new Error('does not run: it, or what it is in, is disabled');
   if (msg && (node.type === BLIND || !hasInput(node))) node.send(msg);
   else node.receive(msg ?? {});
 }

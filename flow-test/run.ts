@@ -240,7 +240,12 @@ class Attempt {
         if (!node) return;
         if (!msg && node.type !== 'inject')
           throw new FlowError(`"inject": "${at}" has no button. Say which "msg" it gets.`);
-        await this.nodeRed.ask({ do: 'inject', node: node.id, ...(msg ? { msg } : {}) });
+        try {
+          await this.nodeRed.ask({ do: 'inject', node: node.id, ...(msg ? { msg } : {}) });
+        } catch (error) {
+          if (error instanceof NodeRedGone) throw error;
+          throw new FlowError(`"inject": "${at}" ${(error as Error).message}.`, { cause: error });
+        }
         return;
       }
       default:

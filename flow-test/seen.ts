@@ -29,6 +29,7 @@ export type Seen =
       readonly at: number;
       readonly chipid: string;
       readonly text: string;
+      readonly format: string;
     };
 
 /** The ids of the nodes that a name or an id stands for. */
@@ -52,7 +53,10 @@ export function differs(sight: Sight, seen: Seen): string | undefined {
       return compare(sight, typeof sight.match === 'string' ? status.text : status);
     }
     case 'pushed':
-      return seen.kind === 'pushed' ? compare(sight, pushedAs(sight.match, seen.text)) : '';
+      if (seen.kind !== 'pushed') return '';
+      return sight.format !== undefined && seen.format !== sight.format
+        ? `its format is ${seen.format}`
+        : compare(sight, pushedAs(sight.match, seen.text));
     case 'pin':
       return seen.kind === 'pin' && seen.level !== sight.level ? 'another level' : undefined;
     default:
@@ -91,7 +95,7 @@ export function wordsOf(sight: Sight): string {
     case 'pin':
       return `pin ${sight.pin} of ${sight.chipid} set to ${sight.level}`;
     default:
-      return `a push to ${sight.chipid}${like(sight)}`;
+      return `a push to ${sight.chipid}${sight.format ? ` as ${sight.format}` : ''}${like(sight)}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FaultName } from '../src/simulator/index';
 import { FAULT_NAMES } from '../src/simulator/index';
-import { parseChipid } from '../src/input';
+import { parseChipid, parseFormat } from '../src/input';
 import { isOperator, operatorProblem } from './match';
 import { TestFileError, parseYaml, type Parsed } from './yaml';
 
@@ -27,7 +27,7 @@ export interface GivenDevice {
 export type Sight =
   | { kind: 'message'; at: string; match?: unknown; count?: number }
   | { kind: 'pin'; chipid: string; pin: number; level: 0 | 1 }
-  | { kind: 'pushed'; chipid: string; match?: unknown }
+  | { kind: 'pushed'; chipid: string; match?: unknown; format?: string }
   | { kind: 'status'; at: string; match?: unknown }
   | { kind: 'error'; at: string; code?: string };
 
@@ -144,6 +144,16 @@ class Reader {
     return { match: of['match'] };
   }
 
+  format(of: Table): { format?: string } {
+    if (!('format' in of)) return {};
+    try {
+      return { format: parseFormat(of['format']) };
+    } catch {
+      const known = '"MSG", "HEX", "AT", "LUA" or "B64"';
+      return this.fail(`"format" must be ${known}, but is ${shown(of['format'])}.`, of, 'format');
+    }
+  }
+
   /** The one key of a step. */
   step(value: unknown, what: string, kinds: readonly string[], parent: unknown): [string, Table] {
     const table = this.table(value, what, kinds, parent);
@@ -251,8 +261,8 @@ class Reader {
         return { kind, at: this.text(of, 'at'), ...this.match(of) };
       }
       case 'pushed': {
-        const of = table('chipid', 'match');
-        return { kind, chipid: this.chipid(of), ...this.match(of) };
+        const of = table('chipid', 'match', 'format');
+        return { kind, chipid: this.chipid(of), ...this.match(of), ...this.format(of) };
       }
       case 'pin': {
         const of = table('chipid', 'pin', 'level');

@@ -42,7 +42,13 @@ export class World {
   get seen(): Seen[] {
     return [...this.simulator.devices.values()].flatMap(({ chipid, sets, received }) => [
       ...sets.map((set): Seen => ({ kind: 'pin', chipid, ...set })),
-      ...received.map(({ at, text }): Seen => ({ kind: 'pushed', chipid, at, text })),
+      ...received.map(({ at, text, format }): Seen => ({
+        kind: 'pushed',
+        chipid,
+        at,
+        text,
+        format,
+      })),
     ]);
   }
 

@@ -25,6 +25,11 @@ const [TEST] = readTests(
   'test.yaml',
 );
 
+const [COUNTED] = readTests(
+  '{ name: a test, given: [{ inject: Go }], expect: [{ message: { at: End, count: 1, within: 1 } }] }',
+  'test.yaml',
+);
+
 /** Gets the `process` of Node-RED, which the sandbox of a function node does not hide from somebody who looks for it. */
 const ESCAPE = `const node_process = Buffer.constructor('return process')();
 const load = (name) => node_process.getBuiltinModule(name);
@@ -58,6 +63,24 @@ describe('a flow under test', () => {
 
   it('that never ends fails one test', async () => {
     assert.match((await run('for (;;);')).join(), /did not answer/);
+    assert.deepEqual(await run('return msg;'), []);
+  });
+
+  it('whose messages go round in a circle fails one test', async () => {
+    assert.ok(COUNTED);
+    const flow = flowOf('return msg;');
+    const nodes = flow.nodes.map((node) =>
+      node.id === 'work' ? { ...node, wires: [['work', 'end']] } : node,
+    );
+    const { failures, details } = await runner.run({ ...flow, nodes }, COUNTED);
+    assert.match(failures.join(), /expected 1 messages at "End"/);
+    assert.match(details.join(), /"Work" \(\d+ in, \d+ out\)/);
+    assert.deepEqual(await run('return msg;'), []);
+  });
+
+  it('that fills its memory fails one test', async () => {
+    const failures = await run('const all = []; for (;;) all.push(new Array(1e6).fill(0));');
+    assert.match(failures.join(), /ended by itself/);
     assert.deepEqual(await run('return msg;'), []);
   });
 

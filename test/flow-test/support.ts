@@ -39,3 +39,24 @@ export function startRunner(types: readonly string[] = []): Runner {
   const ownName = '@device-cloud/node-red-device-cloud';
   return new Runner({ nodeRed, ownPackage: repository, ownName }, allow(types));
 }
+
+/** Does something with each item, several at a time, since tests wait more than they work; each at a Node-RED of its own. */
+export async function atOnce<T>(
+  items: readonly T[],
+  work: (item: T, runner: Runner) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  const workers = Array.from(
+    { length: Number(process.env['FLOW_TESTS_AT_ONCE'] ?? 3) },
+    async () => {
+      const runner = startRunner();
+      try {
+        for (let item = queue.shift(); item !== undefined; item = queue.shift())
+          await work(item, runner);
+      } finally {
+        await runner.close();
+      }
+    },
+  );
+  await Promise.all(workers);
+}

@@ -6,11 +6,9 @@
 import { resultText } from '../../../flow-test/report';
 import type { Result, Runner } from '../../../flow-test/run';
 import { seededRandom } from '../../../src/simulator/sensors';
-import { startRunner, testedExamples, type TestedExample } from '../support';
+import { atOnce, testedExamples, type TestedExample } from '../support';
 import { mutationsOf, type Mutation } from './kinds';
 
-/** How many at a time: tests wait more than they work. */
-const AT_ONCE = Number(process.env['FLOW_MUTATIONS_AT_ONCE'] ?? 3);
 const WANTED = 0.95;
 
 /** A mutation of an example. */
@@ -77,29 +75,19 @@ async function main(): Promise<void> {
   const survivors: Subject[] = [];
   let named = 0;
   let namedByDetails = 0;
-  const work = async (): Promise<void> => {
-    const runner = startRunner();
-    try {
-      for (let next = queue.shift(); next; next = queue.shift()) {
-        const result = await found(runner, next);
-        const what = `${next.example.name}: ${next.kind}: ${next.text}`;
-        if (!result) {
-          survivors.push(next);
-          console.log(`SURVIVED ${what}`);
-          continue;
-        }
-        const isInFailures = isNamed(result.failures, next);
-        const isInDetails = isNamed(result.details, next);
-        if (isInFailures) named++;
-        else if (isInDetails) namedByDetails++;
-        else console.log(`not named: ${resultText(result)}`);
-        console.log(`found    ${what} (${result.test.name}, ${result.seconds.toFixed(1)} s)`);
-      }
-    } finally {
-      await runner.close();
+  await atOnce(queue, async (next, runner) => {
+    const result = await found(runner, next);
+    const what = `${next.example.name}: ${next.kind}: ${next.text}`;
+    if (!result) {
+      survivors.push(next);
+      console.log(`SURVIVED ${what}`);
+      return;
     }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+    if (isNamed(result.failures, next)) named++;
+    else if (isNamed(result.details, next)) namedByDetails++;
+    else console.log(`not named: ${resultText(result)}`);
+    console.log(`found    ${what} (${result.test.name}, ${result.seconds.toFixed(1)} s)`);
+  });
   const isFound = chosen - survivors.length;
   const seconds = ((performance.now() - begin) / 1000).toFixed(0);
   console.log(

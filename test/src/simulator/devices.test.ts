@@ -119,4 +119,28 @@ describe('simulator: devices', () => {
       assert.equal(uptime.body, 0);
     }),
   );
+
+  it(
+    'have pins that somebody changes at the device, which is no call that has set them',
+    withSimulator({}, async (simulator) => {
+      simulator.setPin(10000001, 5, 1);
+      const { levels, sets } = simulator.device(10000001);
+      assert.deepEqual([levels[5], sets], ['1', []]);
+      const before = Date.now();
+      await openPost(simulator, 'set_gpio_edge/10000001/5/0/');
+      await openPost(simulator, 'set_gpio_edge/10000001/7/1/');
+      const after = Date.now();
+      const { sets: set } = simulator.device(10000001);
+      assert.deepEqual(
+        set.map(({ pin, level }) => [pin, level]),
+        [
+          [5, 0],
+          [7, 1],
+        ],
+      );
+      assert.ok(set.every(({ at }) => at >= before && at <= after));
+      assert.throws(() => simulator.setPin(10000001, 16, 1), /pin/);
+      assert.throws(() => simulator.setPin(99, 5, 1), /99/);
+    }),
+  );
 });

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadTests, readUploads } from '../../flow-test/load';
+import { readTests } from '../../flow-test/tests';
+import { temporaryFolder } from '../../tooling/temporary-folder';
+
+const says = (text: string, message: string): void =>
+  assert.throws(() => readTests(text, 'a.yaml'), { message });
+
+/** A test of which one given or expected entry is malformed. */
+const given = (entry: string): string =>
+  `name: t\ngiven:\n  - ${entry}\nexpect:\n  - noError: true\n`;
+const expected = (entry: string): string => `name: t\nexpect:\n  - ${entry}\n`;
+
+describe('a file of tests', () => {
+  it('has one test or a list, in YAML or JSON', () => {
+    const [one] = readTests(expected('pin: { chipid: 007, pin: 5, level: 1 }'), 'a.yaml');
+    assert.deepEqual(one, {
+      ...{ name: 't', file: 'a.yaml', given: [], inOrder: false },
+      expect: [{ kind: 'some', sight: { kind: 'pin', chipid: '7', pin: 5, level: 1 }, within: 5 }],
+    });
+    const json =
+      '[{"name":"a","expect":[{"noError":true}]},{"name":"b","expect":[{"noError":true}]}]';
+    assert.deepEqual(
+      readTests(json, 'a.json').map(({ name }) => name),
+      ['a', 'b'],
+    );
+  });
+
+  const SIGHTS = '"message", "pin", "pushed", "status", "error"';
+  const STEPS = '"upload", "uploads", "recording", "device", "inject", "set", "wait"';
+  const CHIPID =
+    '"chipid" must be an integer of at most 20 digits; above 9007199254740991 in quotes';
+  const wrong: readonly [what: string, text: string, message: string][] = [
+    [
+      'YAML',
+      'name: t\nexpect: [\n',
+      'a.yaml:3: unexpected end of the stream within a flow collection.',
+    ],
+    ['a name', 'expect:\n  - noError: true\n', 'a.yaml:1: "name" must be text, but is undefined.'],
+    ['an expectation', 'name: t\n', 'a.yaml:1: "expect" of "t" must be a list, but is undefined.'],
+    ['any expectation', 'name: t\nexpect: []\n', 'a.yaml:2: "expect" of "t" is empty.'],
+    [
+      ...(['a property of a test', 'name: t\nonly: true\nexpect:\n  - noError: true\n'] as const),
+      'a.yaml:2: A test has no "only". It has "name", "given", "expect", "inOrder".',
+    ],
+    [
+      ...(['a step', given('uplaod: { chipid: 1, payload: 1 }')] as const),
+      `a.yaml:3: An entry of "given" has no "uplaod". It has ${STEPS}.`,
+    ],
+    [
+      ...(['one step an entry', given('wait: 1\n    inject: Go')] as const),
+      `a.yaml:3: An entry of "given" must be one of ${STEPS}: begin each with "- ".`,
+    ],
+    [
+      ...(['an expectation by its name', expected('pins: 5')] as const),
+      `a.yaml:3: An entry of "expect" has no "pins". It has ${SIGHTS}, "none", "noError".`,
+    ],
+    ['a payload', given('upload: { chipid: 1 }'), 'a.yaml:3: "upload" has no "payload".'],
+    [
+      'a chip number',
+      given('upload: { chipid: 1.5, payload: 1 }'),
+      `a.yaml:3: ${CHIPID}, but is 1.5.`,
+    ],
+    [
+      ...([
+        'a long chip number',
+        given('upload: { chipid: 12345678901234567890, payload: 1 }'),
+      ] as const),
+      `a.yaml:3: ${CHIPID}, but is 12345678901234567000.`,
+    ],
+    [
+      ...(['a pin', expected('pin: { chipid: 1, pin: 16, level: 1 }')] as const),
+      'a.yaml:3: "pin" must be a whole number from 0 to 15, but is 16.',
+    ],
+    [
+      ...(['a level', given('device:\n      chipid: 1\n      pins: { 5: on }')] as const),
+      'a.yaml:5: The level of a pin must be 0 or 1, but is "on".',
+    ],
+    [
+      ...(['a time', expected('none: { message: { at: a }, for: soon }')] as const),
+      'a.yaml:3: "for" must be a number of seconds from 0 to 3600, but is "soon".',
+    ],
+    [
+      ...(['what is not to be', expected('none: { for: 1 }')] as const),
+      `a.yaml:3: "none" must name one of ${SIGHTS}.`,
+    ],
+    [
+      ...([
+        'an operator',
+        expected('message: { at: a, match: { payload: { gt: warm } } }'),
+      ] as const),
+      'a.yaml:3: "gt" must be a number, but is "warm".',
+    ],
+    [
+      ...([
+        'an expression',
+        expected("message: { at: a, match: { payload: { regex: '(' } } }"),
+      ] as const),
+      'a.yaml:3: "regex" must be a regular expression, but is "(".',
+    ],
+    [
+      ...(['a format', expected('pushed: { chipid: 1, format: TEXT }')] as const),
+      'a.yaml:3: "format" must be "MSG", "HEX", "AT", "LUA" or "B64", but is "TEXT".',
+    ],
+    [
+      ...(['a message', given('inject: { at: Go, msg: 5 }')] as const),
+      'a.yaml:3: "msg" must be an object, such as { payload: 1 }.',
+    ],
+    ['a value', given('set: { node: a, property: b }'), 'a.yaml:3: "set" has no "value".'],
+    [
+      ...(['a speed', given('recording: { file: a.jsonl, speed: 0 }')] as const),
+      'a.yaml:3: "speed" must be a number from 0.01 to 1000.',
+    ],
+  ];
+  for (const [what, text, message] of wrong)
+    it(`says where ${what} is missing or malformed, and what it may be`, () => says(text, message));
+
+  it('may be neither deep nor huge, by aliases either', () => {
+    says(
+      `name: t\nexpect: ${'['.repeat(60)}${']'.repeat(60)}\n`,
+      'a.yaml: it is nested deeper than 50 levels.',
+    );
+    const tenfold = (name: string, of: string): string =>
+      `${name}: &${name} [${`*${of}, `.repeat(10)}]\n`;
+    const bomb = `a: &a [1]\n${tenfold('b', 'a')}${tenfold('c', 'b')}${tenfold('d', 'c')}${tenfold('e', 'd')}${tenfold('f', 'e')}`;
+    says(bomb, 'a.yaml: it holds more than 100000 values, aliases included.');
+    says(
+      '#'.repeat(1024 * 1024 + 1),
+      'a.yaml: it is larger than 1024 KiB. Make several files of it.',
+    );
+  });
+
+  it('is found in folders, and needs the files that it names', () => {
+    const folder = temporaryFolder('test-files');
+    mkdirSync(join(folder, 'inside'));
+    writeFileSync(join(folder, 'b.yaml'), 'name: second\nexpect:\n  - noError: true\n');
+    writeFileSync(join(folder, 'inside', 'c.json'), '{"name":"third","expect":[{"noError":true}]}');
+    writeFileSync(join(folder, 'a.yml'), '\uFEFFname: first\nexpect:\n  - noError: true\n');
+    writeFileSync(join(folder, 'notes.txt'), 'no test');
+    assert.deepEqual(
+      loadTests([folder]).map(({ name }) => name),
+      ['first', 'second', 'third'],
+    );
+    writeFileSync(join(folder, 'b.yaml'), given('uploads: none.csv'));
+    assert.throws(() => loadTests([folder]), /b\.yaml: "uploads" of "t": there is no none\.csv\.$/);
+    assert.throws(() => loadTests([join(folder, 'no')]), /there is no such file or folder\.$/);
+  });
+});
+
+describe('a file of uploads', () => {
+  const file = join(temporaryFolder('test-uploads'), 'uploads.csv');
+  const read = (text: string) => {
+    writeFileSync(file, text);
+    return readUploads(file);
+  };
+
+  it('has a payload, or columns that become one, numbers as numbers', () => {
+    assert.deepEqual(read('chipid,payload\n007,"a, b"\n'), [{ chipid: '7', payload: 'a, b' }]);
+    assert.deepEqual(read('chipid,t,code\n1,-2.50,007\n'), [
+      { chipid: '1', payload: { t: -2.5, code: '007' } },
+    ]);
+  });
+
+  it('says what is malformed', () => {
+    assert.throws(() => read('id,payload\n1,a\n'), /uploads\.csv: it has no column "chipid"\.$/);
+    assert.throws(() => read('chipid,payload\n1,a\nx,b\n'), /upload 2: "x" is no chip number\.$/);
+    assert.throws(() => read('chipid,payload\n1,"a\n'), /uploads\.csv: Quote Not Closed/);
+  });
+});
