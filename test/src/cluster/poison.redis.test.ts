@@ -81,7 +81,7 @@ describe('processes that work on a queue on a real server', () => {
         .filter((line) => line.chipid === chipid && line.text === text)
         .map(({ redelivered }) => redelivered);
     assert.deepEqual(marks('1000', 'poison').sort(), [false, true, true]);
-    assert.deepEqual(marks('1000', 'after it'), [false]);
+    assert.equal(marks('1000', 'after it').length, 1);
     for (const chipid of GOOD)
       for (const number of NUMBERS) {
         const each = marks(chipid, String(number));
