@@ -94,7 +94,7 @@ export function lineAt(bytes: Buffer, offset: number, from = 0): number {
   return line;
 }
 
-const [LF, CR, QUOTE, COMMA, SEMICOLON] = [10, 13, 34, 44, 59];
+export const [LF, CR, QUOTE, COMMA, SEMICOLON] = [10, 13, 34, 44, 59];
 
 /** Where a record begins: empty lines before it are skipped. */
 export function startOf({ bytes, ends }: Pick<BookFile, 'bytes' | 'ends'>, index: number): number {
@@ -151,7 +151,7 @@ function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat 
 const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 
 /** Reads the cells of rows by the columns of the header. */
-class RowReader {
+export class RowReader {
   readonly #format: BookFormat;
   /** Many devices have the same groups: by the text of their cell. */
   readonly #groups = new Map<string, string[] | string>();
@@ -257,29 +257,29 @@ class RecordParser extends Parser {
 }
 
 /**
- * Parses a piece of a file in slices.
- * @param start of the piece, behind the end of a record
+ * Parses records in slices.
+ * @param isFile whether they are a whole file, which may begin with a byte order mark
  * @param onRecord is called with the cells of each record; it must not throw
  * @returns where each record ends
  * @throws DeviceCloudError `INVALID_INPUT` if a quotation mark is not closed
  */
-async function parseRecords(
+export async function parseRecords(
   bytes: Buffer,
-  [start, end]: readonly [number, number],
+  isFile: boolean,
   separator: string,
   onRecord: (cells: string[]) => void,
 ): Promise<number[]> {
   const slices = new Slices();
   const ends: number[] = [];
-  const options = { ...CSV, bom: start === 0, delimiter: separator };
+  const options = { ...CSV, bom: isFile, delimiter: separator };
   const parser = new RecordParser(options, (cells, at) => {
     onRecord(cells);
-    ends.push(start + at);
+    ends.push(at);
   });
   // It destroys itself at the first error, which `finished` repeats.
   parser.on('error', () => undefined);
-  for (let from = start; from < end && !parser.destroyed; from += CHUNK) {
-    const piece = bytes.subarray(from, Math.min(from + CHUNK, end));
+  for (let from = 0; from < bytes.length && !parser.destroyed; from += CHUNK) {
+    const piece = bytes.subarray(from, from + CHUNK);
     await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
     if (slices.isOver) await slices.next();
   }
@@ -296,68 +296,13 @@ async function parseRecords(
   }
 }
 
-/** How many bytes are equal from the beginning or, with `isEnd`, from the end, at most `most`. */
-function equalBytes(one: Buffer, other: Buffer, most: number, isEnd: boolean): number {
-  const from = (buffer: Buffer, done: number, length: number): Buffer =>
-    isEnd
-      ? buffer.subarray(buffer.length - done - length, buffer.length - done)
-      : buffer.subarray(done, done + length);
-  let done = 0;
-  for (let length = BLOCK; length >= 1; length = length > 1 ? length / 2 : 0) {
-    while (done + length <= most && from(one, done, length).equals(from(other, done, length)))
-      done += length;
-  }
-  return done;
-}
-
-/** Bytes that are compared at once; a power of two. */
-const BLOCK = 65_536;
-
-/**
- * What of an earlier file is also at the beginning and at the end of a new one, in whole records. People and flows change a
- * few rows of many.
- * @returns how many records from the beginning, and the index from which on
- */
-function reusable(before: BookFile, bytes: Buffer): { head: number; tail: number } {
-  const { bytes: old, ends } = before;
-  const least = Math.min(old.length, bytes.length);
-  const same = equalBytes(old, bytes, least, false);
-  let head = 0;
-  while (
-    head < ends.length &&
-    (ends[head] as number) <= same &&
-    old[(ends[head] as number) - 1] === LF
-  )
-    head++;
-  const used = ends[head - 1] ?? 0;
-  const first = old.length - equalBytes(old, bytes, least - used, true);
-  let tail = ends.length;
-  // The line end before the record is equal, too.
-  while (
-    tail > head &&
-    (ends[tail - 1] as number) > first &&
-    old[(ends[tail - 1] as number) - 1] === LF
-  )
-    tail--;
-  return { head, tail: tail + 1 };
-}
-
 export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 /**
- * Reads the bytes of a file, in slices of a few milliseconds.
- * @param before an earlier file, of which everything is reused that is the same
- * @throws DeviceCloudError `INVALID_INPUT` if it is no device book
+ * Reads a file of which nothing is known.
+ * @throws DeviceCloudError `INVALID_INPUT`
  */
-export async function readBookFile(bytes: Buffer, before?: BookFile): Promise<BookFile> {
-  if (!isText(bytes))
-    throw invalidInput(
-      'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
-    );
-  return (before && (await readChanges(bytes, before))) ?? readWhole(bytes);
-}
-
-async function readWhole(bytes: Buffer): Promise<BookFile> {
+export async function readWhole(bytes: Buffer): Promise<BookFile> {
   const separator = separatorOf(bytes);
   const records: BookFile['records'][number][] = [];
   let format: BookFormat | undefined;
@@ -365,7 +310,7 @@ async function readWhole(bytes: Buffer): Promise<BookFile> {
   let wrong: unknown = invalidInput(
     'The device book is empty: its first line must name its columns.',
   );
-  const ends = await parseRecords(bytes, [0, bytes.length], separator, (cells) => {
+  const ends = await parseRecords(bytes, true, separator, (cells) => {
     records.push(reader?.read(cells));
     if (records.length > 1) return;
     try {
@@ -377,33 +322,6 @@ async function readWhole(bytes: Buffer): Promise<BookFile> {
   });
   if (!format) throw wrong;
   return { ...format, bytes, ends, records };
-}
-
-/** Parses only what is between the records that are as they were. @returns undefined if there is nothing to reuse */
-async function readChanges(bytes: Buffer, before: BookFile): Promise<BookFile | undefined> {
-  const { separator, groupSeparator, columns } = before;
-  const { head, tail } = reusable(before, bytes);
-  if (head === 0) return undefined;
-  const moved = bytes.length - before.bytes.length;
-  const from = before.ends[head - 1] ?? 0;
-  const to = (before.ends[tail - 1] ?? before.bytes.length) + moved;
-  const format = { separator, groupSeparator, columns };
-  const reader = new RowReader(format);
-  const rows: BookFile['records'][number][] = [];
-  try {
-    const ends = await parseRecords(bytes, [from, to], separator, (cells) => {
-      rows.push(reader.read(cells));
-    });
-    const later = before.ends.slice(tail).map((end) => end + moved);
-    return {
-      ...{ ...format, bytes },
-      ends: [...before.ends.slice(0, head), ...ends, ...later],
-      records: [...before.records.slice(0, head), ...rows, ...before.records.slice(tail)],
-    };
-  } catch {
-    // An open quotation mark may be closed further on.
-    return undefined;
-  }
 }
 
 /** What is wrong with a file as a whole, without the code. */

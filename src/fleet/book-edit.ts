@@ -87,23 +87,34 @@ class Rewrite {
   }
 
   /** The file, with further records at its end. */
-  end(added: readonly (readonly string[])[]): Buffer {
+  async end(added: readonly (readonly string[])[], slices: Slices): Promise<Buffer> {
     const { bytes } = this.#file;
     this.#pieces.push(bytes.subarray(this.#copied));
     if (added.length === 0) return Buffer.concat(this.#pieces);
     const lineEnd = this.read(0).end || '\n';
-    const lines = added.map((cells) => line(cells.map(writtenCell), this.#file) + lineEnd);
+    const lines: string[] = [];
+    for (const cells of added) {
+      if (slices.isOver) await slices.next();
+      lines.push(line(cells.map(writtenCell), this.#file) + lineEnd);
+    }
     if (!LINE_END.test(bytes.toString('latin1', bytes.length - 1))) lines.unshift(lineEnd);
     return Buffer.concat([...this.#pieces, Buffer.from(lines.join(''))]);
   }
 }
 
-/** The index of the row that counts for each device. */
-function indexes({ records }: BookFile): Map<string, number> {
+/** The index of the row that counts, for each of these devices that has one. */
+async function indexes(
+  { records }: BookFile,
+  chipids: ReadonlySet<string>,
+  slices: Slices,
+): Promise<Map<string, number>> {
   const found = new Map<string, number>();
-  records.forEach((row, index) => {
-    if (typeof row === 'object' && !found.has(row.chipid)) found.set(row.chipid, index);
-  });
+  for (let index = 1; index < records.length && found.size < chipids.size; index++) {
+    if (slices.isOver) await slices.next();
+    const row = records[index];
+    if (typeof row === 'object' && chipids.has(row.chipid) && !found.has(row.chipid))
+      found.set(row.chipid, index);
+  }
   return found;
 }
 
@@ -161,9 +172,10 @@ function readEdit(
  * are.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export function editedBytes(file: BookFile, edit: unknown): Buffer {
+export async function editedBytes(file: BookFile, edit: unknown): Promise<Buffer> {
+  const slices = new Slices();
   const { rows, gone } = readEdit(edit, file.groupSeparator);
-  const known = indexes(file);
+  const known = await indexes(file, new Set([...rows.keys(), ...gone]), slices);
   const columns = [...file.columns];
   for (const cells of rows.values()) {
     for (const [column, text] of Object.entries(cells))
@@ -193,8 +205,10 @@ export function editedBytes(file: BookFile, edit: unknown): Buffer {
   const touched = new Map<number, Cells | undefined>();
   for (const chipid of gone) touch(touched, known.get(chipid), undefined);
   for (const [chipid, cells] of rows) touch(touched, known.get(chipid), cells);
-  for (const [index, change] of [...touched].sort(([a], [b]) => a - b))
+  for (const [index, change] of [...touched].sort(([a], [b]) => a - b)) {
+    if (slices.isOver) await slices.next();
     rewrite.replace(index, change && cellsOf(rewrite.read(index).cells, change));
+  }
   const added = [...rows].filter(([chipid]) => !known.has(chipid));
   return rewrite.end(
     added.map(([chipid, cells]) =>
@@ -203,6 +217,7 @@ export function editedBytes(file: BookFile, edit: unknown): Buffer {
         { ...cells, chipid },
       ),
     ),
+    slices,
   );
 }
 
@@ -232,7 +247,7 @@ export async function disarmedBytes(file: BookFile): Promise<Buffer> {
     const isArmed = written.some((cell, at) => cell !== cells[at]);
     if (isArmed) rewrite.replace(index, cells);
   }
-  return rewrite.end([]);
+  return rewrite.end([], slices);
 }
 
 async function rowsOf({ records }: BookFile): Promise<Map<string, BookRow>> {

@@ -12,13 +12,13 @@ import {
   faultOf,
   isText,
   lineAt,
-  readBookFile,
   Slices,
   startOf,
   type BookFile,
   type BookProblem,
   type BookRow,
 } from './book-csv';
+import { readBookFile } from './book-read';
 import {
   difference,
   disarmedBytes,
@@ -442,11 +442,12 @@ export class Book {
     if ('edit' in content) {
       const before = bytes.length > 0 ? bytes : Buffer.from(EMPTY_BOOK);
       const file = await readBookFile(before, this.#file);
-      return [file, await readBookFile(editedBytes(file, content.edit), file)];
+      return [file, await readBookFile(await editedBytes(file, content.edit), file)];
     }
     if (content.csv.length > BOOK_LIMITS.file)
       throw invalidInput(`A device book has at most ${BOOK_LIMITS.file} bytes.`);
-    const after = await readBookFile(await disarmedBytes(await readBookFile(content.csv)));
+    const given = await readBookFile(content.csv, this.#file);
+    const after = await readBookFile(await disarmedBytes(given), given);
     // What is no device book now has no rows to compare.
     const before = await readBookFile(bytes, this.#file).catch(() => undefined);
     return [before, after];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readBookFile } from '../../../src/fleet/book-csv';
+import { readBookFile } from '../../../src/fleet/book-read';
 import { disarmedBytes, editedBytes } from '../../../src/fleet/book-edit';
 
 const HEADER = 'chipid,name,groups,note,own';
@@ -37,9 +37,34 @@ describe('the file of a device book', () => {
     );
   });
 
+  it('whose lines were sorted, removed and added is read as if it were new, too', async () => {
+    const line = fc.constantFrom(
+      '7,Gate',
+      '8,"a',
+      'b"',
+      '9,x\r',
+      '',
+      '10,"c""d"',
+      '"',
+      '7,"e',
+      'é,f',
+    );
+    const lines = fc.array(line, { maxLength: 12 }).map((all) => all.join('\n'));
+    await fc.assert(
+      fc.asyncProperty(lines, lines, async (old, now) => {
+        const before = await read(bytesOf(old));
+        if (typeof before === 'string') return;
+        const bytes = bytesOf(now);
+        const changed = await readBookFile(bytes, before).catch((error: Error) => error.message);
+        assert.deepEqual(changed, await read(bytes));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('keeps cells of columns that are called like properties of every object', async () => {
     const file = await readBookFile(Buffer.from('chipid,constructor,__proto__,name\n7,a,b,c\n'));
-    const edited = editedBytes(file, { rows: [{ chipid: '7', name: 'Gate' }] });
+    const edited = await editedBytes(file, { rows: [{ chipid: '7', name: 'Gate' }] });
     assert.equal(String(edited), 'chipid,constructor,__proto__,name\n7,a,b,Gate\n');
   });
 
@@ -48,7 +73,7 @@ describe('the file of a device book', () => {
       fc.asyncProperty(cell, cell, fc.constantFrom(',', ';'), async (note, other, separator) => {
         const head = Buffer.from(HEADER.replaceAll(',', separator) + '\n');
         const file = await readBookFile(head);
-        const edited = editedBytes(file, {
+        const edited = await editedBytes(file, {
           rows: [
             { chipid: '7', note },
             { chipid: '8', note: other },
