@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, isDeviceCloudError, type DeviceCloudClient } from '../../src/index';
 import { testFromRecording } from '../../src/for-nodes';
@@ -8,14 +10,7 @@ import { toProblem } from '../common/errors';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler, Handlers } from '../common/register';
 import { isObject } from '../common/shared.config';
-import {
-  hasErrors,
-  readRevision,
-  toChoices,
-  toDetails,
-  toFleetAnswer,
-  withMessages,
-} from './answers';
+import { fleetAnswer, listText, readRevision, toChoices, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
 import {
@@ -114,6 +109,12 @@ async function readableResult(
   return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
 
+/** Sends JSON in pieces. It rejects if whoever has asked leaves before the end. */
+function sendJson(response: Parameters<Handler>[1], pieces: AsyncGenerator<string>): Promise<void> {
+  response.type('json');
+  return pipeline(Readable.from(pieces), response);
+}
+
 /** Lists the online devices of an application. */
 function devicesRoute(RED: NodeAPI): Handler {
   const devicesOf = deviceReader(RED);
@@ -121,8 +122,9 @@ function devicesRoute(RED: NodeAPI): Handler {
     const id = String(request.params['id']);
     if ('names' in request.query) {
       // For the labels of nodes: what is known already, without a call to the service.
-      const known = findAppNode(RED, id)?.fleet()?.snapshot() ?? [];
-      response.json(known.map(({ chipid, name }) => ({ chipid, name })));
+      const known = findAppNode(RED, id)?.fleet()?.streamChanges(0).devices ?? [];
+      const names = listText(known, ({ chipid, name }) => ({ chipid, name }));
+      sendJson(response, names).catch(() => undefined);
       return;
     }
     if ('groups' in request.query) {
@@ -158,13 +160,11 @@ const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
   });
 
 function toAppChoice({ saved, node }: RunningApp): AppChoice {
-  const devices = node.fleet()?.snapshot() ?? [];
   return {
     id: saved.id,
     name: saved.name ?? '',
     service: serviceOf(saved),
-    devices: devices.length,
-    online: devices.filter(({ online }) => online === true).length,
+    ...(node.fleet()?.count() ?? { devices: 0, online: 0 }),
   };
 }
 
@@ -189,15 +189,18 @@ const fleetRoute =
     const since = readRevision(request.query['since']);
     const send = async (): Promise<void> => {
       const charset = (await mayReadFlows(RED, request)) ? node.charset : undefined;
-      const answer = toFleetAnswer(node.fleet(), since, charset, node.processes);
-      const hide = hasErrors(answer)
-        ? await addressHider(RED, id, () => mayWriteFlows(RED, request))
-        : undefined;
-      response.json(hide ? withMessages(answer, hide) : answer);
+      const pieces = fleetAnswer(since, {
+        ...{ fleet: node.fleet(), charset, processes: node.processes },
+        hider: () => addressHider(RED, id, () => mayWriteFlows(RED, request)),
+      });
+      await sendJson(response, pieces);
     };
     // Only a cluster has to be asked first.
     const ready = node.processes ? node.processes.read().then(send) : send();
-    ready.catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
+    ready.catch((error: unknown) => {
+      // Whoever has left gets no answer.
+      if (!response.headersSent) response.status(500).json({ error: toProblem(error) });
+    });
   };
 
 /** Bytes of an upload that are shown to try a type. */

@@ -1,10 +1,11 @@
-import type {
-  Charset,
-  DeviceCloudClient,
-  DeviceRecord,
-  DeviceSnapshot,
-  Fleet,
-  FleetChanges,
+import {
+  Slices,
+  type Charset,
+  type DeviceCloudClient,
+  type DeviceRecord,
+  type DeviceSnapshot,
+  type Fleet,
+  type FleetChanges,
 } from '../../src/for-nodes';
 import { oneLine } from '../../src/input';
 import { zoneOfService } from '../common/app';
@@ -98,32 +99,92 @@ const toRow = (
 export const readRevision = (since: unknown): number =>
   typeof since === 'string' && /^\d{1,16}$/.test(since) ? Number(since) : 0;
 
+/** Items that are written at once. */
+const BATCH = 250;
+
 /**
- * The answer for a fleet; one without a client has no devices.
- * @param charset of uploads that are not UTF-8; undefined if the user may not see uploads
- * @param processes of a cluster; those of its devices that have moved of late are in every answer
+ * A list as JSON, in pieces: it may be of 50,000 devices, and the event loop turns in between.
+ * @param toItem may promise one
  */
-export function toFleetAnswer(
-  fleet: Fleet | undefined,
-  since: number,
-  charset: Charset | undefined,
-  processes?: DeviceProcesses,
-): FleetAnswer {
-  const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
-  const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
-  const rows = devices.map((device) => toRow(fleet, device, charset));
-  if (processes) {
-    if (!complete) rows.push(...movedRows(fleet, rows, processes, charset));
-    for (const row of rows) showProcess(row, processes);
+export async function* listText<T>(
+  from: Iterable<T>,
+  toItem: (each: T) => object | Promise<object>,
+): AsyncGenerator<string> {
+  const slices = new Slices();
+  let items: object[] = [];
+  let before = '[';
+  const text = (): string => {
+    const batch = before + JSON.stringify(items).slice(1, -1);
+    [items, before] = [[], ','];
+    return batch;
+  };
+  for (const each of from) {
+    const item = toItem(each);
+    items.push(item instanceof Promise ? await item : item);
+    if (items.length < BATCH && !slices.isOver) continue;
+    yield text();
+    if (slices.isOver) await slices.next();
   }
+  yield `${items.length > 0 || before === '[' ? text() : ''}]`;
+}
+
+/** What the answer for a fleet is made of. */
+interface FleetAnswerDeps {
+  /** Undefined without a client: there are no devices. */
+  fleet: Fleet | undefined;
+  /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
+  charset: Charset | undefined;
+  /** Of a cluster; those of its devices that have moved of late are in every answer. */
+  processes: DeviceProcesses | undefined;
+  /** What removes addresses from messages; called only if there is a message. */
+  hider: () => Promise<(message: string) => string>;
+}
+
+/**
+ * The answer for a fleet, a {@link FleetAnswer} as text, in pieces: there may be 50,000 devices, and the event loop turns in
+ * between.
+ */
+export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncGenerator<string> {
+  const { fleet, charset, processes } = deps;
+  const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
+  const { complete, devices, ...changes } = fleet?.streamChanges(since) ?? nothing;
   const cluster = processes?.cluster();
-  return {
+  const head: Omit<FleetAnswer, 'devices'> = {
     ...changes,
-    devices: rows,
     ...(complete ? { complete } : {}),
     ...(cluster ? { cluster } : {}),
     ...(fleet?.book ? { book: true } : {}),
   };
+  yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
+  const moved = complete ? [] : (processes?.moved() ?? []);
+  let hide: ((message: string) => string) | undefined;
+  const hidden = async (row: FleetRow, error: NonNullable<FleetRow['lastError']>) => {
+    hide ??= await deps.hider();
+    return { ...row, lastError: { ...error, message: hide(error.message) } };
+  };
+  yield* listText(withMoved(fleet, devices, moved), (device) => {
+    const row = toRow(fleet, device, charset);
+    if (processes) showProcess(row, processes);
+    return row.lastError ? hidden(row, row.lastError) : row;
+  });
+  yield '}';
+}
+
+/** These devices and, behind them, those that have moved and are not among them. */
+function* withMoved(
+  fleet: Fleet | undefined,
+  devices: Iterable<DeviceSnapshot>,
+  moved: readonly string[],
+): Generator<DeviceSnapshot> {
+  const sent = new Set<string>();
+  for (const device of devices) {
+    if (moved.length > 0) sent.add(device.chipid);
+    yield device;
+  }
+  for (const chipid of moved) {
+    const device = sent.has(chipid) ? undefined : fleet?.device(chipid);
+    if (device) yield device;
+  }
 }
 
 function showProcess(row: FleetRow, processes: DeviceProcesses): void {
@@ -164,35 +225,3 @@ export function toDetails(
     pins: pins(chipid),
   };
 }
-
-function movedRows(
-  fleet: Fleet | undefined,
-  rows: readonly FleetRow[],
-  processes: DeviceProcesses,
-  charset: Charset | undefined,
-): FleetRow[] {
-  const moved = processes.moved();
-  if (moved.length === 0) return [];
-  const there = new Set(rows.map(({ chipid }) => chipid));
-  return moved.flatMap((chipid) => {
-    const device = there.has(chipid) ? undefined : fleet?.device(chipid);
-    return device ? toRow(fleet, device, charset) : [];
-  });
-}
-
-/** Whether an error has a message that may name an address. */
-export const hasErrors = ({ devices }: FleetAnswer): boolean =>
-  devices.some(({ lastError }) => lastError !== null);
-
-/** The same answer with each message changed. */
-export const withMessages = (
-  answer: FleetAnswer,
-  change: (message: string) => string,
-): FleetAnswer => ({
-  ...answer,
-  devices: answer.devices.map((row) =>
-    row.lastError === null
-      ? row
-      : { ...row, lastError: { ...row.lastError, message: change(row.lastError.message) } },
-  ),
-});

@@ -147,17 +147,17 @@ async function readWrite(RED: NodeAPI, body: unknown, request: Request): Promise
   return { id, node, revision, isPreview, content: { csv: await readBody(request) } };
 }
 
-/** Writes the device book: a CSV as a whole, or some of its rows. With `?preview` it says what would change. */
+/** Writes the device book: a CSV as a whole, or some of its rows. The answer is in brief; with `?preview` it says what would change. */
 export const writeBookRoute = (RED: NodeAPI): Handler =>
   auditedRoute<Write>(RED, {
     event: 'apps.book',
     read: (body, _params, request) => readWrite(RED, body, request),
     audited: ({ id, isPreview }) => (isPreview ? { id, preview: true } : { id }),
     answer: ({ id, node, revision, isPreview, content }) =>
-      withBook(node, async (book): Promise<BookAnswer | BookPreview> => {
+      withBook(node, async (book): Promise<BookBrief | BookPreview> => {
         if (isPreview) return book.preview(content, revision);
         await book.write(content, revision);
-        return toAnswer(book, pathOf(RED, id));
+        return toBrief(book, pathOf(RED, id), '');
       }),
     failure: (error) => Promise.resolve([statusOf(error)]),
   });

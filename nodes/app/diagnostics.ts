@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { platform, release } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import type { Book } from '../../src/for-nodes';
+import { Slices, type Book } from '../../src/for-nodes';
 import type { DeviceSnapshot } from '../../src/index';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics, FleetCluster } from './answers.config';
@@ -44,9 +44,6 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
   };
 }
 
-const total = (devices: DeviceSnapshot[], of: (device: DeviceSnapshot) => number): number =>
-  devices.reduce((sum, device) => sum + of(device), 0);
-
 const clusterCounts = (cluster: FleetCluster | undefined): Record<string, number> =>
   cluster
     ? {
@@ -59,31 +56,44 @@ const clusterCounts = (cluster: FleetCluster | undefined): Record<string, number
     : {};
 
 /** Of the device book numbers alone: its names, groups and path are private. */
-const bookCounts = (book: Book | undefined, devices: DeviceSnapshot[]): Record<string, number> =>
+const bookCounts = (book: Book | undefined): Record<string, number> =>
   book
     ? {
         bookDevices: book.size,
         bookGroups: book.groups().length,
         bookRowsLeftOut: book.badRows,
         bookFaults: book.problems.filter(({ line }) => line === 0).length,
-        missing: devices.filter(({ missing }) => missing).length,
       }
     : {};
 
-function countsOf({ node }: RunningApp): Diagnostics['apps'][number]['counts'] {
-  const devices = node.fleet()?.snapshot() ?? [];
-  const count = (is: (device: DeviceSnapshot) => boolean): number => devices.filter(is).length;
+/** What each device adds to the counts. */
+const COUNTED = {
+  devices: () => 1,
+  online: ({ online }) => Number(online === true),
+  channels: ({ channel }) => Number(channel !== null),
+  connected: ({ channel }) => Number(channel?.state === 'connected'),
+  waiting: ({ waiting }) => waiting,
+  running: ({ running }) => running,
+  reconnects: ({ reconnects }) => reconnects,
+  recovered: ({ recovered }) => recovered,
+  missing: ({ missing }) => Number(missing === true),
+} satisfies Record<string, (device: DeviceSnapshot) => number>;
+
+async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][number]['counts']> {
+  const fleet = node.fleet();
+  const slices = new Slices();
+  const counts: Record<string, number> = Object.fromEntries(
+    Object.keys(COUNTED).map((name) => [name, 0]),
+  );
+  for (const device of fleet?.streamChanges(0).devices ?? []) {
+    for (const [name, of] of Object.entries(COUNTED))
+      counts[name] = (counts[name] ?? 0) + of(device);
+    if (slices.isOver) await slices.next();
+  }
   return {
     nodes: Object.keys(node.users).length,
-    devices: devices.length,
-    online: count(({ online }) => online === true),
-    channels: count(({ channel }) => channel !== null),
-    connected: count(({ channel }) => channel?.state === 'connected'),
-    waiting: total(devices, ({ waiting }) => waiting),
-    running: total(devices, ({ running }) => running),
-    reconnects: total(devices, ({ reconnects }) => reconnects),
-    recovered: total(devices, ({ recovered }) => recovered),
-    ...bookCounts(node.fleet()?.book, devices),
+    ...counts,
+    ...bookCounts(fleet?.book),
     ...clusterCounts(node.processes?.cluster()),
   };
 }
@@ -110,11 +120,13 @@ export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
       node: process.version,
       os: `${platform()} ${release()} ${process.arch}`,
     },
-    apps: apps.map((app) => ({
-      id: app.saved.id,
-      settings: settingsOf(app),
-      counts: countsOf(app),
-    })),
+    apps: await Promise.all(
+      apps.map(async (app) => ({
+        id: app.saved.id,
+        settings: settingsOf(app),
+        counts: await countsOf(app),
+      })),
+    ),
     errors: errors.slice(0, ERRORS),
   };
 }

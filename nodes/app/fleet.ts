@@ -90,7 +90,7 @@ interface Holder {
 
 /** The parts of a fleet and a membership that are needed. */
 interface FleetProcessesDeps {
-  fleet: () => Pick<Fleet, 'snapshot' | 'otherBooks'> | undefined;
+  fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
   cluster: () => ClusterMember | undefined;
 }
 
@@ -156,7 +156,8 @@ export class FleetProcesses implements DeviceProcesses {
     const now = Date.now();
     let hasMoved = false;
     this.#holders = new Map();
-    for (const { chipid } of fleet.snapshot()) {
+    // Of a device that was never seen, no process has anything.
+    for (const chipid of fleet.chipids()) {
       const process = owners.of(chipid);
       const known = before.get(chipid);
       const moved = known !== undefined && known.process !== process;

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { finished } from 'node:stream/promises';
 import { Parser, type Options } from 'csv-parse';
 import { invalidInput, isDeviceCloudError, withoutCode } from '../errors';
 import { parseChipid } from '../input/chipid';
 import { show } from '../util/show';
+import { Slices } from '../util/slices';
 
 /** The columns that the book itself reads, in any order; all but the first may be missing. */
 export const BOOK_COLUMNS = ['chipid', 'name', 'groups', 'type', 'note'] as const;
@@ -66,24 +66,8 @@ export const CSV = {
   max_record_size: BOOK_LIMITS.row,
 };
 
-/** Milliseconds of work before the event loop turns. */
-const SLICE = 8;
 /** Bytes that are parsed at once. */
 const CHUNK = 4096;
-
-/** Lets the event loop turn after each slice of work. */
-export class Slices {
-  #began = performance.now();
-
-  get isOver(): boolean {
-    return performance.now() - this.#began > SLICE;
-  }
-
-  async next(): Promise<void> {
-    await nextTurn();
-    this.#began = performance.now();
-  }
-}
 
 /** The line on which a byte is, counted from 1 at another byte, by default the first of the file. */
 export function lineAt(bytes: Buffer, offset: number, from = 0): number {

@@ -4,10 +4,10 @@ import { invalidInput } from '../errors';
 import { parseChipid } from '../input/chipid';
 import { isObject } from '../util/object';
 import { show } from '../util/show';
+import { Slices } from '../util/slices';
 import {
   BOOK_LIMITS,
   CSV,
-  Slices,
   cellText,
   startOf,
   writtenCell,

@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors';
+import { Slices } from '../util/slices';
 import {
   BOOK_LIMITS,
   CR,
@@ -7,7 +8,6 @@ import {
   parseRecords,
   readWhole,
   RowReader,
-  Slices,
   type BookFile,
 } from './book-csv';
 

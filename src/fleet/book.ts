@@ -7,12 +7,12 @@ import writeFileAtomic from 'write-file-atomic';
 import { DeviceCloudError, invalidInput, isDeviceCloudError } from '../errors';
 import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
+import { Slices } from '../util/slices';
 import {
   BOOK_LIMITS,
   faultOf,
   isText,
   lineAt,
-  Slices,
   startOf,
   type BookFile,
   type BookProblem,

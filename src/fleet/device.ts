@@ -64,6 +64,11 @@ export interface FleetChanges {
   complete: boolean;
 }
 
+/** The same with devices that are made one by one. */
+export interface LazyChanges extends Omit<FleetChanges, 'devices'> {
+  devices: Iterable<DeviceSnapshot>;
+}
+
 /** What is known of one device. Plain fields, since there are up to 10,000 devices; times in ms by this clock. */
 export class FleetDevice {
   /** Undefined until a list contains it, and for a device without a name. */

@@ -8,7 +8,13 @@ import type { RecoveryShared } from '../recovery/options';
 import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
 import type { Book } from './book';
-import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
+import {
+  FleetDevice,
+  type DeviceSnapshot,
+  type FleetChanges,
+  type LazyChanges,
+  type ReportedError,
+} from './device';
 import type { KnownUpload, LatestUpload, OtherLatest } from './latest';
 import { readHistoryOptions, type HistoryOptions } from './latest-history';
 import { LatestReader } from './latest-reader';
@@ -66,7 +72,7 @@ export class Fleet {
 
   /** All devices that are known, and those of the book that were never seen. */
   snapshot(): DeviceSnapshot[] {
-    return this.#deps.registry.snapshot();
+    return [...this.#deps.registry.all()];
   }
 
   /**
@@ -190,7 +196,26 @@ export class Fleet {
    * @param revision of that answer; 0: all devices
    */
   changesSince(revision: number): FleetChanges {
+    const changes = this.#deps.registry.changesSince(revision);
+    return { ...changes, devices: [...changes.devices] };
+  }
+
+  /**
+   * As {@link changesSince}, with devices that are made one by one, for a book of 50,000: they may be read in several turns of
+   * the event loop.
+   */
+  streamChanges(revision: number): LazyChanges {
     return this.#deps.registry.changesSince(revision);
+  }
+
+  /** The chip numbers of all devices that are known, without those of the book that were never seen. */
+  *chipids(): Generator<string> {
+    for (const { chipid } of this.#deps.registry.devices()) yield chipid;
+  }
+
+  /** How many devices {@link snapshot} has, and how many of them are online. */
+  count(): { devices: number; online: number } {
+    return this.#deps.registry.count();
   }
 
   /**

@@ -9,7 +9,7 @@ import type { Book } from './book';
 import {
   FleetDevice,
   type DeviceSnapshot,
-  type FleetChanges,
+  type LazyChanges,
   type FleetError,
   type ReportedError,
 } from './device';
@@ -141,31 +141,44 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     };
   }
 
-  /** Devices that changed after a revision. For one of another registry, or 0, all devices. */
-  changesSince(revision: number): FleetChanges {
+  /**
+   * Devices that changed after a revision. For one of another registry, or 0, all devices. They may be made in several turns of
+   * the event loop: what changes meanwhile has a later revision.
+   */
+  changesSince(revision: number): LazyChanges {
     const isKnown = revision >= this.#first && revision <= this.revision;
     const complete = !isKnown || revision < this.#forgotten;
-    if (complete)
-      return { revision: this.revision, devices: this.snapshot(), removed: [], complete };
-    const devices: DeviceSnapshot[] = [];
-    for (const device of this.#devices.values())
-      if (device.revision > revision) devices.push(this.snapshotOf(device));
+    if (complete) return { revision: this.revision, devices: this.all(), removed: [], complete };
+    const missing: string[] = [];
     const removed: string[] = [];
     for (const [chipid, removedAt] of this.#removed) {
-      if (removedAt <= revision) continue;
       // A device of the book that is forgotten is missing again.
-      if (this.#book?.has(chipid)) devices.push(this.snapshotOf(new FleetDevice(chipid)));
-      else removed.push(chipid);
+      if (removedAt > revision) (this.#book?.has(chipid) ? missing : removed).push(chipid);
     }
+    const devices = this.#changedAfter(revision, missing);
     return { revision: this.revision, devices, removed, complete };
   }
 
+  *#changedAfter(revision: number, missing: readonly string[]): Generator<DeviceSnapshot> {
+    for (const device of this.#devices.values())
+      if (device.revision > revision) yield this.snapshotOf(device);
+    for (const chipid of missing) yield this.snapshotOf(new FleetDevice(chipid));
+  }
+
   /** All devices that are known, and those of the book that were never seen. */
-  snapshot(): DeviceSnapshot[] {
-    const known = Array.from(this.#devices.values(), (device) => this.snapshotOf(device));
+  *all(): Generator<DeviceSnapshot> {
+    for (const device of this.#devices.values()) yield this.snapshotOf(device);
     for (const chipid of this.#book?.chipids() ?? [])
-      if (!this.#devices.has(chipid)) known.push(this.snapshotOf(new FleetDevice(chipid)));
-    return known;
+      if (!this.#devices.has(chipid)) yield this.snapshotOf(new FleetDevice(chipid));
+  }
+
+  /** How many devices those are, and how many are online. */
+  count(): { devices: number; online: number } {
+    let [devices, online] = [this.#devices.size, 0];
+    for (const device of this.#devices.values())
+      if (device.snapshot(this.readAt).online === true) online++;
+    for (const chipid of this.#book?.chipids() ?? []) if (!this.#devices.has(chipid)) devices++;
+    return { devices, online };
   }
 
   /** What is known of a device, and what the book says of it. */
