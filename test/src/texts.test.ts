@@ -79,6 +79,14 @@ describe('the texts of the editor', () => {
     }
   });
 
+  it('say nothing of a device where any call may have had no answer in time', () => {
+    const [en, zh] = ['en-US', 'zh-CN'].map(
+      (lang) => catalogue('app', lang)['common.advice.TIMEOUT'],
+    );
+    assert.doesNotMatch(en ?? 'device', /device|offline/i);
+    assert.doesNotMatch(zh ?? '设备', /设备|离线|在线/);
+  });
+
   it('that nodes share are all used by one of them', () => {
     const used = usedKeys([...SHARED, ...NODES.map((node) => `nodes/${node}`)]);
     const keys = Object.keys(ownTexts('common', 'en-US'));
