@@ -386,7 +386,8 @@ export class Reconciliation {
 
   /**
    * Tells for a place in the records whether the record there may be an arrival that was not found in any form: it lies
-   * between two records that were found, and so does such an arrival.
+   * between two records that were found, and so does such an arrival; or it follows the last that was found as directly
+   * as such an arrival does, without a gap.
    */
   #betweenFound(
     records: readonly HistoryRecord[],
@@ -404,7 +405,15 @@ export class Reconciliation {
     };
     const low = lastBefore(records);
     const high = lastBefore(records.toReversed()).reverse();
-    return (at) => unfound.some((place) => place > (low[at] ?? -1) && place < (high[at] ?? -1));
+    const lastAt = records.findLastIndex((record) => of.has(record));
+    const last = of.get(records[lastAt] as HistoryRecord) ?? -1;
+    const missing = new Set(unfound);
+    let next = last + 1;
+    while (missing.has(next) && this.#all[next]?.isAfterGap === false) next++;
+    const end = lastAt + (next - last);
+    return (at) =>
+      (at > lastAt && at < end) ||
+      unfound.some((place) => place > (low[at] ?? -1) && place < (high[at] ?? -1));
   }
 }
 

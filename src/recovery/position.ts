@@ -80,6 +80,8 @@ export interface Arrival {
   readonly keys: BodyKeys;
   /** Unix time in milliseconds, by the service's clock; NaN if an earlier run received it. */
   readonly timestamp: number;
+  /** Something may have been missed right before it. */
+  readonly isAfterGap: boolean;
   /** Held back, not emitted yet. */
   held: Upload | undefined;
   /** It may be the late announcement of an upload that has been recovered already: then it is not emitted. */
@@ -98,10 +100,15 @@ export class Arrivals {
   #held = 0;
   /** Something may have been missed since the history was requested. */
   #gapped = false;
+  /** Something may have been missed since the newest one. */
+  #isAfterGap = true;
 
   /** @param saved arrivals of an earlier run */
   constructor(saved: readonly BodyKeys[] = []) {
-    for (const keys of saved) this.add(keys, NaN);
+    for (const keys of saved) {
+      this.add(keys, NaN);
+      this.#isAfterGap = true;
+    }
   }
 
   get size(): number {
@@ -138,13 +145,25 @@ export class Arrivals {
 
   /** @param held the upload itself if it is held back */
   add(keys: BodyKeys, timestamp: number, held?: Upload, isDoubtful = false): void {
-    this.#entries.push({ keys, timestamp, held, isDoubtful, isLate: false, isCounted: false });
+    const isAfterGap = this.#isAfterGap;
+    this.#isAfterGap = false;
+    // Literally: spreading costs a microsecond.
+    this.#entries.push({
+      keys,
+      timestamp,
+      isAfterGap,
+      held,
+      isDoubtful,
+      isLate: false,
+      isCounted: false,
+    });
     if (held) this.#held++;
   }
 
   /** There may be a gap before whatever arrives from now on. */
   gap(): void {
     this.#gapped = true;
+    this.#isAfterGap = true;
   }
 
   /** The history is being requested. */

@@ -82,6 +82,42 @@ describe('a history that has what arrived in no form that is known', () => {
     subject.recovery.close();
   });
 
+  it('does not double a single upload after which others were missed', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    for (const body of ['a', 'odd']) subject.live(body);
+    subject.has(...records('before', 'a', 'ddo', 'missed 1', 'missed 2'));
+    await subject.connect();
+    for (let minute = 0; minute < 10; minute++) await later(60_000);
+    assert.deepEqual(subject.given.slice(2), [
+      ['missed 1', 4],
+      ['missed 2', 5],
+    ]);
+    assert.deepEqual(subject.kinds(), ['not given back']);
+    subject.recovery.close();
+  });
+
+  it('gives back all that was missed around a single upload that it does not have', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    subject.live('a');
+    subject.has(...records('before', 'a', 'missed 1', 'missed 2'));
+    subject.recovery.onState('connected');
+    subject.live('odd');
+    await settled();
+    await subject.connect();
+    for (let minute = 0; minute < 10; minute++) await later(60_000);
+    assert.deepEqual(subject.given.map(([body]) => body).sort(), [
+      'a',
+      'missed 1',
+      'missed 2',
+      'odd',
+    ]);
+    subject.recovery.close();
+  });
+
   it('counts as text with fewer arrivals', async () => {
     const subject = createSubject();
     subject.has(...records('before'));
