@@ -90,6 +90,7 @@ const SHARES = {
     redis: /\.redis\.test\.ts$/,
     cluster: /^cluster\/(?!.*\.redis\.)/,
     recovery: /^(recovery|properties|history)\//,
+    fleet: /^(commands|fleet|recording|simulator|state)\//,
   },
   nodes: { matrix: /^matrix\//, cluster: /^(cluster|app\/|history|many)/ },
   editor: { dialogs: /^(dialogs|sidebar)/ },

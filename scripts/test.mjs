@@ -145,6 +145,7 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     ...(HAS_REDIS ? [share('unit', 'redis', '24')] : []),
     share('unit', 'cluster', '24'),
     share('unit', 'rest'),
+    share('unit', 'fleet', '22'),
     onNodeRed('e2e', '4'),
     onNodeRed('e2e', '5'),
     async () => (await isBuilt) && mochaStep('tests of flows', SUITES.flows),
