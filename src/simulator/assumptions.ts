@@ -165,22 +165,30 @@ export const replyTo = ({ get, id }: Question, value: unknown = null): object =>
 /** Milliseconds from its answer to the push until the reply. */
 export const REPLIES_AFTER = 100;
 
-/** The longest sleep that a push can order, in seconds. */
-const MAX_SLEEP = 86_400;
+/** The longest time for which a push can order a device to be away, in seconds. */
+const MAX_AWAY = 86_400;
 
 /**
- * 4.2.3: JSON with a number of seconds, `{"sleep":10}`, lets a device of the simulator sleep that long, from
- * the moment at which it would reply to a question. It uploads as soon as it wakes.
- * @returns seconds, or undefined if it is no such order
+ * 4.2.3: JSON with a number of seconds lets a device of the simulator be away that long, from the moment at which it would
+ * reply to a question. `{"sleep":10}`: it keeps its pins, and uploads as soon as it wakes. `{"unplug":10}`: it loses its power,
+ * and boots with its pins low.
+ * @returns undefined if it is no such order
  */
-export function readSleepOrder(text: string): number | undefined {
+export function readAwayOrder(
+  text: string,
+): { kind: 'sleep' | 'unplug'; seconds: number } | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
-    const { sleep } = JSON.parse(text) as { sleep?: unknown };
-    return typeof sleep === 'number' && sleep > 0 && sleep <= MAX_SLEEP ? sleep : undefined;
+    const order = JSON.parse(text) as { sleep?: unknown; unplug?: unknown };
+    for (const kind of ['sleep', 'unplug'] as const) {
+      const { [kind]: seconds } = order;
+      if (typeof seconds === 'number' && seconds > 0 && seconds <= MAX_AWAY)
+        return { kind, seconds };
+    }
   } catch {
-    return undefined;
+    // It is no JSON.
   }
+  return undefined;
 }
 
 /** Rule 3 of 4.2: a POST body is form-encoded; any other body with content is an illegal request. */

@@ -4,7 +4,7 @@ import {
   CLOSE_DELETED,
   CLOSE_REPLACED,
   readQuestion,
-  readSleepOrder,
+  readAwayOrder,
   REPLIES_AFTER,
   replyTo,
 } from './assumptions';
@@ -258,12 +258,21 @@ export class Service {
         this.upload(device, Buffer.from(JSON.stringify(reply)));
       });
     }
-    const seconds = readSleepOrder(text);
-    if (seconds === undefined) return;
+    const order = readAwayOrder(text);
+    if (!order) return;
     this.#afterAnswer(device, () => {
-      device.sleep();
-      this.timers.after(seconds * 1000, () => device.wake());
+      if (order.kind === 'unplug') this.unplug(device, order.seconds);
+      else {
+        device.sleep();
+        this.timers.after(order.seconds * 1000, () => device.wake());
+      }
     });
+  }
+
+  /** Lets a device lose its power, and have it again after some seconds. */
+  unplug(device: Device, seconds: number): void {
+    device.switchOff();
+    this.timers.after(seconds * 1000, () => device.switchOn());
   }
 
   deleteApp(): void {

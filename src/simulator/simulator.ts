@@ -62,6 +62,11 @@ export interface Simulator {
   /** Switches a device on again: it boots. */
   switchOn(chipid: string | number): void;
   /**
+   * Lets a device lose its power: it is off, and boots with its pins low after some seconds, default 5.
+   * @throws OptionError if that is no number from 0 to a day
+   */
+  unplug(chipid: string | number, seconds?: number): void;
+  /**
    * Puts a device to sleep: it leaves the list, uploads nothing and answers nothing, calls under way
    * included. With the option `sleep` it wakes by itself, otherwise by {@link wake}.
    */
@@ -219,6 +224,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       ),
     switchOff: (chipid) => device(chipid).switchOff(),
     switchOn: (chipid) => device(chipid).switchOn(),
+    unplug: (chipid, seconds = 5) =>
+      service.unplug(device(chipid), numberIn('seconds', seconds, 0, 86_400)),
     sleep: (chipid) => device(chipid).sleep(),
     wake: (chipid) => device(chipid).wake(),
     fail: (name, how = {}) => faults.add(name, how),

@@ -115,6 +115,22 @@ describe('the flows of npm start', () => {
 
   it('switch a device, and show the level only when the device has confirmed it', switches);
 
+  it('pull the plug of a device, whose heater keeps its level', async () => {
+    await page.getByText('The heater of Power meter is kept on').waitFor();
+    await card(METER).getByRole('button', { name: 'Pull the plug of Power meter' }).click();
+    await page.getByText('The plug of Power meter was pulled').waitFor();
+    await shows(METER, /^offline since/);
+    simulator.switchOn(METER);
+    assert.equal(level(METER), '0');
+    const { id } = named(demoFlows, 'Keep the heater as it is');
+    await until(() => stage.editor.statuses.get(id)?.fill === 'yellow', 'it is to be looked at');
+    await card(METER).getByRole('checkbox').click();
+    await shows(METER, /Heater off since/);
+    await card(METER).getByRole('checkbox').click();
+    await shows(METER, /Heater on since/);
+    assert.equal(level(METER), '1');
+  });
+
   it('show an error on the dashboard, and leave the switch as it was', async () => {
     simulator.fail('gateway', { path: 'set_gpio_edge', times: 1 });
     await card(DOOR).getByRole('checkbox').click();

@@ -120,4 +120,24 @@ describe('simulator: devices that sleep', () => {
       return Promise.resolve();
     }),
   );
+
+  it(
+    'lose their power by a handle or by a push, and boot with their pins low',
+    withSimulator({ devices: 1 }, async (simulator) => {
+      const device = simulator.device(10000001);
+      for (const pull of [
+        () => Promise.resolve(simulator.unplug(10000001, 0.01)),
+        () => push(simulator, '10000001', '{"unplug":0.01}'),
+      ]) {
+        simulator.setPin(10000001, 3, 1);
+        const { boots } = device;
+        await pull();
+        await until(() => device.boots > boots, 'it is back');
+        assert.deepEqual([device.levels[3], device.online], ['0', true]);
+      }
+      simulator.unplug(10000001, 3600);
+      assert.deepEqual(await listed(simulator), []);
+      assert.throws(() => simulator.unplug(10000001, -1), /seconds/);
+    }),
+  );
 });
