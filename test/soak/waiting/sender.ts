@@ -1,13 +1,15 @@
 // A process that sends commands to devices that come and go, until it is killed. It writes down what happens:
-// `+id` a command waits, `=id CODE` it has ended.
+// `~id CHIPID` a command arrives, `+id CHIPID` it waits, `=id CODE` it has ended. With REDIS it shares the devices with others.
 import { writeSync } from 'node:fs';
-import { DeviceCloudClient, isDeviceCloudError } from '../../../src';
+import { DeviceCloudClient, isDeviceCloudError, joinCluster } from '../../../src';
 import {
   JournalStore,
   KeptCalls,
+  keptStoreOf,
   StateFolder,
   withOrigin,
   type KeptCommands,
+  type WaitingStore,
 } from '../../../src/for-nodes';
 
 interface Command {
@@ -24,18 +26,24 @@ const note = (line: string): void => void writeSync(1, `${line}\n`);
 /** Even devices have commands that wait for the list, too; each device one kind, which has an order. */
 const whenOf = (chipid: string) => (Number(chipid) % 2 === 0 ? 'online' : 'upload');
 
-async function main(): Promise<void> {
+const { REDIS: url } = process.env;
+
+async function openJournal(): Promise<WaitingStore> {
   const log = (line: string): void => note(`!${line}`);
   const state = await StateFolder.open(folder, { application: 'soak', log });
   const journal = await state.journal('commands');
   if (!journal) throw new Error('there is no journal');
-  const store = new JournalStore(journal);
+  return new JournalStore(journal);
+}
+
+async function main(): Promise<void> {
+  const cluster = url ? await joinCluster({ url, application: 'soak', lease: 2000 }) : undefined;
+  const client = new DeviceCloudClient({ baseUrl, appid, appkey, ...(cluster && { cluster }) });
+  const store = cluster ? keptStoreOf(client.waiting, 'app') : await openJournal();
   const calls = new KeptCalls({
     store: () => Promise.resolve(store),
     failed: (error) => note(`!${String(error)}`),
   });
-  const client = new DeviceCloudClient({ baseUrl, appid, appkey });
-
   const send = async ({ id, chipid }: Command, kept: KeptCommands): Promise<void> => {
     try {
       const mark = kept.marks.get(chipid);
@@ -53,14 +61,21 @@ async function main(): Promise<void> {
     } catch (error) {
       note(`=${id} ${isDeviceCloudError(error) ? error.code : String(error)}`);
     }
-    await kept.close();
+    if (!kept.isDetached) await kept.close();
   };
 
-  for (const kept of await calls.take()) void send(kept.call.what() as Command, kept);
+  const take = async (): Promise<void> => {
+    for (const kept of await calls.take()) void send(kept.call.what() as Command, kept);
+  };
+  store?.onGone?.(() => void take().catch((error: unknown) => note(`?${String(error)}`)));
+  while (cluster && cluster.state !== 'member')
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  await take();
   note('*');
   const devices = process.env['DEVICES']?.split(',') ?? [];
   for (let n = 0; n < Number(count); n++) {
     const command = { id: Number(first) + n, chipid: devices[n % devices.length] ?? '' };
+    note(`~${command.id} ${command.chipid}`);
     void send(command, calls.add({ chipids: [command.chipid], node: '', what: () => command }));
     // Some at once, some apart.
     if (n % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
