@@ -7,7 +7,7 @@ import {
   type ChannelView,
 } from '../channel/listener';
 import { invalidInput } from '../errors';
-import { arrivalKeys, joinKeys, parseForm } from '../history/form';
+import { arrivalKeys, type BodyKeys, parseForm } from '../history/form';
 import { parseZoneSetting } from '../history/zone';
 import type { Listen, Listening, RecoverHere } from '../recovery/listen';
 import type { Deliver } from '../recovery/options';
@@ -36,7 +36,7 @@ export class Gate {
   readonly #cluster: Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
   readonly #places: ReadonlySet<Place>;
   /** Keys of the uploads that were emitted after the position, if there is one. */
-  #left: string[] = [];
+  #left: BodyKeys[] = [];
   /** Uploads for the queue that do not have a position yet, as texts. */
   #queued: string[] = [];
   /** To be written as soon as what was emitted has reached the flow. */
@@ -57,7 +57,7 @@ export class Gate {
     if (!this.#cluster.mayEmit(this.#chipid)) return false;
     const places = [...this.#places];
     // Before the listeners are called, since a flow may change the bytes.
-    if (this.position) this.#left.push(joinKeys(arrivalKeys(upload.body)));
+    if (this.position) this.#left.push(arrivalKeys(upload.body));
     if (places.some(({ deliver }) => deliver === 'queue')) this.#enqueue(upload);
     let isShared = false;
     for (const { listener, deliver } of places) {
@@ -88,7 +88,10 @@ export class Gate {
     const { position } = this;
     const left = this.#left;
     if (position && left.length > 0 && left.length <= MOST_KEYS)
-      this.save({ ...position, keys: [...(position.keys ?? []), ...left] });
+      this.save({
+        ...position,
+        keys: [...(position.keys ?? []), ...left.map((keys) => keys.join())],
+      });
     this.#left = [];
   }
 

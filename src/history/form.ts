@@ -32,9 +32,6 @@ export function parseForm(value: unknown = 'auto'): HistoryFormSetting {
   );
 }
 
-/** Whether an upload is text: then it shows how texts are written, while binary data may be in Base64 anywhere. */
-export const isText = (keys: BodyKeys): boolean => keys.isText;
-
 /** Of longer bodies, only hashes are remembered, which need less memory. */
 const MAX_TEXT = 64;
 /** Characters of a hash, 72 bits. V8 copies a part of at most 12 characters, and keeps the whole text of a longer one. */
@@ -106,6 +103,7 @@ export class BodyKeys {
     return typeof this.#of === 'string' ? textKey(this.#of) : this.#of.base64;
   }
 
+  /** Whether it is text: then it shows how texts are written, while binary data may be in Base64 anywhere. */
   get isText(): boolean {
     return typeof this.#of === 'string' || this.#of.text === this.#of.base64;
   }
@@ -198,9 +196,7 @@ const SAVED = { trimmed: '\ud801', tagged: '\ud802', base64: '\ud803' } as const
 const MARK = /(?=[\ud801-\ud803](?![\udc00-\udfff]))/;
 const SAVED_FORMS = ['trimmed', 'tagged', 'base64'] as const;
 
-export const joinKeys = (keys: BodyKeys): string => keys.join();
-
-/** Splits the result of {@link joinKeys}. */
+/** Splits what {@link BodyKeys.join} has returned. */
 export function splitKeys(saved: string): BodyKeys {
   const [text = '', ...others] = saved.split(MARK);
   const keys = { text, trimmed: text, tagged: text, base64: text };

@@ -1,11 +1,4 @@
-import {
-  FORMS,
-  isLossy,
-  isText,
-  mayBeEmpty,
-  type BodyKeys,
-  type HistoryForm,
-} from '../history/form';
+import { FORMS, isLossy, mayBeEmpty, type BodyKeys, type HistoryForm } from '../history/form';
 import type { HistoryRecord } from '../history/record';
 import type { Arrival } from './position';
 import type { Since } from './ids';
@@ -71,7 +64,8 @@ class Evidence {
 
   /** Whether an arrival has a record, but none that keeps all of it. */
   isOnlyLossy(index: number): boolean {
-    return this.isFound(index) && !this.isFound(index, 'text') && !this.isFound(index, 'base64');
+    const found = this.#found[index] ?? 0;
+    return found !== 0 && (found & (BIT.text | BIT.base64)) === 0;
   }
 
   /** Whether an arrival is found only in Base64 although the answer is read as text, or only as text although in Base64. */
@@ -131,7 +125,7 @@ class Evidence {
   #scores(ofTexts: boolean): Record<HistoryForm, number> {
     const scores = { text: 0, trimmed: 0, tagged: 0, base64: 0 };
     for (const [index, keys] of this.arrived.entries())
-      for (const form of isText(keys) === ofTexts ? FORMS : [])
+      for (const form of keys.isText === ofTexts ? FORMS : [])
         if (this.isSure(index) || !isLossy(form) || keys[form] === keys.text)
           scores[form] += Number(this.#shows(index, keys, form));
     return scores;

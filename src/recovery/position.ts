@@ -1,4 +1,4 @@
-import { type BodyKeys, FORMS, type HistoryForm, joinKeys, splitKeys } from '../history/form';
+import { type BodyKeys, FORMS, type HistoryForm, splitKeys } from '../history/form';
 import { type RecordId, idFromText } from '../history/record';
 import { WIDEST } from '../history/zone';
 import { invalidInput } from '../errors';
@@ -313,14 +313,14 @@ export class Progress {
     if (edge) position.edge = edge;
     if (measure) position.measure = measure;
     if (this.#unsure) {
-      if (last !== undefined) position.last = joinKeys(last);
-      position.keys = arrivals.emittedKeys().map(joinKeys);
+      if (last !== undefined) position.last = last.join();
+      position.keys = arrivals.emittedKeys().map((keys) => keys.join());
       return position;
     }
     // This runs with every upload: the arrivals are counted already, and the newest is the last.
     position.live += arrivals.emitted;
     const newest = arrivals.newestEmitted() ?? last;
-    if (newest !== undefined) position.last = joinKeys(newest);
+    if (newest !== undefined) position.last = newest.join();
     return position;
   }
 }

@@ -19,9 +19,9 @@ import {
 import { FIRST_TRIES, Settling, WAITING } from './settling';
 
 /** After this many failed readings in a row, live uploads no longer wait for the history of a device. */
-export const FAILED_TRIES = 5;
+const FAILED_TRIES = 5;
 /** After this many invalid answers: the next one is unlikely to be better. */
-export const INVALID_TRIES = 2;
+const INVALID_TRIES = 2;
 /** How many answers find no room beside those of other devices before that is reported. */
 const WAITING_TRIES = 3;
 /** Milliseconds until an upload that may have been announced late is looked up in the history. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AGREEING, FORMS, type HistoryForm, isText } from '../history/form';
+import { AGREEING, FORMS, type HistoryForm } from '../history/form';
 import { BEFORE_ALL, HistoryRecord, type RecordId } from '../history/record';
 import { USUAL_ZONE, toUnix, zoneOf, zoneOffset, zoneText } from '../history/zone';
 import type { Upload } from '../types';
@@ -316,7 +316,7 @@ export class Settling {
     const { encoding, zone } = this.#device;
     for (const [{ keys }, record] of pairs)
       // Binary data may be in Base64 among texts.
-      if (isText(keys)) facts.sawForms(FORMS.filter((each) => record.key(each) === keys[each]));
+      if (keys.isText) facts.sawForms(FORMS.filter((each) => record.key(each) === keys[each]));
     const timed = pairs.filter(([{ timestamp }, { time }]) => timestamp > 0 && time !== '');
     // Not all: other devices are to be heard, too.
     for (const [{ timestamp }, { time }] of timed.slice(-AGREEING)) {
