@@ -44,7 +44,7 @@ function provides(folder: string, type: string): Contributed | undefined {
 }
 
 /** The `node_modules` that a folder sees: its own, and those above. */
-function modulesSeen(folder: string): string[] {
+export function modulesSeen(folder: string): string[] {
   const own = join(folder, 'node_modules');
   return dirname(folder) === folder ? [own] : [own, ...modulesSeen(dirname(folder))];
 }

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import type { Allowed } from './allowed';
-import type { Contributed } from './contributed';
+import { modulesSeen, type Contributed } from './contributed';
 import type { Answer, Command, Report, Start, Traffic } from './protocol';
 
 /** Milliseconds that Node-RED may take to start on a busy machine, and for each command after that. */
@@ -48,11 +48,15 @@ export function findNodeRed(from: string): string | undefined {
   return dirname(from) === from ? undefined : findNodeRed(dirname(from));
 }
 
-/** The outermost `node_modules` that a file is in: everything that it loads is there. */
-function modulesAround(path: string): string {
-  const parts = realpathSync(path).split(sep);
+/** The `node_modules` from which a package loads what it needs: the outermost that it is in, or those above its folder. */
+function modulesAround(path: string): string[] {
+  const real = realpathSync(path);
+  const parts = real.split(sep);
   const first = parts.indexOf('node_modules');
-  return first === -1 ? join(path, 'node_modules') : parts.slice(0, first + 1).join(sep);
+  if (first !== -1) return [parts.slice(0, first + 1).join(sep)];
+  return modulesSeen(real)
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => [folder, realpathSync(folder)]);
 }
 
 /** Names of permission flags differ by version; all supported versions have them. */
@@ -100,7 +104,7 @@ export class NodeRed {
     };
     const { nodeRed, ownPackage, contributed = [] } = places;
     const packages = [ownPackage, ...contributed.map(({ folder }) => folder)];
-    const read = [...packages, ...[nodeRed, ...packages].map(modulesAround)];
+    const read = [...packages, ...[nodeRed, ...packages].flatMap(modulesAround)];
     const flags = permissions([...new Set(read)], this.userDir, allowed);
     const own = (name: string): string => join(__dirname, `${name}.js`);
     this.#child = spawn(

@@ -46,6 +46,9 @@ function encodedPattern(secrets: Iterable<Buffer>): RegExp | undefined {
   return forms.length > 0 ? new RegExp(forms.join('|'), 'gi') : undefined;
 }
 
+/** Devices whose keys are remembered. */
+const MAX_DEVKEYS = 10_000;
+
 /** Cleans what goes into one recording. */
 export class Cleaner {
   readonly #isAnonymous: boolean;
@@ -53,6 +56,8 @@ export class Cleaner {
   /** As bytes, for uploads. */
   readonly #secrets: readonly Buffer[];
   readonly #encoded: RegExp | undefined;
+  /** The key of a device, and what is looked for instead once it was needed. */
+  readonly #devkeys = new Map<string, { key: string; pattern?: RegExp }>();
   readonly #chipids = new Map<string, string>();
   readonly #names = new Map<string, string>();
 
@@ -66,6 +71,24 @@ export class Cleaner {
       .flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())]);
     this.#secrets = [...new Set(forms)].map((secret) => Buffer.from(secret));
     this.#encoded = encodedPattern(this.#secrets);
+  }
+
+  /** A device's own key, from a list: from now on it is hidden in what is recorded of this device. */
+  learnDevkey(chipid: string, key: unknown): void {
+    if (typeof key !== 'string' || key.length < MIN_SECRET) return;
+    if (this.#devkeys.get(chipid)?.key === key || this.#devkeys.size >= MAX_DEVKEYS) return;
+    this.#devkeys.set(chipid, { key });
+  }
+
+  #devkeyOf(chipid: string | undefined): RegExp | undefined {
+    const known = chipid === undefined ? undefined : this.#devkeys.get(chipid);
+    if (!known) return undefined;
+    const { key } = known;
+    const plainForm = key.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+    return (known.pattern ??= new RegExp(
+      [plainForm, encodedPattern([Buffer.from(key)])?.source ?? []].flat().join('|'),
+      'gi',
+    ));
   }
 
   /** The number of a device as the recording has it. */
@@ -92,10 +115,14 @@ export class Cleaner {
     return other;
   }
 
-  /** Hides secrets, and whatever looks like a sign; replaces the chip numbers that are known by now. */
-  text(text: string): string {
-    const redacted = this.#redact(text);
-    const clean = this.#encoded ? redacted.replace(this.#encoded, HIDDEN) : redacted;
+  /**
+   * Hides secrets, and whatever looks like a sign; replaces the chip numbers that are known by now.
+   * @param chipid the device that it is about, if it is about one
+   */
+  text(text: string, chipid?: string): string {
+    let clean = this.#redact(text);
+    for (const pattern of [this.#encoded, this.#devkeyOf(chipid)])
+      if (pattern) clean = clean.replace(pattern, HIDDEN);
     if (!this.#isAnonymous) return clean;
     const name = this.#names.get(clean);
     if (name !== undefined) return name;
@@ -106,35 +133,41 @@ export class Cleaner {
   }
 
   /** The same for each text in a value of JSON. */
-  value(value: unknown): unknown {
-    if (typeof value === 'string') return this.text(value);
+  value(value: unknown, chipid?: string): unknown {
+    if (typeof value === 'string') return this.text(value, chipid);
     if (typeof value === 'number') {
       const written = String(value);
       const clean = this.text(written);
       if (clean === written) return value;
       return Number.isSafeInteger(Number(clean)) ? Number(clean) : clean;
     }
-    if (Array.isArray(value)) return value.map((each) => this.value(each));
+    if (Array.isArray(value)) return value.map((each) => this.value(each, chipid));
     if (!isObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [this.text(name), this.#property(name, each)]),
+      Object.entries(value).map(([name, each]) => [
+        this.text(name, chipid),
+        this.#property(name, each, chipid),
+      ]),
     );
   }
 
   /** The parameters of a call. A message in hexadecimal or Base64 that holds a secret is left out. */
-  params(params: Readonly<Record<string, string>>): Record<string, string> {
+  params(params: Readonly<Record<string, string>>, chipid?: string): Record<string, string> {
     const { message, format } = params;
     const clean = Object.entries(params).map(([name, value]) => [
       name,
-      name === 'devid' ? this.chipid(value) : this.text(value),
+      name === 'devid' ? this.chipid(value) : this.text(value, chipid),
     ]);
-    if (message !== undefined && this.#hidesSecret(message, format))
+    if (message !== undefined && this.#hidesSecret(message, format, chipid))
       clean.push(['message', HIDDEN]);
     return Object.fromEntries(clean) as Record<string, string>;
   }
 
-  /** @returns the bytes with an asterisk for each byte of a secret, or of one that is encoded; undefined if there is none in them */
-  bytes(bytes: Buffer): Buffer | undefined {
+  /**
+   * @param chipid the device that they are about, if they are about one
+   * @returns the bytes with an asterisk for each byte of a secret, or of one that is encoded; undefined if there is none
+   */
+  bytes(bytes: Buffer, chipid?: string): Buffer | undefined {
     let clean: Buffer | undefined;
     for (const secret of this.#secrets) {
       for (
@@ -146,26 +179,26 @@ export class Cleaner {
         clean.fill('*', at, at + secret.length);
       }
     }
-    for (const { index, 0: form } of this.#encoded
-      ? bytes.toString('latin1').matchAll(this.#encoded)
-      : []) {
+    const patterns = [this.#encoded, this.#devkeyOf(chipid)].filter((each) => each !== undefined);
+    if (patterns.length === 0) return clean;
+    const text = bytes.toString('latin1');
+    for (const { index, 0: form } of patterns.flatMap((each) => [...text.matchAll(each)])) {
       clean ??= Buffer.from(bytes);
       clean.fill('*', index, index + form.length);
     }
     return clean;
   }
 
-  #property(name: string, value: unknown): unknown {
+  #property(name: string, value: unknown, chipid: string | undefined): unknown {
     if (NEVER.has(plain(name))) return HIDDEN;
-    if (!this.#isAnonymous) return this.value(value);
-    if (NAMES.has(name) && (typeof value === 'string' || typeof value === 'number'))
-      return this.name(value);
-    return this.value(value);
+    const isName = typeof value === 'string' || typeof value === 'number';
+    if (this.#isAnonymous && NAMES.has(name) && isName) return this.name(value);
+    return this.value(value, chipid);
   }
 
-  #hidesSecret(message: string, format: string | undefined): boolean {
+  #hidesSecret(message: string, format: string | undefined, chipid: string | undefined): boolean {
     if (format !== 'HEX' && format !== 'B64') return false;
     const bytes = format === 'HEX' ? Buffer.from(message, 'hex') : decodeBase64(message);
-    return bytes !== undefined && this.bytes(bytes) !== undefined;
+    return bytes !== undefined && this.bytes(bytes, chipid) !== undefined;
   }
 }

@@ -221,14 +221,14 @@ export class Recorder implements CallObserver {
   /** A frame could not be read. */
   onFault(chipid: string, fault: string): void {
     if (!this.#has(chipid)) return;
-    const text = this.#cleaner.text(fault);
+    const text = this.#cleaner.text(fault, chipid);
     this.#add({ kind: 'fault', chipid: this.#cleaner.chipid(chipid), text });
   }
 
   /** Something was pushed over a channel. */
   onPush(chipid: string, bytes: Buffer): void {
     if (!this.#has(chipid)) return;
-    const body = (this.#cleaner.bytes(bytes) ?? bytes).toString('base64');
+    const body = (this.#cleaner.bytes(bytes, chipid) ?? bytes).toString('base64');
     this.#add({ kind: 'push', chipid: this.#cleaner.chipid(chipid), body });
   }
 
@@ -244,7 +244,7 @@ export class Recorder implements CallObserver {
         if (this.#ended) return;
         try {
           const ms = Math.round(performance.now() - start);
-          const outcome = { ms, ...this.#outcome(answer, code, isList) };
+          const outcome = { ms, ...this.#outcome(answer, code, isList, chipid) };
           this.#add(
             isList
               ? { kind: 'list', path: request.path, ...outcome }
@@ -272,7 +272,7 @@ export class Recorder implements CallObserver {
         DEVICE_PATH.test(path) && device !== undefined
           ? cleaner.text(path.replace(DEVICE_PATH, '$1\0')).replace('\0', device)
           : cleaner.text(path),
-      ...(params && { params: cleaner.params(params) }),
+      ...(params && { params: cleaner.params(params, chipid) }),
       ...(query ? { query: cleaner.text(query) } : {}),
       ...(body === undefined ? {} : { body: cleaner.value(parseJson(body)) }),
       ...(device === undefined ? {} : { chipid: device }),
@@ -284,6 +284,7 @@ export class Recorder implements CallObserver {
     answer: HttpAnswer | undefined,
     code: string | undefined,
     isList: boolean,
+    chipid: string | undefined,
   ): Omit<Outcome, 'ms'> & Pick<ListLine, 'devices'> {
     const error = code === undefined ? {} : { code };
     if (!answer) return error;
@@ -294,10 +295,10 @@ export class Recorder implements CallObserver {
       return { ...outcome, devices: this.#devices(parseJson(body)) };
     if (body.length > MAX_ANSWER) return outcome;
     try {
-      return { ...outcome, answer: this.#cleaner.value(parseJson(body)) };
+      return { ...outcome, answer: this.#cleaner.value(parseJson(body), chipid) };
     } catch {
-      if (isUtf8(body)) return { ...outcome, text: this.#cleaner.text(body.toString()) };
-      return { ...outcome, base64: (this.#cleaner.bytes(body) ?? body).toString('base64') };
+      if (isUtf8(body)) return { ...outcome, text: this.#cleaner.text(body.toString(), chipid) };
+      return { ...outcome, base64: (this.#cleaner.bytes(body, chipid) ?? body).toString('base64') };
     }
   }
 
@@ -311,6 +312,7 @@ export class Recorder implements CallObserver {
         const chipid = parseChipid(record['chipid']);
         if (!this.#has(chipid)) return [];
         const { name, vertype, latest } = record;
+        this.#cleaner.learnDevkey(chipid, record['devkey']);
         return [
           {
             chipid: this.#cleaner.chipid(chipid),
@@ -343,7 +345,7 @@ export class Recorder implements CallObserver {
   /** Written out, not by JSON.stringify, since there may be thousands a second: Base64 needs no escapes. */
   #upload({ chipid, body, timestamp, type, replayed }: Upload, base64: string): void {
     if (!this.#has(chipid)) return;
-    const clean = this.#cleaner.bytes(body);
+    const clean = this.#cleaner.bytes(body, chipid);
     const data = clean ? clean.toString('base64') : base64;
     const more =
       (type === undefined ? '' : `,"type":${JSON.stringify(this.#cleaner.text(type))}`) +

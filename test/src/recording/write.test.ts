@@ -158,6 +158,42 @@ inEachDialect('a recording', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
+  it('hides the key that a device uploads itself, once a list has shown it', async () => {
+    const devkey = 'Canary-Devkey';
+    const service = await simulator({
+      devices: [
+        { chipid: CHIPID, devkey },
+        { chipid: OTHER, devkey: 'b'.repeat(9) },
+      ],
+    });
+    const client = clientOf(service.baseUrl);
+    const listener = listen(client);
+    await listener.state('connected');
+    const path = newPath();
+    const recording = await client.record(path);
+    await client.devices();
+    const encoded = [
+      Buffer.from(devkey).toString('hex'),
+      Buffer.from(`a${devkey}~`).toString('base64'),
+    ];
+    service.upload(CHIPID, `I am ${devkey.toUpperCase()}`);
+    service.upload(CHIPID, `${encoded.join(' ')}, and no key is ${'b'.repeat(9)}`);
+    await until(() => listener.uploads.length === 2);
+    await client.push(CHIPID, `you are ${devkey}`);
+    await client.push(CHIPID, Buffer.from(devkey), { format: 'HEX' });
+    await client.uploadHistory(CHIPID).catch(() => undefined);
+    await recording.stop();
+    const lines = await linesOf(path);
+    const bodies = ofKind(lines, 'upload').map(({ body }) =>
+      Buffer.from(body, 'base64').toString(),
+    );
+    assert.deepEqual(bodies[0], `I am ${'*'.repeat(devkey.length)}`);
+    assert.match(bodies[1] ?? '', /^\*+ [\w*+/=]+, and no key is b{9}$/);
+    const all = `${readFileSync(path, 'utf8')}\n${bodies.join('\n')}`.toLowerCase();
+    for (const form of [devkey, encoded[0] ?? '', (encoded[1] ?? '').slice(4, -4)])
+      assert.ok(!all.includes(form.toLowerCase()), `it has ${form}`);
+  });
+
   it('replaces chip numbers and names everywhere in the same way, if asked', async () => {
     const devices = [
       {

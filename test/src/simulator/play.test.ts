@@ -10,6 +10,7 @@ import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
+import { openChannel } from './client';
 
 const OTHER = '10000002';
 const folder = temporaryFolder('play');
@@ -173,6 +174,36 @@ describe('a recording that is played', () => {
     const [both, one] = [`${CHIPID},${OTHER}`, OTHER];
     assert.ok(seen.join(' ').includes([both, one].join(' ')), seen.join(' '));
     assert.ok(seen.filter((each) => each === both).length >= 2, seen.join(' '));
+  });
+
+  it('falls silent as it did: the channel stays open, and answers no ping until it is cut', async () => {
+    const service = await playing(
+      written([
+        upload(100, 'heard'),
+        { t: 1500, kind: 'channel', chipid: CHIPID, state: 'disconnected', reason: 'SILENT' },
+        { t: 1600, kind: 'channel', chipid: CHIPID, state: 'connected' },
+        upload(1700, 'heard again'),
+      ]),
+    );
+    const happened: string[] = [];
+    const socket = await openChannel(service, CHIPID);
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.on('pong', () => happened.push('pong'));
+    const pong = new Promise<void>((resolve) => socket.once('pong', () => resolve()));
+    socket.ping();
+    await pong;
+    await new Promise<void>((resolve) => socket.once('message', () => resolve()));
+    happened.push('upload');
+    // It falls silent one millisecond after what was heard last.
+    await until(() => service.playing?.uploads === 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.ping();
+    service.upload(CHIPID, 'not heard');
+    socket.on('message', () => happened.push('another upload'));
+    await closed;
+    assert.deepEqual(happened, ['pong', 'upload']);
+    const after = await until(() => openChannel(service, CHIPID).catch(() => undefined));
+    await new Promise<void>((resolve) => after.once('message', () => resolve()));
   });
 
   it('is refused with a reason if it is no recording', async () => {
