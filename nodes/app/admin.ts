@@ -47,22 +47,23 @@ const named = (choice: DeviceChoice, { fleet }: DeviceCloudClient): DeviceChoice
   name: fleet.name(choice.chipid) ?? choice.name,
 });
 
-/** Devices of the book that are offered at most, beside those that are online. */
-const MOST_OF_BOOK = 10_000;
+/** Devices that are offered at most, beside those that are online. */
+const MOST_OTHERS = 10_000;
 
-/** The devices of the book that are not online, and the groups of all, for the editor's own completion. */
-function withBook(RED: NodeAPI, id: string, online: readonly DeviceChoice[]): DeviceChoice[] {
-  const book = findAppNode(RED, id)?.fleet()?.book;
-  if (!book) return [...online];
+/** The devices that are known or in the book, and not online, and the groups of all, for the editor's own completion. */
+function withKnown(RED: NodeAPI, id: string, online: readonly DeviceChoice[]): DeviceChoice[] {
+  const fleet = findAppNode(RED, id)?.fleet();
+  if (!fleet) return [...online];
   const listed = new Set(online.map(({ chipid }) => chipid));
   const others: DeviceChoice[] = [];
-  for (const chipid of book.chipids()) {
-    if (others.length >= MOST_OF_BOOK) break;
+  for (const { chipid, name } of fleet.streamChanges(0).devices) {
+    if (others.length >= MOST_OTHERS) break;
     if (!listed.has(chipid))
-      others.push({ chipid, name: book.name(chipid) ?? null, latest: '', age: null, vertype: 0 });
+      others.push({ chipid, name, latest: '', age: null, vertype: 0, offline: true });
   }
-  const groupsOf = ({ chipid }: DeviceChoice): string[] => [...book.groupsOf(chipid)];
-  return [...online, ...others].map((choice) => ({ ...choice, groups: groupsOf(choice) }));
+  const all = [...online, ...others];
+  const { book } = fleet;
+  return book ? all.map((each) => ({ ...each, groups: [...book.groupsOf(each.chipid)] })) : all;
 }
 
 /** Reads device lists, one at a time for each application: even users who may only read can ask often. */
@@ -135,7 +136,7 @@ function devicesRoute(RED: NodeAPI): Handler {
       .then(
         (devices) => {
           // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
-          if ('ages' in request.query) response.json(withBook(RED, id, devices));
+          if ('ages' in request.query) response.json(withKnown(RED, id, devices));
           else response.json(devices.map(({ age: _age, ...device }) => device));
         },
         async (error: unknown) => {

@@ -58,6 +58,8 @@ export interface DeviceChoice {
   /** Seconds since `latest`, by the service's clock; null if it is no time of the service's, or yet to come. */
   age: number | null;
   vertype: number;
+  /** Whether it is known from earlier, or from the book, and not in the list. */
+  offline?: true;
   /** Of the book, by which the editor finds it. */
   groups?: string[];
 }

@@ -23,9 +23,7 @@ describe('the device picker without a device to show', () => {
 
   it('says that no device matches what was typed, and accepts it', async () => {
     await fill(here.editor, FIELD, '987654');
-    assert.deepEqual(await rows(here.editor), [
-      'No online device matches. Any chip number may be typed.',
-    ]);
+    assert.deepEqual(await rows(here.editor), ['No device matches. Any chip number may be typed.']);
     await here.editor.page.press(FIELD, 'Tab');
     assert.equal(await here.editor.page.inputValue(FIELD), '987654');
   });
@@ -36,7 +34,7 @@ describe('the device picker without a device to show', () => {
     await fill(here.editor, FIELD, '');
     await here.editor.page.press(FIELD, 'ArrowDown');
     assert.deepEqual(await rows(here.editor), [
-      'No device of this application is online. Any chip number may be typed.',
+      'No device of this application is known. Any chip number may be typed.',
     ]);
     for (const device of ALL) here.simulator.switchOn(device);
   });

@@ -42,7 +42,8 @@ describe('the device picker', () => {
     it('says how long ago a device was seen, and at what local time', async () => {
       await fill(here.editor, FIELD, '');
       await here.editor.page.press(FIELD, 'ArrowDown');
-      const [shown] = await rows(here.editor);
+      const [choose, shown] = await rows(here.editor);
+      assert.match(choose!, /Choose a device/);
       assert.match(shown!, /last seen \d+ s ago$/);
       const title = await here.editor.page.locator(`${ROW} small`).first().getAttribute('title');
       const off = await here.editor.run<number>(
@@ -66,6 +67,19 @@ describe('the device picker', () => {
       assert.ok(others.length >= 3);
       await here.editor.page.press(FIELD, 'Tab');
       assert.equal(await here.editor.page.inputValue(FIELD), ONE.slice(0, 3));
+    });
+
+    it('takes no other device for what is pasted with the mouse, and says where several go', async () => {
+      const { page } = here.editor;
+      await fill(here.editor, FIELD, '');
+      await page.click(FIELD);
+      await rows(here.editor);
+      await page.keyboard.insertText(TWO);
+      await page.press(FIELD, 'Tab');
+      assert.equal(await page.inputValue(FIELD), TWO);
+      await fill(here.editor, FIELD, `${ONE}, ${TWO}`);
+      assert.match((await rows(here.editor))[0]!, /Only one chip number fits here/);
+      await page.keyboard.press('Escape');
     });
 
     it('says why there is no list, and keeps what was typed', async () => {

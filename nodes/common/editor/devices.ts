@@ -3,7 +3,7 @@ import { plain, said, t } from './texts';
 import type { EditorNode } from './red';
 import { getRoute } from './routes';
 
-/** An online device, as the admin routes give it. */
+/** A device, as the admin routes give it. */
 export interface Device {
   chipid: string;
   name: string;
@@ -11,6 +11,7 @@ export interface Device {
   latest: string;
   /** The same as Unix time in milliseconds, by the clock of this browser; undefined if that cannot be determined. */
   seen: number | undefined;
+  isOffline: boolean;
   /** Its groups in the device book. */
   groups?: string;
 }
@@ -71,6 +72,7 @@ export function readDevices(value: unknown): Device[] {
     chipid: text(device['chipid']),
     name: plain(text(device['name'])),
     latest: plain(text(device['latest'])),
+    isOffline: device['offline'] === true,
     groups: Array.isArray(device['groups']) ? device['groups'].map(text).join(' ') : '',
     seen: typeof device['age'] === 'number' ? now - device['age'] * 1000 : undefined,
   }));
@@ -124,6 +126,9 @@ export function nameIn(app: string, chipid: string): string | undefined {
 export function knownDevice(app: string, chipid: string): Device | undefined {
   return seen.get(app)?.find((device) => device.chipid === chipid);
 }
+
+/** Whether the last list is of this application and so new that its ages are right. */
+export const isFresh = (app: string): boolean => last?.app === app && Date.now() - last.at <= FRESH;
 
 /** The permission that a route needs, and what to say to a user who does not have it. */
 interface Needed {

@@ -1,5 +1,5 @@
 import { ageText, localTime, t } from './texts';
-import { knownDevice, onlineDevices, type Device, type DeviceList } from './devices';
+import { isFresh, knownDevice, onlineDevices, type Device, type DeviceList } from './devices';
 import { field, fieldValue } from './form';
 import { groupNote } from './groups';
 import type { Completion, TypeDefinition } from './red';
@@ -14,7 +14,8 @@ function remark(typed: string, text: string, detail = ''): Completion {
 }
 
 /** As an age: the service's own times are in its time zone, which is rarely the reader's. */
-function lastSeen({ latest, seen }: Device): string {
+function lastSeen({ latest, seen, isOffline }: Device): string {
+  if (isOffline) return t('common.picker.offline');
   if (seen !== undefined) return t('common.picker.seen', { time: ageText(seen) });
   return latest === '' ? '' : t('common.picker.seen-there', { time: latest });
 }
@@ -35,13 +36,20 @@ function row(device: Device): Completion {
 /** A device book may have 50,000 devices: more are found by typing. */
 const MOST_ROWS = 500;
 
+/** Several chip numbers, which only a list of devices takes apart. */
+const SEVERAL = /^\s*[0-9]+([\s,;]+[0-9]+)+[\s,;]*$/;
+
 /** The rows under the field, for what has been typed so far. */
 export function completions(typed: string, list: DeviceList): Completion[] {
+  if (SEVERAL.test(typed)) return [remark(typed, t('common.picker.several'))];
   if ('reason' in list) return [remark(typed, list.reason, list.detail)];
   if (list.devices.length === 0) return [remark(typed, t('common.picker.none'))];
   const wanted = typed.trim().toLowerCase();
   const exact = list.devices.filter((device) => device.chipid === wanted);
   const others = list.devices.filter((device) => device.chipid !== wanted);
+  // Return and Tab, which take the first row, must choose no device that nobody has asked for.
+  if (wanted === '')
+    return [remark('', t('common.picker.choose')), ...others.slice(0, MOST_ROWS).map(row)];
   // A full number has been chosen already: the others are shown to change over to.
   if (exact.length > 0) return [...exact, ...others].slice(0, MOST_ROWS).map(row);
   const matching = others.filter((device) =>
@@ -71,11 +79,17 @@ function search(typed: string, done: (completions: Completion[]) => void): void 
 
 const ARROW_DOWN = 40;
 
-/** The list also opens at a click into an empty field, since the arrow key is not obvious. */
+/**
+ * The list also opens at a click into an empty field, since the arrow key is not obvious. And it follows what gets into
+ * the field without a key: Node-RED looks at keys alone, and Return and Tab would take a row of the old list.
+ */
 function openAtClick(input: JQuery, completes: () => boolean): void {
+  const look = (): void => {
+    if (completes()) input.trigger($.Event('keyup', { keyCode: ARROW_DOWN }));
+  };
+  input.on('input', look);
   input.on('click', () => {
-    const event = $.Event('keyup', { keyCode: ARROW_DOWN });
-    if (fieldValue(input) === '' && completes()) input.trigger(event);
+    if (fieldValue(input) === '') look();
   });
 }
 
@@ -115,13 +129,16 @@ export function prepareDeviceRow(): void {
   const isNumber = (): boolean => field('chipid').typedInput('type') === 'str';
   const shown = field('chipid').nextAll('.red-ui-typedInput-container');
   const input = shown.find('.red-ui-typedInput-input');
-  openAtClick(input, isNumber);
+  openAtClick(input, () => ['str', 'group'].includes(field('chipid').typedInput('type')));
   const describe = (): void => {
     const type = field('chipid').typedInput('type');
     input.attr('placeholder', placeholder(type));
     const chipid = field('chipid').typedInput('value');
-    const device = isNumber() ? knownDevice(fieldValue(field('app')), chipid) : undefined;
-    const parts = device ? [device.name, lastSeen(device)].filter((part) => part !== '') : [];
+    const app = fieldValue(field('app'));
+    const device = isNumber() ? knownDevice(app, chipid) : undefined;
+    // An age of an earlier list would be wrong by now.
+    const age = device && isFresh(app) ? lastSeen(device) : '';
+    const parts = [device?.name ?? '', age].filter((part) => part !== '');
     // It is the default, and shows nothing of the list.
     if (type === 'group') {
       describeGroup(chipid.trim());

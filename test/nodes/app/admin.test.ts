@@ -7,6 +7,7 @@ import { httpService } from '../../../tooling/servers/http-service';
 import { freePort } from '../../../tooling/servers/ports';
 import { ALWAYS_ONLINE, cloudApp, load, node, simulatorApp } from '../support/flow';
 import { journal } from '../support/journal';
+import { call } from '../support/messages';
 import { startCloud, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
 import { until } from '../../../tooling/until';
@@ -50,6 +51,22 @@ describe('the list of devices for the editor', () => {
       ],
     );
     assert.ok(!/devkey|device-key/.test(text));
+  });
+
+  it('has those that were online before, for the editor itself', async () => {
+    const cloud = await startCloud({ devices: 2 });
+    await load([cloudApp(cloud), node('push'), node('devices')]);
+    await call('devices', {});
+    cloud.switchOff('10000002');
+    const { body } = await helper.request().get('/device-cloud/apps/app/devices?ages');
+    const shown = (body as { chipid: string; offline?: true }[]).map((each) => [
+      each.chipid,
+      each.offline ?? false,
+    ]);
+    assert.deepEqual(shown, [
+      ['10000001', false],
+      ['10000002', true],
+    ]);
   });
 
   it('works for an application that no node uses yet, and leaves nothing open', async () => {
