@@ -55,6 +55,14 @@ function levelOf(levels: Levels, pin: number, device: string, statusCode?: numbe
   );
 }
 
+/** The first message of a flow often has no level. @throws DeviceCloudError `INVALID_INPUT` */
+function requireLevel({ config, inputs }: Message<GpioConfig, Input>): void {
+  if (config.levelType === 'msg' && inputs.level === undefined)
+    throw invalidInput(
+      `msg.${config.level} is missing: set it to the level, or choose a level in the node.`,
+    );
+}
+
 /** Endpoint 10, once or, for a pulse, twice. */
 function planOfSet({ config, inputs, types }: Message<GpioConfig, Input>, isPulse: boolean): Plan {
   const { chipid: device, pin, level } = inputs;
@@ -113,6 +121,7 @@ function plan(message: Message<GpioConfig, Input>): Plan {
   const operations = ['set', 'read', 'pulse', 'keep'] as const;
   const operation = choiceOf(message.config.operation, 'operation', operations);
   if (operation === 'read') return planOfReading(message);
+  requireLevel(message);
   return operation === 'keep' ? planOfKeeping(message) : planOfSet(message, operation === 'pulse');
 }
 
@@ -146,7 +155,9 @@ export const action = defineAction<GpioConfig, Input>({
   },
   perform(call) {
     const keeping = kept.get(call.node);
-    return keeping ? keeping.wish(call) : performPlan(call, plan(call));
+    if (!keeping) return performPlan(call, plan(call));
+    requireLevel(call);
+    return keeping.wish(call);
   },
   plan,
 });

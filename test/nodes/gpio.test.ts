@@ -54,6 +54,8 @@ describe('the gpio node', () => {
     for (const payload of badLevels) {
       await fail('gpio', { chipid, pin: 1, payload }, 'INVALID_INPUT');
     }
+    const { error } = await fail('gpio', { chipid, pin: 1 }, 'INVALID_INPUT');
+    assert.match(error.message, /msg\.payload is missing: set it to the level/);
     const badPins = [-1, NaN, Infinity, 1.5, '1e9', '', true, undefined, null, {}, '-1', ' 1', '٣'];
     for (const pin of badPins) {
       await fail('gpio', { chipid, pin, payload: 1 }, 'INVALID_INPUT');
