@@ -138,6 +138,15 @@ function packageVersion(): string {
   return manifest.version;
 }
 
+/** Chip numbers that are written one by one. */
+const MOST_LISTED = 20;
+
+const listed = (chipids: readonly string[]): string => {
+  const left = chipids.length - MOST_LISTED;
+  if (left <= 0) return chipids.join(', ') || 'none';
+  return `${chipids.slice(0, MOST_LISTED).join(', ')} and ${left} more, up to ${chipids.at(-1)}`;
+};
+
 const announcement = (simulator: Simulator): string => `The device cloud's simulator is running.
 
 Put this into the config node "device-cloud-app" (service: cloud):
@@ -147,7 +156,7 @@ Put this into the config node "device-cloud-app" (service: cloud):
   Server key       ${simulator.serverKey}
   Server password  ${simulator.serverPassword}
 
-Chip numbers of the devices: ${[...simulator.devices.keys()].join(', ') || 'none'}
+Chip numbers of the devices: ${listed([...simulator.devices.keys()])}
 
 Stop it with Ctrl-C.
 `;
