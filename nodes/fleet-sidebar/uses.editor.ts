@@ -36,6 +36,8 @@ function useOf(node: Properties, app: string, number: RegExp): Use | undefined {
   if (isOurs && 'app' in node && node['app'] !== app) return undefined;
   const wide = WIDE[node.type]?.(node);
   if (wide) return wide;
+  // It tells of a device, and does nothing with it.
+  if (node.type === 'comment') return undefined;
   // A type whose package is not installed has none.
   const definition = RED.nodes.getType(node.type) as { defaults?: object } | undefined;
   const names = Object.keys(definition?.defaults ?? {});
