@@ -37,9 +37,11 @@ interface Setting {
 /** In place of the built-in simulator, one that the test can watch and drive. */
 export const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
   nodes.map((node) => {
-    const { id, type, cluster } = node;
+    const { id, type, cluster, book, z } = node;
     if (type !== 'device-cloud-app') return node;
-    return app(simulator, { id, ...(typeof cluster === 'string' && { cluster }) });
+    const other = app(simulator, { id, ...(typeof cluster === 'string' && { cluster }) });
+    // The path of a book is a variable of its flow.
+    return book === undefined ? other : { ...other, book, z };
   });
 
 async function open(stage: Stage, name: string, setting: Setting): Promise<Scene> {
