@@ -119,15 +119,17 @@ return 1
 
 /**
  * The calls of a member whose turn it is at a device, after a number: -1 if no other member has one there, 1 if the first one
- * of another is under way, otherwise 0.
+ * of another is under way, otherwise 0. While the store may have forgotten calls, others may be under way.
  *
- * KEYS: callers, waits. ARGV: member, chip number, 1 if only commands count that wait for the list.
+ * KEYS: state, callers, waits. ARGV: member, chip number, 1 if only commands count that wait for the list.
  */
 const TURN = script(`
+${INCARNATION}
 ${LINE}
+if not isSettled(KEYS[1]) then return { 1 } end
 local answer = { -1 }
-for _, each in ipairs(readLine(KEYS[2], ARGV[2])) do
-  if redis.call('HGET', KEYS[1], each[1]) == ARGV[1] then answer[#answer + 1] = each[1]
+for _, each in ipairs(readLine(KEYS[3], ARGV[2])) do
+  if redis.call('HGET', KEYS[2], each[1]) == ARGV[1] then answer[#answer + 1] = each[1]
   elseif ARGV[3] ~= '1' or each[2] == 1 then
     answer[1] = each[3]
     break
@@ -203,7 +205,11 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
     },
 
     async turn(member, chipid, isListed) {
-      const answer = commands.run(TURN, [callers, waits], [member, chipid, isListed ? 1 : 0]);
+      const answer = commands.run(
+        TURN,
+        [state, callers, waits],
+        [member, chipid, isListed ? 1 : 0],
+      );
       const [other, ...ids] = (await answer) as [number, ...string[]];
       return { ids, other: other < 0 ? 'none' : other === 1 ? 'begun' : 'waits' };
     },
