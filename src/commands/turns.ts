@@ -75,10 +75,10 @@ export class Turns<W extends Waiting> {
     for (let attempt = 0; !signal.aborted; attempt++) {
       const sign = this.#signs.get(device);
       if (sign?.lostAt !== device.lostAt) break;
+      const isPatient = performance.now() - sign.at < PATIENCE;
       try {
-        const other = await this.#step(device, sign);
-        const isPatient = other === 'begun' || performance.now() - sign.at < PATIENCE;
-        if (other === 'none' || !isPatient) {
+        const other = await this.#step(device, sign, isPatient);
+        if (other === 'none' || (other === 'waits' && !isPatient)) {
           if (this.#signs.get(device) === sign) break;
           continue;
         }
@@ -93,12 +93,23 @@ export class Turns<W extends Waiting> {
     this.#signs.delete(device);
   }
 
-  /** Adds those whose turn it is. @returns what is before the others; `none` if there are none */
-  async #step(device: Shown<W>, { isListed, lostAt }: Sign): Promise<Turn['other']> {
+  /**
+   * Adds those whose turn it is. @returns what is before the others; `none` if there are none
+   * @param isPatient whether calls are waited for that this process has taken over and does not have yet
+   */
+  async #step(
+    device: Shown<W>,
+    { isListed, lostAt }: Sign,
+    isPatient: boolean,
+  ): Promise<Turn['other']> {
     const isReleased = ({ isWaiting, wait }: W): boolean =>
       isWaiting && (!isListed || wait.when === 'online');
     if (!device.all.some(isReleased)) return 'none';
-    const { ids, other } = await this.#deps.others.turn(device.chipid, isListed);
+    const turn = await this.#deps.others.turn(device.chipid, isListed);
+    const own = new Set(device.all.map(({ wait }) => wait.origin?.kept?.id));
+    const missing = isPatient ? turn.ids.findIndex((id) => !own.has(id)) : -1;
+    const { ids, other } =
+      missing < 0 ? turn : { ids: turn.ids.slice(0, missing), other: 'waits' as const };
     for (const waiting of device.all.filter(isReleased)) {
       if (this.#closing.signal.aborted || device.lostAt !== lostAt) return 'none';
       const { kept } = waiting.wait.origin ?? {};

@@ -78,7 +78,7 @@ export interface WaitingCommands {
   cancel(which: WaitingSelection, options?: { node?: string }): Promise<number>;
 }
 
-/** Which calls of this process may be sent to a device now, by their ids, and what of another process is before the rest. */
+/** Which calls of this process may be sent to a device now, by their ids in order, and what of another process is before the rest. */
 export interface Turn {
   ids: readonly string[];
   other: 'none' | 'waits' | 'begun';

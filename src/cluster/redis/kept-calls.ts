@@ -118,7 +118,7 @@ return 1
 `);
 
 /**
- * The calls of a member whose turn it is at a device, after a number: -1 if no other member has one there, 1 if the first one
+ * The calls of a member whose turn it is at a device and that have not begun, in their order, after a number: -1 if no other member has one there, 1 if the first one
  * of another is under way, otherwise 0. While the store may have forgotten calls, others may be under way.
  *
  * KEYS: state, callers, waits. ARGV: member, chip number, 1 if only commands count that wait for the list.
@@ -129,7 +129,8 @@ ${LINE}
 if not isSettled(KEYS[1]) then return { 1 } end
 local answer = { -1 }
 for _, each in ipairs(readLine(KEYS[3], ARGV[2])) do
-  if redis.call('HGET', KEYS[2], each[1]) == ARGV[1] then answer[#answer + 1] = each[1]
+  if redis.call('HGET', KEYS[2], each[1]) == ARGV[1] then
+    if each[3] == 0 then answer[#answer + 1] = each[1] end
   elseif ARGV[3] ~= '1' or each[2] == 1 then
     answer[1] = each[3]
     break

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { KeptCalls } from '../../../src/commands/kept';
+import { Command } from '../../../src/commands/queue';
+import { Turns } from '../../../src/commands/turns';
+import type { Turn } from '../../../src/commands/waiting-list';
+import { until } from '../../../tooling/until';
+
+describe('the turns of commands that wait in several processes', () => {
+  it('come after those of calls that were taken over a moment ago and are not here yet', async () => {
+    const calls = new KeptCalls({
+      store: () => Promise.resolve(undefined),
+      failed: (error) => assert.ifError(error),
+    });
+    const [taken, own] = [1, 2].map(() => {
+      const kept = calls.add({ chipids: ['1'], node: 'n', what: () => 1 });
+      const command = new Command('1', () => Promise.resolve(), {});
+      const wait = { when: 'upload' as const, expires: 60, replace: false, path: 'dev/push/' };
+      return {
+        ...{ command, isSaved: true, wait: { ...wait, origin: { kept } } },
+        get isWaiting() {
+          return !sent.includes(kept.id);
+        },
+        kept,
+      };
+    });
+    assert.ok(taken && own);
+    const sent: string[] = [];
+    const device = { chipid: '1', all: [own], lostAt: 0 };
+    let looks = 0;
+    const turn = (): Promise<Turn> => {
+      looks++;
+      const ids = [taken, own].filter(({ isWaiting }) => isWaiting).map(({ kept }) => kept.id);
+      return Promise.resolve({ ids, other: 'none' });
+    };
+    const add = (command: Command): void => {
+      sent.push((command === own.command ? own : taken).kept.id);
+    };
+    const turns = new Turns<typeof own>({ others: { turn }, add, save: () => Promise.resolve() });
+    turns.release(device, false);
+    await until(() => looks > 2, 'it has looked again');
+    assert.deepEqual(sent, []);
+    device.all.unshift(taken);
+    await until(() => sent.length === 2, 'both are sent');
+    assert.deepEqual(sent, [taken.kept.id, own.kept.id]);
+    turns.close();
+  });
+});
