@@ -1,13 +1,15 @@
 /*
  * Loaded into the process of Node-RED before anything else. Node.js's own permission model keeps it from files, processes,
  * workers and native code, but before Node.js 25 not from the network: that is done here, where every connection of
- * Node.js passes, at the handles below `net`, `dgram` and `dns`.
+ * Node.js passes, at the handles below `net`, `dgram` and `dns`. So is what the model forgets.
  */
 
 import dgram from 'node:dgram';
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
+import v8 from 'node:v8';
 import type { Start } from './protocol';
 
 type Method = (this: unknown, ...parameters: unknown[]) => unknown;
@@ -79,12 +81,26 @@ function closeNames(): void {
   for (const name of queries) replace(resolver, name, refused);
 }
 
+/** A function that stands for another, or for a class. */
+function refuse(what: string): Method {
+  return function () {
+    throw Object.assign(new Error(`${what} in a test.`), { code: 'ERR_ACCESS_DENIED' });
+  };
+}
+
 const { port } = JSON.parse(process.argv.at(-1) ?? '{}') as Start;
 if (port !== 0) closeNetwork(port);
 
-// The permission model leaves signals to other processes: the runner, for one.
+// The permission model leaves other processes within reach: the runner, for one.
 for (const name of ['kill', '_kill', '_debugProcess', '_debugEnd'])
-  replace(process, name, () => {
-    throw new Error('Other processes cannot be reached in a test.');
-  });
+  replace(process, name, refuse('Other processes cannot be reached'));
+replace(os, 'setPriority', refuse('Other processes cannot be reached'));
+
+// These write files where they like: reports, what flags of V8 trace, and databases, which packages that are allowed may use.
+Object.defineProperty(process, 'report', { value: undefined, writable: false });
+replace(v8, 'setFlagsFromString', refuse('Flags cannot be set'));
+const sqlite: object = process.getBuiltinModule('node:sqlite') ?? {};
+if (!process.execArgv.includes('--allow-addons'))
+  for (const [name, value] of Object.entries(sqlite))
+    if (typeof value === 'function') replace(sqlite, name, refuse('SQLite cannot be used'));
 syncBuiltinESMExports();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Runner } from '../../flow-test/run';
@@ -85,6 +86,7 @@ describe('a flow under test', () => {
   });
 
   it('reaches neither files nor processes nor a network', async () => {
+    const escaped = '/tmp/device-cloud-test-escaped';
     let connections = 0;
     const server = createServer().on('connection', () => connections++);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -93,17 +95,26 @@ describe('a flow under test', () => {
       const failures = await run(`${ESCAPE}
         const found = [
           tried(() => load('fs').readFileSync('/etc/hostname')),
-          tried(() => load('fs').writeFileSync('/tmp/device-cloud-test-escaped', '')),
+          tried(() => load('fs').writeFileSync('${escaped}', '')),
           tried(() => load('child_process').execSync('true')),
           tried(() => new (load('worker_threads').Worker)('1', { eval: true })),
+          tried(() => load('os').setPriority(node_process.ppid, load('os').getPriority(node_process.ppid))),
+          tried(() => load('v8').setFlagsFromString('--trace-turbo-path=/tmp')),
+          ...(load('node:sqlite') ? [tried(() => new (load('node:sqlite').DatabaseSync)('${escaped}'))] : []),
         ];
+        if (node_process.report) {
+          node_process.report.directory = '/tmp';
+          node_process.report.writeReport('device-cloud-test-escaped');
+        }
         if (found.some((code) => code !== 'ERR_ACCESS_DENIED')) throw new Error(found.join());
         const socket = load('net').connect(${port}, '127.0.0.1');
         socket.on('connect', () => node.error('connected'));
         socket.on('error', ({ code }) => code === 'EACCES' && node.send(msg));`);
       assert.deepEqual(failures, []);
       assert.equal(connections, 0);
+      assert.ok(!existsSync(escaped));
     } finally {
+      rmSync(escaped, { force: true });
       server.close();
     }
   });
