@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync, realpathSync, watch, type FSWatcher } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { allow, type Allowed } from './allowed';
 import { findContributed } from './contributed';
-import { disabledNodes, FlowError, readFlows, type Flows } from './flows';
+import { disabledNodes, fileOfFlows, FlowError, readFlows, type Flows } from './flows';
 import { loadTests } from './load';
 import { findNodeRed, NodeRedGone, type Places } from './node-red';
 import { resultText, summary, writeJunit } from './report';
@@ -101,6 +101,15 @@ function chosen({ testPaths, grep }: Plan): FlowTest[] {
   throw new UsageError(`No test has "${grep}" in its name.`);
 }
 
+function saveJunit(file: string, results: readonly Result[]): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeJunit(file, results);
+  } catch (error) {
+    throw new UsageError(`The results cannot be written: ${(error as Error).message}.`);
+  }
+}
+
 async function runAll(plan: Plan, runner: Runner): Promise<number> {
   const flows = readFlows(plan.flowsPath);
   const tests = chosen(plan);
@@ -112,7 +121,7 @@ async function runAll(plan: Plan, runner: Runner): Promise<number> {
     print(resultText(result));
   }
   print(`\n${summary(results)}`);
-  if (plan.junit !== undefined) writeJunit(plan.junit, results);
+  if (plan.junit !== undefined) saveJunit(plan.junit, results);
   return results.some(({ failures }) => failures.length > 0) ? FAILED : PASSED;
 }
 
@@ -124,8 +133,13 @@ async function keepRunning(plan: Plan, runner: Runner): Promise<never> {
   for (;;) {
     const watchers: FSWatcher[] = [];
     const changed = new Promise<void>((done) => {
-      for (const path of [plan.flowsPath, ...plan.testPaths])
-        watchers.push(watch(path, { recursive: true }, () => done()).on('error', () => done()));
+      // A user directory has thousands of other files, and the results may be among the tests.
+      for (const path of [fileOfFlows(plan.flowsPath), ...plan.testPaths]) {
+        const onChange = (_event: string, name: string | null): void => {
+          if (name === null || resolve(path, name) !== resolve(plan.junit ?? '')) done();
+        };
+        watchers.push(watch(path, { recursive: true }, onChange).on('error', () => done()));
+      }
     });
     await runAll(plan, runner).catch((error: unknown) => print(explain(error)));
     print('Waiting for a change. Ctrl-C ends.');
@@ -143,8 +157,16 @@ function explain(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+function readArguments() {
+  try {
+    return parseArgs({ options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message} See --help.`);
+  }
+}
+
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = readArguments();
   const { version, ...places } = ownPackage();
   if (values.help || values.version) {
     print(values.help ? HELP : version);
@@ -165,6 +187,12 @@ async function main(): Promise<number> {
   const nodeRed = nodeRedIn(values['node-red']);
   const runner = new Runner({ nodeRed, ...places, contributed }, allowed);
   process.once('exit', () => runner.closeAtExit());
+  // What a flow writes into the channel of its process may be anything, and comes out here if it cannot be read.
+  process.on('uncaughtException', (error) => {
+    if (runner.abandon(error)) return;
+    process.stderr.write(`device-cloud-test: ${explain(error)}\n`);
+    process.exit(COULD_NOT_RUN);
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(COULD_NOT_RUN));
   try {

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { dropLeadingZeros } from '../src/input';
 import type { Allowed } from './allowed';
 import { BLIND } from './protocol';
@@ -36,14 +36,19 @@ function flowFileIn(folder: string): string {
   throw new FlowError(`${folder} has no flows.json. Name the file of the flows.`);
 }
 
+/** The file of flows that a path names: itself, or that of a user directory. @throws FlowError */
+export function fileOfFlows(path: string): string {
+  if (!existsSync(path)) throw new FlowError(`${path}: there is no such file or folder.`);
+  return statSync(path).isDirectory() ? flowFileIn(path) : path;
+}
+
 /**
  * Reads a file of flows, or that of a user directory. Nothing else of the directory is read: neither its settings nor its
  * credentials.
  * @throws FlowError
  */
 export function readFlows(path: string): Flows {
-  if (!existsSync(path)) throw new FlowError(`${path}: there is no such file or folder.`);
-  const file = statSync(path).isDirectory() ? flowFileIn(path) : path;
+  const file = fileOfFlows(path);
   if (statSync(file).size > MAX_FLOWS) throw new FlowError(`${file} is larger than 64 MiB.`);
   let parsed: unknown;
   try {
@@ -168,7 +173,7 @@ export function prepareFlows(
     if (node.type === APP)
       return {
         ...toSimulator(kept as FlowNode, service),
-        ...bookOf(kept as FlowNode, flows, (file) => copyIn(file, `book-${index}.csv`)),
+        ...bookOf(kept as FlowNode, flows, index, (file) => copyIn(file, `book-${index}.csv`)),
       };
     if (allowed.runs(node.type)) return kept as FlowNode;
     const { id, name = '', z, g, x, y, d, wires } = kept;
@@ -178,18 +183,24 @@ export function prepareFlows(
   });
 }
 
-/** The device book of an application, which nodes may change: a copy. */
+/**
+ * The device book of an application, which nodes may change: a copy. Flows may be somebody else's: they name no file outside
+ * their folder, but a test may.
+ */
 function bookOf(
   { id, name = '', book, d }: FlowNode,
-  { folder }: Flows,
+  { folder, nodes }: Flows,
+  index: number,
   copy: (file: string) => string,
 ): { book?: string } {
   if (typeof book !== 'string' || book === '' || d === true) return {};
   const file = resolve(folder, book);
-  if (!existsSync(file))
+  const isMissing = !existsSync(file) || !statSync(file).isFile();
+  const isOfFlows = nodes[index]?.['book'] === book;
+  if (isMissing || (isOfFlows && !realpathSync(file).startsWith(realpathSync(folder) + sep)))
     throw new FlowError(
-      `The device book of "${name || id}" is not at ${file}. Put it there, or give the test ` +
-        `"set: { node: ${name || id}, property: book, value: '' }".`,
+      `The device book of "${name || id}", ${file}, is ${isMissing ? 'missing' : 'outside the folder of the flows'}. ` +
+        `Put it there, or give the test "set: { node: ${name || id}, property: book, value: FILE }", with '' for none.`,
     );
   return { book: copy(file) };
 }

@@ -202,16 +202,23 @@ export class NodeRed {
     this.#removeFolder();
   }
 
+  /** Ends it because of an error. @returns whether it ran */
+  abandon({ message }: Error): boolean {
+    const { isRunning } = this;
+    this.#kill(`what it says cannot be read: ${message}`);
+    return isRunning;
+  }
+
   /** Does the same when this process ends and nothing can be awaited any more. */
   endAtExit(): void {
     this.#kill();
     this.#removeFolder();
   }
 
-  #kill(): void {
+  #kill(why = 'asked to'): void {
     const { pid } = this.#child;
     if (!this.isRunning || pid === undefined) return;
-    this.#end = 'asked to';
+    this.#end = why;
     try {
       if (process.platform === 'win32') this.#child.kill('SIGKILL');
       else process.kill(-pid, 'SIGKILL');

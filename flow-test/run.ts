@@ -66,6 +66,11 @@ export class Runner {
     await nodeRed?.end();
   }
 
+  /** Ends Node-RED because of an error: the test that runs on it fails. @returns whether it runs */
+  abandon(error: Error): boolean {
+    return this.#nodeRed?.abandon(error) ?? false;
+  }
+
   /** Ends it when this process ends and nothing can be awaited any more. */
   closeAtExit(): void {
     this.#nodeRed?.endAtExit();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BARE, keep, type Child } from '../../tooling/process';
 import { repository } from '../../tooling/repository';
 import { temporaryFolder } from '../../tooling/temporary-folder';
@@ -31,23 +32,31 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
-function start(...parameters: string[]): Child {
+function startOn(flows: string, ...parameters: string[]): Child {
   const cli = join(repository, 'dist', 'flow-test', 'cli.js');
   const child = spawn(
     process.execPath,
-    [cli, 'flows.json', 'tests', '--node-red', repository, ...parameters],
+    [cli, flows, 'tests', '--node-red', repository, ...parameters],
     { cwd: project, env: { ...process.env, ...BARE, TMPDIR: temporary } },
   );
   return keep('device-cloud-test', child);
 }
 
+const start = (...parameters: string[]): Child => startOn('flows.json', ...parameters);
+
 /** @returns how it ended, and what it printed */
-async function run(...parameters: string[]): Promise<{ end: string; text: string }> {
-  const child = start(...parameters);
+async function runOn(
+  flows: string,
+  ...parameters: string[]
+): Promise<{ end: string; text: string }> {
+  const child = startOn(flows, ...parameters);
   const end = await child.ended;
   child.crashed.catch(() => undefined);
   return { end, text: child.log() };
 }
+
+const run = (...parameters: string[]): Promise<{ end: string; text: string }> =>
+  runOn('flows.json', ...parameters);
 
 /** Processes that were started in the temporary folder. */
 const left = (): string[] =>
@@ -103,6 +112,51 @@ describe('the command device-cloud-test', () => {
     const unknown = await run('--allow', 'no-such-node');
     assert.equal(unknown.end, 'exit code 2');
     assert.match(unknown.text, /--allow no-such-node: no package with this node is installed in /);
+    for (const [parameters, message] of [
+      [['--nonsense'], /^device-cloud-test: Unknown option '--nonsense'.* See --help\.\n$/],
+      [['--grep'], /^device-cloud-test: .*'--grep <value>' argument missing.* See --help\.\n$/],
+      [['--junit', 'flows.json/results.xml'], /The results cannot be written: [^\n]*\.\n$/],
+    ] as const) {
+      write({ 'tests/both.yaml': testOf('a test', '1') });
+      const { end, text } = await run(...parameters);
+      assert.equal(end, 'exit code 2');
+      assert.match(text, message);
+    }
+  });
+
+  it('shows flows no file outside their folder, unless a test names it', async () => {
+    const application = { id: 'app', type: 'device-cloud-app', name: 'Cloud', book: '../book.csv' };
+    const flows = JSON.parse(flowsOf(functionOf('return { payload: 1 };'))) as object[];
+    write({
+      'flows/flows.json': JSON.stringify([...flows, application]),
+      'tests/both.yaml': testOf('a test', '1'),
+      'book.csv': 'chipid,name\n1,House\n',
+    });
+    const refused = await runOn('flows/flows.json');
+    assert.match(refused.text, /book of "Cloud", \S*book\.csv, is outside the folder of the flows/);
+    const set = '[{ set: { node: Cloud, property: book, value: ../book.csv } }, ';
+    const named = (path: string): string => set.replace('../book.csv', path);
+    for (const path of ['./../book.csv', join(project, 'book.csv')]) {
+      write({ 'tests/both.yaml': testOf('a test', '1').replace('[', named(path)) });
+      const { end, text } = await runOn('flows/flows.json');
+      assert.equal(end, 'exit code 0', text);
+    }
+  });
+
+  it('goes on with the next test after a flow has spoilt the channel of its process', async () => {
+    const spoil = (text: string): string =>
+      `Buffer.constructor('return process')().getBuiltinModule('fs').writeSync(3, '${text}\\n'); return msg;`;
+    for (const text of ['no JSON', 'null']) {
+      write({
+        'flows.json': flowsOf(functionOf(spoil(text))),
+        'tests/both.yaml':
+          testOf('it spoils', '1') + '- { name: it goes on, expect: [{ noError: true }] }\n',
+      });
+      const { end, text: said } = await run();
+      assert.equal(end, 'exit code 1', said);
+      assert.match(said, /^✗ it spoils [^]*what it says cannot be read[^]*^✓ it goes on /m);
+    }
+    await assertNothingLeft();
   });
 
   it('runs nodes of other packages that are allowed, and disables the others', async () => {
@@ -150,9 +204,13 @@ describe('the command device-cloud-test', () => {
       'flows.json': flowsOf(functionOf('return { payload: 1 };')),
       'tests/both.yaml': testOf('it is 1', '1'),
     });
-    const child = start('--watch');
+    const child = startOn('.', '--watch', '--junit', 'tests/results.xml');
     await child.logged(/✓ it is 1 [^]*Waiting for a change/);
+    // Neither its own results nor another file of the user directory are a change.
+    write({ 'other.json': '{}' });
+    await sleep(500);
     const first = child.log().length;
+    assert.equal(child.log().split('it is 1').length, 2);
     write({ 'tests/both.yaml': testOf('it is 2', '2') });
     await child.logged(/✗ it is 2 [^]*Waiting for a change/, first);
     const second = child.log().length;
