@@ -44,8 +44,8 @@ const format = {
 const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/prepare.mjs', 'node-red-5']] };
 const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', 'scorecard']] };
 
-/** How many steps run at a time; the tests need less than half of a core each. */
-const LANES = 6;
+/** How many steps run at a time; the tests need a quarter of a core each. */
+const LANES = 8;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 
@@ -141,24 +141,24 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     return nodeRedStep(name, version, { node, without, share: shareName });
   };
   return [
-    share('nodes', 'matrix', '22'),
     ...(HAS_REDIS ? [share('unit', 'redis', '24')] : []),
-    share('unit', 'cluster', '24'),
-    share('unit', 'rest'),
-    share('unit', 'fleet', '22'),
-    onNodeRed('e2e', '4'),
+    share('nodes', 'matrix', '22'),
     onNodeRed('e2e', '5'),
     async () => (await isBuilt) && mochaStep('tests of flows', SUITES.flows),
-    share('nodes', 'cluster', '22'),
-    share('unit', 'recovery', '24'),
-    onNodeRed('editor', '5', 'dialogs'),
     onNodeRed('editor', '5', 'rest'),
+    onNodeRed('e2e', '4'),
     share('nodes', 'rest', '22'),
+    onNodeRed('editor', '4'),
+    onNodeRed('editor', '5', 'dialogs'),
+    share('unit', 'fleet', '22'),
+    share('unit', 'recovery', '24'),
+    share('unit', 'rest'),
+    share('unit', 'cluster', '24'),
     async () => {
       const [packed] = await Promise.all([isPacked, hasScorecard]);
       return packed && mochaStep('the package and its commands', SUITES.package);
     },
-    onNodeRed('editor', '4'),
+    share('nodes', 'cluster', '22'),
   ];
 }
 

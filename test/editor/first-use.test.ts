@@ -39,7 +39,7 @@ describe('somebody who uses the nodes for the first time', () => {
 
   it('has to choose among several', async () => {
     await here.editor.run(`RED.view.importNodes([{ id: 'second', type: 'device-cloud-app',
-      service: 'simulator' }], { generateIds: false })`);
+      service: 'simulator' }], { generateIds: false, notify: false })`);
     const { app } = await exported(here.editor, await add('push'));
     await here.editor.run(`RED.nodes.remove('second')`);
     assert.equal(app, '');

@@ -134,7 +134,7 @@ describe('a section of a dialog', () => {
     const node = { id: 'saved', type: `device-cloud-${type}`, z: 'tab', app: 'app', ...properties };
     const flow = JSON.stringify([{ ...node, x: 600, y: 20, wires: [[]] }]);
     await here.editor.run(
-      `void RED.view.importNodes(${flow}, { generateIds: false, touchImport: true })`,
+      `void RED.view.importNodes(${flow}, { generateIds: false, touchImport: true, notify: false })`,
     );
     await openDialog(here.editor, 'saved');
     const open = await here.editor.run<boolean[]>(
@@ -173,7 +173,7 @@ describe('a section of a dialog', () => {
     const isOpen = async (properties: object, credentials: object = {}): Promise<boolean[]> => {
       const saved = { id: 'other', type: 'device-cloud-app', service: 'cloud', ...properties };
       await here.editor.run(
-        `void RED.view.importNodes([${JSON.stringify({ ...saved, credentials })}], { generateIds: false })`,
+        `void RED.view.importNodes([${JSON.stringify({ ...saved, credentials })}], { generateIds: false, notify: false })`,
       );
       await openDialog(here.editor, 'other');
       const open = await here.editor.run<boolean[]>(

@@ -103,7 +103,7 @@ describe('the device picker', () => {
 
   it('works before the first deploy, once the application has been tested', async () => {
     await here.editor.run(`RED.view.importNodes([{ id: 'new-app', type: 'device-cloud-app',
-      service: 'simulator', name: 'new' }], { generateIds: false })`);
+      service: 'simulator', name: 'new' }], { generateIds: false, notify: false })`);
     await openDialog(here.editor, 'push');
     await useApp('new-app');
     await fill(here.editor, FIELD, '1');

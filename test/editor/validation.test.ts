@@ -180,7 +180,7 @@ describe('a dialog', () => {
     const imported = { id: 'no-query', type: 'device-cloud-server', z: 'tab', app: 'app' };
     const node = { ...imported, operation: 'uploads', x: 600, y: 20, wires: [[]] };
     await here.editor.run(
-      `void RED.view.importNodes(${JSON.stringify([node])}, { generateIds: false, touchImport: true })`,
+      `void RED.view.importNodes(${JSON.stringify([node])}, { generateIds: false, touchImport: true, notify: false })`,
     );
     const [error, ...others] = await errors('no-query');
     assert.match(error ?? '', /^Query: is empty/);
