@@ -365,10 +365,12 @@ function readDevices(config: object, limit: number, value: unknown): string[] {
 }
 
 /** The devices of a message of a node that calls them itself. @throws DeviceCloudError `INVALID_INPUT` */
-export const chipidsOf = (config: ManyConfig, device: unknown): string[] =>
-  isForMany(config, device)
+export function chipidsOf(client: DeviceCloudClient, config: ManyConfig, value: unknown): string[] {
+  const device = devicesOf(client, config, value);
+  return isForMany(config, device)
     ? readDevices(config, countOf(config.limit, 'limit'), device)
     : [readDevice(config, device)];
+}
 
 function failed(chipid: string, thrown: unknown): Result {
   const known = isDeviceCloudError(thrown) ? thrown : undefined;

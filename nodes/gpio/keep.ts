@@ -3,7 +3,7 @@ import type { NodeMessage, NodeStatus } from 'node-red';
 import type { DeviceCloudClient, KeptPin, PinKeeper } from '../../src/for-nodes';
 import { parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
-import { addName, chipidsOf } from '../common/device-call';
+import { addName, chipidsOf, isForMany } from '../common/device-call';
 import { resolvePin, type DeviceType } from '../common/device-types';
 import { messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
@@ -79,14 +79,14 @@ export class KeptByNode {
     // It may be missing, if what was kept cannot be read.
     this.#client = client;
     // All are read before anything is sent.
-    const wishes = chipidsOf(config, inputs['chipid']).map(
+    const wishes = chipidsOf(client, config, inputs['chipid']).map(
       (chipid) => [chipid, readWish(inputs, types.of(client, chipid))] as const,
     );
     const pins = await Promise.all(
       wishes.map(([chipid, { pin, level }]) => client.keepPin(chipid, pin, level, this.#keeper)),
     );
     const [first] = pins;
-    if (first && !config.many) return { set: fieldsOf(first, client, msg) };
+    if (first && !isForMany(config, undefined)) return { set: fieldsOf(first, client, msg) };
     const messages = pins.map((each) => {
       const own = RED.util.cloneMessage(msg);
       return Object.assign(own, fieldsOf(each, client, own));

@@ -75,6 +75,26 @@ describe('nodes and the device book', () => {
     assert.equal(cloud.requests.length, sent);
   });
 
+  it('keep a pin of each device of a group', async () => {
+    await load([
+      cloudApp(cloud, { book: path }),
+      node('gpio', { operation: 'keep', chipid: 'pumps', chipidType: 'group' }),
+    ]);
+    await call('gpio', { pin: 5, payload: 'on' });
+    const isKept = (chipid: string): boolean =>
+      arrivedAt('out').some(({ payload, ...message }) => {
+        const { state } = payload as { state: string };
+        return message['chipid'] === chipid && state === 'kept';
+      });
+    await until(() => ['1', '2'].every(isKept), 'the pin of both is kept');
+    assert.deepEqual([cloud.device('1').levels[5], cloud.device('2').levels[5]], ['1', '1']);
+    write('3,Pump,south,,');
+    const app = helper.getNode('app') as unknown as { fleet(): { book: { size: number } } };
+    await until(() => app.fleet().book.size === 1, 'the file was read');
+    const { error } = await fail('gpio', { pin: 5, payload: 1 }, 'INVALID_INPUT');
+    assert.match(error.message, /No device of the device book is in the group "pumps"/);
+  });
+
   it('follow a group: a listener joins and leaves devices as the book changes', async () => {
     await load([
       cloudApp(cloud, { book: path }),
