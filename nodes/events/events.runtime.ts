@@ -157,10 +157,10 @@ class EventsLife implements WatchListener {
       const state = await this.#readState();
       if (this.#closed) return;
       this.#status.show(STATUS.connecting);
-      const options = watchOptions(this.config, (error) => this.node.error(error));
+      const options = { ...watchOptions(this.config, (error) => this.node.error(error)), state };
       this.#client = client;
-      if (this.config.devices === 'group') this.#followGroup(client, options, state);
-      else this.#watch = client.fleet.watch({ ...options, state }, this);
+      if (this.config.devices === 'group') this.#followGroup(client, options);
+      else this.#watch = client.fleet.watch(options, this);
     } catch (error) {
       if (this.#closed) return;
       this.#failed(error);
@@ -170,21 +170,15 @@ class EventsLife implements WatchListener {
   }
 
   /** Watches the devices that are in the group by now. What is known of those that stay in it is kept. */
-  #followGroup(client: DeviceCloudClient, options: WatchOptions, saved: unknown): void {
+  #followGroup(client: DeviceCloudClient, options: WatchOptions): void {
     const group = groupFollower(client, this.config.group);
     let watched = group.chipids();
-    const watch = (state: unknown, more: WatchOptions = {}): void => {
-      const chipids = [...watched];
-      this.#watch = client.fleet.watch({ ...options, ...more, chipids, state }, this);
-    };
-    watch(saved);
+    this.#watch = client.fleet.watch({ ...options, chipids: [...watched] }, this);
     this.#leaveGroup = group.onChange(() => {
       const now = group.chipids();
       if (now.size === watched.size && [...now].every((chipid) => watched.has(chipid))) return;
       watched = now;
-      const state = this.#watch?.state();
-      this.#watch?.close();
-      watch(state, { start: 'none' });
+      this.#watch?.follow(now);
       this.#showCounts();
     });
   }

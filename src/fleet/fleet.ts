@@ -268,6 +268,7 @@ export class Fleet {
     return {
       counts: () => started.counts(),
       state: () => started.state(),
+      follow: (chipids) => started.follow(chipids),
       close: () => {
         this.#watches.delete(started);
         started.close();

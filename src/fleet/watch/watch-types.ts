@@ -90,6 +90,11 @@ export interface FleetWatch {
   counts(): { devices: number; online: number };
   /** What to keep for the watch after the next start: JSON, without secrets. Also once it has ended. */
   state(): object;
+  /**
+   * Watches other devices from now on. What is known of those that it watches already stays.
+   * @throws DeviceCloudError `INVALID_INPUT` if one is no chip number
+   */
+  follow(chipids: Iterable<Chipid>): void;
   /** Ends it: nothing is called any more. May be called again. */
   close(): void;
 }

@@ -3,6 +3,8 @@ import type { ListPoller, ListReading } from '../list-poller';
 import type { FleetRegistry } from '../registry';
 import { TimerQueue } from '../../channel/timer-queue';
 import { isDeviceCloudError } from '../../errors';
+import { parseChipid } from '../../input/chipid';
+import type { Chipid } from '../../types';
 import { WatchEmitter } from './watch-emitter';
 import {
   deviceOf,
@@ -60,7 +62,7 @@ class ListHealth {
 /** Makes events of what the registry and the poller show. */
 export class Watch implements FleetWatch {
   readonly #source: WatchSource;
-  readonly #settings: WatchSettings;
+  #settings: WatchSettings;
   readonly #emitter: WatchEmitter;
   readonly #devices: WatchedDevices;
   readonly #list = new ListHealth();
@@ -92,12 +94,39 @@ export class Watch implements FleetWatch {
     this.#restore(saved);
     for (const chipid of settings.chipids ?? []) this.#at(chipid);
     this.#observe();
-    this.#emitter.place = share?.join({
-      key: watchKey(settings),
+    this.#join();
+  }
+
+  /** The processes that watch the same devices tell each other. */
+  #join(): void {
+    this.#emitter.place?.leave();
+    this.#emitter.place = this.#source.share?.join({
+      key: watchKey(this.#settings),
       states: () => this.state().devices,
       apply: (state) => this.#apply(state),
       moved: () => this.#moved(),
     });
+  }
+
+  follow(devices: Iterable<Chipid>): void {
+    if (this.#emitter.isClosed) return;
+    const { registry, now } = this.#source;
+    const chipids = new Set(Array.from(devices, parseChipid));
+    this.#settings = { ...this.#settings, chipids };
+    this.#devices.limit(chipids);
+    for (const chipid of chipids) {
+      if (this.#devices.get(chipid)) continue;
+      const device = this.#devices.add(chipid);
+      if (!device) break;
+      const known = registry.get(chipid);
+      if (!known) continue;
+      device.presence.lastUpload = known.lastUpload;
+      if (this.#isReady && known.listed && device.presence.listed(known.since ?? now()))
+        this.#emitter.presenceChanged(device, null);
+      if (known.channelState !== null) this.#channelChanged(known);
+    }
+    this.#join();
+    this.#emitter.stateChanged();
   }
 
   counts(): { devices: number; online: number } {

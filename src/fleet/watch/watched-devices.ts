@@ -3,7 +3,7 @@ import type { Timed, TimerQueue } from '../../channel/timer-queue';
 
 /** What all devices of a watch share. */
 export interface WatchedShared {
-  /** Devices that are watched; undefined: all. */
+  /** Devices that are watched, for now; undefined: all. */
   readonly chipids: ReadonlySet<string> | undefined;
   /** The clock of silences and channels is the queue's: a change of this machine's time is no silence. */
   readonly timers: TimerQueue;
@@ -232,14 +232,24 @@ export class WatchedDevices {
   /** There is no room until a device may have gone offline. */
   #isFull = false;
 
+  #chipids: ReadonlySet<string> | undefined;
   readonly #shared: WatchedShared;
 
   constructor(shared: WatchedShared) {
     this.#shared = shared;
+    this.#chipids = shared.chipids;
   }
 
   get size(): number {
     return this.#devices.size;
+  }
+
+  /** Other devices are watched from now on: the rest is forgotten. */
+  limit(chipids: ReadonlySet<string>): void {
+    this.#chipids = chipids;
+    this.#isFull = false;
+    for (const device of this.#devices.values())
+      if (!chipids.has(device.chipid)) this.#forget(device);
   }
 
   get(chipid: string): WatchedDevice | undefined {
@@ -252,8 +262,8 @@ export class WatchedDevices {
 
   /** Adds a device. @returns undefined if it is not requested, or there is no room */
   add(chipid: string): WatchedDevice | undefined {
-    const { chipids, silence: limit, settle } = this.#shared;
-    if (chipids?.has(chipid) === false || !this.#makeRoom()) return undefined;
+    const { silence: limit, settle } = this.#shared;
+    if (this.#chipids?.has(chipid) === false || !this.#makeRoom()) return undefined;
     const silence = limit > 0 ? new Silence(chipid, this.#shared) : undefined;
     const channel = settle === undefined ? undefined : new SettledChannel(chipid, this.#shared);
     const device = new WatchedDevice(chipid, silence, channel);

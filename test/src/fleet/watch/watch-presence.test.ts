@@ -220,3 +220,49 @@ describe('a watch: hostile lists', () => {
     assert.ok(JSON.stringify(subject.watch.state()).length < 1000);
   });
 });
+
+describe('a watch: other devices', () => {
+  useClock();
+
+  it('are followed: what it knows of those that stay is kept, what they have done so far, too', () => {
+    const world = new World();
+    const options = { silence: 60_000, settle: 10_000, events: ['presence', 'channel'] } as const;
+    const subject = world.watch({ ...options, chipids: ['1', '2'] });
+    world.channel('1', 'connected');
+    world.channel('2', 'connected');
+    world.channel('3', 'connected');
+    world.read(['1', '2', '3']);
+    world.read(['3']);
+    world.pass(40);
+    world.channel('2', 'disconnected');
+    world.pass(6);
+    subject.watch.follow(['2', '1', '3']);
+    assert.deepEqual(subject.watch.counts(), { devices: 3, online: 3 });
+    world.pass(5);
+    assert.deepEqual(subject.emitted(), ['disconnected 2']);
+    world.pass(10);
+    assert.deepEqual(subject.emitted(), ['silent 1']);
+    world.read(['3']);
+    assert.deepEqual(subject.emitted(), ['offline 1', 'offline 2']);
+    subject.watch.follow(['3']);
+    world.read(['1', '2', '3']);
+    world.channel('1', 'disconnected');
+    world.pass(30);
+    assert.deepEqual(subject.emitted(), []);
+    assert.deepEqual(subject.watch.counts(), { devices: 1, online: 1 });
+    assert.throws(() => subject.watch.follow(['x']), { code: 'INVALID_INPUT' });
+  });
+
+  it('have their state emitted once with `start: current`, when they are followed', () => {
+    const world = new World();
+    const subject = world.watch({ start: 'current', misses: 1, chipids: [] });
+    world.read(['1']);
+    subject.watch.follow(['1', '2']);
+    assert.deepEqual(subject.emitted(), ['online 1']);
+    world.read(['1']);
+    assert.deepEqual(subject.emitted(), ['offline 2']);
+    subject.watch.follow(['2', '1']);
+    world.read(['1']);
+    assert.deepEqual(subject.emitted(), []);
+  });
+});
