@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { finished } from 'node:stream/promises';
 import { Parser, type Options } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
 import { invalidInput, isDeviceCloudError, withoutCode } from '../errors';
 import { parseChipid } from '../input/chipid';
 import { show } from '../util/show';
@@ -241,9 +242,24 @@ class RecordParser extends Parser {
 }
 
 /**
+ * What is wrong with a record whose cell begins with a quotation mark that nobody has closed: the lines behind it, up to the
+ * next quotation mark of the file, have become part of that cell.
+ */
+function whyTorn(cells: readonly string[], text: () => string, delimiter: string) {
+  if (!cells.some((cell) => cell.startsWith('"') && /[\r\n]/.test(cell))) return undefined;
+  try {
+    // A cell may well begin with one, written twice.
+    parse(text(), { ...CSV, delimiter, relax_quotes: false });
+    return undefined;
+  } catch {
+    return 'has a quotation mark that is not closed: the lines behind it are lost, too';
+  }
+}
+
+/**
  * Parses records in slices.
  * @param isFile whether they are a whole file, which may begin with a byte order mark
- * @param onRecord is called with the cells of each record; it must not throw
+ * @param onRecord is called with the cells of each record, and with what is wrong with its quotation marks; it must not throw
  * @returns where each record ends
  * @throws DeviceCloudError `INVALID_INPUT` if a quotation mark is not closed
  */
@@ -251,13 +267,14 @@ export async function parseRecords(
   bytes: Buffer,
   isFile: boolean,
   separator: string,
-  onRecord: (cells: string[]) => void,
+  onRecord: (cells: string[], wrong: string | undefined) => void,
 ): Promise<number[]> {
   const slices = new Slices();
   const ends: number[] = [];
   const options = { ...CSV, bom: isFile, delimiter: separator };
   const parser = new RecordParser(options, (cells, at) => {
-    onRecord(cells);
+    const text = (): string => bytes.toString('utf8', ends.at(-1), at);
+    onRecord(cells, whyTorn(cells, text, separator));
     ends.push(at);
   });
   // It destroys itself at the first error, which `finished` repeats.
@@ -294,8 +311,8 @@ export async function readWhole(bytes: Buffer): Promise<BookFile> {
   let wrong: unknown = invalidInput(
     'The device book is empty: its first line must name its columns.',
   );
-  const ends = await parseRecords(bytes, true, separator, (cells) => {
-    records.push(reader?.read(cells));
+  const ends = await parseRecords(bytes, true, separator, (cells, torn) => {
+    records.push(torn ?? reader?.read(cells));
     if (records.length > 1) return;
     try {
       format = readHeader(cells, separator);

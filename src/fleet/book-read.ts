@@ -127,8 +127,8 @@ async function parsePieces(
   const parsed = Buffer.concat(unknown);
   const reader = new RowReader(before);
   const rows: BookFile['records'][number][] = [];
-  const rowEnds = await parseRecords(parsed, false, before.separator, (cells) => {
-    rows.push(reader.read(cells));
+  const rowEnds = await parseRecords(parsed, false, before.separator, (cells, torn) => {
+    rows.push(torn ?? reader.read(cells));
   });
   const ends: number[] = [];
   const records: BookFile['records'][number][] = [];

@@ -87,6 +87,15 @@ describe('the device book', () => {
     ]);
   });
 
+  it('names a row whose quotation mark is not closed, since the rows behind it are in its cell', async () => {
+    await open('chipid,name\n7,"Gate\n8,Door\n9,"Pump"\n10,Lamp\n11,5" pump\n12,"""a""\nb"\n');
+    assert.deepEqual(problems(), [
+      '2: has a quotation mark that is not closed: the lines behind it are lost, too',
+    ]);
+    assert.deepEqual([...book!.chipids()], ['10', '11', '12']);
+    assert.deepEqual([book!.name('11'), book!.name('12')], ['5" pump', '"a"\nb']);
+  });
+
   it('reads the text of a formula as text, with and without the apostrophe that disarms it', async () => {
     await open(`chipid,name,note,x\n7,=1+1,'=1+1,''=1\n8,-5,+86 1,'-5\n`);
     assert.deepEqual(row('7'), {
