@@ -181,14 +181,17 @@ export async function editedBytes(file: BookFile, edit: unknown): Promise<Buffer
     for (const [column, text] of Object.entries(cells))
       if (text !== '' && !columns.includes(column)) columns.push(column);
   }
-  const hasMore = columns.length > file.columns.length;
-  const wide = hasMore ? file.records.findIndex((row) => typeof row === 'string') : -1;
-  if (wide > 0)
-    throw invalidInput(
-      `The device book has no column ${columns.at(-1)}, and rows that are not valid: repair them before a column is added.`,
-    );
   const rewrite = new Rewrite(file);
-  if (hasMore) {
+  if (columns.length > file.columns.length) {
+    // The cells that a row has too many would be in the new column.
+    for (let index = 1; index < file.records.length; index++) {
+      if (slices.isOver) await slices.next();
+      if (typeof file.records[index] !== 'string') continue;
+      if (rewrite.read(index).cells.length > file.columns.length)
+        throw invalidInput(
+          `The device book has no column ${columns.at(-1)}, and a row with more cells than columns: repair that before a column is added.`,
+        );
+    }
     const header = rewrite.read(0).cells;
     while (header.length < file.columns.length) header.push('');
     rewrite.replace(0, [...header, ...columns.slice(file.columns.length)]);

@@ -66,6 +66,18 @@ describe('the routes of the device book', () => {
     assert.match(readFileSync(path, 'utf8'), /^.*\r\n9;.*\r\n$/);
   });
 
+  it('adds a column to a book with invalid rows, unless one of them has a cell where the column would be', async () => {
+    const text = 'chipid,name\nx,Wrong\n7,Gate\n';
+    writeFileSync(path, text);
+    const change = { rows: [{ chipid: '7', groups: ['a'] }] };
+    assert.equal((await put(change, (await read()).revision)).status, 200);
+    assert.equal(readFileSync(path, 'utf8'), 'chipid,name,groups\nx,Wrong\n7,Gate,a\n');
+    writeFileSync(path, `${text}8,Door,of wood\n`);
+    const { status, body } = await put(change, (await read()).revision);
+    assert.equal(status, 400);
+    assert.match(body.error.message, /a row with more cells than columns/);
+  });
+
   it('replaces the file, and disarms formulas', async () => {
     const { revision } = await read();
     const { status, body } = await put('chipid,name\n7,=cmd\n8,-5\n', revision);
