@@ -102,6 +102,8 @@ class RowForm {
   readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
   #revision = '';
   #row: Row;
+  /** What the fields have shown of it: a field of one line shows no line ends. */
+  #shown: Partial<Record<(typeof FIELDS)[number], string>> = {};
   /** The name that a new row is offered. */
   #offered: string;
 
@@ -110,12 +112,10 @@ class RowForm {
     this.#offered = offered;
     this.#target = target;
     this.#row = { chipid: target.chipid };
-    const input = (name: string): JQuery =>
-      $('<input>', { type: 'text', id: `device-cloud-fleet-row-${name}` }).prop(
-        'disabled',
-        !mayCommand(),
-      );
-    this.#inputs = { name: input('name'), type: input('type'), note: input('note') };
+    const input = (name: string, tag = '<input type="text">'): JQuery =>
+      $(tag).attr('id', `device-cloud-fleet-row-${name}`).prop('disabled', !mayCommand());
+    const note = input('note', '<textarea>');
+    this.#inputs = { name: input('name'), type: input('type'), note };
     const label = (name: string, id: string | undefined): JQuery =>
       $('<label>', { for: id }).text(t(`rows.${name}`));
     const field = (name: (typeof FIELDS)[number]): JQuery[] => [
@@ -138,7 +138,11 @@ class RowForm {
     const typed = this.#changes();
     this.#revision = revision;
     this.#row = row ?? { chipid: this.#target.chipid };
-    for (const name of FIELDS) this.#inputs[name].val(typed[name] ?? this.#row[name] ?? '');
+    for (const name of FIELDS) {
+      const input = this.#inputs[name].val(this.#row[name] ?? '');
+      this.#shown[name] = fieldValue(input).trim();
+      if (typed[name] !== undefined) input.val(typed[name]);
+    }
     if (!row && this.#offered !== '') this.#inputs.name.val(this.#offered);
     this.#offered = '';
     this.#groups.offer(groups);
@@ -169,7 +173,7 @@ class RowForm {
     const changes: Omit<Row, 'chipid'> = {};
     for (const name of FIELDS) {
       const value = fieldValue(this.#inputs[name]).trim();
-      if (value !== (this.#row[name] ?? '')) changes[name] = value;
+      if (value !== (this.#shown[name] ?? '')) changes[name] = value;
     }
     const groups = this.#groups.names;
     if (JSON.stringify(groups) !== JSON.stringify(this.#row.groups ?? [])) changes.groups = groups;

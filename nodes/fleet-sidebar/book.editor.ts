@@ -167,17 +167,17 @@ export class BookView implements View {
       chipid,
       ...(name === null ? {} : { name }),
     }));
+    // Of the book that lacks them: a row that someone else adds meanwhile must not be changed.
+    const revision = this.#book?.revision ?? '';
     const number = rows.length;
     const form = $('<form>').append($('<p>').text(t('book.ask-all', { number })));
     const words = { no: t('push.cancel'), yes: t('book.add-all', { number }) };
-    ask(form, words, () => void this.#add(rows));
+    ask(form, words, () => void this.#add(rows, revision));
   }
 
-  async #add(rows: { chipid: string; name?: string }[]): Promise<void> {
+  async #add(rows: { chipid: string; name?: string }[], revision: string): Promise<void> {
     const { app } = this.#tab;
     try {
-      // Rows are only added: whatever else has changed meanwhile stays.
-      const { revision } = await readBook(app);
       await putRoute(bookPath(app), { rows }, revision);
       notify(t('book.added', { number: rows.length }), 'success');
     } catch (failure) {

@@ -60,6 +60,17 @@ describe('the device book in the sidebar', () => {
     const [logged, ...others] = here.editor.problems.splice(0);
     assert.match(logged ?? '', /412/);
     assert.deepEqual(others, []);
+
+    // A note that a spreadsheet has written, with a line end that no field shows.
+    writeFileSync(path, 'chipid,name,note\n10000001,Gate,"two\r\nlines "\n');
+    await page.waitForSelector('#device-cloud-row-10000077', { state: 'detached' });
+    await page.click('button[data-action=book]');
+    await page.waitForSelector(FORM);
+    assert.equal(await page.inputValue('#device-cloud-fleet-row-note'), 'two\nlines ');
+    await page.fill('#device-cloud-fleet-row-name', 'Door');
+    await page.click('.red-ui-notification button.primary');
+    await page.waitForSelector(FORM, { state: 'detached' });
+    assert.equal(readFileSync(path, 'utf8'), 'chipid,name,note\n10000001,Door,"two\r\nlines "\n');
     assert.deepEqual(await tabFaint(here.editor), []);
     assert.deepEqual(await tabMisfits(here.editor), []);
   });
@@ -94,6 +105,18 @@ describe('the device book in the sidebar', () => {
     await page.fill('#device-cloud-fleet-row-name', 'New');
     await agree();
     await closed();
+    // Somebody adds it meanwhile, with a name of its own.
+    await page.waitForSelector(`${VIEW} button:has-text("Add all 1")`);
+    const before = readFileSync(path, 'utf8');
+    await press('Add all 1');
+    await page.waitForSelector(FORM);
+    writeFileSync(path, `${before}10000002,Own\n`);
+    await agree();
+    await page.waitForSelector('.red-ui-notification-error:has-text("changed meanwhile"):visible');
+    assert.equal(readFileSync(path, 'utf8'), `${before}10000002,Own\n`);
+    assert.match(here.editor.problems.splice(0).join(), /^[^,]*412[^,]*$/);
+    writeFileSync(path, before);
+    await page.waitForSelector(`${VIEW} button:has-text("Add all 1")`);
     await press('Add all 1');
     await agree();
     await page.waitForSelector(`${VIEW} :text("All devices that are online are in the book")`);
