@@ -13,23 +13,23 @@ const LONGEST = 65_536;
 
 /** @throws DeviceCloudError `INVALID_INPUT` */
 function readRequest(body: unknown): TryRequest {
-  const { id, expression, hex } = isObject(body) ? body : {};
+  const { id, expression, hex, charset } = isObject(body) ? body : {};
   if (typeof expression !== 'string' || expression.length > LONGEST)
     throw invalidInput(`The expression must be text of at most ${LONGEST} characters.`);
   if (typeof hex !== 'string' || hex.length > 2 * MAX_READ || !/^(?:[0-9a-f]{2})*$/i.test(hex))
     throw invalidInput(`The upload must be at most ${MAX_READ} bytes in hexadecimal digits.`);
-  return { id: String(id), expression, hex };
+  return { id: String(id), expression, hex, charset: String(charset) };
 }
 
 async function tryExpression(
   RED: NodeAPI,
-  { id, expression, hex }: TryRequest,
+  { id, expression, hex, charset }: TryRequest,
 ): Promise<TryResult> {
   // A type that is new has no node yet: then only the environment of the process can be read.
   const node = RED.nodes.getNode(id) as Node | null;
   try {
     const decode = expressionDecoder(RED, node as Node, expression);
-    return await decode(Buffer.from(hex, 'hex'), 'utf-8');
+    return await decode(Buffer.from(hex, 'hex'), charset === 'gbk' ? 'gbk' : 'utf-8');
   } catch (error) {
     return { problem: messageOf(error) };
   }

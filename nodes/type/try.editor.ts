@@ -85,7 +85,8 @@ async function rowsOf(trial: Trial): Promise<ResultRow[]> {
   if (expression === undefined)
     return resultRows(trial.decode(upload.bytes, upload.charset), trial);
   try {
-    const body = { id: trial.id, expression, hex: hexOf(upload.bytes) };
+    const { bytes, charset } = upload;
+    const body = { id: trial.id, expression, hex: hexOf(bytes), charset };
     return resultRows((await postRoute('types/try', body)) as TryResult, trial);
   } catch (error) {
     return reasonOf(error);

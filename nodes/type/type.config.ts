@@ -103,6 +103,8 @@ export interface TryRequest {
   expression: string;
   /** The bytes of an upload. */
   hex: string;
+  /** Of text that is not UTF-8: `gbk`, otherwise there is none. */
+  charset?: string;
 }
 
 /** What became of it. */

@@ -52,8 +52,9 @@ function bytesHint(description: string): string {
   if (!problem || description.trim() === '') return '';
   const { at = 0 } = problem;
   const before = description.slice(Math.max(0, at - 20), at);
-  const what = problemText(problem);
-  return t('error.here', { at: at + 1, before, after: description.slice(at, at + 20), what });
+  const values = { at: at + 1, before, what: problemText(problem) };
+  const after = description.slice(at, at + 20);
+  return after === '' ? t('error.here-end', values) : t('error.here', { ...values, after });
 }
 
 function pairsError(_value: string, node: Node): string | undefined {

@@ -36,6 +36,10 @@ describe('the dialog of a type', () => {
       'At character 7, after “u8 a, ” and before “u16 b”: u16 needs the order of its bytes: u16be or u16le';
     assert.equal(await page.textContent('#device-cloud-bytes-error'), wrong);
     assert.ok(await page.isVisible(`${BYTES}.input-error`));
+    await fill(here.editor, BYTES, 'u8 a, u8');
+    const unfinished =
+      'At character 9, at the end, after “u8 a, u8”: a name is expected, of letters, digits and _';
+    assert.equal(await page.textContent('#device-cloud-bytes-error'), unfinished);
     await here.editor.picture('type-wrong');
     await closeDialog(here.editor, 'cancel');
   });

@@ -143,6 +143,11 @@ describe('types that the device book names', () => {
     const attempt = (body: object) => helper.request().post('/device-cloud/types/try').send(body);
     const body = { id: 'type-slow', expression: '{"n": $sum([1..3]), "t": text}', hex: '2b' };
     assert.deepEqual((await attempt(body)).body, { value: { n: 6, t: '+' } });
+    const chinese = { ...body, expression: '{"t": text}', hex: 'b5e7d1b9' };
+    assert.deepEqual((await attempt(chinese)).body, { value: {} });
+    assert.deepEqual((await attempt({ ...chinese, charset: 'gbk' })).body, {
+      value: { t: '电压' },
+    });
     const wrong = await attempt({ ...body, expression: '(' });
     assert.match((wrong.body as { problem: string }).problem, /not JSONata/);
     for (const invalid of [
