@@ -100,6 +100,7 @@ function failureRows({
     ...(words === undefined ? [] : [['said', plain(words)] as [string, string]]),
     ...(check === '' ? [] : [['check', check] as [string, string]]),
     ...(clockSkew === undefined ? [] : [['clock', clockText(clockSkew)] as [string, string]]),
+    ['message', plain(message)],
   ];
   const ago = ageText(Date.now() - age);
   return [
@@ -107,7 +108,6 @@ function failureRows({
     parameterTable(
       rows.map(([name, text]) => [t(`common.explain.failure.${name}`), text]),
     ).addClass('device-cloud-failure'),
-    $('<small>').text(plain(message)),
   ];
 }
 
