@@ -3,6 +3,7 @@ import { closeDialog, openDialog } from '../../tooling/editor/dialog';
 import { app, node, type FlowNode, type NodeProperties } from '../../tooling/node-red/nodes';
 import { faint, inEachTheme } from './colours';
 import { misfits } from './layout';
+import { until } from '../../tooling/until';
 import { isChinese } from '../support/wording';
 import { world } from './world';
 
@@ -20,9 +21,14 @@ for (const language of ['en-US', 'zh-CN'] as const) {
     });
     const history = { ...made('history'), chipid: '10000001', chipidType: 'str' };
     const passthrough = { ...made('server'), operation: 'passthrough' };
-    const here = world((simulator) => [app(simulator), history, passthrough, made('devices')], {
-      language,
-    });
+    const press = {
+      ...{ ...placed, id: 'press', type: 'inject', props: [], repeat: '', once: false },
+      wires: [['devices']],
+    };
+    const here = world(
+      (simulator) => [app(simulator), history, passthrough, made('devices'), press],
+      { language },
+    );
     afterEach(() => closeDialog(here.editor, 'cancel'));
 
     const RESULT = '#device-cloud-explanation .device-cloud-explanation';
@@ -47,6 +53,26 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       await page.waitForFunction(`$('${RESULT}').text().includes('/openapi/sync/')`);
       assert.match(await page.inputValue('#device-cloud-explain-msg'), /"begin":"2026/);
       assert.equal(here.simulator.requests.length, length);
+    });
+
+    it('begins with why the last call has failed, if it has', async () => {
+      here.simulator.fail('unauthorized', { times: 1 });
+      await fetch(`${here.red.url}/inject/press`, { method: 'POST' });
+      await until(
+        () => here.editor.run(`RED.nodes.node('devices').status?.fill === 'red'`),
+        'it has failed',
+      );
+      const text = await explain('devices');
+      assert.match(text, /^[^\n]*\n[^\n]*UNAUTHORIZED · .*\(401\)/);
+      assert.match(
+        text,
+        language === 'zh-CN' ? /错误消息\s+UNAUTHORIZED/ : /Error message\s+UNAUTHORIZED/,
+      );
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`explain-failed-${language}-${theme}`);
+        assert.deepEqual(await misfits(here.editor), [], theme);
+        assert.deepEqual(await faint(here.editor), [], theme);
+      });
     });
 
     it('shows values as text, fits into the dialog, and can be read in each theme', async () => {
