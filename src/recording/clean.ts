@@ -20,6 +20,9 @@ const NEVER = new Set([
 /** Properties that hold the name of a device or of an application. */
 const NAMES = new Set(['name', 'app', 'app_name', 'note']);
 
+/** Properties that hold the number of a device, or a list of them. */
+const CHIPIDS = new Set(['chipid', 'chipids', 'dev', 'devid', 'devices']);
+
 /** Digits of the shortest chip number that is looked for in texts: a shorter one may be anything. */
 const LEAST_DIGITS = 4;
 
@@ -46,8 +49,16 @@ function encodedPattern(secrets: Iterable<Buffer>): RegExp | undefined {
   return forms.length > 0 ? new RegExp(forms.join('|'), 'gi') : undefined;
 }
 
+/** What is between blanks, quotes and the like. */
+const WORD = /[^\s\0"'`,;:=&<>()[\]{}|\\]+/g;
+
 /** Devices whose keys are remembered. */
 const MAX_DEVKEYS = 10_000;
+
+const isDigits = (value: unknown): value is string | number =>
+  /^\d{1,20}$/.test(
+    typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '',
+  );
 
 /** Cleans what goes into one recording. */
 export class Cleaner {
@@ -56,8 +67,13 @@ export class Cleaner {
   /** As bytes, for uploads. */
   readonly #secrets: readonly Buffer[];
   readonly #encoded: RegExp | undefined;
-  /** The key of a device, and what is looked for instead once it was needed. */
-  readonly #devkeys = new Map<string, { key: string; pattern?: RegExp }>();
+  /** The keys of a device, and what is looked for instead once it was needed. */
+  readonly #devkeys = new Map<
+    string,
+    { key: string; parts: readonly string[]; pattern?: RegExp }
+  >();
+  /** Keys of all devices, in lower case. */
+  readonly #allDevkeys = new Set<string>();
   readonly #chipids = new Map<string, string>();
   readonly #names = new Map<string, string>();
 
@@ -73,20 +89,27 @@ export class Cleaner {
     this.#encoded = encodedPattern(this.#secrets);
   }
 
-  /** A device's own key, from a list: from now on it is hidden in what is recorded of this device. */
+  /**
+   * A device's own key, from a list: from now on it is hidden in what is recorded of this device, and as a word in the texts
+   * of calls. It may contain NUL, followed by further text (section 2.1).
+   */
   learnDevkey(chipid: string, key: unknown): void {
     if (typeof key !== 'string' || key.length < MIN_SECRET) return;
     if (this.#devkeys.get(chipid)?.key === key || this.#devkeys.size >= MAX_DEVKEYS) return;
-    this.#devkeys.set(chipid, { key });
+    const parts = key.split(/\0+/).filter(({ length }) => length >= MIN_SECRET);
+    if (parts.length === 0) return;
+    this.#devkeys.set(chipid, { key, parts });
+    for (const part of parts) this.#allDevkeys.add(part.toLowerCase());
   }
 
   #devkeyOf(chipid: string | undefined): RegExp | undefined {
     const known = chipid === undefined ? undefined : this.#devkeys.get(chipid);
     if (!known) return undefined;
-    const { key } = known;
-    const plainForm = key.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+    const { parts } = known;
+    const plainForms = parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+    const encoded = encodedPattern(parts.map((part) => Buffer.from(part)));
     return (known.pattern ??= new RegExp(
-      [plainForm, encodedPattern([Buffer.from(key)])?.source ?? []].flat().join('|'),
+      [...plainForms, ...(encoded ? [encoded.source] : [])].join('|'),
       'gi',
     ));
   }
@@ -123,6 +146,10 @@ export class Cleaner {
     let clean = this.#redact(text);
     for (const pattern of [this.#encoded, this.#devkeyOf(chipid)])
       if (pattern) clean = clean.replace(pattern, HIDDEN);
+    if (this.#allDevkeys.size > 0)
+      clean = clean.replace(WORD, (word) =>
+        this.#allDevkeys.has(word.toLowerCase()) ? HIDDEN : word,
+      );
     if (!this.#isAnonymous) return clean;
     const name = this.#names.get(clean);
     if (name !== undefined) return name;
@@ -191,9 +218,20 @@ export class Cleaner {
 
   #property(name: string, value: unknown, chipid: string | undefined): unknown {
     if (NEVER.has(plain(name))) return HIDDEN;
+    if (this.#isAnonymous && CHIPIDS.has(plain(name))) {
+      if (Array.isArray(value) && value.every(isDigits))
+        return value.map((each) => this.#number(each));
+      // A number of devices is none of a device.
+      if (isDigits(value) && name !== 'devices') return this.#number(value);
+    }
     const isName = typeof value === 'string' || typeof value === 'number';
     if (this.#isAnonymous && NAMES.has(name) && isName) return this.name(value);
     return this.value(value, chipid);
+  }
+
+  #number(written: string | number): string | number {
+    const other = this.chipid(String(written).replace(/^0+(?=\d)/, ''));
+    return typeof written === 'number' ? Number(other) : other;
   }
 
   #hidesSecret(message: string, format: string | undefined, chipid: string | undefined): boolean {

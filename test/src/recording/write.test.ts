@@ -225,6 +225,53 @@ inEachDialect('a recording', () => {
     assert.deepEqual(push!.params?.['message'], `ask ${one} at 1000`);
   });
 
+  it('replaces chip numbers of devices that only an answer names, short ones too', async () => {
+    const service = await simulator({ devices: [{ chipid: CHIPID }, { chipid: '77' }] });
+    const client = clientOf(service.baseUrl);
+    service.upload(CHIPID, 'a');
+    service.upload('77', 'b');
+    const day = new Date(Date.now() - 86_400_000);
+    const lines = await recorded(
+      client,
+      async () => {
+        await client.serverDevices();
+        await client.serverUploads({ page: 1, count: 5 });
+        await client.appHistory(day, new Date(Date.now() + 86_400_000));
+        await client.devices();
+      },
+      { anonymous: true },
+    );
+    const [devices, uploads, history] = ofKind(lines, 'call').map(({ answer }) =>
+      JSON.stringify(answer),
+    );
+    for (const text of [devices, uploads, history]) {
+      assert.doesNotMatch(text ?? '', new RegExp(`\\b(${CHIPID}|77)\\b`));
+      assert.match(text ?? '', /\b90000001\b[^]*\b90000002\b|\b90000002\b[^]*\b90000001\b/);
+    }
+    const [list] = ofKind(lines, 'list').slice(-1);
+    assert.deepEqual(
+      list?.devices?.map(({ chipid }) => chipid),
+      ['90000001', '90000002'],
+    );
+  });
+
+  it('hides the key of a device where several are meant, and what is before a NUL in it', async () => {
+    const devkey = 'Canary-Devkey\0more of it';
+    const service = await simulator({ devices: [{ chipid: CHIPID, devkey }, { chipid: OTHER }] });
+    const client = clientOf(service.baseUrl);
+    service.upload(CHIPID, '{"key":"Canary-Devkey"}');
+    const path = newPath();
+    const recording = await client.record(path);
+    await client.devices();
+    await client.push(CHIPID, 'it is Canary-Devkey');
+    await client.push(OTHER, 'it is canary-devkey');
+    await client.pushToApp('key=Canary-Devkey');
+    await client.serverUploads({ page: 1, count: 5 });
+    await recording.stop();
+    assert.doesNotMatch(readFileSync(path, 'utf8'), /canary/i);
+    assert.match(readFileSync(path, 'utf8'), /"key=\*\*\*"/);
+  });
+
   it('has only the devices that were chosen', async () => {
     const service = await simulator({ devices: 2 });
     const client = clientOf(service.baseUrl);
