@@ -58,7 +58,9 @@ function expectedCall({ method, path, params = {}, chipid, code }: CallLine): St
     return { pin: { chipid: numberOf(chipid), pin: Number(pin), level: Number(level) } };
   const { message, format } = params;
   if (path !== PUSH || message === undefined) return undefined;
-  return expectedPush(chipid, Buffer.from(message, format === 'HEX' ? 'hex' : 'utf8'));
+  // As the device gets it.
+  const encoding = format === 'HEX' ? 'hex' : format === 'B64' ? 'base64' : 'utf8';
+  return expectedPush(chipid, Buffer.from(message, encoding));
 }
 
 /** Collects steps up to the limits. */

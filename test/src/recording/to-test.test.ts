@@ -37,6 +37,7 @@ describe('a test that is made of a recording', () => {
       called('dev/push/message/', {
         params: { devid: '10000001', message: '{"on":true}', format: 'TEXT' },
       }),
+      called('dev/push/message/', { params: { message: base64('as bytes'), format: 'B64' } }),
       { t: 0, kind: 'push', chipid: BIG, body: base64('hello') },
       { t: 0, kind: 'end', reason: 'stopped', uploads: 4, dropped: 0 },
     );
@@ -51,6 +52,7 @@ describe('a test that is made of a recording', () => {
     assert.deepEqual(test?.expect, [
       { kind: 'some', sight: { kind: 'pin', chipid, pin: 5, level: 1 }, within: 5 },
       { kind: 'some', sight: { kind: 'pushed', chipid, match: { on: true } }, within: 5 },
+      { kind: 'some', sight: { kind: 'pushed', chipid, match: 'as bytes' }, within: 5 },
       { kind: 'some', sight: { kind: 'pushed', chipid: BIG, match: 'hello' }, within: 5 },
     ]);
     assert.doesNotMatch(text, /It is cut/);
