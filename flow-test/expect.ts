@@ -104,9 +104,10 @@ export class Judge {
         ? { state: 'failed' }
         : { state: 'met', at: now };
     const { sights, for: seconds } = expected;
-    if (seen.some((each) => sights.some((sight) => this.#is(sight, each))))
+    const end = given + seconds * 1000;
+    if (seen.some((each) => each.at <= end && sights.some((sight) => this.#is(sight, each))))
       return { state: 'failed' };
-    return now >= given + seconds * 1000 ? { state: 'met', at: now } : { state: 'open' };
+    return now >= end ? { state: 'met', at: now } : { state: 'open' };
   }
 
   #explain(expected: Expected, evidence: Evidence): string {

@@ -79,6 +79,7 @@ describe('an expectation', () => {
     const expected = 'none: { message: { at: end, match: { payload: 1 } }, for: 2 }';
     assert.equal(judge(expected, { seen: [message(0.1, 2)], now: 1.9 }), 'open');
     assert.equal(judge(expected, { seen: [message(0.1, 2)], now: 2 }), 'passed');
+    assert.equal(judge(expected, { seen: [message(2.1, 1)], now: 2.2 }), 'passed');
     assert.match(
       judge(expected, { seen: [message(-0.3, 1)] }),
       /^expected not a message .*, but there was\n {2}at 0\.20 s /,
