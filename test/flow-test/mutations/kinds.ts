@@ -215,7 +215,9 @@ function* properties(node: FlowNode): Iterable<Broken> {
   });
   for (const [key, value] of Object.entries(node)) {
     const choice = CHOICES[`${node.type} ${key}`]?.[String(value)];
-    if (choice !== undefined) yield changed('choice', key, choice);
+    // In which form something is that goes nowhere shows nowhere.
+    const isShown = key !== 'datatype' || wiresOf(node).flat().length > 0;
+    if (choice !== undefined && isShown) yield changed('choice', key, choice);
     if (typeof value !== 'string' || value === '') continue;
     const type = PATHS[key];
     const isPath = key in PATHS && (type === undefined || node[type] === 'msg');
