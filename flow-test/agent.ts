@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { toJson } from './copy';
-import { BLIND, type Answer, type Command, type Report, type Start } from './protocol';
+import { BLIND, MAX_SEEN, type Answer, type Command, type Report, type Start } from './protocol';
 
 /** What is used of a running node. */
 interface RunningNode extends EventEmitter {
@@ -50,9 +50,8 @@ const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 
-/** Reports of one test, all nodes together; the runner is told if there are more. */
-const MAX_REPORTS = 5000;
-const MAX_CHARACTERS = 16 * 1024 * 1024;
+/** Characters of the reports of one test; the runner is told if there are more. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 const send = process.send?.bind(process);
 /** A channel of its own: what runs in a flow need not find it. */
@@ -83,6 +82,12 @@ function count(node: RunningNode, way: 0 | 1): void {
   both[way]++;
 }
 
+/** The test that a node was made for. */
+const madeFor = new WeakMap<RunningNode, number>();
+
+/** Whether a node is none of an earlier test: what those have sent is delivered after they were stopped, and their calls end. */
+const isOfTest = (node: RunningNode): boolean => madeFor.get(node) === test;
+
 function see(node: RunningNode, msg: unknown): void {
   const id = idOf(node);
   if (!watched.has(id) || left.reports < 0) return;
@@ -93,6 +98,7 @@ function see(node: RunningNode, msg: unknown): void {
 function observe(): void {
   RED.hooks.add('onReceive.flow-test', (event: never) => {
     const { msg, destination } = event as { msg: unknown; destination: { node: RunningNode } };
+    if (!isOfTest(destination.node)) return;
     count(destination.node, 0);
     see(destination.node, msg);
   });
@@ -101,7 +107,7 @@ function observe(): void {
     const seen = new Set<unknown>();
     for (const { msg, source } of sent) {
       // One message on several wires is one message.
-      if (seen.has(msg)) continue;
+      if (seen.has(msg) || !isOfTest(source.node)) continue;
       seen.add(msg);
       count(source.node, 1);
       if (!hasInput(source.node)) see(source.node, msg);
@@ -119,18 +125,27 @@ function observe(): void {
   });
   // Hooks see the errors of messages alone, and only those of nodes that say when they are done.
   const { prototype } = load('@node-red/runtime/lib/nodes/Node') as {
-    prototype: { error(this: RunningNode, error: unknown, msg?: unknown): void };
+    prototype: {
+      error(this: RunningNode, error: unknown, msg?: unknown): void;
+      updateWires(this: RunningNode, wires: unknown): void;
+    };
   };
-  const { error: original } = prototype;
+  const { error: original, updateWires } = prototype;
+  // Each node calls it when it is made.
+  prototype.updateWires = function (wires) {
+    madeFor.set(this, test);
+    updateWires.call(this, wires);
+  };
   prototype.error = function (error, msg) {
     const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-    report({
-      kind: 'error',
-      at: Date.now(),
-      node: idOf(this),
-      ...(typeof code === 'string' ? { code } : {}),
-      message: String(message ?? error).slice(0, 1000),
-    });
+    if (isOfTest(this))
+      report({
+        kind: 'error',
+        at: Date.now(),
+        node: idOf(this),
+        ...(typeof code === 'string' ? { code } : {}),
+        message: String(message ?? error).slice(0, 1000),
+      });
     original.call(this, error, msg);
   };
 }
@@ -166,7 +181,7 @@ async function deploy(command: Command & { do: 'deploy' }): Promise<void> {
   rmSync(join(userDir, 'device-cloud'), { recursive: true, force: true });
   ({ test } = command);
   watched = new Set(command.watched);
-  left = { reports: MAX_REPORTS, characters: MAX_CHARACTERS };
+  left = { reports: MAX_SEEN, characters: MAX_CHARACTERS };
   traffic.clear();
   await setFlows(flows);
 }

@@ -5,6 +5,9 @@ import type { FlowNode } from './flows';
 /** The type of nodes that stand for those that are not allowed: they take messages, and do nothing. */
 export const BLIND = 'device-cloud-test-disabled';
 
+/** What a test can see at most: messages, statuses and errors of all nodes together. */
+export const MAX_SEEN = 100_000;
+
 /** What the process of Node-RED is started with, as its last argument. */
 export interface Start {
   /** The folder of `node-red`. */

@@ -16,7 +16,7 @@ import {
 import { beside, readUploads } from './load';
 import { NodeRed, NodeRedGone, type Places } from './node-red';
 import { nameOf, pathLines } from './path';
-import type { Report, Traffic } from './protocol';
+import { MAX_SEEN, type Report, type Traffic } from './protocol';
 import type { Seen } from './seen';
 import type { Expected, FlowTest, Given, Sight } from './tests';
 import { chipidsOf, chipidsRecorded, World } from './world';
@@ -37,7 +37,6 @@ const LOOK = 10;
 const LOG_LINES = 12;
 /** What Node-RED says at each deploy. */
 const DEPLOYS = /\] (?:Start|Stopp|Updat)(?:ing|ed) flows$/;
-const MAX_SEEN = 5000;
 
 /** Runs tests, one after the other, on one Node-RED as long as it lasts. */
 export class Runner {

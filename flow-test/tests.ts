@@ -2,6 +2,7 @@ import type { FaultName } from '../src/simulator/index';
 import { FAULT_NAMES } from '../src/simulator/index';
 import { parseChipid, parseFormat } from '../src/input';
 import { isOperator, operatorProblem } from './match';
+import { MAX_SEEN } from './protocol';
 import { TestFileError, parseYaml, type Parsed } from './yaml';
 
 /** What the world does in a test, in order. */
@@ -52,7 +53,6 @@ const DEFAULTS = { within: 5, for: 1 };
 const MAX_SECONDS = 3600;
 const MAX_TESTS = 1000;
 const MAX_STEPS = 1000;
-const MAX_COUNT = 100_000;
 const PINS = 16;
 
 type Table = Readonly<Record<string, unknown>>;
@@ -253,7 +253,7 @@ class Reader {
       case 'message': {
         // Of what must not be at all, there is no number.
         const of = more.length > 0 ? table('at', 'match', 'count') : table('at', 'match');
-        const count = 'count' in of ? { count: this.number(of, 'count', MAX_COUNT, 'whole') } : {};
+        const count = 'count' in of ? { count: this.number(of, 'count', MAX_SEEN, 'whole') } : {};
         return { kind, at: this.text(of, 'at'), ...this.match(of), ...count };
       }
       case 'status': {

@@ -79,6 +79,33 @@ describe('a flow under test', () => {
     assert.deepEqual(await run('return msg;'), []);
   });
 
+  it('may do a lot', async () => {
+    const [test] = readTests(
+      '{ name: a lot, given: [{ inject: Go }], expect: [{ message: { at: End, count: 6000, within: 2 } }] }',
+      'test.yaml',
+    );
+    assert.ok(test);
+    const flow = flowOf('return [Array.from({ length: 6000 }, () => ({}))];');
+    assert.deepEqual((await runner.run(flow, test)).failures, []);
+  });
+
+  it('that goes on when its test is over is none of the next test', async () => {
+    const [some] = readTests(
+      '{ name: some, given: [{ inject: Go }], expect: [{ message: { at: End } }] }',
+      'test.yaml',
+    );
+    const [none] = readTests(
+      '{ name: none, expect: [{ none: { message: { at: End }, for: 0.5 } }, { noError: true }] }',
+      'test.yaml',
+    );
+    assert.ok(some && none);
+    const flow = flowOf(
+      `${ESCAPE}load('timers').setInterval(() => { node.error('late'); node.send({}); }, 20); return msg;`,
+    );
+    assert.deepEqual((await runner.run(flow, some)).failures, []);
+    assert.deepEqual((await runner.run(flow, none)).failures, []);
+  });
+
   it('that fills its memory fails one test', async () => {
     const failures = await run('const all = []; for (;;) all.push(new Array(1e6).fill(0));');
     assert.match(failures.join(), /ended by itself/);
