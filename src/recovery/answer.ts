@@ -60,6 +60,8 @@ export class HistoryAnswer {
   readonly until: string;
   readonly #order = new NewestFirst();
   #kept: HistoryRecord[] = [];
+  /** How many records after the position have come. */
+  #fresh = 0;
   #odd = 0;
   #oldest: HistoryRecord | undefined;
   #newestId = BEFORE_ALL;
@@ -212,6 +214,7 @@ export class HistoryAnswer {
     if (this.#measuredTo !== undefined && record.id > this.#measuredTo) this.#newBytes += size;
     if (record.id > position) {
       this.#old = 0;
+      this.#fresh++;
       if (record.time < this.#oldTime) this.#isMixed = true;
       this.#keep(record);
       return true;
@@ -233,7 +236,7 @@ export class HistoryAnswer {
   #isPast(): boolean {
     const missing = this.#missing;
     if (missing === undefined ? this.#isMixed : missing >= LESS_THAN_A_RECORD) return false;
-    return this.#kept.length >= this.expected();
+    return this.#fresh >= this.expected();
   }
 
   /** Keeps a record if there is room. What is missing then comes in another pass, after what was kept: in order. */

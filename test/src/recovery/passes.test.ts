@@ -200,6 +200,33 @@ describe('a history of a year', () => {
     });
   });
 
+  for (const tag of ['', 't,'])
+    it(`is read until it has shown all arrivals, ${tag ? 'tagged' : 'as text'}, if a clock is wrong`, async () => {
+      let history = year.toReversed();
+      const subject = createSubject(
+        {},
+        {
+          read: (_chipid, _signal, onRecord) => {
+            const isWhole = history.every((each) => onRecord(each) !== false);
+            return Promise.resolve({ records: 0, bytes: 0, isWhole });
+          },
+        },
+      );
+      await subject.connect();
+      for (const body of ['1', '2', '3', '4']) subject.live(`${tag}live ${body}`);
+      const live = ['1', '2', '3', '4'].map((body, index) =>
+        record(year.length + 1 + index, `live ${body}`, time(-9000 + index)),
+      );
+      const missed = record(year.length + 5, 'missed', time(100));
+      history = [missed, ...year.toReversed().toSpliced(5000, 0, ...live.toReversed())];
+      await subject.connect();
+      assert.deepEqual(
+        subject.given.slice(4).map(([body]) => body),
+        ['missed'],
+      );
+      assert.deepEqual(subject.faults, []);
+    });
+
   it('is read to its end if a missed upload lies below an old one and no length is announced', async () => {
     let taken = 0;
     let history = year.toReversed();
