@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { bareBody } from '../history/form';
 import { idFromText, type HistoryRecord, type RecordId } from '../history/record';
 import { QUARTER, toUnix, WIDEST } from '../history/zone';
+import { decodeBase64 } from '../util/base64';
 
 /** What is remembered of a history, to recognise its records if its ids start over. */
 export interface Edge {
@@ -29,9 +31,15 @@ function hash(text: string): string {
 }
 
 const NO_TIME = hash('');
-/** A hash of a record's body, the same in each form of text, then one of its time. */
+/** A body as far as all forms keep it. */
+function coreOf(body: string): string {
+  const bytes = decodeBase64(body);
+  return bareBody(bytes && isUtf8(bytes) ? bytes.toString('utf8') : body);
+}
+
+/** A hash of a record's body, the same in each form, then one of its time. */
 const markOf = ({ body, time }: HistoryRecord): string =>
-  hash(body === undefined ? '' : bareBody(body)) + hash(time);
+  hash(body === undefined ? '' : coreOf(body)) + hash(time);
 const bodyOf = (mark: string): string => mark.slice(0, DIGITS);
 const secondOf = (mark: string): string => mark.slice(DIGITS);
 
@@ -197,11 +205,13 @@ function takeFrom(marks: string[], mark: string): boolean {
   return at >= 0;
 }
 
-/** Whether a body was seen before in the other encoding. @param seen a hash of its text */
+/** Whether a body was seen as another form has it, or by an earlier version. @param seen a hash of its text */
 const isRewritten = (body: string, seen: string): boolean =>
-  [Buffer.from(body, 'base64').toString('utf8'), Buffer.from(body, 'utf8').toString('base64')].some(
-    (text) => hash(bareBody(text)) === seen,
-  );
+  [
+    body,
+    Buffer.from(body, 'base64').toString('utf8'),
+    Buffer.from(body, 'utf8').toString('base64'),
+  ].some((text) => hash(bareBody(text)) === seen);
 
 /** A range of ids of which the history has nothing any longer. */
 export interface Lost {

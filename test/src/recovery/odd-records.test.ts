@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { FORMS, type HistoryForm } from '../../../src/history/form';
+import { keptOf } from './history';
 import { createSubject, record } from './subject';
+
+const written = (body: string, form: HistoryForm): string =>
+  form === 'base64' ? Buffer.from(body).toString('base64') : keptOf(body, form);
 
 describe('recovery from a history with invalid records', () => {
   const BAD: [what: string, ...records: unknown[]][] = [
@@ -250,6 +255,21 @@ describe('recovery from a history with odd ids', () => {
     subject.has(...base64.map((body, id) => record(id + 1, body, '2026-01-01 08:00:00')));
     await subject.connect();
     assert.deepEqual(subject.given, []);
+  });
+
+  it('repeats nothing if the history is written in another form from now on', async () => {
+    const bodies = Array.from({ length: 20 }, (_, id) => `T,body ${id},x\r\n`);
+    const all = (form: HistoryForm): object[] =>
+      bodies.map((body, id) => record(id + 1, written(body, form)));
+    for (const before of FORMS)
+      for (const after of FORMS) {
+        const subject = createSubject();
+        subject.has(...all(before));
+        await subject.connect();
+        subject.has(...all(after));
+        await subject.connect();
+        assert.deepEqual(subject.given, [], `${before}, then ${after}`);
+      }
   });
 
   it('continues after a record with an id far too high', async () => {
