@@ -247,7 +247,7 @@ export class HistoryFacts {
   readonly #textForm = new Learned<HistoryForm>();
   readonly #zone = new Learned<number>();
   readonly #reported = new Set<string>();
-  #isLastText = false;
+  #isWhole = false;
 
   /**
    * How bodies are written; undefined until several uploads have shown it. Texts in which no form would have left
@@ -258,9 +258,9 @@ export class HistoryFacts {
     return this.#textForm.value ?? (this.#isBase64.value === false ? 'text' : undefined);
   }
 
-  /** Whether anything shows that bodies may be read as text while no form has been learned: the last one that came both ways. */
-  get isText(): boolean {
-    return this.#isLastText;
+  /** Whether texts lose nothing, whatever is in them: the last upload with white space at an end was in the history as it was. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** The time zone of `create_time`, in milliseconds ahead of UTC; undefined until several uploads have shown it. */
@@ -273,12 +273,13 @@ export class HistoryFacts {
     this.#zone.value ??= zone;
     if (form === undefined) return;
     this.#isBase64.value ??= form === 'base64';
-    if (form !== 'base64') this.#textForm.value ??= form;
+    if (isLossy(form)) this.#textForm.value ??= form;
   }
 
   /** An upload came both ways. @param forms those in which the two are equal */
   sawForms(forms: readonly HistoryForm[]): void {
-    this.#isLastText = forms.includes('text');
+    const isText = forms.includes('text');
+    if (isText !== forms.includes('trimmed')) this.#isWhole = isText;
     const asText = forms.filter((form) => form !== 'base64');
     const isBoth = asText.length > 0 && asText.length < forms.length;
     if (!isBoth) this.#isBase64.add([asText.length === 0]);

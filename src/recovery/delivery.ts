@@ -37,6 +37,8 @@ export class Delivery {
   replayed = 0;
   /** Replaced when everything is forgotten. */
   progress: Progress;
+  /** The last text of the device that came both ways was in the history as it was. */
+  isPlain: boolean;
   #holdTimer: NodeJS.Timeout | undefined;
   #heldCount = 0;
   #heldBytes = 0;
@@ -52,6 +54,7 @@ export class Delivery {
     private readonly device: RecoveryDevice,
   ) {
     this.progress = new Progress(device.start);
+    this.isPlain = device.start?.form === 'text';
   }
 
   /** Whether live uploads are held back. */
@@ -180,8 +183,9 @@ export class Delivery {
     if (!device.saves || this.#closed) return;
     const position = this.progress.position();
     if (!position) return;
-    const { form, zone } = this.shared.facts;
-    if (form && device.encoding === 'auto') position.form = form;
+    const { form, zone, isWhole } = this.shared.facts;
+    const isShown = form !== 'text' || isWhole || this.isPlain;
+    if (form && isShown && device.encoding === 'auto') position.form = form;
     if (zone !== undefined && device.zone === undefined) position.zone = zone;
     try {
       catchRejection(device.save(position), (error) => this.#notSaved(error));

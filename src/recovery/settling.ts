@@ -231,9 +231,11 @@ export class Settling {
   /** Marks what may lack something, or may be written in another form than the answer is read in. */
   #maker({ form, isAltering, isProven, isMixed }: Reconciliation): Emitted['uploadOf'] {
     const { appid, now, facts } = this.#shared;
-    const { chipid } = this.#device;
+    const { chipid, encoding } = this.#device;
     const origin = { appid, chipid, zone: 0, now: now() };
-    const isUnknown = this.#knownForm === undefined && !isProven && !facts.isText;
+    // What other devices upload may be nothing that a form would alter, so that it says nothing about this one's.
+    const isShown = encoding !== 'auto' || isProven || this.#delivery.isPlain || facts.isWhole;
+    const isUnknown = form === 'text' && !isShown;
     this.#isMixed ||= isMixed;
     return (record) => {
       // It may be learned from this answer.
@@ -316,7 +318,14 @@ export class Settling {
     const { encoding, zone } = this.#device;
     for (const [{ keys }, record] of pairs)
       // Binary data may be in Base64 among texts.
-      if (keys.isText) facts.sawForms(FORMS.filter((each) => record.key(each) === keys[each]));
+      if (keys.isText) {
+        const isText = record.key('text') === keys.text;
+        // A record that has what a form would have left out is not in this form.
+        const isIn = (each: HistoryForm): boolean =>
+          record.key(each) === keys[each] && !(isText && keys[each] !== keys.text);
+        facts.sawForms(FORMS.filter(isIn));
+        this.#delivery.isPlain = isText;
+      }
     const timed = pairs.filter(([{ timestamp }, { time }]) => timestamp > 0 && time !== '');
     // Not all: other devices are to be heard, too.
     for (const [{ timestamp }, { time }] of timed.slice(-AGREEING)) {

@@ -382,14 +382,57 @@ describe('what is given back before any upload has come both ways', () => {
     assert.deepEqual(await marks('text', new HistoryFacts()), [undefined]);
   });
 
-  it('is text without a mark once an upload of any device has', async () => {
+  const afterAnother = async (body: string): Promise<unknown[]> => {
     const facts = new HistoryFacts();
     const other = createSubject({}, { facts });
     await other.connect();
-    other.live('t=21');
-    other.has(...records('t=21'));
+    other.live(body);
+    other.has(...records(body));
     await other.connect();
-    assert.deepEqual(await marks('auto', facts), [undefined]);
+    return marks('auto', facts);
+  };
+
+  it('is text without a mark once one of any device has that every form would alter', async () => {
+    assert.deepEqual(await afterAnother('t=21\r\n'), [undefined]);
+  });
+
+  it('is marked after one of another device that no form would alter: its firmware may be another', async () => {
+    assert.deepEqual(await afterAnother('t=21'), [true]);
+    // White space at its ends might be gone.
+    assert.deepEqual(await afterAnother('t,21'), [true]);
+  });
+
+  it('is text without a mark once one of the same device has', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.live('t=1');
+    subject.has(...records('t=1'));
+    await subject.connect();
+    subject.has(...records('t=1', 't=2'));
+    await subject.connect();
+    assert.deepEqual(
+      subject.uploads.map(({ altered }) => altered),
+      [undefined, undefined],
+    );
+  });
+
+  it('is marked after a restart, if only others have', async () => {
+    const facts = new HistoryFacts();
+    const other = createSubject({}, { facts });
+    await other.connect();
+    for (const body of ['t=1', 't=2', 't=3']) other.live(body);
+    other.has(...records('t=1', 't=2', 't=3'));
+    await other.connect();
+    const subject = createSubject({}, { facts });
+    await subject.connect();
+    const after = createSubject({ start: subject.position() });
+    // The history is tagged: this was `a,b1`.
+    after.has(...records('b1'));
+    await after.connect();
+    assert.deepEqual(
+      after.uploads.map(({ altered }) => altered),
+      [true],
+    );
   });
 
   it('is text without a mark after a restart, once several have', async () => {
