@@ -6,7 +6,7 @@ import type { Answer, DeviceRecord, SyncRecord } from '../types';
 import { DEVICE_LISTS, type OpenApi } from './open-api';
 
 /*
- * Two reads of which the service's document leaves something open, so that each may take two requests. They share one
+ * Two reads of which the service's document leaves something open, so that each may take further requests. They share one
  * deadline, and what the answers have shown is remembered.
  */
 
@@ -79,6 +79,12 @@ function isDescending(records: Records): boolean {
   return first !== undefined && last !== undefined && first > last;
 }
 
+/** The records that are not among others. */
+function without(records: Records, others: Records): Records {
+  const known = new Set(others.map((record) => JSON.stringify(record)));
+  return records.filter((record) => !known.has(JSON.stringify(record)));
+}
+
 /** The same in the order in which the service gives each of them. */
 const inOrder = (earlier: Records, later: Records): SyncRecord[] =>
   isDescending(earlier) || isDescending(later) ? [...later, ...earlier] : [...earlier, ...later];
@@ -86,17 +92,23 @@ const inOrder = (earlier: Records, later: Records): SyncRecord[] =>
 /**
  * Reads the uploads between two days (section 4.2, endpoint 7). Whether the end day is included is not shown; the
  * public server of 2016 does not include it. So the end day is requested once more, with the day after: if both answers
- * have a record in common, the end day is included, which is remembered; otherwise the records of the end day are added. No record of the days that were asked for is ever left out.
+ * have a record in common, the end day is included, which is remembered; otherwise the records of the end day are added. If some
+ * of these may be of the day after, as far as their times tell, that day is requested alone: on a service that includes the
+ * end day it shows which. The times alone decide nothing, since clock and zone may be wrong: no record of the days that were
+ * asked for is ever left out.
  * @param zoneOf milliseconds that the service's times are ahead of UTC
  */
 export function daySync(api: OpenApi, zoneOf: () => number): SyncDays {
   let isEndIncluded = false;
 
-  async function readEnd(http: HttpContext, end: string, deadline: Deadline): Promise<Records> {
-    const next = dayAfter(end);
-    if (isEndIncluded || next === undefined) return [];
+  async function read(
+    http: HttpContext,
+    begin: string,
+    end: string,
+    deadline: Deadline,
+  ): Promise<Records> {
     try {
-      return (await callWithin(http, api.sync(end, next), deadline)).body;
+      return (await callWithin(http, api.sync(begin, end), deadline)).body;
     } catch (error) {
       // A service need not accept a day that is yet to come.
       if (isDeviceCloudError(error, 'BAD_REQUEST', 'NOT_FOUND')) return [];
@@ -108,18 +120,18 @@ export function daySync(api: OpenApi, zoneOf: () => number): SyncDays {
     const deadline = http.deadlines.start(seconds, signal);
     try {
       const asked = await callWithin(http, api.sync(begin, end), deadline);
-      const last = await readEnd(http, end, deadline);
-      const known = new Set(asked.body.map((record) => JSON.stringify(record)));
-      if (last.some((record) => known.has(JSON.stringify(record)))) {
+      const next = dayAfter(end);
+      if (isEndIncluded || next === undefined) return asked;
+      const last = await read(http, end, next, deadline);
+      const ofEnd = without(last, asked.body);
+      if (ofEnd.length < last.length) {
         isEndIncluded = true;
         return asked;
       }
       const zone = zoneOf();
-      const ofEnd = last.filter(({ create_time }) => {
-        const day = dayOfTime(create_time, zone);
-        return day !== undefined && day <= end;
-      });
-      return { ...asked, body: inOrder(asked.body, ofEnd) };
+      const isLater = last.some(({ create_time }) => (dayOfTime(create_time, zone) ?? next) > end);
+      const later = isLater ? await read(http, next, next, deadline) : [];
+      return { ...asked, body: inOrder(asked.body, without(ofEnd, later)) };
     } finally {
       deadline.clear();
     }

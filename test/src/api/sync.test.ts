@@ -79,6 +79,22 @@ describe('the synchronisation between two days', () => {
     assert.deepEqual((await utc.appHistory('20260310', '20260310')).body, []);
   });
 
+  for (const historyZone of ['auto', '-12:00', '-05:00', '+00:00', '+05:45', '+14:00'])
+    it(`leaves out none of a service that does not, although its times are in UTC and the zone is ${historyZone}`, async () => {
+      const cloud = await publicCloud();
+      const hours = Array.from({ length: 48 }, (_, hour) => hour);
+      cloud.uploads = hours.map((hour) => ({
+        ...{ chipid: '1', body: String(hour), at: TENTH + hour * HOUR },
+      }));
+      const client = clientOf(cloud.baseUrl, {
+        ...{ appid: cloud.appid, appkey: PUBLIC_KEY, historyZone },
+      });
+      const bodies = async (day: string): Promise<number[]> =>
+        (await client.appHistory(day, day)).body.map(({ body }) => Number(body)).reverse();
+      assert.deepEqual(await bodies('20260310'), hours.slice(0, 24));
+      assert.deepEqual(await bodies('20260311'), hours.slice(24));
+    });
+
   it('does without the day after where a service refuses it', async () => {
     const service = await httpService((response, request, count) => {
       const isKnown = request.path.endsWith('/20260310/20260310/');
