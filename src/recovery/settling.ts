@@ -241,8 +241,11 @@ export class Settling {
       // It may be learned from this answer.
       origin.zone = this.zone;
       const upload = record.upload(form, origin);
-      const isEither = this.#isMixed && record.key('base64') !== undefined;
-      if (isAltering || isUnknown || isEither) upload.altered = true;
+      const isBase64 = record.key('base64') !== undefined;
+      const isEither = this.#isMixed && isBase64;
+      // Text in a history that has shown only Base64: in which form is unknown.
+      const isText = form === 'base64' && !isBase64 && !this.#isMixed && !facts.isWhole;
+      if (isAltering || isUnknown || isEither || isText) upload.altered = true;
       return upload;
     };
   }

@@ -402,6 +402,22 @@ describe('what is given back before any upload has come both ways', () => {
     assert.deepEqual(await afterAnother('t,21'), [true]);
   });
 
+  it('is marked if it is text in a history that has shown only Base64', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    for (const body of ['a,1', 'a,2', 'a,3']) subject.live(body);
+    const written = ['a,1', 'a,2', 'a,3'].map((body) => Buffer.from(body).toString('base64'));
+    subject.has(...records(...written));
+    await subject.connect();
+    // Tagged from now on: this was `b,20.5`.
+    subject.has(...records(...written, '20.5'));
+    await subject.connect();
+    assert.deepEqual(
+      subject.uploads.slice(3).map(({ body, altered }) => [String(body), altered]),
+      [['20.5', true]],
+    );
+  });
+
   it('is text without a mark once one of the same device has', async () => {
     const subject = createSubject();
     await subject.connect();
