@@ -136,14 +136,16 @@ const optionsOf = (
 
 /** Keeps a call whose commands may wait. @param atOnce of a call to several devices */
 function keep(
-  { keeper, node, msg, onKept }: AnyCall,
-  { call, args, options }: Plan,
+  { keeper, node, msg, onKept, client }: AnyCall,
+  planned: Plan,
   chipids: readonly string[],
   atOnce?: number,
 ): KeptCommands | undefined {
+  const { call, args, argsOf, options } = planned;
   if (options?.when === undefined || !keeper) return undefined;
   const what = (): SavedCall => ({
     plan: { call, args, options },
+    ...(argsOf && { own: ownArguments(planned, chipids, client) }),
     ...(atOnce !== undefined && { atOnce }),
     msg: encodeMessage(msg),
   });
@@ -151,6 +153,24 @@ function keep(
   onKept(kept);
   return kept;
 }
+
+/** The arguments of the devices for which they are not those of the plan, such as the number of a pin that has a name. */
+const ownArguments = (
+  plan: Plan,
+  chipids: readonly string[],
+  client: DeviceCloudClient,
+): NonNullable<SavedCall['own']> =>
+  Object.fromEntries(
+    chipids.flatMap((chipid) => {
+      try {
+        const own = argumentsOf(plan, [chipid], client);
+        return own.every((each, index) => each === plan.args[index]) ? [] : [[chipid, own]];
+      } catch {
+        // Its command has failed, and does not wait.
+        return [];
+      }
+    }),
+  );
 
 /**
  * The devices of a node that is set to a group of the book; otherwise the value as it is.
@@ -231,6 +251,8 @@ async function mayWait({ keeper }: AnyCall, { options }: Plan): Promise<void> {
 /** What is kept of a call whose commands wait, beside their devices. */
 interface SavedCall {
   plan: Pick<Plan, 'call' | 'args' | 'options'>;
+  /** The arguments of devices that have their own, by chip number. */
+  own?: Readonly<Record<string, readonly unknown[]>>;
   /** Of a call to several devices. */
   atOnce?: number;
   msg: Record<string, unknown>;
@@ -241,14 +263,15 @@ export function readKept(saved: unknown): {
   msg: NodeMessage;
   goOn: (call: AnyCall, kept: KeptCommands) => Promise<Outcome>;
 } {
-  const { plan, atOnce, msg } = saved as SavedCall;
+  const { plan, own, atOnce, msg } = saved as SavedCall;
   // What it was to replace is gone, and what came later stays.
   const { replace: _, ...options } = plan.options ?? {};
   return {
     msg: decodeMessage(msg),
     goOn(call, kept) {
       const { chipids } = kept.call;
-      const again: Plan = { ...plan, options };
+      const argsOf = (chipid: string): readonly unknown[] => own?.[chipid] ?? plan.args;
+      const again: Plan = { ...plan, argsOf, options };
       if (atOnce !== undefined) return callMany(call, again, chipids, atOnce, kept);
       return callOne(call, again, chipids[0] as string, kept);
     },

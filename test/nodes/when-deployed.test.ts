@@ -107,6 +107,25 @@ describe('a command that waits while its flow is deployed', () => {
     assert.equal(edges.length, 2);
   });
 
+  it('switches the pins that names meant, and the levels of those that are active low', async () => {
+    const named = (): ReturnType<typeof flow> => [
+      ...flow({}, { deviceType: 'type' }),
+      { id: 'type', type: 'device-cloud-type', name: 'lamps', pins: 'valve: 5, lamp: 12 low' },
+    ];
+    await deploy(named());
+    post('gpio', { chipid: [ONE, TWO], pin: 'lamp', payload: 'off', topic: 'many' });
+    await shows('gpio', 'status.awaiting-device');
+    await deploy(named());
+    await shows('gpio', 'status.awaiting-device');
+    for (const chipid of [ONE, TWO]) await wake(chipid);
+    const isOut = (): boolean => arrivedAt('out').some(({ topic }) => topic === 'many');
+    await until(isOut, 'the message leaves the node');
+    assert.deepEqual(
+      [ONE, TWO].map((chipid) => cloud.device(chipid).levels[12]),
+      ['1', '1'],
+    );
+  });
+
   const lastEntries = () => readFile(commandsFile, 'utf8').then(liveLines);
 });
 
