@@ -37,6 +37,9 @@ export interface FolderOptions {
   heartbeat?: number | undefined;
 }
 
+/** What a process that was killed while it wrote has left behind. */
+const UNFINISHED = /^lock\.|\.jsonl?\.\d+$/;
+
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
@@ -132,9 +135,16 @@ export class StateFolder {
         ...(heartbeat !== undefined && { heartbeat }),
       });
       if (!this.#lock) this.#fail('another process uses it. Give each Node-RED a user directory');
+      else await this.#removeUnfinished();
     } catch (error) {
       this.#fail(reasonOf(error));
     }
+  }
+
+  /** No other process writes here meanwhile. */
+  async #removeUnfinished(): Promise<void> {
+    const names = (await readdir(this.#path)).filter((name) => UNFINISHED.test(name));
+    await Promise.all(names.map((name) => rm(join(this.#path, name), { force: true })));
   }
 
   #use(file: string): string {

@@ -40,6 +40,15 @@ describe('kept values', () => {
     assert.deepEqual(lines, []);
   });
 
+  it('leave nothing behind of a process that was killed while it wrote', async () => {
+    await mkdir(path, { recursive: true });
+    for (const name of ['commands.jsonl.123456', 'a.json.7', 'lock.1a-2b', 'a.json', 'mine.txt'])
+      await writeFile(join(path, name), '');
+    const folder = await open();
+    assert.deepEqual((await readdir(path)).sort(), ['a.json', 'lock', 'mine.txt']);
+    await folder.close();
+  });
+
   it('that are torn, foreign or of a later version are set aside with a line of the log each', async () => {
     const later = JSON.stringify({
       format: 'device-cloud-state',
