@@ -120,7 +120,7 @@ export class Journal {
         this.#options.log(`${damaged} lines of ${this.#path} cannot be read. ${copy} has them.`);
       }
       if (damaged > 0 || this.#isDue) await this.#rewrite();
-      else await this.#reopen(Buffer.byteLength(text));
+      else await this.#reopen(this.#size);
     }
   }
 
@@ -129,10 +129,11 @@ export class Journal {
     const { log } = this.#options;
     try {
       const { size } = await stat(this.#path);
-      const text = size <= MAX_FILE ? await readFile(this.#path, 'utf8') : '';
-      const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+      const bytes = size <= MAX_FILE ? await readFile(this.#path) : Buffer.alloc(0);
+      this.#size = bytes.lastIndexOf('\n') + 1;
+      const whole = bytes.toString('utf8', 0, this.#size);
       if (whole.startsWith(HEADER)) {
-        if (whole.length < text.length)
+        if (this.#size < bytes.length)
           log(`The last entry of ${this.#path} was not written whole, and is left out.`);
         return whole;
       }

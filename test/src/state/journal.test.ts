@@ -122,6 +122,25 @@ describe('a journal', () => {
     }
   });
 
+  it('continues after an entry with bytes that are not UTF-8', async () => {
+    const first = await open();
+    await first.set('a', 'é');
+    await first.close();
+    const bytes = await readFile(path);
+    bytes[bytes.indexOf('é')] = 0xff;
+    await writeFile(path, bytes);
+    const damaged = await open();
+    await damaged.set('b', 1);
+    await damaged.close();
+    const next = await open();
+    assert.deepEqual(
+      next.entries().map(([key]) => key),
+      ['a', 'b'],
+    );
+    await next.close();
+    assert.deepEqual(lines, []);
+  });
+
   it('keeps a copy of a damaged file, and sets a foreign one aside', async () => {
     const first = await open();
     await first.set('a', 1);
