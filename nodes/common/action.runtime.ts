@@ -60,8 +60,6 @@ class Arrival {
   isOver = false;
   /** The call whose commands may wait. */
   kept: KeptCommands | undefined;
-  /** Whether some wait that do not survive the process. */
-  isUnkept = false;
   /** Of a message that was kept. */
   goOn: ReturnType<typeof readKept>['goOn'] | undefined;
   /** Lets the next message of a sequential node begin. */
@@ -72,6 +70,10 @@ class Arrival {
     readonly send: Send,
     readonly done: Done,
   ) {}
+
+  get isUnkept(): boolean {
+    return this.progress?.state === 'awaiting-device' && this.kept?.isKept === false;
+  }
 }
 
 /** The life of an action node: how each message is handled, and how all of them end when it closes. */
@@ -231,10 +233,8 @@ class ActionLife<C extends object, K extends string> {
     const { msg } = arrival;
     const app = this.#app;
     const { signal } = this.#closing;
-    const onProgress = (progress: RequestProgress): void => {
-      arrival.isUnkept = progress.state === 'awaiting-device' && arrival.kept?.isKept === false;
+    const onProgress = (progress: RequestProgress): void =>
       this.#status.progress(arrival, progress);
-    };
     const { keeper } = app;
     const onKept = (kept: KeptCommands): void => void (arrival.kept = kept);
     const perform = (client: DeviceCloudClient): Promise<Outcome> => {

@@ -13,19 +13,24 @@ export class Kept {
   readonly #problem: () => string | undefined;
   readonly #saver: Saver;
   #snapshot: (() => object) | undefined;
+  /** What the last write has failed with. */
+  #failure: string | undefined;
+  #onProblem: (() => void) | undefined;
 
   /**
-   * @param node is warned if the store fails; when it is removed, so is the value
+   * @param node is warned if nothing survives, or the store fails; when it is removed, so is the value
    * @param problem returns why the value does not survive a restart, in a sentence; undefined if it does
    */
   constructor(node: Node, value: KeptValue, problem: () => string | undefined) {
     this.#value = value;
     this.#problem = problem;
+    const write = (what: object): Promise<void> => this.#write(what);
     this.#saver = new Saver(
-      value,
+      { ...value, write },
       () => this.#snapshot?.() ?? {},
       (error) => node.warn(`The state of this node cannot be kept: ${messageOf(error)}`),
     );
+    if (this.problem) node.warn(this.problem);
     node.on('close', (removed: boolean, done: () => void) => {
       void this.close()
         .then(() => (removed ? value.remove() : undefined))
@@ -33,8 +38,14 @@ export class Kept {
     });
   }
 
+  /** Why the value does not survive a restart; undefined if it does. */
   get problem(): string | undefined {
-    return this.#problem();
+    return this.#problem() ?? this.#failure;
+  }
+
+  /** @param listener is called when there is a problem, or none any more, so that the status of the node says so */
+  onProblem(listener: () => void): void {
+    this.#onProblem = listener;
   }
 
   /** What was kept before this start, or is to be written now. @throws what the store fails with */
@@ -70,6 +81,19 @@ export class Kept {
   /** Resolves once everything has been written, or could not be. */
   close(): Promise<void> {
     return this.#saver.close();
+  }
+
+  async #write(what: object): Promise<void> {
+    const before = this.problem;
+    try {
+      await this.#value.write(what);
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = messageOf(error);
+      throw error;
+    } finally {
+      if (this.problem !== before) this.#onProblem?.();
+    }
   }
 }
 

@@ -111,8 +111,8 @@ export function waitingStatus(ahead: number): NodeStatus {
 /** A call, and what it waits for once that is known. */
 interface ShownCall {
   progress: RequestProgress | undefined;
-  /** Of one that awaits its device: whether it is lost if the process ends. */
-  isUnkept: boolean;
+  /** Whether it awaits its device, and is lost if the process ends. */
+  readonly isUnkept: boolean;
 }
 
 /** What several calls wait for, in one status: a call that runs says most, then the shortest queue. */
@@ -122,8 +122,8 @@ function statusOf(calls: Iterable<ShownCall>): NodeStatus {
   for (const { progress, isUnkept } of calls) {
     if (progress?.state === 'calling') return STATUS.calling;
     if (progress?.state === 'waiting') ahead = Math.min(ahead, progress.ahead);
-    if (progress?.state === 'awaiting-device')
-      awaited ??= isUnkept ? STATUS.notKept : STATUS.awaitingDevice;
+    if (isUnkept) awaited = STATUS.notKept;
+    else if (progress?.state === 'awaiting-device') awaited ??= STATUS.awaitingDevice;
     if (progress?.state === 'awaiting-cluster') awaited ??= STATUS.awaitingCluster;
     if (progress?.state === 'awaiting-reply') awaited = STATUS.awaitingReply;
   }

@@ -191,7 +191,7 @@ class EventsLife implements WatchListener {
     };
     try {
       const kept = (this.#kept ??= await this.#app.kept(this.node, 'state'));
-      if (kept.problem) this.node.warn(kept.problem);
+      kept.onProblem(() => this.#showCounts());
       const over = new AbortController();
       const limit = sleep(READ_LIMIT, SLOW, { signal: over.signal }).catch(() => SLOW);
       const read = await Promise.race([kept.read(), limit]);
@@ -206,7 +206,10 @@ class EventsLife implements WatchListener {
 
   #showCounts(): void {
     const watch = this.#watch;
-    if (watch && this.#isRead) this.#status.update(() => countsStatus(watch.counts()));
+    if (!watch || !this.#isRead) return;
+    // With `current`, each start begins anew.
+    const isKept = this.config.start === 'current' || this.#kept?.problem === undefined;
+    this.#status.update(() => (isKept ? countsStatus(watch.counts()) : STATUS.notKept));
   }
 
   #failed(error: unknown): void {

@@ -124,7 +124,7 @@ export class KeptByNode {
         const kept = await app.kept(node, 'pins');
         const saved = await kept.readSurely(failed, signal);
         if (isOver()) return;
-        if (kept.problem) node.warn(kept.problem);
+        kept.onProblem(() => this.#changed());
         this.#client = client;
         client.pins.restore(this.#keeper, isObject(saved) ? saved['pins'] : undefined);
         this.#kept = kept;
@@ -153,7 +153,8 @@ export class KeptByNode {
     const count = (of: KeptPin['state']): number => pins.filter(({ state }) => state === of).length;
     const all = pins.length;
     const [kept, pending, differs] = [count('kept'), count('pending'), count('differs')];
-    if (all === 0) return this.#kept?.problem ? STATUS.notKept : STATUS.none;
+    if (this.#kept?.problem && differs === 0) return STATUS.notKept;
+    if (all === 0) return STATUS.none;
     const keys =
       differs > 0 ? ['differs'] : pending > 0 ? ['pending', 'pending-short', 'kept'] : ['kept'];
     const texts = keys.map((key) =>

@@ -11,6 +11,7 @@ import { aboutDevice, addName, makeCall, nameOf } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';
 import { toProblem } from '../common/errors';
 import { choiceOf } from '../common/settings';
+import { STATUS } from '../common/status';
 import { isHexadecimal } from './hexadecimal';
 import { DEFAULTS, type HistoryConfig } from './history.config';
 import { onlyNew } from './incremental';
@@ -25,6 +26,9 @@ import {
 type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
 type Operation = HistoryConfig['operation'];
+
+/** The name of what a node keeps over a restart. */
+const KEPT = 'positions';
 
 const DATATYPES = ['raw', 'auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
 
@@ -62,7 +66,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const { statusCode, body }: Answer<HistoryRecord[]> = read;
   const operation = operationOf(config);
   const warn = (line: string): void => node.warn(line);
-  const kept = config.incremental ? await app.kept(node, 'positions') : undefined;
+  const kept = config.incremental ? await app.kept(node, KEPT) : undefined;
   const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
   const form = { encoding: encodingOf(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
@@ -98,6 +102,18 @@ export const action = defineAction<HistoryConfig, HistoryInput>({
   defaults: DEFAULTS,
   inputs: ({ operation }) => (operation === 'sync' ? ['begin', 'end'] : ['chipid']),
   plan: planOf,
+  start({ app, config, node, showIdle }) {
+    if (config.incremental)
+      app.kept(node, KEPT).then(
+        (kept) => {
+          const show = (): void => showIdle(() => (kept.problem ? STATUS.notKept : STATUS.none));
+          kept.onProblem(show);
+          if (kept.problem) show();
+        },
+        () => undefined,
+      );
+    return undefined;
+  },
   // Two readings at once would emit the same new records twice.
   sequential: ({ incremental }) => incremental,
   async perform(call) {

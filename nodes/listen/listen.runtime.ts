@@ -216,7 +216,7 @@ class ListenLife implements DevicesListener {
     if (this.config.recover !== 'restart') return undefined;
     const failed = (error: unknown): void => this.#failed(error);
     const kept = await this.#app.kept(this.node, 'positions');
-    if (kept.problem) this.node.warn(kept.problem);
+    kept.onProblem(() => this.onChange());
     return Positions.read(kept, failed, this.#closing.signal);
   }
 
