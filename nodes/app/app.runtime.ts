@@ -62,6 +62,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   };
   node.recordings = new Recordings(RED, node);
   node.kept = (user, name) => kept.value(connection.application, user, name);
+  node.forget = (user, name) => kept.forget(connection.application, user, name);
   const keeper = new Keeper(RED, node, {
     application: () => connection.application,
     mayHaveMore: () => kept.mayHaveCommands,

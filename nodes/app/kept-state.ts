@@ -59,6 +59,14 @@ export class KeptState {
     return kept;
   }
 
+  /** Forgets what a node has kept while it was set to something else. @throws what the store fails with */
+  async forget(application: string, user: Node, name: string): Promise<void> {
+    const mayHave =
+      this.config.state === 'context' ||
+      existsSync(join(this.#path ?? '', `${fileOf(user, name)}.json`));
+    if (mayHave) await (await this.value(application, user, name)).forget();
+  }
+
   /** Whether an earlier process may have left waiting commands. */
   get mayHaveCommands(): boolean {
     return !!this.#commandsPath && existsSync(this.#commandsPath);
@@ -106,10 +114,12 @@ export class KeptState {
     if (this.config.state === 'context') return contextKept(this.RED, user, name);
     if (!this.#path) return new Kept(user, NOWHERE, () => NO_USER_DIRECTORY);
     const folder = await this.#open(this.#path, application);
-    const file = `${user.type.replace('device-cloud-', '')}-${name}-${fileNameOf(user.id)}`;
-    return new Kept(user, folder.value(file), () => folder.problem);
+    return new Kept(user, folder.value(fileOf(user, name)), () => folder.problem);
   }
 }
+
+const fileOf = ({ id, type }: Node, name: string): string =>
+  `${type.replace('device-cloud-', '')}-${name}-${fileNameOf(id)}`;
 
 /** Resolves once all values of a node are written. */
 const closeAll = async (values: Map<string, Promise<Kept>>): Promise<void> => {

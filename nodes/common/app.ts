@@ -54,6 +54,8 @@ export interface App {
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
   /** A value that a node keeps over a restart, as the application is set up to. */
   kept(node: Node, name: string): Promise<Kept>;
+  /** Forgets such a value, which the node has kept while it was set to something else. */
+  forget(node: Node, name: string): Promise<void>;
   /** Undefined if there is no application. */
   readonly keeper: CommandKeeper | undefined;
   /** This process's membership, if the devices are shared and it has joined. */
@@ -79,6 +81,7 @@ const NO_APP: App = {
     throw missing();
   },
   kept: () => Promise.reject(missing()),
+  forget: () => Promise.resolve(),
   keeper: undefined,
   cluster: () => undefined,
 };

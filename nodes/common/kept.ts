@@ -78,6 +78,11 @@ export class Kept {
     this.#saver.changed(isPassedOn);
   }
 
+  /** Forgets what was kept before this start. @throws what the store fails with */
+  async forget(): Promise<void> {
+    if ((await this.#value.read()) !== undefined) await this.#value.remove();
+  }
+
   /** Resolves once everything has been written, or could not be. */
   close(): Promise<void> {
     return this.#saver.close();

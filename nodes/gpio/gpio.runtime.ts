@@ -4,10 +4,10 @@ import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '.
 import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
 import { nameOf, performPlan, timeoutOf, waitOf } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
-import { deviceText } from '../common/errors';
+import { deviceText, messageOf } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
-import { KeptByNode, readWish } from './keep';
+import { KEPT, KeptByNode, readWish } from './keep';
 
 type Input = 'chipid' | 'pin' | 'level';
 
@@ -148,9 +148,14 @@ export const action = defineAction<GpioConfig, Input>({
   waits: ({ operation }) => operation !== 'read' && operation !== 'keep',
   closing: ({ operation }) => (operation === 'pulse' ? PULSE_ENDS : 0),
   start(background) {
-    if (background.config.operation !== 'keep') return undefined;
+    const { app, config, node } = background;
+    if (config.operation !== 'keep') {
+      // What it has kept before must not come back when it is set to keep again.
+      app.forget(node, KEPT).catch((error: unknown) => node.warn(`Kept pins: ${messageOf(error)}`));
+      return undefined;
+    }
     const keeping = new KeptByNode(background);
-    kept.set(background.node, keeping);
+    kept.set(node, keeping);
     return (removed) => keeping.close(removed);
   },
   perform(call) {

@@ -11,6 +11,9 @@ import { isObject } from '../common/shared.config';
 import { STATUS } from '../common/status';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
 
+/** The name of what a node keeps over a restart. */
+export const KEPT = 'pins';
+
 /** Milliseconds until a node that could not start tries again. */
 const RETRY = 10_000;
 
@@ -121,7 +124,7 @@ export class KeptByNode {
           this.#changed();
           return;
         }
-        const kept = await app.kept(node, 'pins');
+        const kept = await app.kept(node, KEPT);
         const saved = await kept.readSurely(failed, signal);
         if (isOver()) return;
         kept.onProblem(() => this.#changed());

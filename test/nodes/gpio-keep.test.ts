@@ -4,7 +4,7 @@ import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { call, fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { isKept, startCloud, useNodeRed } from './support/node-red';
 
 const keep = (properties: object = {}) => node('gpio', { operation: 'keep', ...properties });
 
@@ -74,5 +74,18 @@ describe('the gpio node that keeps a level', () => {
     await deploy([cloudApp(cloud), keep({ name: 'changed' })]);
     await until(() => calls() > before, 'the pin is looked at');
     assert.deepEqual(states(first), ['pending', 'kept']);
+  });
+
+  it('forgets what it has kept when it is set to another operation', async () => {
+    await start();
+    await call('gpio', { chipid: first, pin: 5, payload: 1 });
+    await until(() => isKept('gpio-pins-gpio'), 'it is written');
+    await deploy([cloudApp(cloud), node('gpio')]);
+    await until(() => !isKept('gpio-pins-gpio'), 'it is forgotten');
+    const before = calls();
+    await deploy([cloudApp(cloud), keep()]);
+    await call('gpio', { chipid: second, pin: 5, payload: 1 });
+    await until(() => states(second).includes('kept'), 'the other device is looked at');
+    assert.equal(calls(), before + 2);
   });
 });
