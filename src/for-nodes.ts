@@ -24,6 +24,7 @@ export {
   DescriptionError,
   pairsDecoder,
   type FieldsDecoder,
+  type ToText,
 } from './fleet/types';
 export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
 export { keptStoreOf } from './commands/waiting';

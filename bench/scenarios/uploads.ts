@@ -6,9 +6,11 @@ import {
   FLOOR,
   LIMIT,
   OURS,
+  OURS_BYTES,
   OURS_FLEET,
   OURS_KEPT,
   OURS_OFF,
+  OURS_PAIRS,
 } from '../subjects/open-channels';
 import { Receiver } from '../subjects/receiver';
 
@@ -86,6 +88,11 @@ const KEPT = {
   ...{ subject: OURS_KEPT, most: 1.05 },
 };
 
+/** Decoded by the type of the devices. */
+const typed = (subject: Subject, name: string) => ({
+  ...{ name: `uploads-${name}`, what: `decoded by a type with ${name}`, subject, most: 1.15 },
+});
+
 /** Uploads as devices send them: each device one a second. */
 const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
   name: 'uploads-steady',
@@ -104,5 +111,7 @@ export const uploadScenarios = (plan: Plan): Scenario[] => [
   ...plan.uploadChannels.map((channels) => uploads(channels, plan)),
   uploadsBeside(100, plan, WITH_EVENTS),
   uploadsBeside(100, plan, KEPT),
+  uploadsBeside(100, plan, typed(OURS_BYTES, 'bytes')),
+  uploadsBeside(100, plan, typed(OURS_PAIRS, 'pairs')),
   steadyUploads(100, plan),
 ];

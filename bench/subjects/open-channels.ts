@@ -16,6 +16,8 @@ export const OURS: Subject = { name: 'ours', label: 'listen node' };
 export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
 export const OURS_KEPT: Subject = { name: 'ours-kept', label: 'listen node, recover: restart' };
 export const OURS_FLEET: Subject = { name: 'ours-fleet', label: 'listen, events and latest nodes' };
+export const OURS_BYTES: Subject = { name: 'ours-bytes', label: 'listen node, a type with bytes' };
+export const OURS_PAIRS: Subject = { name: 'ours-pairs', label: 'listen node, a type with pairs' };
 
 /** A subject that reads the history of each device once its channel is open, as recovery does. */
 export const LIMIT_READING: Subject = {
@@ -32,6 +34,11 @@ export const RECONNECTING: Subject = {
 const RECOVER: Partial<Record<string, ListenConfig['recover']>> = {
   [OURS_OFF.name]: 'off',
   [OURS_KEPT.name]: 'restart',
+};
+
+const DECODE: Partial<Record<string, 'bytes' | 'pairs'>> = {
+  [OURS_BYTES.name]: 'bytes',
+  [OURS_PAIRS.name]: 'pairs',
 };
 
 /** Opens channels up to a given number; it may return before they are open. */
@@ -65,7 +72,9 @@ export async function opener(
   if (subject === LIMIT_READING.name) return readingChannels(baseUrl, onUpload);
   if (subject === RECONNECTING.name) return bareReconnecting(baseUrl, packageFolder);
   const ends = createEnds();
-  ends.onMessage = onUpload;
+  const decode = DECODE[subject];
+  // Its bytes are what was uploaded.
+  ends.onMessage = decode ? (msg) => onUpload({ payload: msg['raw'] }) : onUpload;
   const nodeRed = await startNodeRed(packageFolder, registerEnds(ends));
   if (subject === 'floor') {
     await nodeRed.deploy(endNodes('sink'));
@@ -73,7 +82,7 @@ export async function opener(
   }
   return (channels) => {
     if (subject === 'core') return nodeRed.deploy(coreUploads(baseUrl, channels));
-    const listening = ourUploads(baseUrl, channels, RECOVER[subject] ?? 'reconnect');
+    const listening = ourUploads(baseUrl, channels, RECOVER[subject] ?? 'reconnect', decode);
     return nodeRed.deploy(subject === OURS_FLEET.name ? [...listening, ...ourFleet()] : listening);
   };
 }

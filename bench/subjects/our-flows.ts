@@ -3,6 +3,7 @@ import type { EventsConfig } from '../../nodes/events/events.config';
 import type { LatestConfig } from '../../nodes/latest/latest.config';
 import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
+import type { TypeConfig } from '../../nodes/type/type.config';
 import { chipids, IDENTITY } from '../identity';
 import { endNodes, placed } from './ends';
 import type { FlowNode } from '../../tooling/node-red/nodes';
@@ -33,16 +34,31 @@ export function ourPush(baseUrl: string, many: Partial<PushConfig> = {}): FlowNo
   ];
 }
 
+/** A type of devices that upload what `service/readings` makes. */
+function ourType(decode: 'bytes' | 'pairs'): FlowNode {
+  const bytes =
+    'text:12 label, u32be value / 100, i16le[2] levels, u8 battery, bit:0 door, bit:7 alarm';
+  const properties: Partial<TypeConfig> = { decode, bytes, pairs: ',', equals: ' ' };
+  return { id: 'type', type: 'device-cloud-type', name: 'meter', ...properties };
+}
+
+/** @param decode how their type decodes uploads; undefined: they have none */
 export function ourUploads(
   baseUrl: string,
   channels: number,
   recover: ListenConfig['recover'],
+  decode?: 'bytes' | 'pairs',
 ): FlowNode[] {
   const properties: Partial<ListenConfig> = {
     ...{ app: 'app', devices: 'list', chipids: chipids(channels), refresh: '60' },
-    ...{ datatype: 'auto-detect', recover },
+    ...{ datatype: 'auto-detect', recover, deviceType: decode ? 'type' : '' },
   };
-  return [...endNodes(), app(baseUrl), placed('listen', 'device-cloud-listen', properties, 'sink')];
+  return [
+    ...endNodes(),
+    app(baseUrl),
+    ...(decode ? [ourType(decode)] : []),
+    placed('listen', 'device-cloud-listen', properties, 'sink'),
+  ];
 }
 
 /** Nodes that use what is known of the fleet, beside a listener. */

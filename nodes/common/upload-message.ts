@@ -128,7 +128,10 @@ export function uploadMessage(
 ): UploadMessage | Promise<UploadMessage> {
   const { type } = decoding;
   const message = rawMessage(upload, name);
-  if (type) Object.assign(message, typeFields(type, upload.body));
+  if (type) {
+    message['raw'] = upload.body;
+    if (type.units) message['units'] = { ...type.units };
+  }
   const decoded = decodeBody(upload.body, decoding);
   return decoded instanceof Promise
     ? decoded.then((body) => withPayload(message, upload, body, name, type))

@@ -5,7 +5,9 @@ import {
   decodeProblemText,
   DescriptionError,
   pairsDecoder,
+  type Charset,
   type FieldsDecoder,
+  type ToText,
   type UploadDecoder,
 } from '../../src/for-nodes';
 import { oneLine, show, uploadText } from '../../src/input';
@@ -17,13 +19,20 @@ import { withDefaults } from '../common/shared.config';
 import { DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
 import { expressionDecoder } from './expression';
 
+/** A part of a Buffer is one, too: to make another takes as long as to read a field. */
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+
+const TO_TEXT: Readonly<Record<Charset, ToText>> = {
+  'utf-8': (bytes) => uploadText(bufferOf(bytes), 'utf-8'),
+  gbk: (bytes) => uploadText(bufferOf(bytes), 'gbk'),
+};
+
 /** Decodes with a small program that was parsed once. */
 const decoderOf =
   (decode: FieldsDecoder): UploadDecoder =>
   (body, charset) => {
-    const decoded = decode(body, (bytes) =>
-      uploadText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset),
-    );
+    const decoded = decode(body, TO_TEXT[charset]);
     return 'value' in decoded ? decoded : { problem: decodeProblemText(decoded.problem) };
   };
 

@@ -74,11 +74,35 @@ const shorten = (text: string): string =>
 /** Pairs of one upload, at most. */
 const MAX_PAIRS = 10_000;
 
-const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
+/** The most digits of which each number is exact, and the powers of ten by which it can be divided. */
+const MAX_DIGITS = 15;
+const POWERS = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => 10 ** digits);
+const [PLUS, MINUS, DOT, ZERO, NINE] = [43, 45, 46, 48, 57];
 
-/** A decimal number as a number, unless it would lose digits: an integer beyond 2^53 stays text. */
+/**
+ * A decimal number as a number, unless it would lose digits: an integer beyond 2^53 stays text. Few digits are read here, in
+ * a third of the time of a pattern and `Number`.
+ */
 function toValue(text: string): number | string {
-  if (!DECIMAL.test(text)) return text;
+  const first = text.charCodeAt(0);
+  let [value, digits, decimals] = [0, 0, 0];
+  let hasDot = false;
+  for (let at = first === MINUS || first === PLUS ? 1 : 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= ZERO && code <= NINE) {
+      value = value * 10 + code - ZERO;
+      digits++;
+      if (hasDot) decimals++;
+    } else if (code === DOT && !hasDot) hasDot = true;
+    else return text;
+  }
+  if (digits === 0) return text;
+  if (digits > MAX_DIGITS) return toLongValue(text);
+  value /= POWERS[decimals] as number;
+  return first === MINUS ? -value : value;
+}
+
+function toLongValue(text: string): number | string {
   const number = Number(text);
   const isExact = text.includes('.') ? Number.isFinite(number) : Number.isSafeInteger(number);
   return isExact ? number : text;
@@ -124,7 +148,7 @@ export function pairsDecoder(pairs: string, equals: string): FieldsDecoder {
       from = end + between.length;
       if (part === '') continue;
       const at = part.indexOf(sign);
-      const name = part.slice(0, Math.max(at, 0)).trim();
+      const name = at < 0 ? '' : part.slice(0, at).trim();
       const code = pairProblem(record, name, at, ++count);
       if (code) {
         const values = { part: shorten(part), equals, name: shorten(name), max: MAX_PAIRS };
@@ -184,23 +208,28 @@ const STEPS: Readonly<Record<string, (by: number) => (value: number) => number>>
 
 const REPLACING = new TextDecoder();
 
-const sliceOf = ({ bytes }: Input, { at, size }: Field, index: number): Uint8Array =>
-  bytes.subarray(at + index * size, at + (index + 1) * size);
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+function hexOf({ bytes }: Input, { at, size }: Field, index: number): string {
+  let digits = '';
+  for (let each = at + index * size, end = each + size; each < end; each++)
+    digits += HEX[bytes[each] as number] as string;
+  return digits;
+}
 
 /** Text up to the first NUL, as C writes it. A character that is damaged costs no other field. */
-function textOf(bytes: Uint8Array, toText: ToText): string {
-  const end = bytes.indexOf(0);
-  const used = end < 0 ? bytes : bytes.subarray(0, end);
+function textOf({ bytes, toText }: Input, { at, size }: Field, index: number): string {
+  const begin = at + index * size;
+  let end = begin;
+  while (end < begin + size && bytes[end] !== 0) end++;
+  const used = bytes.subarray(begin, end);
   return toText(used) ?? REPLACING.decode(used);
 }
 
 /** How a kind with a number N reads. */
 const SIZED: Readonly<Record<string, Field['read'] | undefined>> = {
-  hex: (input, field, index) => hexOf(sliceOf(input, field, index)),
-  text: (input, field, index) => textOf(sliceOf(input, field, index), input.toText),
+  hex: hexOf,
+  text: textOf,
   skip: undefined,
 };
 
@@ -325,11 +354,18 @@ class DescriptionParser {
   }
 }
 
-const valueOf = (input: Input, field: Field, index: number): unknown => {
+function valueOf(input: Input, field: Field, index: number): unknown {
   let value = field.read(input, field, index);
   for (const step of field.steps) value = step(value as number);
   return value;
-};
+}
+
+/** Not with `Array.from`, which takes five times as long. */
+function valuesOf(input: Input, field: Field, count: number): unknown[] {
+  const values: unknown[] = [];
+  for (let index = 0; index < count; index++) values.push(valueOf(input, field, index));
+  return values;
+}
 
 /**
  * Makes the decoder of uploads that are bytes in a fixed order, such as `i16be temperature / 100, u8 battery`. Bytes that are
@@ -348,13 +384,8 @@ export function bytesDecoder(description: string): FieldsDecoder {
     const record: Record<string, unknown> = {};
     for (const field of fields) {
       const { count, name } = field;
-      if (count === undefined) setField(record, name, valueOf(input, field, 0));
-      else
-        setField(
-          record,
-          name,
-          Array.from({ length: count }, (_, index) => valueOf(input, field, index)),
-        );
+      const value = count === undefined ? valueOf(input, field, 0) : valuesOf(input, field, count);
+      setField(record, name, value);
     }
     return { value: record };
   };
