@@ -325,7 +325,7 @@ class ActionLife<C extends object, K extends string> {
     arrival.isOver = true;
     this.#open.delete(arrival);
     try {
-      if (failure && this.#closing.signal.aborted)
+      if (failure && this.#closing.signal.aborted && !this.action.looks)
         endLogged(this.RED, this.node, failure, arrival.done);
       else arrival.done(failure);
     } catch (error) {

@@ -116,6 +116,8 @@ export interface Action<C extends object, K extends string> {
   waits?: (config: C) => boolean;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;
+  /** Whether it only looks: that a message came to nothing since the flows were stopped is not worth a line of the log. */
+  looks?: boolean;
   /** Seconds for which a close waits for the calls to end by themselves, default 0. */
   closing?: (config: C) => number;
   /** What the node does besides handling messages, from its start on. @returns what ends it when the node closes or is removed */

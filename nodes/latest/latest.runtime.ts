@@ -212,5 +212,6 @@ export const action = defineAction<LatestConfig, 'chipid'>({
   },
   // Of many devices it takes several turns: a later message must not overtake an earlier one.
   sequential: isMany,
+  looks: true,
   perform: (call) => (isMany(call.config) ? latestOfAll(call) : latestOfOne(call)),
 });

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import nodeRed from '@node-red/util';
+import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { openWithRecovery } from './matrix/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
@@ -92,6 +95,21 @@ describe('the latest node', () => {
     (first.payload as Buffer).fill(0);
     const second = await call('latest', { chipid: one });
     assert.deepEqual(second.payload, Buffer.from([1, 2, 3]));
+  });
+
+  it('writes no line about messages under way when its flows are stopped, which a Catch node gets', async () => {
+    await start({ chipid: '' }, []);
+    const { log } = nodeRed;
+    const lines: unknown[] = [];
+    const handler = new EventEmitter().on('log', ({ id, msg }: { id?: string; msg?: unknown }) => {
+      if (id === 'latest') lines.push(msg);
+    });
+    log.addHandler(handler);
+    for (const _ of [1, 2]) post('latest', {});
+    await helper.getNode('latest')?.close(false);
+    await until(() => arrivedAt('caught').length === 2, 'both have ended');
+    log.removeHandler(handler);
+    assert.deepEqual(lines, []);
   });
 
   it('truncates an upload over 16 KiB, and marks it', async () => {
