@@ -128,19 +128,25 @@ async function runAll(plan: Plan, runner: Runner): Promise<number> {
 /** Milliseconds after a change until everything is taken to be saved. */
 const SETTLE = 200;
 
+/** Watches the flows and the tests, not the thousands of other files of a user directory, nor the results among the tests. */
+function watchAll(plan: Plan, onChange: () => void): FSWatcher[] {
+  const paths = [fileOfFlows(plan.flowsPath), ...plan.testPaths];
+  const missing = paths.find((path) => !existsSync(path));
+  if (missing !== undefined) throw new UsageError(`${missing}: there is no such file or folder.`);
+  return paths.map((path) => {
+    const onEvent = (_event: string, name: string | null): void => {
+      if (name === null || resolve(path, name) !== resolve(plan.junit ?? '')) onChange();
+    };
+    return watch(path, { recursive: true }, onEvent).on('error', onChange);
+  });
+}
+
 /** Runs all, and again after each change, until the process is ended. */
 async function keepRunning(plan: Plan, runner: Runner): Promise<never> {
   for (;;) {
-    const watchers: FSWatcher[] = [];
-    const changed = new Promise<void>((done) => {
-      // A user directory has thousands of other files, and the results may be among the tests.
-      for (const path of [fileOfFlows(plan.flowsPath), ...plan.testPaths]) {
-        const onChange = (_event: string, name: string | null): void => {
-          if (name === null || resolve(path, name) !== resolve(plan.junit ?? '')) done();
-        };
-        watchers.push(watch(path, { recursive: true }, onChange).on('error', () => done()));
-      }
-    });
+    let onChange = (): void => undefined;
+    const changed = new Promise<void>((done) => (onChange = done));
+    const watchers = watchAll(plan, onChange);
     await runAll(plan, runner).catch((error: unknown) => print(explain(error)));
     print('Waiting for a change. Ctrl-C ends.');
     await changed;

@@ -114,6 +114,7 @@ describe('the command device-cloud-test', () => {
     assert.match(unknown.text, /--allow no-such-node: no package with this node is installed in /);
     for (const [parameters, message] of [
       [['--nonsense'], /^device-cloud-test: Unknown option '--nonsense'.* See --help\.\n$/],
+      [['no-such-folder', '--watch'], /no-such-folder: there is no such file or folder\.\n$/],
       [['--grep'], /^device-cloud-test: .*'--grep <value>' argument missing.* See --help\.\n$/],
       [['--junit', 'flows.json/results.xml'], /The results cannot be written: [^\n]*\.\n$/],
     ] as const) {
