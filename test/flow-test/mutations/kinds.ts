@@ -152,7 +152,8 @@ const CHOICES: Readonly<Record<string, Readonly<Record<string, string | boolean>
   'device-cloud-history incremental': { true: false },
   'device-cloud-server operation': {
     ...{ devices: 'uploads', device: 'devices', uploads: 'devices' },
-    ...{ update: 'passthrough', passthrough: 'update' },
+    // Of update and passthrough the requests are the same.
+    ...{ update: 'device', passthrough: 'device' },
   },
   'device-cloud-refresh offline': { answer: 'error' },
   'device-cloud-latest missing': { null: 'error', history: 'error' },
@@ -225,6 +226,7 @@ function* properties(node: FlowNode): Iterable<Broken> {
       (key !== 'property' || (node['match'] ?? 'property') === 'property') &&
       (key !== 'equals' || node['match'] === 'property') &&
       (key !== 'level' || node['operation'] !== 'read') &&
+      (key !== 'body' || /^(update|passthrough)$/.test(String(node['operation']))) &&
       (key !== 'chipid' || node['target'] !== 'app') &&
       (key !== 'property' || node.type !== 'join' || node['mode'] === 'custom');
     if (isPath && isUsed && node['propertyType'] !== 'jsonata')
