@@ -217,11 +217,22 @@ function hexOf({ bytes }: Input, { at, size }: Field, index: number): string {
   return digits;
 }
 
+/** The longest text that is made character by character: of a few letters, that takes a third of the time of a decoder. */
+const SHORT_TEXT = 64;
+
 /** Text up to the first NUL, as C writes it. A character that is damaged costs no other field. */
 function textOf({ bytes, toText }: Input, { at, size }: Field, index: number): string {
   const begin = at + index * size;
-  let end = begin;
-  while (end < begin + size && bytes[end] !== 0) end++;
+  const limit = begin + size;
+  let [end, letters] = [begin, ''];
+  while (end < limit && end - begin < SHORT_TEXT) {
+    const byte = bytes[end] as number;
+    if (byte === 0 || byte > 127) break;
+    letters += String.fromCharCode(byte);
+    end++;
+  }
+  if (end === limit || bytes[end] === 0) return letters;
+  while (end < limit && bytes[end] !== 0) end++;
   const used = bytes.subarray(begin, end);
   return toText(used) ?? REPLACING.decode(used);
 }
