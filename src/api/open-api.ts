@@ -66,6 +66,11 @@ class DeviceCall implements Call {
 
 const is200 = (statusCode: number): boolean => statusCode === 200;
 
+const NO_CALLBACK = 'Check the key, and that the callback of the firmware returns a text.';
+const NO_JSON = `${NO_CALLBACK} To take a text that is not JSON, choose the datatype auto-detect or utf8.`;
+
+const adviceOn = (datatype: ValueDatatype): string => (datatype === 'json' ? NO_JSON : NO_CALLBACK);
+
 /** A call of the open API, which can be explained without carrying it out. */
 export interface OpenApiCall<T> extends CallSpec<T> {
   unsigned: UnsignedOpenApiRequest;
@@ -88,7 +93,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
     path: string,
     accepts: Shape<T>,
     params: Params = NO_PARAMS,
-    more: Pick<CallSpec<T>, 'decode' | 'meaning' | 'refusal' | 'warning'> = {},
+    more: Pick<CallSpec<T>, 'decode' | 'advice' | 'meaning' | 'refusal' | 'warning'> = {},
   ): OpenApiCall<T> => {
     const unsigned: UnsignedOpenApiRequest = { method, path, params };
     return {
@@ -178,7 +183,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
         `rt_status/${chipid}/`,
         anyShape,
         { key },
-        { decode: (body) => decodeValue(body, datatype) },
+        { decode: (body) => decodeValue(body, datatype), advice: adviceOn(datatype) },
       ),
 
     gpioStatus: (chipid: string) =>

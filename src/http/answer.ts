@@ -34,6 +34,8 @@ export interface CallSpec<T> {
    * @throws SyntaxError if the body must be JSON and is not
    */
   decode?: (body: Buffer, statusCode: number) => unknown;
+  /** What to check if the body is empty or cannot be read; default: the address. */
+  advice?: string;
   /** Why an answer of the right shape is not a success; undefined if it is one. */
   refusal?: ((answer: T) => Refusal | undefined) | undefined;
   /** What makes it doubtful that a success is one, as a sentence without secrets. */
@@ -95,7 +97,7 @@ export function serviceText(
 function parseAnswer<T>(spec: CallSpec<T>, { statusCode, body, reader }: HttpAnswer): unknown {
   if ((reader?.bytes ?? body.length) === 0) {
     if (spec.call.api === 'server') return null;
-    throw answerError(spec.call, 'the answer is empty', statusCode);
+    throw answerError(spec.call, 'the answer is empty', statusCode, spec);
   }
   try {
     if (reader) return reader.end();
@@ -107,7 +109,7 @@ function parseAnswer<T>(spec: CallSpec<T>, { statusCode, body, reader }: HttpAns
       const { what, advice } = error;
       throw answerError(spec.call, `the answer is ${what}`, statusCode, { advice });
     }
-    throw answerError(spec.call, 'the answer is not JSON', statusCode);
+    throw answerError(spec.call, 'the answer is not JSON', statusCode, spec);
   }
 }
 
