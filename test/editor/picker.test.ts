@@ -35,6 +35,9 @@ describe('the device picker', () => {
           device,
         );
       }
+      // A long name must not push the number out of sight.
+      const wraps = `getComputedStyle($('.device-cloud-device:visible')[0]).whiteSpace`;
+      assert.equal(await here.editor.run(wraps), 'normal');
       await here.editor.page.locator(ROW, { hasText: TWO }).click();
       assert.equal(await chipid(), TWO);
     });
