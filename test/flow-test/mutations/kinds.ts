@@ -216,8 +216,10 @@ function* properties(node: FlowNode): Iterable<Broken> {
   });
   for (const [key, value] of Object.entries(node)) {
     const choice = CHOICES[`${node.type} ${key}`]?.[String(value)];
-    // In which form something is that goes nowhere shows nowhere.
-    const isShown = key !== 'datatype' || wiresOf(node).flat().length > 0;
+    // In which form something is that goes nowhere shows nowhere, and a group is many anyway.
+    const isShown =
+      (key !== 'datatype' || wiresOf(node).flat().length > 0) &&
+      (key !== 'many' || node['chipidType'] !== 'group');
     if (choice !== undefined && isShown) yield changed('choice', key, choice);
     if (typeof value !== 'string' || value === '') continue;
     const type = PATHS[key];
