@@ -13,7 +13,7 @@ import {
 } from './listener';
 import { backoff } from '../util/backoff';
 import { readRetryAfter } from '../http/headers';
-import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
+import { Connection, MAX_FRAME, type ConnectionEvents, type ConnectionSettings } from './socket';
 import { ALONE, type ChannelAccess, type Ownership } from './ownership';
 
 /** Everything a channel needs from its application. */
@@ -73,7 +73,7 @@ export class ReconnectBackoff {
   }
 }
 
-const TOO_LARGE = 'An upload is larger than 16 MiB, the limit for a frame.';
+const TOO_LARGE = `An upload is larger than ${MAX_FRAME / 2 ** 20} MiB, the limit for a frame.`;
 
 /** Faults by the code of ws that ends a connection for them; the first two are the same limit. */
 const FAULTS: ReadonlyMap<string, string> = new Map([

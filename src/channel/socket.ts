@@ -54,8 +54,8 @@ export class TurnShare {
   }
 }
 
-/** The largest frame that is read, in bytes. */
-const MAX_FRAME = 16 * 1024 * 1024;
+/** The largest frame that is read, in bytes. A change needs one of {@link MAX_PARTS}, too: a read has a kilobyte or two. */
+export const MAX_FRAME = 16 * 1024 * 1024;
 
 /**
  * Fragments of a message, and reads of a fragment, at most. Each costs some hundred bytes until the

@@ -203,7 +203,7 @@ export const MAX_PARAMETERS = 100;
 // ---- Interface C
 
 /** 6: the longest frame that an application may send, in bytes; a longer one closes the channel, 1009. */
-export const MAX_FRAME = 16 * 1024 * 1024;
+export const MAX_PUSHED_FRAME = 16 * 1024 * 1024;
 
 /** Whether WebSocket pings are answered, as RFC 6455 asks; section 6 names heartbeats alone. */
 export const ANSWERS_PINGS = true;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import { decodeBase64, MAX_FRAME } from './assumptions';
+import { decodeBase64, MAX_PUSHED_FRAME } from './assumptions';
 import { refuseUpgrade, type Channel } from './faults';
 import { checkLocal, integer, notFound, readParams, Refusal, requireParam } from './http';
 import type { OpenRecord, RequestLog } from './log';
@@ -65,7 +65,7 @@ export function createChannelServer(service: Service, log: RequestLog) {
   const sockets = new WebSocketServer({
     noServer: true,
     autoPong: false,
-    maxPayload: MAX_FRAME,
+    maxPayload: MAX_PUSHED_FRAME,
     perMessageDeflate: false,
   });
 
