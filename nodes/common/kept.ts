@@ -84,8 +84,11 @@ export class Kept {
   }
 
   /** Resolves once everything has been written, or could not be. */
-  close(): Promise<void> {
-    return this.#saver.close();
+  async close(): Promise<void> {
+    await this.#saver.close();
+    // The folder outlives the node, which must not be held by it.
+    this.#onProblem = undefined;
+    this.#snapshot = undefined;
   }
 
   async #write(what: object): Promise<void> {

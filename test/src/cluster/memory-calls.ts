@@ -79,9 +79,11 @@ export class MemoryCalls implements CallStore {
 
   turn: CallStore['turn'] = (member, chipid, isListed) => {
     const ids: string[] = [];
+    if (!this.isSettled()) return Promise.resolve({ ids, other: 'begun' });
     for (const { id, isOnline, hasBegun } of this.#lines.get(chipid) ?? []) {
-      if (this.#calls.get(id)?.member === member) ids.push(id);
-      else if (!isListed || isOnline)
+      if (this.#calls.get(id)?.member === member) {
+        if (!hasBegun) ids.push(id);
+      } else if (!isListed || isOnline)
         return Promise.resolve({ ids, other: hasBegun ? 'begun' : 'waits' });
     }
     return Promise.resolve({ ids, other: 'none' });
