@@ -50,7 +50,7 @@ const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 
-/** Characters of the reports of one test; the runner is told if there are more. */
+/** How many characters one test may report; the runner is told when there are more. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 const send = process.send?.bind(process);
@@ -85,7 +85,7 @@ function count(node: RunningNode, way: 0 | 1): void {
 /** The test that a node was made for. */
 const madeFor = new WeakMap<RunningNode, number>();
 
-/** Whether a node is none of an earlier test: what those have sent is delivered after they were stopped, and their calls end. */
+/** Whether a node belongs to this test. Nodes of an earlier one still deliver messages, and end calls, after they were stopped. */
 const isOfTest = (node: RunningNode): boolean => madeFor.get(node) === test;
 
 function see(node: RunningNode, msg: unknown): void {

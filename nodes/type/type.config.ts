@@ -103,7 +103,7 @@ export interface TryRequest {
   expression: string;
   /** The bytes of an upload. */
   hex: string;
-  /** Of text that is not UTF-8: `gbk`, otherwise there is none. */
+  /** `gbk` if text that is not UTF-8 is read as GBK. */
   charset?: string;
 }
 

@@ -1,4 +1,4 @@
-import type { KeptPins, Pins } from '../commands/keep';
+import type { KeepDeps, KeptPins, Pins } from '../commands/keep';
 import {
   readSaved,
   type KeeperOptions,
@@ -38,7 +38,7 @@ function readText({ chipid, pin, text }: StoredPin): ReadPin | undefined {
   }
 }
 
-const isStored = (value: unknown): value is StoredPin & { isEnd?: boolean } =>
+const isStored = (value: unknown): value is StoredPin =>
   isObject(value) &&
   isChipid(value['chipid']) &&
   Number.isSafeInteger(value['pin']) &&
@@ -62,10 +62,11 @@ export class SharedPins implements Pins {
   /** Ends the claim of a share of the devices, which the first keeper begins. */
   #endUse: (() => void) | undefined;
 
-  /** @param own keeps those of this process's devices */
-  constructor(cluster: Cluster, bus: Bus, own: KeptPins) {
+  /** @param make makes what keeps the pins of this process's devices */
+  constructor(cluster: Cluster, bus: Bus, make: (shared: KeepDeps['shared']) => KeptPins) {
     this.#cluster = cluster;
     this.#bus = bus;
+    const own = make(this);
     this.#own = own;
     bus.on('pins', ({ pins, isState }) => {
       for (const each of itemsOf(pins).filter(isStored)) this.#hear(each, isState === true);
@@ -83,6 +84,11 @@ export class SharedPins implements Pins {
       }),
       cluster.onUnsettled(() => void this.#putBack()),
     ];
+  }
+
+  /** Whether this process looks after a device. */
+  owns(chipid: string): boolean {
+    return this.#cluster.owns(chipid);
   }
 
   async wish(
@@ -199,7 +205,7 @@ export class SharedPins implements Pins {
       const reason = error instanceof Error ? error.message : String(error);
       throw new DeviceCloudError(
         'UNREACHABLE',
-        `Not kept: the cluster cannot be reached (${reason}) Pin ${pin} of device ${chipid} stays as it is.`,
+        `Not kept: the cluster cannot be reached (${reason}). Pin ${pin} of device ${chipid} stays as it is.`,
       );
     }
   }

@@ -98,18 +98,7 @@ export function share(
       reason: 'CLUSTER',
     },
     ...{ lock, latest, watches, calls },
-    pins(make) {
-      const shared: SharedPins = new SharedPins(
-        cluster,
-        bus,
-        make({
-          owns: (chipid) => cluster.owns(chipid),
-          learn: () => shared.learn(),
-          changed: () => shared.changed(),
-        }),
-      );
-      return shared;
-    },
+    pins: (make) => new SharedPins(cluster, bus, make),
     over({ channels, listening, channelPush, deadlines }) {
       const shared = shareListening(cluster, listening, channels);
       const endPassing = passUploads(cluster, bus, listening, shared.history);

@@ -9,12 +9,10 @@ import type {
   WaitingStore,
 } from '../state/waiting-store';
 import { deviceTitle } from '../util/show';
-import { cancelled, notSent, queueFull } from './outcome';
+import { CANCELLED, cancelled, FEWER, notSent, queueFull } from './outcome';
 
 /** Bytes that the waiting commands of an application may take in the store. */
 const MAX_BYTES = 64 * 2 ** 20;
-
-const FEWER = 'Send fewer, or let them expire sooner.';
 
 /** A call to one device or to several whose commands may wait. */
 export interface NewCall {
@@ -172,7 +170,7 @@ export class KeptCommands {
     }
     if (outcome === 'cancelled') {
       this.marks.set(chipid, 'cancelled');
-      throw cancelled(deviceTitle(chipid), 'Cancelled before its device showed itself');
+      throw cancelled(deviceTitle(chipid), CANCELLED);
     }
     if (outcome === 'moved') {
       this.moved();

@@ -27,6 +27,12 @@ export const AWAITING_DEVICE: CallProgress = { state: 'awaiting-device' };
 /** Completes "Not sent: ". */
 export const CLOSED = 'the client was closed';
 
+/** Why a command that waited has ended: somebody has cancelled it. */
+export const CANCELLED = 'Cancelled before its device showed itself';
+
+/** What to do where too many commands wait. */
+export const FEWER = 'Send fewer, or let them expire sooner.';
+
 /**
  * The error for a command that never began.
  * @param why completes "Not sent: "

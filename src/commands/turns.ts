@@ -94,7 +94,7 @@ export class Turns<W extends Waiting> {
   }
 
   /**
-   * Adds those whose turn it is. @returns what is before the others; `none` if there are none
+   * Adds the commands whose turn it is. @returns what the remaining ones wait for; `none` if none remains
    * @param isPatient whether calls are waited for that this process has taken over and does not have yet
    */
   async #step(

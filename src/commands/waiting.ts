@@ -6,7 +6,16 @@ import type { KeptCommands } from './kept';
 import { commandOf } from '../fleet/recent';
 import { parseChipid } from '../input/chipid';
 import type { WaitingStore } from '../state/waiting-store';
-import { AWAITING_DEVICE, cancelled, CLOSED, expired, notSent, queueFull } from './outcome';
+import {
+  AWAITING_DEVICE,
+  CANCELLED,
+  cancelled,
+  CLOSED,
+  expired,
+  FEWER,
+  notSent,
+  queueFull,
+} from './outcome';
 import { Command, type Caller, type Queues } from './queue';
 import { Turns } from './turns';
 import {
@@ -28,10 +37,7 @@ export const MAX_WAITING = 100;
  */
 export const MAX_WAITING_IN_ALL = 20_000;
 
-const CANCELLED = 'Cancelled before its device showed itself';
 const REPLACED = 'Replaced by a newer command';
-
-const FEWER = 'Send fewer, or let them expire sooner.';
 
 /** Seconds between two readings of the list while a command waits for a device to be in it. */
 const REFRESH = 60;
@@ -319,10 +325,8 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     const { chipid } = command;
     try {
       if (replace && this.#deps.others) {
-        const { kind, pin } = commandOf(path);
-        const isAlike = (info: WaitingInfo): boolean =>
-          info.chipid === chipid && info.kind === kind && info.pin === pin;
-        await this.#cancelOthers(isAlike, REPLACED);
+        const isAlike = alikeTo(path);
+        await this.#cancelOthers((info) => info.chipid === chipid && isAlike(info), REPLACED);
       }
       await origin?.kept?.save({ path, when: when as WaitingInfo['when'], since, until }, chipid);
     } catch (error) {
@@ -342,8 +346,9 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
 
   /** A newer command takes the place of those like it. */
   #replace({ all }: Device, wait: CommandWait): void {
-    const isAlike = alikeTo(wait);
-    for (const waiting of [...all]) if (isAlike(waiting.wait)) this.#cancel(waiting, REPLACED);
+    const isAlike = alikeTo(wait.path);
+    for (const waiting of [...all])
+      if (isAlike(commandOf(waiting.wait.path))) this.#cancel(waiting, REPLACED);
   }
 
   /** @returns false if it has begun or ended by now */
@@ -491,12 +496,9 @@ const infoOf = ({ id, device: { chipid }, wait, since, until }: WaitingCommand):
 });
 
 /** Whether commands do the same, and if that is to a pin, to the same one. */
-function alikeTo({ path }: CommandWait): (other: CommandWait) => boolean {
+function alikeTo(path: string): (other: Pick<WaitingInfo, 'kind' | 'pin'>) => boolean {
   const { kind, pin } = commandOf(path);
-  return (other) => {
-    const { kind: otherKind, pin: otherPin } = commandOf(other.path);
-    return otherKind === kind && otherPin === pin;
-  };
+  return (other) => other.kind === kind && other.pin === pin;
 }
 
 /** Adds a command in the order of arrival: one that comes back is before those that came after it. */

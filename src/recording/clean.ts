@@ -192,7 +192,7 @@ export class Cleaner {
 
   /**
    * @param chipid the device that they are about, if they are about one
-   * @returns the bytes with an asterisk for each byte of a secret, or of one that is encoded; undefined if there is none
+   * @returns a copy with an asterisk for each byte of a secret, plain or encoded; undefined if the bytes hold no secret
    */
   bytes(bytes: Buffer, chipid?: string): Buffer | undefined {
     let clean: Buffer | undefined;
@@ -221,7 +221,7 @@ export class Cleaner {
     if (this.#isAnonymous && CHIPIDS.has(plain(name))) {
       if (Array.isArray(value) && value.every(isDigits))
         return value.map((each) => this.#number(each));
-      // A number of devices is none of a device.
+      // `devices` may be a count.
       if (isDigits(value) && name !== 'devices') return this.#number(value);
     }
     const isName = typeof value === 'string' || typeof value === 'number';

@@ -89,7 +89,7 @@ describe('a flow under test', () => {
     assert.deepEqual((await runner.run(flow, test)).failures, []);
   });
 
-  it('that goes on when its test is over is none of the next test', async () => {
+  it('that goes on when its test is over is not seen by the next test', async () => {
     const [some] = readTests(
       '{ name: some, given: [{ inject: Go }], expect: [{ message: { at: End } }] }',
       'test.yaml',

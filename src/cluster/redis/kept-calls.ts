@@ -118,8 +118,9 @@ return 1
 `);
 
 /**
- * The calls of a member whose turn it is at a device and that have not begun, in their order, after a number: -1 if no other member has one there, 1 if the first one
- * of another is under way, otherwise 0. While the store may have forgotten calls, others may be under way.
+ * The calls of a member that have not begun and whose turn it is at a device, in their order. Before them is a number: -1 if no
+ * other member has a call there, 1 if the first call of another member is under way, otherwise 0. While the store may have
+ * forgotten calls, one is taken to be under way.
  *
  * KEYS: state, callers, waits. ARGV: member, chip number, 1 if only commands count that wait for the list.
  */

@@ -97,7 +97,7 @@ const year = row(
   `the three come once and in order, after one reading, ${ARRIVES}`,
   async () => {
     const cloud = await startCloud();
-    // As text, since it takes seconds to make so many records of each answer anew.
+    // Served as text: building so many records for every answer would take seconds.
     const older = Array.from({ length: YEAR }, (_, index) =>
       JSON.stringify({
         ...{ id: YEAR - index, body: `t=${20 + (index % 100) / 10};h=${index % 60}`, app: 'farm' },

@@ -70,7 +70,7 @@ describe('pins that several processes keep', () => {
       `${chipid} is ${String(state)} in each process`,
     );
 
-  it('are looked after by the process that has the device, whichever was told the level', async () => {
+  it('are looked after by the process that has the device, whichever process received the wish', async () => {
     const [one, two] = all;
     for (const chipid of chipids) assert.equal((await one.keep(chipid, 1)).state, 'pending');
     for (const chipid of chipids) {
