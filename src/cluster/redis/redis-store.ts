@@ -11,8 +11,7 @@ import {
   type Store,
 } from '../store';
 import type { ClusterSettings, StoreInfo } from '../types';
-import { redisCalls } from './kept-calls';
-import { redisPins } from './kept-pins';
+import { redisCalls, redisPins } from './kept';
 import { Commands, findForbidden, Topics } from './commands';
 import { loadClient, readAddress } from './connect';
 import { ACKNOWLEDGE, BEAT, CLAIM, LOCK, RESTORE, SAVE, UNLOCK, WAITING } from './scripts';
