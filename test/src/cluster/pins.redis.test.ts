@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import type { KeptPin, PinKeeper } from '../../../src/for-nodes';
-import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
-import { simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { Processes, type ProcessModel } from './processes';
+import { processesOn, type Processes, type ProcessModel } from './processes';
 
 const PIN = 5;
 
@@ -42,16 +39,7 @@ describe('pins that several processes keep', () => {
 
   beforeEach(async () => {
     redis = await startRedis();
-    const open = async () => {
-      const url = `redis://127.0.0.1:${redis.port}`;
-      const store = await openRedisStore({ url, application: '1', limit: 400 });
-      atEnd(() => store.close());
-      return store;
-    };
-    const stores = await Promise.all([open(), open()]);
-    world = new Processes(await simulator({ devices: 8 }), 2, {}, stores);
-    world.listen();
-    await world.served();
+    world = await processesOn(redis.port);
     all = world.all.map((each) => new Keeping(each)) as [Keeping, Keeping];
     chipids = world.all.map((process) =>
       world.chipids.find((each) => world.owner(each) === process),

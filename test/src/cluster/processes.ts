@@ -1,4 +1,5 @@
 import { Cluster } from '../../../src/cluster/cluster';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { MemoryStore } from './memory-store';
 import { StoreError, type Store } from '../../../src/cluster/store';
 import type {
@@ -11,7 +12,7 @@ import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { until } from '../../../tooling/until';
-import { clientOf } from '../support/client';
+import { clientOf, simulator as startSimulated } from '../support/client';
 
 /** Seconds; shorter than a user may set, since nothing else is to be done meanwhile. */
 const LEASE = 0.6;
@@ -179,4 +180,19 @@ export class Processes {
       `${count} uploads of each device`,
     );
   }
+}
+
+/** Two processes that share eight devices through an engine, and listen. */
+export async function processesOn(port: number): Promise<Processes> {
+  const open = async (): Promise<Store> => {
+    const url = `redis://127.0.0.1:${port}`;
+    const store = await openRedisStore({ url, application: '1', limit: 400 });
+    atEnd(() => store.close());
+    return store;
+  };
+  const stores = await Promise.all([open(), open()]);
+  const world = new Processes(await startSimulated({ devices: 8 }), 2, {}, stores);
+  world.listen();
+  await world.served();
+  return world;
 }

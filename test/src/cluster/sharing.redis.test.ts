@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { openRedisStore } from '../../../src/cluster/redis/redis-store';
-import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
-import { simulator } from '../support/client';
-import { Processes, type ProcessModel } from './processes';
+import { processesOn, type Processes, type ProcessModel } from './processes';
 
 describe('clients that share devices through a real server', () => {
   let redis: RedisProcess;
@@ -12,16 +9,7 @@ describe('clients that share devices through a real server', () => {
 
   beforeEach(async () => {
     redis = await startRedis();
-    const open = async () => {
-      const url = `redis://127.0.0.1:${redis.port}`;
-      const store = await openRedisStore({ url, application: '1', limit: 400 });
-      atEnd(() => store.close());
-      return store;
-    };
-    const stores = await Promise.all([open(), open()]);
-    world = new Processes(await simulator({ devices: 8 }), 2, {}, stores);
-    world.listen();
-    await world.served();
+    world = await processesOn(redis.port);
     world.uploadAll('1');
     await world.receivedAll(1);
   });

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { KeptCalls, keptStoreOf, withOrigin, type KeptCommands } from '../../../src/for-nodes';
-import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
-import { simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { Processes, type ProcessModel } from './processes';
+import { processesOn, type Processes, type ProcessModel } from './processes';
 
 /** What a call pushes. */
 interface Text {
@@ -80,16 +77,7 @@ describe('waiting commands of several processes', () => {
 
   beforeEach(async () => {
     redis = await startRedis();
-    const open = async () => {
-      const url = `redis://127.0.0.1:${redis.port}`;
-      const store = await openRedisStore({ url, application: '1', limit: 400 });
-      atEnd(() => store.close());
-      return store;
-    };
-    const stores = await Promise.all([open(), open()]);
-    world = new Processes(await simulator({ devices: 8 }), 2, {}, stores);
-    world.listen();
-    await world.served();
+    world = await processesOn(redis.port);
     senders = world.all.map((each) => new Sender(each)) as [Sender, Sender];
     const found = world.chipids.find((each) => world.owner(each) === world.all[0]);
     assert.ok(found !== undefined);
