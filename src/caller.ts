@@ -5,7 +5,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { DeviceCloudError, invalidInput } from './errors';
-import { KeptPins, type KeepDeps, type PinCalls, type Pins } from './commands/keep';
+import { KeptPins, type KeepDeps, type PinCalls, type ApplicationPins } from './commands/keep';
 import type { KeeperOptions, PinKeeper } from './commands/kept-pin';
 import { semaphoreOf, type Semaphore } from './commands/many';
 import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
@@ -304,7 +304,7 @@ export class Caller {
   }
 
   /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
-  keptPins(): Pins {
+  keptPins(): ApplicationPins {
     const { fleet, now, sharePins } = this.#application;
     const channels = this.parts;
     const list: KeepDeps['list'] = {

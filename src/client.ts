@@ -14,7 +14,7 @@ import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
 import type { ClusterMember } from './cluster/types';
 import { openApiMissing } from './api/open-api';
-import type { Pins as AllPins } from './commands/keep';
+import type { ApplicationPins } from './commands/keep';
 import type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';
 import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting-list';
@@ -114,7 +114,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   /** Of pins that are kept without one. */
   readonly #keeper: PinKeeper = {};
   /** Once a pin is kept. */
-  #pins: AllPins | undefined;
+  #pins: ApplicationPins | undefined;
 
   /**
    * Nothing is opened before the first call, except the device book.
@@ -659,7 +659,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
-  get #keptPins(): AllPins {
+  get #keptPins(): ApplicationPins {
     return (this.#pins ??= this.#caller.keptPins());
   }
 

@@ -128,6 +128,7 @@ export function uploadMessage(
 ): UploadMessage | Promise<UploadMessage> {
   const { type } = decoding;
   const message = rawMessage(upload, name);
+  // As typeFields does, without an object in between: this runs for each upload.
   if (type) {
     message['raw'] = upload.body;
     if (type.units) message['units'] = { ...type.units };

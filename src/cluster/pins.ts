@@ -1,4 +1,4 @@
-import type { KeepDeps, KeptPins, Pins } from '../commands/keep';
+import type { ApplicationPins, KeepDeps, KeptPins } from '../commands/keep';
 import {
   readSaved,
   type KeeperOptions,
@@ -49,7 +49,7 @@ const isStored = (value: unknown): value is StoredPin =>
  * The pins of all processes that keep their levels. Each process knows them all, and looks after those of its devices. What is
  * wanted is in the store, under a version that counts all wishes: whoever has missed one sees it by that before its next look.
  */
-export class SharedPins implements Pins {
+export class SharedPins implements ApplicationPins {
   readonly #cluster: Cluster;
   readonly #bus: Bus;
   readonly #own: KeptPins;

@@ -2,7 +2,7 @@ import type { Channels } from '../channel/pool';
 import type { Ownership } from '../channel/ownership';
 import type { ChannelPush } from '../channel/push';
 import { CALLING, CLOSED } from '../commands/outcome';
-import type { KeepDeps, KeptPins, Pins } from '../commands/keep';
+import type { ApplicationPins, KeepDeps, KeptPins } from '../commands/keep';
 import type { CommandLock } from '../commands/queue';
 import type { Book } from '../fleet/book';
 import type { OtherLatest } from '../fleet/latest';
@@ -34,7 +34,7 @@ export interface Sharing {
   /** The commands of the other processes that wait, and where they are kept. */
   readonly calls: SharedCalls;
   /** Has the pins of all processes kept, each by the one that has the device. @param make makes what keeps those of this process */
-  readonly pins: (make: (shared: KeepDeps['shared']) => KeptPins) => Pins;
+  readonly pins: (make: (shared: KeepDeps['shared']) => KeptPins) => ApplicationPins;
   /** Makes the parts that work over channels of any process, from the parts of this process alone. Called once. */
   readonly over: (local: {
     readonly channels: Channels;

@@ -85,7 +85,7 @@ export interface KeepDeps {
 }
 
 /** What of an application's pins is for its client. */
-export interface Pins {
+export interface ApplicationPins {
   /** As {@link KeptPins.keep}. @throws DeviceCloudError also `UNREACHABLE` if several processes share the devices */
   wish(chipid: string, pin: number, level: 0 | 1 | null, options: KeeperOptions): Promise<KeptPin>;
   list(chipid?: string): KeptPin[];
@@ -99,7 +99,7 @@ export interface Pins {
 }
 
 /** The pins of an application that keep their levels. */
-export class KeptPins implements Pins {
+export class KeptPins implements ApplicationPins {
   readonly #deps: KeepDeps;
   readonly #devices = new Map<string, KeptDevice>();
   readonly #wishes = new Semaphore(WISHES);
