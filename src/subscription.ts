@@ -33,7 +33,7 @@ export class Subscription implements ChannelSubscription {
 /** The options of a loop over the uploads of a device: see `subscribe` of the client. */
 export interface SubscribeOptions extends Omit<ChannelListener, 'onUpload'> {
   /** Recovers the uploads that the channel missed while it was down: `true`, or how. Default: live ones only. */
-  recover?: boolean | RecoverOptions;
+  recover?: boolean | Omit<RecoverOptions, 'saveLater'>;
   /** Ends the loop. */
   signal?: AbortSignal;
   /** How many uploads may wait for the loop, default 10,000; one more ends it with `QUEUE_FULL`. */
@@ -218,9 +218,12 @@ function readDeliver(deliver: unknown): Deliver | undefined {
 export function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
   if (!options) return undefined;
   return readInput('options object for recovery', () => {
-    const { encoding, zone, start, save, deliver } = options;
-    const read = { encoding, zone, start, deliver: readDeliver(deliver) };
-    return save ? { ...read, save: (position) => save.call(options, position) } : read;
+    const { encoding, zone, start, save, saveLater, deliver } = options;
+    return {
+      ...{ encoding, zone, start, deliver: readDeliver(deliver) },
+      ...(save && { save: (position) => save.call(options, position) }),
+      ...(saveLater && { saveLater: (position) => saveLater.call(options, position) }),
+    };
   });
 }
 

@@ -100,7 +100,7 @@ class KeptDevice extends ListenedDevice {
     return this.positions.get(this.chipid);
   }
 
-  save(position: Position): void {
+  saveLater(position: () => Position): void {
     this.listener.whenEmitted(this.chipid, () => this.positions.set(this.chipid, position));
   }
 }

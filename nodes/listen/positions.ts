@@ -2,16 +2,19 @@ import { isPosition, type Position } from '../../src/for-nodes';
 import type { Kept } from '../common/kept';
 import { isObject } from '../common/shared.config';
 
+/** A position, or what makes it: with each upload, there is another. */
+type Made = Position | (() => Position);
+const made = (position: Made): Position => (typeof position === 'function' ? position() : position);
+
 /**
  * How far the uploads of each device have been emitted, written at most once a second and when the listener closes.
  * Node-RED passes a message on in the next turn, and drops it if it is stopped before, so that a position counts a turn
  * later, too.
  */
 export class Positions {
-  readonly #positions = new Map<string, Position>();
+  readonly #positions = new Map<string, Made>();
   /** Of messages that were sent in this turn. */
-  readonly #sent = new Map<string, Position>();
-  readonly #snapshot = (): object => Object.fromEntries(this.#positions);
+  readonly #sent = new Map<string, () => Position>();
 
   private constructor(
     private readonly kept: Kept,
@@ -39,10 +42,12 @@ export class Positions {
   }
 
   get(chipid: string): Position | undefined {
-    return this.#sent.get(chipid) ?? this.#positions.get(chipid);
+    const position = this.#sent.get(chipid) ?? this.#positions.get(chipid);
+    return position && made(position);
   }
 
-  set(chipid: string, position: Position): void {
+  /** @param position makes it, once it is written */
+  set(chipid: string, position: () => Position): void {
     if (this.#sent.size === 0) setImmediate(() => this.#passedOn());
     this.#sent.set(chipid, position);
   }
@@ -63,4 +68,9 @@ export class Positions {
     this.#sent.clear();
     this.kept.write(this.#snapshot);
   }
+
+  readonly #snapshot = (): object => {
+    for (const [chipid, position] of this.#positions) this.#positions.set(chipid, made(position));
+    return Object.fromEntries(this.#positions);
+  };
 }

@@ -181,12 +181,13 @@ export class Delivery {
   save(): void {
     const { device } = this;
     if (!device.saves || this.#closed) return;
-    const position = this.progress.position();
-    if (!position) return;
     const { form, zone, isWhole } = this.shared.facts;
-    const isShown = form !== 'text' || isWhole || this.isPlain;
-    if (form && isShown && device.encoding === 'auto') position.form = form;
-    if (zone !== undefined && device.zone === undefined) position.zone = zone;
+    const isShown = device.encoding === 'auto' && (form !== 'text' || isWhole || this.isPlain);
+    const position = this.progress.position(
+      isShown ? form : undefined,
+      device.zone === undefined ? zone : undefined,
+    );
+    if (!position) return;
     try {
       catchRejection(device.save(position), (error) => this.#notSaved(error));
     } catch (error) {

@@ -114,11 +114,12 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   }
 
   get saves(): boolean {
-    return this.options.save !== undefined;
+    return (this.options.save ?? this.options.saveLater) !== undefined;
   }
 
-  save(position: Position): unknown {
-    return this.options.save?.(position);
+  save(position: () => Position): unknown {
+    this.options.saveLater?.(position);
+    return this.options.save?.(position());
   }
 
   flush(flushed: () => void): void {

@@ -25,6 +25,11 @@ export interface RecoverOptions {
    */
   save?: (position: Position) => unknown;
   /**
+   * Called after each upload with what makes the position of that moment: for whoever saves less often, and then needs no
+   * other.
+   */
+  saveLater?: (position: () => Position) => void;
+  /**
    * If several processes share the device: `here` (default) calls the listener; `queue` appends each upload to their
    * queue, for {@link ClusterMember.work}, in one step with its position, and does not call `onUpload`. All listeners of
    * a device have one position.
@@ -134,6 +139,6 @@ export interface RecoveryDevice {
   readonly isShared?: boolean;
   /** Whether `save` is to be called. */
   readonly saves: boolean;
-  /** Called with the position after each upload that was emitted. @returns perhaps a promise */
-  save(position: Position): unknown;
+  /** Called after each upload that was emitted, with what makes the position of that moment. @returns perhaps a promise */
+  save(position: () => Position): unknown;
 }

@@ -198,9 +198,13 @@ export class Arrivals {
     return held;
   }
 
-  /** All keys of those that have been emitted. */
-  emittedKeys(): BodyKeys[] {
-    return this.#entries.filter(({ held }) => !held).map(({ keys }) => keys);
+  /** Returns what makes the keys of those that have been emitted by now: there may be thousands. */
+  emittedKeys(): () => BodyKeys[] {
+    const { size } = this;
+    // Unless something is held back, and may be released, entries are only added: the rest makes another list.
+    const entries =
+      this.#held === 0 ? this.#entries : this.#entries.filter(({ held }) => held === undefined);
+    return () => entries.slice(0, size).map(({ keys }) => keys);
   }
 
   /** The keys of the newest one that has been emitted. */
@@ -305,23 +309,29 @@ export class Progress {
     this.#unsure = isUnsure;
   }
 
-  /** How far the uploads have been emitted; undefined before the history was read for the first time. */
-  position(): Position | undefined {
-    const { id, skip, last, edge, measure, arrivals } = this;
+  /**
+   * Returns what makes the position up to which uploads have been emitted by now; undefined before the history was read for
+   * the first time. This runs with every upload, while hashes and texts are needed only where it is saved.
+   * @param form how the history writes bodies, if that is known
+   * @param zone the time zone of the history, if that is known
+   */
+  position(form?: HistoryForm, zone?: number): (() => Position) | undefined {
+    const { id, edge, measure, arrivals } = this;
     if (id === undefined) return undefined;
-    const position: Position = { id: String(id), live: skip };
-    if (edge) position.edge = edge;
-    if (measure) position.measure = measure;
-    if (this.#unsure) {
-      if (last !== undefined) position.last = last.join();
-      position.keys = arrivals.emittedKeys().map((keys) => keys.join());
+    const isUnsure = this.#unsure;
+    const live = isUnsure ? this.skip : this.skip + arrivals.emitted;
+    const last = (isUnsure ? undefined : arrivals.newestEmitted()) ?? this.last;
+    const keys = isUnsure ? arrivals.emittedKeys() : undefined;
+    return () => {
+      const position: Position = { id: String(id), live };
+      if (last) position.last = last.join();
+      if (keys) position.keys = keys().map((each) => each.join());
+      if (edge) position.edge = edge;
+      if (measure) position.measure = measure;
+      if (form) position.form = form;
+      if (zone !== undefined) position.zone = zone;
       return position;
-    }
-    // This runs with every upload: the arrivals are counted already, and the newest is the last.
-    position.live += arrivals.emitted;
-    const newest = arrivals.newestEmitted() ?? last;
-    if (newest !== undefined) position.last = newest.join();
-    return position;
+    };
   }
 }
 

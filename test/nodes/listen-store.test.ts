@@ -25,16 +25,16 @@ describe('the kept positions of a listener', () => {
   it('are written at a close, as far as the messages were passed on', async () => {
     const kept = keptWith({ write });
     const positions = await Positions.read(kept, unexpected, never);
-    positions.set('1', { id: '1', live: 1 });
-    positions.set('1', { id: '1', live: 2 });
+    positions.set('1', () => ({ id: '1', live: 1 }));
+    positions.set('1', () => ({ id: '1', live: 2 }));
     assert.deepEqual(positions.get('1'), { id: '1', live: 2 });
     // Still the same turn.
     await Promise.resolve();
     assert.deepEqual(written, []);
     await settled();
-    positions.set('2', { id: '1', live: 1 });
+    positions.set('2', () => ({ id: '1', live: 1 }));
     await settled(1);
-    positions.set('1', { id: '1', live: 3 });
+    positions.set('1', () => ({ id: '1', live: 3 }));
     await Promise.resolve();
     positions.close();
     await kept.close();

@@ -20,6 +20,8 @@ export interface RunOptions {
 /** A position that was written, and how much had been emitted by then. */
 interface Written {
   position: Position;
+  /** Makes it later. */
+  later: () => Position;
   emitted: number;
 }
 
@@ -39,6 +41,11 @@ export function createRuns(
   /** What was done after a close. An error thrown there would be taken for the user's. */
   const strays: string[] = [];
   let written: Written[] = [];
+  /** The position, made only now: whatever has happened since, it must be the same. */
+  const startOf = (last: Written | undefined): Position | undefined => {
+    if (last) assert.deepEqual(JSON.parse(JSON.stringify(last.later())), last.position);
+    return last?.position;
+  };
   let recovery: Recovery;
   let present = { closed: false };
   /** The process is killed after `left` emissions; its last writes are lost. */
@@ -70,7 +77,7 @@ export function createRuns(
     };
     return new Recovery(shared, {
       ...{ chipid: '1', encoding: options.setting ?? options.encoding ?? 'text', zone: 0 },
-      start: written.at(-1)?.position,
+      start: startOf(written.at(-1)),
       saves: true,
       flush,
       listener: new IsolatedListener({
@@ -90,8 +97,8 @@ export function createRuns(
       }),
       save(position) {
         alive('a position is saved');
-        const copy = JSON.parse(JSON.stringify(position)) as Position;
-        written.push({ position: copy, emitted: emitted.length });
+        const copy = JSON.parse(JSON.stringify(position())) as Position;
+        written.push({ position: copy, later: position, emitted: emitted.length });
       },
     });
   };

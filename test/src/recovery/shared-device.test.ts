@@ -8,7 +8,7 @@ describe('the recovery of a device that processes share', () => {
     const answer = manual<unknown[]>();
     const positions: string[] = [];
     const subject = createSubject(
-      { isShared: true, save: ({ id }) => positions.push(id) },
+      { isShared: true, save: (position) => positions.push(position().id) },
       { answer: () => answer.promise },
     );
     await subject.connect();

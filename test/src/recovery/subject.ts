@@ -21,7 +21,7 @@ export function createSubject(
   const faults: { text: string; kind: string }[] = [];
   let history: unknown[] = [];
   let readings = 0;
-  let position: Position | undefined;
+  let saved: (() => Position) | undefined;
   const recovery = new Recovery(
     {
       ...sharedBy((chipid, signal) => {
@@ -43,7 +43,7 @@ export function createSubject(
         onState: () => undefined,
         onGap: () => undefined,
       },
-      save: (saved) => (position = JSON.parse(JSON.stringify(saved)) as Position),
+      save: (position) => (saved = position),
       ...device,
     },
   );
@@ -55,7 +55,8 @@ export function createSubject(
     faults,
     kinds: (): string[] => [...new Set(faults.map(({ kind }) => kind))],
     readings: () => readings,
-    position: () => position,
+    /** Made when it is asked for, as by those who save it later. */
+    position: () => saved && (JSON.parse(JSON.stringify(saved())) as Position),
     /** What the history answers from now on. */
     has(...records: unknown[]): void {
       history = records;
