@@ -113,6 +113,11 @@ export class BodyKeys {
     return typeof this.#of === 'string' ? this.#of : undefined;
   }
 
+  /** The same with all keys made, to be compared many times: each hash costs most of a microsecond. */
+  hashed(): BodyKeys {
+    return typeof this.#of === 'string' ? new BodyKeys(textKeys(this.#of)) : this;
+  }
+
   /** Joins the keys to one text, to be saved: it does not contain the body. */
   join(): string {
     return (this.#saved ??= this.#join());

@@ -259,7 +259,7 @@ export class Reconciliation {
     this.#emitted = emitted;
     this.#all = [...sure, ...open];
     this.#sure = sure.length;
-    const keys = this.#all.map((arrival) => arrival.keys);
+    const keys = this.#all.map((arrival) => arrival.keys.hashed());
     if (emitted.last) keys.push(emitted.last);
     const isOpen = (place: number): boolean => place >= sure.length && place < this.#all.length;
     this.#evidence = new Evidence(keys, (place) => !isOpen(place), known);
