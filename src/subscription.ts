@@ -243,6 +243,8 @@ export function readSubscribe(options: SubscribeOptions | undefined, closing: Ab
       if (!Number.isInteger(value) || value < 1)
         throw invalidInput(`${name} must be a whole number from 1, but is ${show(value)}.`);
     const read = readRecovery(recover === true ? {} : recover || undefined);
+    if (read?.saveLater)
+      throw invalidInput('A loop saves what it has handled: use save instead of saveLater.');
     const given = parseSignal(signal);
     const callbacks: ChannelListener = {
       ...(onState && { onState: onState.bind(options) }),

@@ -25,8 +25,8 @@ export interface RecoverOptions {
    */
   save?: (position: Position) => unknown;
   /**
-   * Called after each upload with what makes the position of that moment: for whoever saves less often, and then needs no
-   * other.
+   * Called after each upload with a function that returns the position of that moment: making one costs time, which a
+   * listener that saves only some of them need not spend. A loop has only `save`.
    */
   saveLater?: (position: () => Position) => void;
   /**

@@ -181,7 +181,7 @@ describe('a loop over the uploads of a device', () => {
 
   it('cannot have limits or a signal that are invalid', async () => {
     const client = clientOf((await simulator()).baseUrl);
-    const bad = [{ maxUploads: 0 }, { maxBytes: 1.5 }, { signal: 1 as never }, { recover: { start: 1 as never } }]; // prettier-ignore
+    const bad = [{ maxUploads: 0 }, { maxBytes: 1.5 }, { signal: 1 as never }, { recover: { start: 1 as never } }, { recover: { saveLater: () => undefined } }]; // prettier-ignore
     for (const options of bad)
       thrown(() => client.subscribe(CHIPID, options as SubscribeOptions), 'INVALID_INPUT');
     thrown(() => client.subscribe('x'), 'INVALID_INPUT');
