@@ -52,11 +52,12 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
   });
 
   it('is the position of each device and the marks of histories, over a stop and over a kill', async () => {
+    // A listener has no position before it has read the history for the first time.
+    await written('listen', '"live":0');
     upload('a', 'b');
     await red.waitFor('listen', 'out', 2);
     assert.deepEqual(await bodiesRead(), ['a', 'b']);
-    // A listener has no position before it has read the history for the first time.
-    await written('listen', '"id":"2"');
+    await written('listen', '"live":2');
     await red.stop();
     upload('c', 'd');
     await again();

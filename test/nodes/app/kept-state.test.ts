@@ -61,6 +61,8 @@ describe('a node whose state cannot be written while it runs', () => {
       level = level === 0 ? 1 : 0;
     };
     await until(() => cloud.channels(chipid) === 1, 'the channel is open');
+    // A device that sleeps before the first list is read would be none.
+    await shows('events', '3/3');
     await change(() => cloud.sleep(others[0]));
     const files = {
       ...{ listen: 'listen-positions-listen', events: 'events-state-events' },
