@@ -3,34 +3,42 @@ import { bareBody } from '../history/form';
 import { idFromText, type HistoryRecord, type RecordId } from '../history/record';
 import { QUARTER, toUnix, WIDEST } from '../history/zone';
 import { decodeBase64 } from '../util/base64';
+import { isObject } from '../util/object';
 
 /** What is remembered of a history, to recognise its records if its ids start over. */
 export interface Edge {
   /** The latest `create_time` among its records, as the service writes it. */
   time: string;
-  /** Some of its records, newest first: each one's id, a space, and a hash of its body and time. */
-  seen: string[];
-  /** Later times were ignored, as a wrong clock's. */
-  until?: string;
+  /**
+   * Some of its records, newest first, with a space between them. Of each one, how far its id is below that of the one
+   * before, unless it is 1, then its mark. The first one has its id.
+   */
+  seen: string;
+  /** Seconds after `time`: later times were ignored, as a wrong clock's. */
+  until: number;
 }
 
-/** How many of the newest records are remembered, by id and of the latest second. */
-const NEWEST = 8;
-const DIGITS = 6;
+/** How many of the newest records are remembered. */
+const NEWEST = 3;
+/** How many records of the latest second are remembered. Their times do not show whether there is another. */
+const LATEST = 8;
+/** Characters of the hash of a body, and of a time: 25 bits, and 15. */
+const DIGITS = { body: 5, time: 3 };
+const MARK = DIGITS.body + DIGITS.time;
+const SEEN = /^\d{0,20}[\da-z]{8}$/;
 
 /** FNV-1a, since it is fast and nothing has to be protected: there may be very many records. */
-function hash(text: string): string {
+function hash(text: string, digits: number): string {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
     value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
   }
-  return (value >>> 0)
-    .toString(36)
-    .padStart(DIGITS + 1, '0')
-    .slice(1);
+  return (value >>> 0).toString(36).padStart(digits, '0').slice(-digits);
 }
 
-const NO_TIME = hash('');
+const bodyHash = (body: string): string => hash(body, DIGITS.body);
+const timeHash = (time: string): string => hash(time, DIGITS.time);
+const NO_TIME = timeHash('');
 /** A body as far as all forms keep it. */
 function coreOf(body: string): string {
   const bytes = decodeBase64(body);
@@ -39,9 +47,9 @@ function coreOf(body: string): string {
 
 /** A hash of a record's body, the same in each form, then one of its time. */
 const markOf = ({ body, time }: HistoryRecord): string =>
-  hash(body === undefined ? '' : coreOf(body)) + hash(time);
-const bodyOf = (mark: string): string => mark.slice(0, DIGITS);
-const secondOf = (mark: string): string => mark.slice(DIGITS);
+  bodyHash(body === undefined ? '' : coreOf(body)) + timeHash(time);
+const bodyOf = (mark: string): string => mark.slice(0, DIGITS.body);
+const secondOf = (mark: string): string => mark.slice(DIGITS.body);
 
 const latestTime = (records: readonly HistoryRecord[], known = ''): string =>
   records.reduce((latest, { time }) => (time > latest ? time : latest), known);
@@ -54,16 +62,47 @@ const latestTime = (records: readonly HistoryRecord[], known = ''): string =>
  */
 export function edgeOf(records: readonly HistoryRecord[], until: string, known = ''): Edge {
   const time = latestTime(records, known);
-  const ofLatest = records.filter((record) => record.time === time).slice(-NEWEST);
+  const ofLatest = records.filter((record) => record.time === time).slice(-LATEST);
   // The oldest one shows that ids have begun at the same number again.
   const chosen = new Set([...records.slice(0, 1), ...records.slice(-NEWEST), ...ofLatest]);
   const seen = [...chosen]
     .filter(({ body }) => body !== undefined)
     .sort((a, b) => (a.id < b.id ? 1 : -1))
-    // Not a template: V8 would keep its parts, in three times the memory.
-    .map((record) => [record.id, markOf(record)].join(' '));
-  return { time, seen, until };
+    .map((record, index, all) => distance(all[index - 1]?.id, record.id) + markOf(record))
+    .join(' ');
+  return { time, seen, until: time === '' ? 0 : secondsBetween(time, until) };
 }
+
+/** An id, as how far it is below another one. */
+function distance(above: RecordId | undefined, id: RecordId): string {
+  if (above === undefined) return String(id);
+  const far = BigInt(above) - BigInt(id);
+  return far === 1n ? '' : String(far);
+}
+
+const secondsBetween = (from: string, to: string): number =>
+  Math.round((toUnix(to, 0) - toUnix(from, 0)) / 1000);
+
+/** The records of an edge, newest first: their marks by id. */
+function readSeen(seen: string): Map<RecordId, string> {
+  const marks = new Map<RecordId, string>();
+  let above: bigint | undefined;
+  for (const each of seen === '' ? [] : seen.split(' ')) {
+    const number = each.slice(0, -MARK);
+    above = above === undefined ? BigInt(number) : above - BigInt(number || 1);
+    marks.set(idFromText(String(above)), each.slice(-MARK));
+  }
+  return marks;
+}
+
+/** Whether a value is an edge: it may have been saved by an older version, or be anything. */
+export const isEdge = (value: unknown): value is Edge =>
+  isObject(value) &&
+  typeof value['time'] === 'string' &&
+  Number.isSafeInteger(value['until']) &&
+  typeof value['seen'] === 'string' &&
+  /^(\d|$)/.test(value['seen']) &&
+  (value['seen'] === '' || value['seen'].split(' ').every((each) => SEEN.test(each)));
 
 /** The records after the position, and whether they may be incomplete. */
 export interface Since {
@@ -80,15 +119,12 @@ export interface Since {
 /** Compares the records of an answer with the edge of an earlier one. */
 export class EdgeMemory {
   /** Of the records that are remembered, their marks by id. */
-  readonly seen = new Map<RecordId, string>();
+  readonly seen: ReadonlyMap<RecordId, string>;
   readonly #edge: Edge;
 
   constructor(edge: Edge) {
     this.#edge = edge;
-    for (const entry of edge.seen) {
-      const [id = '', mark = ''] = entry.split(' ');
-      this.seen.set(idFromText(id), mark);
-    }
+    this.seen = readSeen(edge.seen);
   }
 
   /** Whether a record up to the position may be a new one under a used id, or shows that others are. */
@@ -133,8 +169,8 @@ export class EdgeMemory {
    * simply continue: then a record whose time was ignored may have been there already.
    */
   #isLater({ time }: HistoryRecord, isContinued: boolean): boolean {
-    const { until } = this.#edge;
-    return time > this.#edge.time && (!isContinued || until === undefined || time <= until);
+    const { time: latest, until } = this.#edge;
+    return time > latest && (!isContinued || secondsBetween(latest, time) <= until);
   }
 
   /** What is known about a record of a history whose ids are all lower than before. */
@@ -163,8 +199,8 @@ export class EdgeMemory {
 
   /** Whether all records of the latest second are remembered. */
   #isWhole(): boolean {
-    const latest = hash(this.#edge.time);
-    return [...this.seen.values()].filter((mark) => secondOf(mark) === latest).length < NEWEST;
+    const latest = timeHash(this.#edge.time);
+    return [...this.seen.values()].filter((mark) => secondOf(mark) === latest).length < LATEST;
   }
 
   /** Whether its id used to be another record's. A body may also differ since bodies are written in another form now. */
@@ -211,7 +247,7 @@ const isRewritten = (body: string, seen: string): boolean =>
     body,
     Buffer.from(body, 'base64').toString('utf8'),
     Buffer.from(body, 'utf8').toString('base64'),
-  ].some((text) => hash(bareBody(text)) === seen);
+  ].some((text) => bodyHash(bareBody(text)) === seen);
 
 /** A range of ids of which the history has nothing any longer. */
 export interface Lost {

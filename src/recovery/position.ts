@@ -4,7 +4,7 @@ import { WIDEST } from '../history/zone';
 import { invalidInput } from '../errors';
 import { isObject } from '../util/object';
 import type { Upload } from '../types';
-import type { Edge } from './ids';
+import { isEdge, type Edge } from './ids';
 
 /** How many bytes the answer of a history had when its newest record had this id. */
 export interface Measure {
@@ -24,25 +24,25 @@ export interface Position {
   keys?: string[];
   /** Some records of the history, to recognise it if its ids start over. */
   edge?: Edge;
-  /** How many bytes the history had up to an id, if it says so. */
-  measure?: Measure;
+  /** How many bytes the history had up to an id, if it says so; a number: up to `id`. */
+  measure?: Measure | number;
   /** How the history writes bodies, if that has been learned. */
   form?: HistoryForm;
   /** The time zone of the history in milliseconds ahead of UTC, if that has been learned. */
   zone?: number;
 }
 
-const isTexts = (value: unknown, form = /^/): boolean =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string' && form.test(item));
-
-const isEdge = (value: unknown): boolean =>
-  isObject(value) &&
-  typeof value['time'] === 'string' &&
-  typeof (value['until'] ?? '') === 'string' &&
-  isTexts(value['seen'], /^\d{1,20} \S+$/);
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 const isMeasure = (value: unknown): boolean =>
-  isObject(value) && /^\d{1,20}$/.test(String(value['id'])) && Number.isSafeInteger(value['bytes']);
+  Number.isSafeInteger(value) ||
+  (isObject(value) &&
+    /^\d{1,20}$/.test(String(value['id'])) &&
+    Number.isSafeInteger(value['bytes']));
+
+const measureOf = ({ id, measure }: Position): Measure | undefined =>
+  typeof measure === 'number' ? { id, bytes: measure } : measure;
 
 /** Whether a value is a position: it may have been saved by an older version, or be anything. */
 export function isPosition(value: unknown): value is Position {
@@ -257,9 +257,8 @@ export class Progress {
 
   constructor(start?: Position) {
     this.id = start && idFromText(start.id);
-    // One without `until` was made by another rule, and would not recognise anything.
-    this.edge = start?.edge?.until === undefined ? undefined : start.edge;
-    this.measure = start?.measure;
+    this.edge = start?.edge;
+    this.measure = start && measureOf(start);
     this.skip = start?.live ?? 0;
     this.last = start?.last === undefined ? undefined : splitKeys(start.last);
     this.arrivals = new Arrivals(start?.keys?.map(splitKeys));
@@ -327,7 +326,7 @@ export class Progress {
       if (last) position.last = last.join();
       if (keys) position.keys = keys().map((each) => each.join());
       if (edge) position.edge = edge;
-      if (measure) position.measure = measure;
+      if (measure) position.measure = measure.id === position.id ? measure.bytes : measure;
       if (form) position.form = form;
       if (zone !== undefined) position.zone = zone;
       return position;

@@ -42,6 +42,22 @@ describe('the position of a listener', () => {
     }
   });
 
+  it('is short, whatever the history has: it is saved again and again', async () => {
+    const subject = createSubject();
+    const uploads = Array.from({ length: 200 }, (_, n) =>
+      record(
+        5000 + 3 * n,
+        `v=${n}`,
+        new Date(1e12 + 60_000 * n).toISOString().slice(0, 19).replace('T', ' '),
+      ),
+    );
+    subject.has(...uploads);
+    await subject.connect();
+    subject.live('v=200');
+    const text = JSON.stringify(subject.position());
+    assert.ok(text.length < 180, `${text.length}: ${text}`);
+  });
+
   it('is INVALID_INPUT as a start if it is malformed', async () => {
     const client = new DeviceCloudClient({
       baseUrl: 'http://127.0.0.1:9',
@@ -53,7 +69,8 @@ describe('the position of a listener', () => {
       ...['1', 5, [], {}, { ...good, id: 'abc' }, { ...good, live: -1 }, { ...good, keys: 5 }],
       ...[
         { ...good, edge: { time: '', keys: [] } },
-        { ...good, edge: { time: '', seen: ['x'] } },
+        { ...good, edge: { time: '', seen: 'x', until: 0 } },
+        { ...good, edge: { time: '', seen: '1abcdefgh', until: 0.5 } },
       ],
     ];
     try {
