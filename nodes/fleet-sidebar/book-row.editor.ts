@@ -1,13 +1,21 @@
 import type { BookBrief, BookChange } from '../app/answers.config';
-import { explainFailure } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
-import { getRoute, putRoute } from '../common/editor/routes';
+import { appPath, getRoute, putRoute } from '../common/editor/routes';
 import { isObject } from '../common/shared.config';
 import { plain, said, t } from '../common/editor/texts';
-import { ask, mayCommand, notify, notifyFailure, smallButton, type Tab } from './commands.editor';
-import type { Target } from './commands.editor';
+import {
+  ask,
+  labelled,
+  mayCommand,
+  notify,
+  notifyFailure,
+  smallButton,
+  writeProblem,
+  type Tab,
+  type Target,
+} from './commands.editor';
 
-export const bookPath = (app: string): string => `apps/${encodeURIComponent(app)}/book`;
+export const bookPath = (app: string): string => appPath(app, 'book');
 
 /** All but the file. @param chipid of a device whose row is wanted, too */
 export const readBook = async (app: string, chipid = ''): Promise<BookBrief> =>
@@ -18,8 +26,7 @@ export const isOutdated = (failure: unknown): boolean =>
   isObject(failure) && failure['status'] === 412;
 
 export const reasonOf = (failure: unknown): string => {
-  const needed = { permission: 'device-cloud.write', forbidden: t('forbidden-write') } as const;
-  const { reason, detail = '' } = explainFailure(failure, needed);
+  const { reason, detail = '' } = writeProblem(failure);
   return detail === '' ? reason : said(reason, detail);
 };
 
@@ -116,16 +123,12 @@ class RowForm {
       $(tag).attr('id', `device-cloud-fleet-row-${name}`).prop('disabled', !mayCommand());
     const note = input('note', '<textarea>');
     this.#inputs = { name: input('name'), type: input('type'), note };
-    const label = (name: string, id: string | undefined): JQuery =>
-      $('<label>', { for: id }).text(t(`rows.${name}`));
-    const field = (name: (typeof FIELDS)[number]): JQuery[] => [
-      label(name, this.#inputs[name].attr('id')),
-      this.#inputs[name],
-    ];
+    const field = (name: (typeof FIELDS)[number]): JQuery[] =>
+      labelled(t(`rows.${name}`), this.#inputs[name]);
     this.element.append(
       this.#about,
       ...field('name'),
-      label('groups', 'device-cloud-fleet-groups'),
+      $('<label>', { for: 'device-cloud-fleet-groups' }).text(t('rows.groups')),
       this.#groups.element,
       ...field('type'),
       ...field('note'),

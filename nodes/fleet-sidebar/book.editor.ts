@@ -1,14 +1,16 @@
 import type { BookBrief, FleetRow } from '../app/answers.config';
-import { explainFailure } from '../common/editor/devices';
-import { downloadRoute, putRoute } from '../common/editor/routes';
+import { putRoute } from '../common/editor/routes';
 import { plain, t } from '../common/editor/texts';
 import { chooseFile, problemText } from './book-import.editor';
 import { bookPath, editRow, isOutdated, readBook, reasonOf } from './book-row.editor';
 import {
   ask,
+  download,
+  linkButton,
   mayCommand,
   notify,
-  notifyFailure,
+  question,
+  readProblem,
   smallButton,
   type Tab,
   type View,
@@ -69,11 +71,7 @@ export class BookView implements View {
           if (app === this.#tab.app) this.#show(app, book);
         },
         (failure: unknown) => {
-          const needed = {
-            permission: 'device-cloud.read',
-            forbidden: t('book.forbidden'),
-          } as const;
-          const { reason, detail } = explainFailure(failure, needed);
+          const { reason, detail } = readProblem(failure, t('book.forbidden'));
           if (app === this.#tab.app) this.#showNone(reason, detail);
         },
       );
@@ -103,7 +101,9 @@ export class BookView implements View {
   #showBook({ path = '', size, groups, problems, badRows }: BookBrief): void {
     const values = { file: plain(nameIn(path)), size, groups: groups.length };
     this.#text.text(t('book.about', values)).attr('title', plain(path));
-    const [choose, save] = [() => chooseFile(this.#tab), () => void this.#export()];
+    const choose = (): void => chooseFile(this.#tab);
+    const save = (): void =>
+      void download(bookPath(this.#tab.app), nameIn(this.#book?.path), 'text/csv');
     this.#buttons
       .empty()
       .append(
@@ -152,12 +152,10 @@ export class BookView implements View {
     const { chipid, name } = device;
     const add = (): void =>
       void editRow(this.#tab, { app: this.#tab.app, chipid, name: nameOf(device) }, name ?? '');
-    const show = $('<button>', { type: 'button', class: 'device-cloud-fleet-link' });
-    show.text(nameOf(device)).on('click', () => this.#tab.showDevice(chipid));
     this.#chosen.append(
       $('<div>', { class: 'device-cloud-fleet-actions' }).append(
         smallButton('plus', t('book.add'), t('book.add-hint'), add, mayCommand()),
-        show,
+        linkButton(nameOf(device), () => this.#tab.showDevice(chipid)),
       ),
     );
   }
@@ -170,9 +168,8 @@ export class BookView implements View {
     // Of the book that lacks them: a row that someone else adds meanwhile must not be changed.
     const revision = this.#book?.revision ?? '';
     const number = rows.length;
-    const form = $('<form>').append($('<p>').text(t('book.ask-all', { number })));
     const words = { no: t('push.cancel'), yes: t('book.add-all', { number }) };
-    ask(form, words, () => void this.#add(rows, revision));
+    ask(question(t('book.ask-all', { number })), words, () => void this.#add(rows, revision));
   }
 
   async #add(rows: { chipid: string; name?: string }[], revision: string): Promise<void> {
@@ -185,13 +182,5 @@ export class BookView implements View {
       notify(t('rows.failed', { reason }), 'error');
     }
     this.#tab.readAgain();
-  }
-
-  async #export(): Promise<void> {
-    try {
-      await downloadRoute(bookPath(this.#tab.app), nameIn(this.#book?.path), 'text/csv');
-    } catch (failure) {
-      notifyFailure('failed.download', failure);
-    }
   }
 }

@@ -1,6 +1,6 @@
-import { explainFailure } from '../common/editor/devices';
+import { explainFailure, type Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
-import { postRoute } from '../common/editor/routes';
+import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { t } from '../common/editor/texts';
 import type { LISTEN_TYPE } from '../listen/listen.config';
 import type { Fleet } from './fleet.editor';
@@ -38,6 +38,14 @@ export interface View {
 
 export const mayCommand = (): boolean => RED.user.hasPermission('device-cloud.write');
 
+/** Why something could not be read. @param forbidden what to say to a user who may not read it */
+export const readProblem = (failure: unknown, forbidden = t('forbidden')): Problem =>
+  explainFailure(failure, 'device-cloud.read', forbidden);
+
+/** Why something could not be changed. */
+export const writeProblem = (failure: unknown): Problem =>
+  explainFailure(failure, 'device-cloud.write', t('forbidden-write'));
+
 /** A small button with an icon, words, or both. Who may not use it sees why. */
 export function smallButton(
   icon: string,
@@ -74,8 +82,8 @@ export async function command(target: Target, name: string, body: object): Promi
   const { app, chipid } = target;
   const device = target.name;
   try {
-    const route = `apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}/${name}`;
-    const { status } = (await postRoute(route, body)) as { status?: unknown };
+    const answer: unknown = await postRoute(appPath(app, 'devices', chipid, name), body);
+    const { status } = answer as { status?: unknown };
     notify(name === 'refresh' ? refreshed(device, status) : t('done.push', { device }), 'success');
   } catch (failure) {
     notifyFailure(`failed.${name}`, failure, { device });
@@ -84,12 +92,21 @@ export async function command(target: Target, name: string, body: object): Promi
 
 /** Says why a request that changes something has failed. @param key of the text, which takes the `reason` */
 export function notifyFailure(key: string, failure: unknown, values: object = {}): void {
-  const { reason, detail } = explainFailure(failure, {
-    permission: 'device-cloud.write',
-    forbidden: t('forbidden-write'),
-  });
+  const { reason, detail } = writeProblem(failure);
   notify(t(key, { ...values, reason }), 'error', detail);
 }
+
+/** Saves what a route answers as a file, or says why not. */
+export async function download(path: string, name: string, accept?: string): Promise<void> {
+  try {
+    await downloadRoute(path, name, accept);
+  } catch (failure) {
+    notifyFailure('failed.download', failure);
+  }
+}
+
+/** A form that is nothing but a question. As text, always: a name in it comes from a server that may be anyone's. */
+export const question = (text: string): JQuery => $('<form>').append($('<p>').text(text));
 
 /**
  * Asks before something is done.
@@ -133,6 +150,18 @@ export function ask(form: JQuery, words: { no: string; yes?: string }, yes: () =
 
 const FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'];
 
+/** A field of a form, with its label before it. */
+export const labelled = (label: string, input: JQuery): JQuery[] => [
+  $('<label>', { for: input.attr('id') }).text(label),
+  input,
+];
+
+/** Words that do something, as a link. */
+export const linkButton = (words: string, run: () => void, title = ''): JQuery =>
+  $('<button>', { type: 'button', class: 'device-cloud-fleet-link', title })
+    .text(words)
+    .on('click', run);
+
 /** Asks what to push to a device, and pushes it. */
 export function askPush(target: Target): void {
   const message = $('<input>', { type: 'text', id: 'device-cloud-fleet-message' });
@@ -141,15 +170,11 @@ export function askPush(target: Target): void {
     $('<option>', { value: name })
       .text(t(`common.format.${name}`))
       .appendTo(format);
-  const field = (label: string, input: JQuery): JQuery[] => [
-    $('<label>', { for: input.attr('id') }).text(t(label)),
-    input,
-  ];
   const form = $('<form>', { class: 'device-cloud-fleet-push' }).append(
     // As text, always: the name comes from a server that may be anyone's.
     $('<p>').text(t('push.ask', { device: target.name })),
-    ...field('push.message', message),
-    ...field('push.format', format),
+    ...labelled(t('push.message'), message),
+    ...labelled(t('push.format'), format),
   );
   ask(form, { no: t('push.cancel'), yes: t('push.push') }, () => {
     void command(target, 'push', { message: fieldValue(message), format: fieldValue(format) });

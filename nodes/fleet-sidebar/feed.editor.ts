@@ -1,8 +1,8 @@
 import { FLEET_TOPIC } from '../app/app.config';
-import { explainFailure, type Problem } from '../common/editor/devices';
-import { getRoute } from '../common/editor/routes';
-import { t } from '../common/editor/texts';
+import type { Problem } from '../common/editor/devices';
+import { appPath, getRoute } from '../common/editor/routes';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
+import { readProblem } from './commands.editor';
 
 /** The applications that run. */
 export async function readApplications(): Promise<AppChoice[]> {
@@ -85,8 +85,7 @@ export class Feed {
     clearTimeout(this.#timer);
     const asking = (this.#asking = Symbol());
     this.#again = false;
-    const path = `apps/${encodeURIComponent(this.#app)}/fleet?since=${this.#revision}`;
-    getRoute(path).then(
+    getRoute(`${appPath(this.#app, 'fleet')}?since=${this.#revision}`).then(
       (body: unknown, _status: string, answer: JQueryXHR) => {
         if (this.#asking !== asking) return;
         const changes = body as FleetAnswer;
@@ -97,9 +96,7 @@ export class Feed {
       },
       (failure: unknown) => {
         if (this.#asking !== asking) return;
-        this.#user.onProblem(
-          explainFailure(failure, { permission: 'device-cloud.read', forbidden: t('forbidden') }),
-        );
+        this.#user.onProblem(readProblem(failure));
         this.#next(Math.min(LONGEST, POLL * 2 ** this.#failures++));
       },
     );

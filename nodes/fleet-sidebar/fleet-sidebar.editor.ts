@@ -1,8 +1,7 @@
 import type { Diagnostics } from '../app/answers.config';
-import { explainFailure } from '../common/editor/devices';
 import { getRoute } from '../common/editor/routes';
 import { plain, t } from '../common/editor/texts';
-import { notify } from './commands.editor';
+import { notify, readProblem } from './commands.editor';
 import { Panel } from './panel.editor';
 
 /** A value within a line of Markdown, whatever is in it. Two backticks with nothing between them are no code. */
@@ -38,10 +37,7 @@ async function copyDiagnostics(button: JQuery): Promise<void> {
     const text = toMarkdown(body as Diagnostics, navigator.userAgent);
     RED.clipboard.copyText(text, button, 'clipboard.copyMessageValue');
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, {
-      permission: 'device-cloud.read',
-      forbidden: t('forbidden'),
-    });
+    const { reason, detail } = readProblem(failure);
     notify(t('failed.diagnostics', { reason }), 'error', detail);
   }
 }

@@ -1,11 +1,11 @@
 import { t, said } from '../common/editor/texts';
-import { explainFailure, type Problem } from '../common/editor/devices';
+import type { Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { BookView } from './book.editor';
 import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetRow } from '../app/answers.config';
-import type { Tab, View } from './commands.editor';
+import { readProblem, type Tab, type View } from './commands.editor';
 import { countKinds, countStates, Fleet, isState, matching, STATES } from './fleet.editor';
 import { RecordingView } from './recording.editor';
 import { clusterText, createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
@@ -126,10 +126,7 @@ export class Panel implements Tab {
       this.#apps = await readApplications();
       this.#showApps(this.#apps);
     } catch (failure) {
-      this.#problem = explainFailure(failure, {
-        permission: 'device-cloud.read',
-        forbidden: t('forbidden'),
-      });
+      this.#problem = readProblem(failure);
       this.#show();
     }
   }

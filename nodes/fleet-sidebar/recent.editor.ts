@@ -1,5 +1,5 @@
 import type { DeviceDetails, KeptPin, RecentCommand, RecentUpload } from '../app/answers.config';
-import { getRoute } from '../common/editor/routes';
+import { appPath, getRoute } from '../common/editor/routes';
 import { clockText, localTime, plain, t } from '../common/editor/texts';
 import type { Tab } from './commands.editor';
 import { waitingItems } from './waiting.editor';
@@ -75,9 +75,8 @@ export class RecentList {
     const of = `${app} ${chipid}`;
     if (of !== this.#of) this.clear();
     this.#of = of;
-    const path = `apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}`;
     try {
-      const details = (await getRoute(path)) as DeviceDetails;
+      const details = (await getRoute(appPath(app, 'devices', chipid))) as DeviceDetails;
       if (this.#of === of) this.#show(details);
     } catch {
       // It is read again with the next change.

@@ -1,9 +1,17 @@
 import type { RecordingAnswer, RecordingFile } from '../app/answers.config';
-import { explainFailure } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
-import { downloadRoute, getRoute, postRoute } from '../common/editor/routes';
+import { appPath, getRoute, postRoute } from '../common/editor/routes';
 import { ageText, clockText, localTime, plain, said, t } from '../common/editor/texts';
-import { mayCommand, notifyFailure, smallButton, type Tab, type View } from './commands.editor';
+import {
+  download,
+  labelled,
+  mayCommand,
+  notifyFailure,
+  readProblem,
+  smallButton,
+  type Tab,
+  type View,
+} from './commands.editor';
 
 /** A number of bytes with a unit. */
 function sizeText(bytes: number): string {
@@ -41,13 +49,9 @@ export class RecordingView implements View {
     this.#tab = tab;
     this.#minutes.attr({ min: 1, max: MOST_MINUTES, placeholder: t('recording.unlimited') });
     this.#minutes.val('10');
-    const field = (label: string, input: JQuery): JQuery[] => [
-      $('<label>', { for: input.attr('id') }).text(t(`recording.${label}`)),
-      input,
-    ];
     this.#form.append(
-      ...field('devices', this.#devices),
-      ...field('minutes', this.#minutes),
+      ...labelled(t('recording.devices'), this.#devices),
+      ...labelled(t('recording.minutes'), this.#minutes),
       $('<label>', { class: 'device-cloud-fleet-wide' }).append(
         this.#anonymous,
         ' ',
@@ -87,8 +91,7 @@ export class RecordingView implements View {
       },
       (failure: unknown) => {
         if (app !== this.#tab.app) return;
-        const needed = { permission: 'device-cloud.read', forbidden: t('forbidden') } as const;
-        const { reason, detail = '' } = explainFailure(failure, needed);
+        const { reason, detail = '' } = readProblem(failure);
         this.#state.empty().append($('<span>', { title: detail }).text(reason));
         this.#shown = '';
       },
@@ -101,7 +104,7 @@ export class RecordingView implements View {
   }
 
   get #path(): string {
-    return `apps/${encodeURIComponent(this.#tab.app)}/recording`;
+    return appPath(this.#tab.app, 'recording');
   }
 
   #offerDevices(): void {
@@ -207,24 +210,22 @@ export class RecordingView implements View {
   }
 
   #item(file: RecordingFile): JQuery {
-    const path = `apps/${encodeURIComponent(this.#app)}/recordings/${encodeURIComponent(file.name)}`;
-    const save = async (from: string, name: string): Promise<void> => {
-      try {
-        await downloadRoute(from, name);
-      } catch (failure) {
-        notifyFailure('failed.download', failure);
-      }
-    };
+    const path = appPath(this.#app, 'recordings', file.name);
     const test = file.name.replace(/\.jsonl$/, '.yaml');
     return $('<li>').append(
       $('<span>', { title: file.name }).text(fileName(file)),
       $('<small>').text(sizeText(file.bytes)),
-      smallButton('download', t('recording.download'), file.name, () => void save(path, file.name)),
+      smallButton(
+        'download',
+        t('recording.download'),
+        file.name,
+        () => void download(path, file.name),
+      ),
       smallButton(
         'check-square-o',
         t('recording.test'),
         t('recording.test-hint'),
-        () => void save(`${path}?as=test`, test),
+        () => void download(`${path}?as=test`, test),
       ),
     );
   }

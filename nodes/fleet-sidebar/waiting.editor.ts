@@ -1,12 +1,14 @@
 import type { WaitingChoice } from '../app/answers.config';
-import { explainFailure } from '../common/editor/devices';
-import { getRoute, postRoute } from '../common/editor/routes';
+import { appPath, getRoute, postRoute } from '../common/editor/routes';
 import { clockText, localTime, plain, t } from '../common/editor/texts';
 import {
   ask,
+  linkButton,
   mayCommand,
   notify,
   notifyFailure,
+  question,
+  readProblem,
   smallButton,
   type Tab,
   type View,
@@ -20,8 +22,8 @@ type Which = { ids: string[] } | { chipid: string } | { all: true };
 /** Cancels waiting commands, and says how many. */
 async function cancel(tab: Tab, which: Which): Promise<void> {
   try {
-    const path = `apps/${encodeURIComponent(tab.app)}/waiting/cancel`;
-    const { cancelled } = (await postRoute(path, which)) as { cancelled: number };
+    const answer: unknown = await postRoute(appPath(tab.app, 'waiting', 'cancel'), which);
+    const { cancelled } = answer as { cancelled: number };
     notify(
       t(cancelled === 1 ? 'done.cancel-one' : 'done.cancel', { number: cancelled }),
       'success',
@@ -33,17 +35,11 @@ async function cancel(tab: Tab, which: Which): Promise<void> {
 }
 
 /** A button that cancels some; all of a device and all of an application are asked about first. */
-function cancelButton(tab: Tab, words: string, which: Which, question?: string): JQuery {
+function cancelButton(tab: Tab, words: string, which: Which, asked?: string): JQuery {
   const hint = t('waits.cancel-hint');
   const run = (): void => {
-    if (question === undefined) void cancel(tab, which);
-    else
-      ask(
-        // As text, always: a name comes from a server that may be anyone's.
-        $('<form>').append($('<p>').text(question)),
-        { no: t('waits.keep'), yes: words },
-        () => void cancel(tab, which),
-      );
+    if (asked === undefined) void cancel(tab, which);
+    else ask(question(asked), { no: t('waits.keep'), yes: words }, () => void cancel(tab, which));
   };
   return smallButton('times', words, hint, run, mayCommand());
 }
@@ -64,9 +60,7 @@ function nodeName(id: string | undefined): string | undefined {
 function nodeButton(id: string | undefined): JQuery {
   const name = nodeName(id);
   if (id === undefined || name === undefined) return $('<span>').text(t('waits.no-node'));
-  const hint = t('waits.show-node');
-  const button = $('<button>', { type: 'button', class: 'device-cloud-fleet-link', title: hint });
-  return button.text(name).on('click', () => RED.view.reveal(id));
+  return linkButton(name, () => RED.view.reveal(id), t('waits.show-node'));
 }
 
 const cancelAllOf = (tab: Tab, chipid: string, name: string, number: number): JQuery =>
@@ -130,7 +124,7 @@ export class WaitingView implements View {
     const { app } = this.#tab;
     if (app === '') this.#show([], '');
     else
-      getRoute(`apps/${encodeURIComponent(app)}/waiting`).then(
+      getRoute(appPath(app, 'waiting')).then(
         (body: unknown) => {
           if (app === this.#tab.app)
             this.#show((body as { commands: WaitingChoice[] }).commands, app);
@@ -142,8 +136,7 @@ export class WaitingView implements View {
   #fail(app: string, failure: unknown): void {
     if (app !== this.#tab.app) return;
     this.#show([], '');
-    const needed = { permission: 'device-cloud.read', forbidden: t('forbidden') } as const;
-    const { reason, detail = '' } = explainFailure(failure, needed);
+    const { reason, detail = '' } = readProblem(failure);
     this.#head.empty().append($('<span>', { title: detail }).text(reason));
   }
 
@@ -161,12 +154,12 @@ export class WaitingView implements View {
         ? t('waits.none')
         : t(number === 1 ? 'waits.one' : 'waits.number', { number, devices });
     const all = t('waits.cancel-all', { number });
-    const question = t('waits.ask-all', { number, devices });
+    const asked = t('waits.ask-all', { number, devices });
     this.#head
       .empty()
       .append(
         $('<span>', { role: 'status' }).text(text),
-        number > 0 ? cancelButton(this.#tab, all, { all: true }, question) : '',
+        number > 0 ? cancelButton(this.#tab, all, { all: true }, asked) : '',
       );
     if (!commands.some(({ id }) => id === this.#selected)) this.#list.select(undefined);
     this.#showChosen();
@@ -195,15 +188,16 @@ export class WaitingView implements View {
       $('<dt>').text(t(`waits.field.${label}`)),
       $('<dd>').append(typeof value === 'string' ? document.createTextNode(value) : value),
     ];
-    const show = $('<button>', { type: 'button', class: 'device-cloud-fleet-link' });
-    show.text(device).on('click', () => this.#tab.showDevice(chipid));
     this.#chosen.append(
       $('<div>', { class: 'device-cloud-fleet-actions' }).append(
         cancelButton(this.#tab, t('waits.cancel'), { ids: [id] }),
         number > 1 ? cancelAllOf(this.#tab, chipid, device, number) : '',
       ),
       $('<dl>').append(
-        ...line('device', show),
+        ...line(
+          'device',
+          linkButton(device, () => this.#tab.showDevice(chipid)),
+        ),
         ...line('what', whatText(command)),
         ...line('since', localTime(since)),
         ...line('until', localTime(until)),

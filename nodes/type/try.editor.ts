@@ -1,7 +1,7 @@
 import { explainFailure, onlineDevices } from '../common/editor/devices';
 import { fieldValue, show } from '../common/editor/form';
 import { completions } from '../common/editor/picker';
-import { getRoute, postRoute } from '../common/editor/routes';
+import { appPath, getRoute, postRoute } from '../common/editor/routes';
 import { showRows, type ResultRow } from '../common/editor/test-form';
 import { plain, t } from '../common/editor/texts';
 import { APP_TYPE, isObject } from '../common/shared.config';
@@ -39,10 +39,7 @@ const hexOf = (bytes: Uint8Array): string =>
 
 /** The reason of a failed request, in the reader's language. */
 function reasonOf(error: unknown): ResultRow[] {
-  const { reason, detail } = explainFailure(error, {
-    permission: 'device-cloud.write',
-    forbidden: t('try.forbidden'),
-  });
+  const { reason, detail } = explainFailure(error, 'device-cloud.write', t('try.forbidden'));
   return [{ icon: 'fa-times', text: reason, ...(detail === undefined ? {} : { detail }) }];
 }
 
@@ -64,8 +61,7 @@ async function uploadOf(): Promise<{ bytes: Uint8Array; charset: string } | Resu
   const [id, chipid] = [fieldValue(app()), fieldValue(device()).trim()];
   if (id === '' || chipid === '') return [];
   try {
-    const path = `apps/${encodeURIComponent(id)}/devices/${encodeURIComponent(chipid)}?upload`;
-    const answer: unknown = await getRoute(path);
+    const answer: unknown = await getRoute(`${appPath(id, 'devices', chipid)}?upload`);
     const upload = isObject(answer) ? (answer['upload'] as TriedUpload | undefined) : undefined;
     const bytes = upload && fromHex(upload.hex);
     if (!bytes) return failure(t('try.no-upload'));

@@ -1,7 +1,7 @@
 import { isObject } from '../shared.config';
 import { plain, said, t } from './texts';
 import type { EditorNode } from './red';
-import { getRoute } from './routes';
+import { appPath, getRoute } from './routes';
 
 /** A device, as the admin routes give it. */
 export interface Device {
@@ -113,7 +113,7 @@ export function nameIn(app: string, chipid: string): string | undefined {
   const node = RED.nodes.node(app);
   if (node && !node.changed && !asked.has(app) && RED.user.hasPermission('device-cloud.read')) {
     asked.add(app);
-    getRoute(`apps/${encodeURIComponent(app)}/devices?names`).then(
+    getRoute(`${appPath(app, 'devices')}?names`).then(
       (devices: unknown) => rememberNames(app, readDevices(devices)),
       // The number says which device it is, too.
       () => undefined,
@@ -130,26 +130,36 @@ export function knownDevice(app: string, chipid: string): Device | undefined {
 /** Whether the last list is of this application and so new that its ages are right. */
 export const isFresh = (app: string): boolean => last?.app === app && Date.now() - last.at <= FRESH;
 
-/** The permission that a route needs, and what to say to a user who does not have it. */
-interface Needed {
-  permission: 'device-cloud.read' | 'device-cloud.write';
-  forbidden: string;
+/** The `{code, message}` of an unsuccessful answer of an admin route. */
+function errorIn(failure: unknown): Record<string, unknown> | undefined {
+  const body = isObject(failure) ? failure['responseJSON'] : undefined;
+  const error = isObject(body) ? body['error'] : undefined;
+  return isObject(error) ? error : undefined;
 }
 
-/** Node-RED answers 401 both to users without the permission and to users who are no longer logged in. */
-const refusal = ({ permission, forbidden }: Needed, status: number): string =>
-  status === 401 && RED.user.hasPermission(permission) ? t('common.picker.expired') : forbidden;
-
-/** Says in words what an admin route's `{code, message}` means; without one, by the HTTP status. */
-function explain(error: unknown, status: number, needed: Needed): Problem {
-  if (isObject(error) && text(error['message']) !== '') {
-    const code = text(error['code']);
+/**
+ * Says why an admin route has not answered as it should: by the error of its answer or, without one, by the HTTP status.
+ * @param permission the permission that the route needs
+ * @param forbidden what to say to a user who does not have it
+ */
+export function explainFailure(
+  failure: unknown,
+  permission: 'device-cloud.read' | 'device-cloud.write',
+  forbidden: string,
+): Problem {
+  const error = errorIn(failure);
+  const message = text(error?.['message']);
+  if (message !== '') {
+    const code = text(error?.['code']);
     // A code without a text is shown by its message.
     const words = code === '' ? '' : wordsFor(code);
-    if (words === '') return { reason: text(error['message']) };
-    return { reason: words, detail: detailOf(code, text(error['message'])) };
+    return words === '' ? { reason: message } : { reason: words, detail: detailOf(code, message) };
   }
-  if (status === 401 || status === 403) return { reason: refusal(needed, status) };
+  const status = isObject(failure) ? Number(failure['status']) : 0;
+  // Node-RED answers 401 both to users without the permission and to users who are no longer logged in.
+  if (status === 401 && RED.user.hasPermission(permission))
+    return { reason: t('common.picker.expired') };
+  if (status === 401 || status === 403) return { reason: forbidden };
   return { reason: t(status === 404 ? 'common.picker.undeployed' : 'common.picker.unanswered') };
 }
 
@@ -173,33 +183,19 @@ const wordsFor = (code: string): string =>
 const statusText = (code: string): string =>
   t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });
 
-/** What an unsuccessful answer of an admin route says. */
-export function explainFailure(failure: unknown, needed: Needed): Problem {
-  if (!isObject(failure)) return explain(undefined, 0, needed);
-  const body = failure['responseJSON'];
-  return explain(isObject(body) ? body['error'] : undefined, Number(failure['status']), needed);
-}
-
-/** The runtime does not know a node yet that has only been drawn. */
-function isUndeployed(failure: unknown, changed: boolean): boolean {
-  const body = isObject(failure) ? failure['responseJSON'] : undefined;
-  const error = isObject(body) ? body['error'] : undefined;
-  return changed && isObject(error) && error['code'] === 'NOT_CONFIGURED';
-}
-
 async function ask(app: string, changed: boolean): Promise<DeviceList> {
   try {
-    const answer: unknown = await getRoute(`apps/${encodeURIComponent(app)}/devices?ages`);
+    const answer: unknown = await getRoute(`${appPath(app, 'devices')}?ages`);
     const list = isObject(answer) && 'devices' in answer ? answer['devices'] : answer;
     const devices = readDevices(list);
     see(app, devices);
     return { devices };
   } catch (failure) {
-    if (isUndeployed(failure, changed)) return { reason: t('common.picker.undeployed') };
-    const { reason, detail } = explainFailure(failure, {
-      permission: 'device-cloud.read',
-      forbidden: t('common.picker.forbidden'),
-    });
+    // The runtime does not know a node yet that has only been drawn.
+    if (changed && errorIn(failure)?.['code'] === 'NOT_CONFIGURED')
+      return { reason: t('common.picker.undeployed') };
+    const forbidden = t('common.picker.forbidden');
+    const { reason, detail } = explainFailure(failure, 'device-cloud.read', forbidden);
     if (detail === undefined) return { reason };
     return { reason: said(t('common.picker.unlisted'), reason), detail };
   }

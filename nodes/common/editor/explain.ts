@@ -213,10 +213,8 @@ async function explain(node: EditorNodeBase, target: JQuery): Promise<void> {
     const warnings = [...(app.changed ? [changed] : []), ...explanation.warnings];
     showExplanation(target, { ...explanation, warnings });
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, {
-      permission: 'device-cloud.write',
-      forbidden: t('common.explain.forbidden'),
-    });
+    const forbidden = t('common.explain.forbidden');
+    const { reason, detail } = explainFailure(failure, 'device-cloud.write', forbidden);
     showProblem(target, said(t('common.explain.failed'), reason), detail);
   }
 }

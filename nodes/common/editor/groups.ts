@@ -2,7 +2,7 @@ import { isObject } from '../shared.config';
 import { notBlank } from './fields';
 import { field, fieldValue } from './form';
 import type { Completion, TypeDefinition } from './red';
-import { getRoute } from './routes';
+import { appPath, getRoute } from './routes';
 import { plain, t } from './texts';
 
 /** A group of the device book. */
@@ -18,7 +18,7 @@ let last: { app: string; at: number; groups: Promise<Group[] | undefined> } | un
 
 async function ask(app: string): Promise<Group[] | undefined> {
   try {
-    const answer: unknown = await getRoute(`apps/${encodeURIComponent(app)}/devices?groups`);
+    const answer: unknown = await getRoute(`${appPath(app, 'devices')}?groups`);
     if (!Array.isArray(answer)) return undefined;
     return answer
       .filter(isObject)

@@ -3,6 +3,10 @@
  * root and the bearer token. Callers trust the type of an answer, since the routes are the package's own.
  */
 
+/** A path of the routes of an application, below `device-cloud/`. */
+export const appPath = (app: string, ...parts: string[]): string =>
+  ['apps', app, ...parts].map(encodeURIComponent).join('/');
+
 /** Reads from a route. @param path below `device-cloud/` */
 export const getRoute = (path: string): JQueryXHR => $.getJSON(`device-cloud/${path}`);
 

@@ -79,10 +79,8 @@ export async function testSettings(
   try {
     return rows(await postRoute(path, settings));
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, {
-      permission: 'device-cloud.write',
-      forbidden: t('common.test.forbidden'),
-    });
+    const forbidden = t('common.test.forbidden');
+    const { reason, detail } = explainFailure(failure, 'device-cloud.write', forbidden);
     const row = { icon: 'fa-times', text: said(t('common.test.failed'), reason) };
     return [detail === undefined ? row : { ...row, detail }];
   }
