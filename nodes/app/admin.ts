@@ -1,20 +1,19 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError, isDeviceCloudError, type DeviceCloudClient } from '../../src/index';
-import { testFromRecording } from '../../src/for-nodes';
+import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
 import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
-import { auditedRoute, mayReadFlows, mayWriteFlows } from '../common/admin';
+import { auditedRoute, bodyOf, mayReadFlows, mayWriteFlows, readingRoute } from '../common/admin';
 import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
 import type { TriedUpload } from '../type/type.config';
-import type { Handler, Handlers } from '../common/register';
-import { isObject } from '../common/shared.config';
+import type { Handler } from '../common/register';
 import { fleetAnswer, listText, readRevision, toChoices, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
 import {
   addressHider,
+  appNodeOf,
   findAppNode,
   runningApps,
   serviceOf,
@@ -177,32 +176,20 @@ const appsRoute =
   };
 
 /** Shows the fleet of an application. It starts nothing that no node uses. */
-const fleetRoute =
-  (RED: NodeAPI): Handler =>
-  (request, response) => {
-    const id = String(request.params['id']);
-    const node = findAppNode(RED, id);
-    if (!node) {
-      response.status(404).json({ error: toProblem(findApp(RED, id).problem('open')) });
-      return;
-    }
+const fleetRoute = (RED: NodeAPI): Handler =>
+  readingRoute(async (request, response) => {
+    const node = appNodeOf(RED, request.params['id']);
     node.viewFleet();
-    const since = readRevision(request.query['since']);
-    const send = async (): Promise<void> => {
-      const charset = (await mayReadFlows(RED, request)) ? node.charset : undefined;
-      const pieces = fleetAnswer(since, {
-        ...{ fleet: node.fleet(), charset, processes: node.processes },
-        hider: () => addressHider(RED, id, () => mayWriteFlows(RED, request)),
-      });
-      await sendJson(response, pieces);
-    };
     // Only a cluster has to be asked first.
-    const ready = node.processes ? node.processes.read().then(send) : send();
-    ready.catch((error: unknown) => {
-      // Whoever has left gets no answer.
-      if (!response.headersSent) response.status(500).json({ error: toProblem(error) });
+    await node.processes?.read();
+    const pieces = fleetAnswer(readRevision(request.query['since']), {
+      fleet: node.fleet(),
+      charset: (await mayReadFlows(RED, request)) ? node.charset : undefined,
+      processes: node.processes,
+      hider: () => addressHider(RED, node.id, () => mayWriteFlows(RED, request)),
     });
-  };
+    await sendJson(response, pieces);
+  });
 
 /** Bytes of an upload that are shown to try a type. */
 const MOST_BYTES = 4096;
@@ -216,34 +203,20 @@ async function latestBytes(node: AppNode, chipid: string): Promise<TriedUpload |
 }
 
 /** Shows what a device did of late. It starts nothing. */
-const detailsRoute =
-  (RED: NodeAPI): Handler =>
-  (request, response) => {
-    const id = String(request.params['id']);
-    const send = async (): Promise<void> => {
-      const node = findAppNode(RED, id);
-      if (!node) {
-        response.status(404).json({ error: toProblem(findApp(RED, id).problem('open')) });
-        return;
-      }
-      const maySee = await mayReadFlows(RED, request);
-      const hide = await addressHider(RED, id, () => mayWriteFlows(RED, request));
-      const chipid = parseChipid(request.params['chipid']);
-      const details = toDetails(node, chipid, maySee, hide);
-      const waitingCommands = await node.waiting()?.list(chipid);
-      const upload =
-        maySee && 'upload' in request.query ? await latestBytes(node, chipid) : undefined;
-      if (details) response.json({ ...details, waitingCommands, ...(upload ? { upload } : {}) });
-      else response.status(404).json({ error: toProblem(unknownDevice(chipid)) });
-    };
-    send().catch((error: unknown) => {
-      const status = isDeviceCloudError(error, 'INVALID_INPUT') ? 400 : 500;
-      response.status(status).json({ error: toProblem(error) });
-    });
-  };
-
-const unknownDevice = (chipid: string): DeviceCloudError =>
-  new DeviceCloudError('NO_VALUE', `Nothing is known of device ${chipid} yet.`);
+const detailsRoute = (RED: NodeAPI): Handler =>
+  readingRoute(async (request, response) => {
+    const node = appNodeOf(RED, request.params['id']);
+    const maySee = await mayReadFlows(RED, request);
+    const hide = await addressHider(RED, node.id, () => mayWriteFlows(RED, request));
+    const chipid = parseChipid(request.params['chipid']);
+    const details = toDetails(node, chipid, maySee, hide);
+    const waitingCommands = await node.waiting()?.list(chipid);
+    const upload =
+      maySee && 'upload' in request.query ? await latestBytes(node, chipid) : undefined;
+    if (!details)
+      throw new DeviceCloudError('NO_VALUE', `Nothing is known of device ${chipid} yet.`);
+    response.json({ ...details, waitingCommands, ...(upload ? { upload } : {}) });
+  });
 
 /** Characters of a push. */
 const LONGEST_MESSAGE = 65_536;
@@ -281,13 +254,10 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
   auditedRoute(RED, {
     event: `devices.${name}`,
     read(body, { id = '', chipid: number }) {
-      const node = findAppNode(RED, id);
-      const problem = node ? undefined : findApp(RED, id).problem('open');
-      if (!node) throw problem ?? new Error(`The application ${id} is missing.`);
-      if (!isObject(body))
-        throw invalidInput('Send a JSON object, with the header Content-Type: application/json.');
+      const node = appNodeOf(RED, id);
+      const sent = bodyOf(body);
       const chipid = parseChipid(number);
-      return { id, chipid, node, call: action(body, chipid) };
+      return { id, chipid, node, call: action(sent, chipid) };
     },
     audited: ({ id, chipid }) => ({ id, chipid }),
     answer: async ({ node, call }) => ({ ok: true, ...(await node.borrow('open', call)) }),
@@ -298,51 +268,25 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
   });
 
 /** What the editor copies for an issue. */
-const diagnosticsRoute =
-  (RED: NodeAPI): Handler =>
-  (_request, response) => {
-    diagnose(RED).then(
-      (found) => response.json(found),
-      (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-    );
-  };
-
-type Name =
-  | 'devices'
-  | 'test'
-  | 'explain'
-  | 'apps'
-  | 'fleet'
-  | 'details'
-  | 'diagnostics'
-  | 'refresh'
-  | 'push'
-  | 'book'
-  | 'writeBook'
-  | 'waiting'
-  | 'cancel'
-  | 'record'
-  | 'recordings'
-  | 'download';
+const diagnosticsRoute = (RED: NodeAPI): Handler =>
+  readingRoute(async (_request, response) => response.json(await diagnose(RED)));
 
 /** What answers the routes of the editor. */
-export const appRoutes =
-  (simulator: SharedSimulator) =>
-  (RED: NodeAPI): Handlers<Name> => ({
-    devices: devicesRoute(RED),
-    test: testRoute(RED, simulator),
-    explain: explainRoute(RED),
-    apps: appsRoute(RED),
-    fleet: fleetRoute(RED),
-    details: detailsRoute(RED),
-    diagnostics: diagnosticsRoute(RED),
-    refresh: deviceRoute(RED, 'refresh', refresh),
-    push: deviceRoute(RED, 'push', push),
-    book: bookRoute(RED),
-    writeBook: writeBookRoute(RED),
-    waiting: waitingRoute(RED),
-    cancel: cancelRoute(RED),
-    record: recordRoute(RED),
-    recordings: recordingsRoute(RED),
-    download: downloadRoute(RED, testFromRecording),
-  });
+export const appRoutes = (simulator: SharedSimulator) => (RED: NodeAPI) => ({
+  devices: devicesRoute(RED),
+  test: testRoute(RED, simulator),
+  explain: explainRoute(RED),
+  apps: appsRoute(RED),
+  fleet: fleetRoute(RED),
+  details: detailsRoute(RED),
+  diagnostics: diagnosticsRoute(RED),
+  refresh: deviceRoute(RED, 'refresh', refresh),
+  push: deviceRoute(RED, 'push', push),
+  book: bookRoute(RED),
+  writeBook: writeBookRoute(RED),
+  waiting: waitingRoute(RED),
+  cancel: cancelRoute(RED),
+  record: recordRoute(RED),
+  recordings: recordingsRoute(RED),
+  download: downloadRoute(RED),
+});

@@ -3,7 +3,7 @@ import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, isDeviceCloudError } from '../../src/index';
 import type { Book } from '../../src/for-nodes';
 import { invalidInput } from '../../src/input';
-import { auditedRoute, mayReadFlows } from '../common/admin';
+import { auditedRoute, mayReadFlows, readingRoute } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';
 import { isObject, isVariable } from '../common/shared.config';
@@ -77,34 +77,25 @@ async function toBrief(book: Book, path: string | undefined, chipid: string): Pr
 }
 
 /** Shows the device book, as JSON, or as CSV to be kept in a file; with `?brief` and perhaps a `chipid`, in short. */
-export const bookRoute =
-  (RED: NodeAPI): Handler =>
-  (request, response) => {
+export const bookRoute = (RED: NodeAPI): Handler =>
+  readingRoute(async (request, response) => {
     const id = String(request.params['id']);
-    const send = async (): Promise<void> => {
-      if (!(await mayReadFlows(RED, request))) {
-        const error = {
-          code: 'FORBIDDEN',
-          message: 'The device book is for users who may read flows.',
-        };
-        response.status(403).json({ error });
-        return;
-      }
-      const saved = pathOf(RED, id);
-      await withBook(findAppNode(RED, id), async (book) => {
-        if (request.accepts(['json', 'csv']) === 'csv') {
-          response.attachment(basename(saved ?? 'devices.csv')).type('text/csv');
-          response.send(await book.export());
-        } else if ('brief' in request.query) {
-          const { chipid } = request.query;
-          response.json(await toBrief(book, saved, typeof chipid === 'string' ? chipid : ''));
-        } else response.json(await toAnswer(book, saved));
-      });
-    };
-    send().catch((error: unknown) =>
-      response.status(statusOf(error)).json({ error: toProblem(error) }),
-    );
-  };
+    if (!(await mayReadFlows(RED, request))) {
+      const message = 'The device book is for users who may read flows.';
+      response.status(403).json({ error: { code: 'FORBIDDEN', message } });
+      return;
+    }
+    const saved = pathOf(RED, id);
+    await withBook(findAppNode(RED, id), async (book) => {
+      if (request.accepts(['json', 'csv']) === 'csv') {
+        response.attachment(basename(saved ?? 'devices.csv')).type('text/csv');
+        response.send(await book.export());
+      } else if ('brief' in request.query) {
+        const { chipid } = request.query;
+        response.json(await toBrief(book, saved, typeof chipid === 'string' ? chipid : ''));
+      } else response.json(await toAnswer(book, saved));
+    });
+  }, statusOf);
 
 /** Reads the body of a request as it is. What is too long is read to its end, so that the sender gets the answer. */
 async function readBody(request: Request): Promise<Buffer> {
@@ -159,5 +150,5 @@ export const writeBookRoute = (RED: NodeAPI): Handler =>
         await book.write(content, revision);
         return toBrief(book, pathOf(RED, id), '');
       }),
-    failure: (error) => Promise.resolve([statusOf(error)]),
+    failure: (error) => [statusOf(error)],
   });

@@ -3,7 +3,14 @@ import type { Fleet } from '../../src/index';
 import type { WaitingCommands } from '../../src/for-nodes';
 import type { KeptPin } from '../../src/for-nodes';
 import { isSameEndpoint } from '../common/admin';
-import { findRunningApp, type App } from '../common/app';
+import { noApp, type App } from '../common/app';
+import {
+  findNode,
+  findSaved,
+  PROXY_TYPE,
+  storedCredentials,
+  type ProxyNode,
+} from '../common/settings';
 import { APP_TYPE, isVariable } from '../common/shared.config';
 import type { FleetCluster } from './answers.config';
 import type { AppConfig, AppCredentials } from './app.config';
@@ -53,7 +60,14 @@ export interface AppNode extends App, Node<AppCredentials> {
 
 /** Finds the config node of an id, which may be missing, unknown, disabled or another type's. */
 export const findAppNode = (RED: NodeAPI, id: string): AppNode | undefined =>
-  findRunningApp(RED, id) as AppNode | undefined;
+  findNode(RED, id, APP_TYPE) as AppNode | undefined;
+
+/** The same. @throws DeviceCloudError `NOT_CONFIGURED` if it does not run */
+export function appNodeOf(RED: NodeAPI, id: unknown): AppNode {
+  const node = findAppNode(RED, String(id));
+  if (!node) throw noApp();
+  return node;
+}
 
 /** A config node that runs. */
 export interface RunningApp {
@@ -87,12 +101,8 @@ interface DeployedApp {
 
 /** Finds the deployed config node of an id. Undefined for an id of anything else. */
 export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp | undefined {
-  let saved: (NodeDef & Partial<AppConfig>) | undefined;
-  RED.nodes.eachNode((node) => {
-    if (node.id === id && node.type === APP_TYPE) saved = node;
-  });
-  if (!saved) return undefined;
-  return { saved, node: findAppNode(RED, saved.id) };
+  const saved = findSaved<AppConfig>(RED, id, APP_TYPE);
+  return saved && { saved, node: findAppNode(RED, saved.id) };
 }
 
 /** The same of an application's address, TLS and proxy. */
@@ -102,10 +112,8 @@ export const isDeployedEndpoint = (
 ): boolean => isSameEndpoint(ENDPOINT, settings, saved, node?.endpoint);
 
 /** The deployed credentials; those of a running node without `${NAME}`, as it uses them. */
-export function deployedCredentials(RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials {
-  const stored: unknown = node?.credentials ?? RED.nodes.getCredentials(saved.id);
-  return (stored as AppCredentials | undefined) ?? {};
-}
+export const deployedCredentials = (RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials =>
+  storedCredentials<AppCredentials>(RED, saved.id, node);
 
 /** An address in use, and what was saved for it, such as `${NAME}`. */
 interface Hidden {
@@ -113,25 +121,16 @@ interface Hidden {
   saved: string;
 }
 
-/** The address of a proxy configuration as it was saved. */
-function savedProxy(RED: NodeAPI, id: string): string {
-  let url: unknown;
-  RED.nodes.eachNode((node) => {
-    if (node.id === id) url = (node as { url?: unknown }).url;
-  });
-  return typeof url === 'string' ? url : '';
-}
-
 /** The addresses of the service and of the proxy. */
 function usedAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
   const deployed = findDeployed(RED, id);
   if (!deployed?.node) return [];
   const { baseUrl = '', proxy = '' } = deployed.node.endpoint;
-  const running = RED.nodes.getNode(proxy) as (Node & { url?: unknown }) | null;
-  const address = typeof running?.url === 'string' ? running.url : '';
+  const running = findNode(RED, proxy, PROXY_TYPE) as ProxyNode | undefined;
+  const saved = findSaved<ProxyNode>(RED, proxy, PROXY_TYPE)?.url ?? '';
   return [
     { used: baseUrl, saved: deployed.saved.baseUrl ?? '' },
-    { used: address, saved: savedProxy(RED, proxy) },
+    { used: running?.url ?? '', saved },
   ];
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/for-nodes';
 import { invalidInput, parseChipid, parseChipids } from '../../src/input';
 import type { Action, ActionNode, Plan } from '../common/action';
-import { auditedRoute } from '../common/admin';
+import { auditedRoute, bodyOf } from '../common/admin';
 import { findApp, type Api } from '../common/app';
 import { argumentsOf, devicesOf, isForMany } from '../common/device-call';
 import { DeviceTypes } from '../common/device-types';
@@ -129,11 +129,7 @@ function readMsg(value: unknown): Record<string, unknown> {
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 async function readExplainRequest(body: unknown): Promise<ExplainRequest> {
-  if (!isObject(body))
-    throw invalidInput(
-      'Send id, node and msg as a JSON object, with the header Content-Type: application/json.',
-    );
-  const { id, node, msg } = body;
+  const { id, node, msg } = bodyOf(body, 'id, node and msg as a JSON object');
   if (typeof id !== 'string' || id.length > 100)
     throw invalidInput('The id must be that of the configuration of an application.');
   if (!isObject(node)) throw invalidInput('The node must be an object with its properties.');
@@ -356,5 +352,5 @@ export const explainRoute = (RED: NodeAPI): Handler =>
     read: readExplainRequest,
     audited: ({ id, type }) => ({ id, type }),
     answer: (request, mayWrite) => explainNode(RED, request, mayWrite),
-    failure: (error) => Promise.resolve([error instanceof DeviceCloudError ? 400 : 500]),
+    failure: (error) => [error instanceof DeviceCloudError ? 400 : 500],
   });

@@ -2,13 +2,12 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { NodeAPI } from 'node-red';
 import { isDeviceCloudError } from '../../src/index';
+import { testFromRecording } from '../../src/for-nodes';
 import { invalidInput, parseChipids } from '../../src/input';
-import { auditedRoute, mayReadFlows } from '../common/admin';
-import { findApp } from '../common/app';
-import { messageOf, toProblem } from '../common/errors';
+import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
+import { messageOf } from '../common/errors';
 import type { Handler } from '../common/register';
-import { isObject } from '../common/shared.config';
-import { findAppNode, type AppNode } from './deployed';
+import { appNodeOf, findAppNode } from './deployed';
 import type { Wanted } from './recordings';
 
 const MAX_MINUTES = 24 * 60;
@@ -16,9 +15,7 @@ const MAX_DEVICES = 10_000;
 
 /** Reads `{action, minutes, chipids, anonymous}`. @returns undefined: stop @throws DeviceCloudError `INVALID_INPUT` */
 function readWanted(body: unknown): Wanted | undefined {
-  if (!isObject(body))
-    throw invalidInput('Send a JSON object, with the header Content-Type: application/json.');
-  const { action, minutes = null, chipids = null, anonymous = false } = body;
+  const { action, minutes = null, chipids = null, anonymous = false } = bodyOf(body);
   if (action === 'stop') return undefined;
   if (action !== 'start') throw invalidInput('The action has to be "start" or "stop".');
   const isMinutes =
@@ -34,12 +31,6 @@ function readWanted(body: unknown): Wanted | undefined {
   };
 }
 
-function appNode(RED: NodeAPI, id: string): AppNode {
-  const node = findAppNode(RED, id);
-  if (node) return node;
-  throw findApp(RED, id).problem('open') ?? new Error(`The application ${id} is missing.`);
-}
-
 const refusal = (error: unknown): number =>
   isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED') ? 409 : 500;
 
@@ -47,36 +38,24 @@ const refusal = (error: unknown): number =>
 export const recordRoute = (RED: NodeAPI): Handler =>
   auditedRoute(RED, {
     event: 'apps.recording',
-    read: (body, { id = '' }) => ({ id, node: appNode(RED, id), wanted: readWanted(body) }),
+    read: (body, { id = '' }) => ({ id, node: appNodeOf(RED, id), wanted: readWanted(body) }),
     audited: ({ id, wanted }) => ({ id, action: wanted ? 'start' : 'stop', ...wanted }),
     async answer({ node: { recordings }, wanted }) {
       await (wanted ? recordings.start(wanted) : recordings.stop());
       return { ok: true, running: (await recordings.read()).running };
     },
-    failure: (error) => Promise.resolve([refusal(error)]),
+    failure: (error) => [refusal(error)],
   });
 
 /** Says what is recorded, and lists the files. */
-export const recordingsRoute =
-  (RED: NodeAPI): Handler =>
-  (request, response) => {
-    const node = findAppNode(RED, String(request.params['id']));
-    if (!node) {
-      response.status(404).json({ error: toProblem(findApp(RED, '').problem('open')) });
-      return;
-    }
-    node.recordings.read().then(
-      (answer) => response.json(answer),
-      (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-    );
-  };
-
-/** Makes a test of a flow, as YAML, of a recording. */
-type ToTest = (path: string) => Promise<string>;
+export const recordingsRoute = (RED: NodeAPI): Handler =>
+  readingRoute(async ({ params }, response) => {
+    response.json(await appNodeOf(RED, params['id']).recordings.read());
+  });
 
 /** Gives a recording as a file; with `?as=test` a test to start from. */
 export const downloadRoute =
-  (RED: NodeAPI, toTest?: ToTest): Handler =>
+  (RED: NodeAPI): Handler =>
   (request, response) => {
     const { id = '', name = '' } = request.params as Record<string, string>;
     const refuse = (status: number, message: string): void => {
@@ -93,12 +72,8 @@ export const downloadRoute =
         return;
       }
       if (request.query['as'] === 'test') {
-        if (!toTest) refuse(501, 'This version makes no tests of recordings.');
-        else
-          response
-            .attachment(`${name}.yaml`)
-            .type('text/yaml')
-            .send(await toTest(found.path));
+        const test = await testFromRecording(found.path);
+        response.attachment(`${name}.yaml`).type('text/yaml').send(test);
         return;
       }
       // Of one that runs: what is written by now.

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterSettings } from '../../src/index';
 import { show } from '../../src/input';
-import { substitute, textOf, tlsOf } from '../common/settings';
+import { findNode, substitute, textOf, tlsOf } from '../common/settings';
 import {
   CLUSTER_TYPE,
   DEFAULTS,
@@ -25,15 +25,9 @@ export interface ClusterNode extends Node<ClusterCredentials> {
   isStopping: boolean;
 }
 
-const isCluster = (node: Node | null): node is ClusterNode => node?.type === CLUSTER_TYPE;
-
 /** Finds the running config node of an id. */
-export function findCluster(RED: NodeAPI, id: string | undefined): ClusterNode | undefined {
-  if (!id) return undefined;
-  // The types promise a node; Node-RED gives null for an unknown or disabled one.
-  const node = RED.nodes.getNode(id) as Node | null;
-  return isCluster(node) ? node : undefined;
-}
+export const findCluster = (RED: NodeAPI, id: string | undefined): ClusterNode | undefined =>
+  findNode(RED, id, CLUSTER_TYPE) as ClusterNode | undefined;
 
 export const noCluster = (): DeviceCloudError =>
   new DeviceCloudError(

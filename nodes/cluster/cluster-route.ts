@@ -1,10 +1,10 @@
-import type { NodeAPI, NodeDef } from 'node-red';
+import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { DeviceCloudError, testCluster } from '../../src/for-nodes';
 import { auditedRoute, isSameEndpoint, readSettings, type Refusal } from '../common/admin';
-import { findRunningApp } from '../common/app';
+import type { App } from '../common/app';
 import { toProblem } from '../common/errors';
 import type { Handlers } from '../common/register';
-import { hasVariable } from '../common/settings';
+import { findNode, findSaved, hasVariable, storedCredentials } from '../common/settings';
 import { APP_TYPE, isVariable } from '../common/shared.config';
 import {
   CLUSTER_TYPE,
@@ -31,20 +31,6 @@ interface TestSettings {
   readonly refused: Refusal | undefined;
 }
 
-function findSaved(RED: NodeAPI, id: string | undefined): Partial<ClusterConfig> | undefined {
-  let saved: (NodeDef & Partial<ClusterConfig>) | undefined;
-  RED.nodes.eachNode((node) => {
-    if (node.id === id && node.type === CLUSTER_TYPE) saved = node;
-  });
-  return saved;
-}
-
-/** The deployed credentials; those of a running node without `${NAME}`, as it uses them. */
-function storedOf(RED: NodeAPI, id: string, node: ClusterNode | undefined): ClusterCredentials {
-  const stored: unknown = node?.credentials ?? RED.nodes.getCredentials(id);
-  return (stored as ClusterCredentials | undefined) ?? {};
-}
-
 /**
  * Decides what a test may use. Stored credentials are used only against the address, Sentinels and TLS that they were
  * deployed with. A `${NAME}`, or a TLS configuration with another address, is used only for users who may write flows.
@@ -57,10 +43,10 @@ async function testSettings(
   typed: SavedCluster,
   mayWriteFlows: () => Promise<boolean>,
 ): Promise<TestSettings> {
-  const saved = findSaved(RED, id);
+  const saved = findSaved<ClusterConfig>(RED, id, CLUSTER_TYPE);
   const node = findCluster(RED, id);
   const isDeployed = saved !== undefined && isSameEndpoint(ENDPOINT, typed, saved, node?.endpoint);
-  const stored = saved && id !== undefined ? storedOf(RED, id, node) : {};
+  const stored = saved ? storedCredentials<ClusterCredentials>(RED, saved.id, node) : {};
   const given = typed.credentials ?? {};
   const untyped = CREDENTIALS.filter((key) => stored[key] && given[key] === undefined);
   const used = isDeployed ? Object.fromEntries(untyped.map((key) => [key, stored[key]])) : {};
@@ -118,11 +104,10 @@ type SavedApp = NodeDef & { appid?: string; service?: string; cluster?: string }
 function membersOf(RED: NodeAPI, id: string): NonNullable<ClusterTestResult['apps']> {
   const apps: NonNullable<ClusterTestResult['apps']> = [];
   RED.nodes.eachNode((saved: SavedApp) => {
-    const app =
-      saved.type === APP_TYPE && saved.cluster === id ? findRunningApp(RED, saved.id) : undefined;
+    const app = saved.cluster === id ? findNode(RED, saved.id, APP_TYPE) : undefined;
     if (!app) return;
     const name = [saved.name, saved.appid, saved.service].find(Boolean) ?? saved.id;
-    apps.push({ name, members: app.cluster()?.members ?? [] });
+    apps.push({ name, members: (app as App & Node).cluster()?.members ?? [] });
   });
   return apps;
 }

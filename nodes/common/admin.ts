@@ -1,6 +1,6 @@
 // What the routes of the editor share.
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError } from '../../src/index';
+import { isDeviceCloudError } from '../../src/index';
 import { invalidInput } from '../../src/input';
 import { toProblem } from './errors';
 import type { Handler } from './register';
@@ -39,6 +39,32 @@ export const mayWriteFlows = (RED: NodeAPI, request: AdminRequest): Promise<bool
 export const mayReadFlows = (RED: NodeAPI, request: AdminRequest): Promise<boolean> =>
   isPermitted(RED, request, 'flows.read');
 
+/** The HTTP status of an error of a route. */
+export function statusOf(error: unknown): number {
+  if (isDeviceCloudError(error, 'INVALID_INPUT')) return 400;
+  return isDeviceCloudError(error, 'NOT_CONFIGURED', 'NO_VALUE') ? 404 : 500;
+}
+
+/** Makes the handler of a route that changes nothing. What it throws is its answer. */
+export const readingRoute =
+  (
+    answer: (request: AdminRequest, response: AdminResponse) => Promise<unknown>,
+    failure: (error: unknown) => number = statusOf,
+  ): Handler =>
+  (request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      // Whoever has left gets no answer.
+      if (response.headersSent) response.destroy();
+      else response.status(failure(error)).json({ error: toProblem(error) });
+    });
+  };
+
+/** The body of a request. @param what it has to be @throws DeviceCloudError `INVALID_INPUT` if it is not a JSON object */
+export function bodyOf(body: unknown, what = 'a JSON object'): Record<string, unknown> {
+  if (isObject(body)) return body;
+  throw invalidInput(`Send ${what}, with the header Content-Type: application/json.`);
+}
+
 /** A route that reads the body of its request, and is recorded in the audit log. */
 interface AuditedRoute<T> {
   /** After `device-cloud.` */
@@ -58,8 +84,10 @@ interface AuditedRoute<T> {
     error: unknown,
     read: T,
     mayWrite: () => Promise<boolean>,
-  ) => Promise<[status: number, message?: string]>;
+  ) => Failure | Promise<Failure>;
 }
+
+type Failure = readonly [status: number, message?: string];
 
 /** Makes the handler of such a route. */
 export const auditedRoute =
@@ -85,7 +113,7 @@ export const auditedRoute =
         const body: unknown = request.is('json') ? request.body : undefined;
         asked = await read(body, request.params as Record<string, string>, request);
       } catch (error) {
-        const isUnknown = error instanceof DeviceCloudError && error.code === 'NOT_CONFIGURED';
+        const isUnknown = isDeviceCloudError(error, 'NOT_CONFIGURED');
         const { id } = request.params;
         const said = isUnknown ? 'not_found' : 'invalid_input';
         audit({ ...(id === undefined ? {} : { id }), error: said });
@@ -136,13 +164,9 @@ export function readSettings(
   settings: readonly string[],
   credentials: readonly string[],
 ): { fields: Record<string, string>; credentials: Record<string, string> } {
-  if (!isObject(body)) {
-    throw invalidInput(
-      'Send the settings as a JSON object, with the header Content-Type: application/json.',
-    );
-  }
-  const fields = readFields(body, settings);
-  const given = body['credentials'] ?? {};
+  const sent = bodyOf(body, 'the settings as a JSON object');
+  const fields = readFields(sent, settings);
+  const given = sent['credentials'] ?? {};
   if (!isObject(given)) throw invalidInput('The setting credentials has to be an object.');
   return { fields, credentials: readFields(given, credentials) };
 }

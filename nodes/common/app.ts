@@ -2,6 +2,7 @@ import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterMember, type DeviceCloudClient } from '../../src/index';
 import type { KeptCommands, NewCall } from '../../src/for-nodes';
 import type { Kept } from './kept';
+import { findNode } from './settings';
 import {
   APP_TYPE,
   AUTO_ZONE,
@@ -62,7 +63,7 @@ export interface App {
   cluster: () => ClusterMember | undefined;
 }
 
-const missing = (): DeviceCloudError =>
+export const noApp = (): DeviceCloudError =>
   new DeviceCloudError(
     'NOT_CONFIGURED',
     'No application is chosen, or its configuration is missing or disabled. Open the node and choose one.',
@@ -70,17 +71,17 @@ const missing = (): DeviceCloudError =>
 
 /** Takes the place of an application that does not exist. */
 const NO_APP: App = {
-  problem: missing,
+  problem: noApp,
   join: () => undefined,
   leave: () => undefined,
   historyEncoding: 'auto',
   historyZone: AUTO_ZONE,
   charset: 'utf-8',
-  borrow: () => Promise.reject(missing()),
+  borrow: () => Promise.reject(noApp()),
   client: () => {
-    throw missing();
+    throw noApp();
   },
-  kept: () => Promise.reject(missing()),
+  kept: () => Promise.reject(noApp()),
   forget: () => Promise.resolve(),
   keeper: undefined,
   cluster: () => undefined,
@@ -90,18 +91,6 @@ const NO_APP: App = {
 export const zoneOfService = ({ historyZone }: Pick<DeviceCloudClient, 'historyZone'>): string =>
   historyZone ?? DEFAULT_ZONE;
 
-/** An application that runs. */
-export type RunningApp = App & Node;
-
-const isApp = (node: Node | null): node is RunningApp => node?.type === APP_TYPE;
-
-/** Finds the config node of an id, which may be missing, unknown, disabled or another type's. */
-export function findRunningApp(RED: NodeAPI, id = ''): RunningApp | undefined {
-  // The types promise a node; Node-RED gives null for an unknown or disabled one.
-  const node = RED.nodes.getNode(id) as Node | null;
-  return isApp(node) ? node : undefined;
-}
-
 /** Finds the application of a node. If it is missing, `problem` of what is returned says so. */
 export const findApp = (RED: NodeAPI, id: string | undefined): App =>
-  findRunningApp(RED, id) ?? NO_APP;
+  (findNode(RED, id, APP_TYPE) as (App & Node) | undefined) ?? NO_APP;

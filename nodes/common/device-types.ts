@@ -1,6 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type UploadDecoder } from '../../src/for-nodes';
 import { invalidInput, oneLine, parsePin, show } from '../../src/input';
+import { findNode } from './settings';
 import { TYPE_TYPE } from './shared.config';
 
 /** What the devices of one type send and have: a config node `device-cloud-type`. */
@@ -22,8 +23,6 @@ export interface DeviceType {
 export interface TypeNode extends Node {
   deviceType: DeviceType;
 }
-
-const isType = (node: Node | null): node is TypeNode => node?.type === TYPE_TYPE;
 
 const notConfigured = (message: string): DeviceCloudError =>
   new DeviceCloudError('NOT_CONFIGURED', message);
@@ -110,14 +109,9 @@ export class DeviceTypes {
     private readonly warn: (line: string) => void = () => undefined,
   ) {
     if (!id) return;
-    // The types promise a node; Node-RED gives null for an unknown or disabled one.
-    const found = RED.nodes.getNode(id) as Node | null;
-    this.#own = isType(found)
-      ? found.deviceType
-      : unusable(
-          id,
-          'The type of the devices is missing or disabled. Open the node and choose one.',
-        );
+    this.#own =
+      (findNode(RED, id, TYPE_TYPE) as TypeNode | undefined)?.deviceType ??
+      unusable(id, 'The type of the devices is missing or disabled. Open the node and choose one.');
     if (this.problem) warn(this.problem.message);
   }
 

@@ -1,5 +1,5 @@
 // Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
-import type { Node, NodeAPI } from 'node-red';
+import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { DeviceCloudError, type ProxySettings, type TlsSettings } from '../../src/for-nodes';
 import { invalidInput, parseChipid, show } from '../../src/input';
 import { variableName } from './shared.config';
@@ -77,26 +77,58 @@ export function substitute(RED: NodeAPI, node: Node | undefined, text: string): 
   });
 }
 
+/** Finds the running node of an id and a type. */
+export function findNode(RED: NodeAPI, id: string | undefined, type: string): Node | undefined {
+  // The types promise a node; Node-RED gives null for an unknown or disabled one.
+  const node = id ? (RED.nodes.getNode(id) as Node | null) : null;
+  return node?.type === type ? node : undefined;
+}
+
+/** Finds a deployed node of an id and a type as it was saved, with each `${NAME}` in it. */
+export function findSaved<C extends object>(
+  RED: NodeAPI,
+  id: string | undefined,
+  type: string,
+): (NodeDef & Partial<C>) | undefined {
+  let saved: (NodeDef & Partial<C>) | undefined;
+  RED.nodes.eachNode((node) => {
+    if (node.id === id && node.type === type) saved = node as typeof saved;
+  });
+  return saved;
+}
+
+/** The deployed credentials of a config node; those of a running one without `${NAME}`, as it uses them. */
+export const storedCredentials = <C extends object>(
+  RED: NodeAPI,
+  id: string,
+  running: Node<C> | undefined,
+): Partial<C> => {
+  const stored: unknown = running?.credentials ?? RED.nodes.getCredentials(id);
+  return (stored as C | undefined) ?? {};
+};
+
 /** A core `tls-config` node. */
 interface TlsNode extends Node {
   addTLSOptions(options: TlsSettings): TlsSettings;
 }
 
 /** A core `http proxy` node. */
-interface ProxyNode extends Node<{ username?: string; password?: string }> {
+export interface ProxyNode extends Node<{ username?: string; password?: string }> {
   url: string;
   noproxy?: string[];
 }
 
+export const PROXY_TYPE = 'http proxy';
+
+/** @param what the node, as the error names it */
 function nodeOf(
   RED: NodeAPI,
   id: string | undefined,
   type: string,
   what: string,
 ): Node | undefined {
-  if (!id) return undefined;
-  const node = RED.nodes.getNode(id) as Node | null;
-  if (node?.type === type) return node;
+  const node = findNode(RED, id, type);
+  if (node || !id) return node;
   throw new DeviceCloudError('NOT_CONFIGURED', `The ${what} configuration is missing or disabled.`);
 }
 
@@ -108,7 +140,7 @@ export function tlsOf(RED: NodeAPI, id: string | undefined): TlsSettings | undef
 
 /** The proxy of a core `http proxy` node. @throws DeviceCloudError `NOT_CONFIGURED` */
 export function proxyOf(RED: NodeAPI, id: string | undefined): ProxySettings | undefined {
-  const node = nodeOf(RED, id, 'http proxy', 'proxy') as ProxyNode | undefined;
+  const node = nodeOf(RED, id, PROXY_TYPE, 'proxy') as ProxyNode | undefined;
   if (!node) return undefined;
   const { username, password } = (node.credentials as ProxyNode['credentials'] | undefined) ?? {};
   return {
