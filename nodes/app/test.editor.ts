@@ -152,6 +152,8 @@ function settings(id: string): Record<string, unknown> {
   return {
     id,
     service: typed('service'),
+    recording: typed('recording'),
+    speed: typed('speed'),
     baseUrl: typed('baseUrl'),
     appid: typed('appid'),
     timeout: typed('timeout'),
