@@ -91,6 +91,16 @@ async function editor(node) {
   }
 }
 
+/** The module that Node-RED loads at each start, of a node that only has to be registered. */
+function registration(node) {
+  if (existsSync(`nodes/${node}/${node}.ts`)) return;
+  const load = `() => require('./${node}.runtime')`;
+  write(
+    `dist/nodes/${node}/${node}.js`,
+    `module.exports = require('../common/register').actionNode('device-cloud-${node}', ${load});\n`,
+  );
+}
+
 /** A part of the editor that is no node: its style and script, and the labels for each language. */
 async function plugin(name) {
   const from = `nodes/${name}`;
@@ -114,6 +124,7 @@ if (what !== 'editor') {
   execFileSync(process.execPath, tsc, { stdio: 'inherit' });
 }
 clean();
+Object.keys(manifest['node-red'].nodes).forEach(registration);
 await Promise.all([
   ...Object.keys(manifest['node-red'].nodes).map(editor),
   ...Object.keys(manifest['node-red'].plugins).map(plugin),

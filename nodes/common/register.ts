@@ -26,27 +26,22 @@ export function registerNode<C extends object, N extends Node = Node>(
   );
 }
 
-/** A module of Node-RED: it is called once for each Node-RED. */
-type NodeModule = (RED: NodeAPI) => void;
-
-/** The module of a node whose run time is its own. @param load as for {@link registerNode} */
-export const plainNode =
-  <C extends object, N extends Node = Node>(
+/**
+ * The module of a node of the palette, which Node-RED calls once. The build writes it: `push.js` of `push.runtime.ts`.
+ * @param load requires the node's `.runtime`, which has an action or, if that is not enough, a run time of its own
+ */
+export const actionNode =
+  <C extends object, K extends string>(
     type: string,
-    load: () => { runtime: Runtime<C, N> },
-  ): NodeModule =>
+    load: () => { action: Action<C, K> } | { runtime: Runtime<C> },
+  ): ((RED: NodeAPI) => void) =>
   (RED) =>
-    registerNode(RED, type, load);
-
-/** The module of an action node. @param load requires its `.runtime` */
-export const actionNode = <C extends object, K extends string>(
-  type: string,
-  load: () => { action: Action<C, K> },
-): NodeModule =>
-  plainNode(type, () => {
-    const { actionRuntime } = require('./action.runtime') as typeof import('./action.runtime');
-    return { runtime: actionRuntime(load().action) };
-  });
+    registerNode(RED, type, () => {
+      const loaded = load();
+      if ('runtime' in loaded) return loaded;
+      const { actionRuntime } = require('./action.runtime') as typeof import('./action.runtime');
+      return { runtime: actionRuntime(loaded.action) };
+    });
 
 /** Answers a request of the editor. */
 export type Handler = ReturnType<NodeAPI['auth']['needsPermission']>;

@@ -59,10 +59,15 @@ describe('the palette', () => {
   it('shows the nodes that most flows begin with first, and the queue last', async () => {
     const types = (await paletteNodes(here.editor)).map(({ type }) => type);
     assert.deepEqual(types, NODES);
-    assert.deepEqual(types, [
+    const order = [
       ...['listen', 'latest', 'push', 'gpio', 'events', 'request', 'history', 'devices'],
       ...['rt-status', 'refresh', 'reboot', 'server', 'work', 'ack'],
-    ]);
+    ];
+    // A new node has its place in package.json alone.
+    assert.deepEqual(
+      types.filter((type) => order.includes(type)),
+      order,
+    );
   });
 
   it('names a node by what it does', async () => {

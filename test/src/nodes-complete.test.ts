@@ -24,7 +24,7 @@ describe('each node has all that CONTRIBUTING asks for', () => {
     it(`${name}: its files, its icon, its test`, () => {
       const folder = `nodes/${name}`;
       for (const path of [
-        ...['.ts', '.runtime.ts', '.config.ts', '.editor.ts', '.html'].map(
+        ...['.runtime.ts', '.config.ts', '.editor.ts', '.html'].map(
           (end) => `${folder}/${name}${end}`,
         ),
         ...['en-US', 'zh-CN'].flatMap((language) =>
