@@ -7,7 +7,7 @@ import { auditedRoute, bodyOf, mayReadFlows, mayWriteFlows, readingRoute } from 
 import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
 import type { TriedUpload } from '../type/type.config';
-import type { Handler } from '../common/register';
+import type { Handler, Handlers } from '../common/register';
 import { fleetAnswer, listText, readRevision, toChoices, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
@@ -271,22 +271,29 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
 const diagnosticsRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (_request, response) => response.json(await diagnose(RED)));
 
+type Name =
+  | ('apps' | 'devices' | 'fleet' | 'details' | 'diagnostics' | 'test' | 'explain')
+  | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
+  | ('record' | 'recordings' | 'download');
+
 /** What answers the routes of the editor. */
-export const appRoutes = (simulator: SharedSimulator) => (RED: NodeAPI) => ({
-  devices: devicesRoute(RED),
-  test: testRoute(RED, simulator),
-  explain: explainRoute(RED),
-  apps: appsRoute(RED),
-  fleet: fleetRoute(RED),
-  details: detailsRoute(RED),
-  diagnostics: diagnosticsRoute(RED),
-  refresh: deviceRoute(RED, 'refresh', refresh),
-  push: deviceRoute(RED, 'push', push),
-  book: bookRoute(RED),
-  writeBook: writeBookRoute(RED),
-  waiting: waitingRoute(RED),
-  cancel: cancelRoute(RED),
-  record: recordRoute(RED),
-  recordings: recordingsRoute(RED),
-  download: downloadRoute(RED),
-});
+export const appRoutes =
+  (simulator: SharedSimulator) =>
+  (RED: NodeAPI): Handlers<Name> => ({
+    devices: devicesRoute(RED),
+    test: testRoute(RED, simulator),
+    explain: explainRoute(RED),
+    apps: appsRoute(RED),
+    fleet: fleetRoute(RED),
+    details: detailsRoute(RED),
+    diagnostics: diagnosticsRoute(RED),
+    refresh: deviceRoute(RED, 'refresh', refresh),
+    push: deviceRoute(RED, 'push', push),
+    book: bookRoute(RED),
+    writeBook: writeBookRoute(RED),
+    waiting: waitingRoute(RED),
+    cancel: cancelRoute(RED),
+    record: recordRoute(RED),
+    recordings: recordingsRoute(RED),
+    download: downloadRoute(RED),
+  });
