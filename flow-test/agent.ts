@@ -29,7 +29,7 @@ interface Context {
   set(key: string, value: undefined): void;
 }
 
-/** What is used of Node-RED, part of which its types leave out. */
+/** The used part of Node-RED; its types leave out some of it. */
 interface NodeRed {
   init(server: object, settings: object): void;
   start(): Promise<void>;
@@ -94,7 +94,7 @@ function see(node: RunningNode, msg: unknown): void {
   report({ kind: 'message', at: Date.now(), node: id, msg: toJson(msg) });
 }
 
-/** A message that arrives; of a node without an input, one that leaves it. */
+/** A message that arrives or, at a node without an input, leaves it. */
 function observe(): void {
   RED.hooks.add('onReceive.flow-test', (event: never) => {
     const { msg, destination } = event as { msg: unknown; destination: { node: RunningNode } };
@@ -123,7 +123,7 @@ function observe(): void {
       status: toJson(translated(node, status)),
     });
   });
-  // Hooks see the errors of messages alone, and only those of nodes that say when they are done.
+  // Hooks see the errors of messages alone, and only of nodes that say when they are done.
   const { prototype } = load('@node-red/runtime/lib/nodes/Node') as {
     prototype: {
       error(this: RunningNode, error: unknown, msg?: unknown): void;

@@ -14,7 +14,7 @@ export interface Contributed {
   readonly folder: string;
 }
 
-/** Folders of packages in a `node_modules`, those of scopes included. */
+/** Folders of packages in a `node_modules`, scopes included. */
 function packagesIn(modules: string): string[] {
   if (!existsSync(modules)) return [];
   const names = readdirSync(modules).filter((name) => !name.startsWith('.'));
@@ -51,7 +51,7 @@ export function modulesSeen(folder: string): string[] {
 
 /**
  * Finds the packages that have the nodes that are allowed and are not Node-RED's own.
- * @param folders that of the flows, and that of the project
+ * @param folders of the flows, and of the project
  * @throws FlowError if a type is in none of them
  */
 export function findContributed(

@@ -36,14 +36,14 @@ function flowFileIn(folder: string): string {
   throw new FlowError(`${folder} has no flows.json. Name the file of the flows.`);
 }
 
-/** The file of flows that a path names: itself, or that of a user directory. @throws FlowError */
+/** The file of flows that a path names: itself, or the file in a user directory. @throws FlowError */
 export function fileOfFlows(path: string): string {
   if (!existsSync(path)) throw new FlowError(`${path}: there is no such file or folder.`);
   return statSync(path).isDirectory() ? flowFileIn(path) : path;
 }
 
 /**
- * Reads a file of flows, or that of a user directory. Nothing else of the directory is read: neither its settings nor its
+ * Reads a file of flows, or the file in a user directory. Nothing else of the directory is read: neither its settings nor its
  * credentials.
  * @throws FlowError
  */
@@ -154,7 +154,7 @@ function setProperty(nodes: FlowNode[], { node: at, property, value }: Change): 
 
 /**
  * The copy of the flows that runs in a test: each application on the simulator, and nodes that are not allowed replaced by
- * one that only takes messages.
+ * a node that only takes messages.
  * @param copyIn copies a file to where nodes may read it
  * @throws FlowError if a change cannot be made, or a file is missing
  */

@@ -25,7 +25,7 @@ function successors(nodes: readonly FlowNode[]): Map<string, string[]> {
   return after;
 }
 
-/** The nodes on the way to what is looked for, the nearest first. */
+/** The nodes on the way to the wanted one, the nearest first. */
 function wayTo(
   nodes: readonly FlowNode[],
   sights: readonly Sight[],

@@ -7,7 +7,7 @@ const indented = (text: string, by: string): string =>
     .map((line) => by + line)
     .join('\n');
 
-/** A line for a test that passed; for one that failed, what was expected, what was seen, and the log. */
+/** A line for a test that passed; otherwise the expectation, what was seen, and the log. */
 export function resultText({ test, seconds, failures, details }: Result): string {
   const head = `${failures.length === 0 ? '✓' : '✗'} ${test.name} (${seconds.toFixed(1)} s)`;
   return [

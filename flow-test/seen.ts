@@ -43,7 +43,7 @@ export function concerns(sight: Sight, seen: Seen, resolve: Resolve): boolean {
   return seen.kind === sight.kind && resolve(sight.at).includes(seen.node);
 }
 
-/** How something that {@link concerns} a sight differs from it; undefined if it is what is looked for. */
+/** How something that {@link concerns} a sight differs from it; undefined if it does not. */
 export function differs(sight: Sight, seen: Seen): string | undefined {
   switch (sight.kind) {
     case 'message':

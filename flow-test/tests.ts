@@ -15,7 +15,7 @@ export type Given =
   | { kind: 'set'; node: string; property: string; value: unknown }
   | { kind: 'wait'; seconds: number };
 
-/** The state of a device; what is left out stays as it is. */
+/** The state of a device; missing properties stay as they are. */
 export interface GivenDevice {
   asleep?: boolean;
   offline?: boolean;

@@ -24,7 +24,7 @@ export class World {
   }
 
   /**
-   * Starts the simulator with devices that upload nothing by themselves: those of the examples, and others.
+   * Starts the simulator with devices that upload nothing by themselves: the examples' devices, and others.
    * @param port 0: any that is free
    */
   static async start(port: number, chipids: readonly string[], appid?: string): Promise<World> {

@@ -27,7 +27,7 @@ interface Frame {
 }
 
 /**
- * Parses YAML, of which JSON is a part.
+ * Parses YAML, and so JSON.
  * @throws TestFileError
  */
 export function parseYaml(text: string, file: string): Parsed {

@@ -91,7 +91,7 @@ const books = (): typeof import('./fleet/book') =>
  */
 const REVISIONS_PER_MS = 1024;
 
-/** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
+/** A key of a queue may also be an id of the server API, which the registry does not know. */
 const CHIPID = /^\d{1,20}$/;
 
 /** Milliseconds that the service's times are ahead of UTC: as it is set, or learned, until then Beijing's. */

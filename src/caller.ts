@@ -184,7 +184,7 @@ function readDecoder(decode: RequestOptions['decode']): RequestOptions['decode']
 }
 
 /**
- * Reads the options that a request has beyond those of a push.
+ * Reads the options that a request has and a push has not.
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 export function readRequest(

@@ -81,7 +81,7 @@ export const CALLS = {
     const spec = open().setGpioEdge(device, parsePin(pin), parseLevel(level));
     return { device, spec, options };
   },
-  /** `spec` is that of the first of the two requests: the second has the opposite level. */
+  /** `spec` is the first of the two requests: the second has the opposite level. */
   pulseGpio({ open }: Caller, chipid: Chipid, pin: Pin, level: Level, options?: PulseOptions) {
     const device = parseChipid(chipid);
     const [number, edge] = [parsePin(pin), parseLevel(level)];

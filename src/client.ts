@@ -75,7 +75,7 @@ const application = (): typeof import('./application') =>
 /** The pins of an application that keep their levels. */
 export interface Pins {
   /**
-   * All of them, or those of one device.
+   * Of all devices, or of one.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   list(chipid?: Chipid): KeptPin[];
@@ -85,7 +85,7 @@ export interface Pins {
   end(keeper: PinKeeper): void;
   /** What to save of the pins of a keeper, as JSON, so that they are kept over a restart. */
   saved(keeper: PinKeeper): SavedPin[];
-  /** Keeps what was saved; what is malformed is left out. @param saved what {@link saved} has returned */
+  /** Keeps what was saved, without malformed values. @param saved what {@link saved} has returned */
   restore(keeper: PinKeeper, saved: unknown): void;
 }
 
@@ -200,7 +200,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param chipid the device
    * @param message as for {@link push}
    * @param options `match` says which upload is the reply
-   * @returns the reply; one that came although the outcome of the push is unknown is `uncertain`
+   * @returns the reply; `uncertain` if the outcome of the push is unknown
    * @throws DeviceCloudError `NOT_CONNECTED`: the channel did not come up, nothing was sent; `NO_REPLY`: the
    * push was accepted, and nothing matched in time; otherwise the error of the push
    */
@@ -561,7 +561,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
-   * The commands that wait for their devices: those of the open API.
+   * The commands of the open API that wait for their devices.
    * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
    */
   get waiting(): WaitingCommands {

@@ -48,7 +48,7 @@ const SPELLING: ExplainNote = {
 
 function draft<C extends ExplainedCall>(from: Caller, call: C, args: ExplainedArguments<C>): Draft {
   const read = READERS[call](from, ...args);
-  // An explanation has no limits, but what is wrong with them is an error of the call.
+  // An explanation has no limits, but invalid ones are an error of the call.
   readLimits(read.options, 1);
   const settings = settingsOf(from);
   if ('bytes' in read) return explainChannel(settings, read.device, read.bytes);

@@ -41,7 +41,7 @@ export interface ClientOptions {
    */
   postParameters?: 'body' | 'query';
   /**
-   * Which letters are lowercased for a signature: `unicode` (default), those of all alphabets, or
+   * Which letters are lowercased for a signature: `unicode` (default), the letters of all alphabets, or
    * `ascii`, A to Z alone (section 5 does not say which).
    */
   signCase?: SignCase;
@@ -71,9 +71,9 @@ export interface ClientOptions {
    * or `gbk`.
    */
   charset?: Charset;
-  /** TLS settings for HTTP and channel alike; default: those of Node.js. */
+  /** TLS settings for HTTP and channel alike; default: Node.js's own. */
   tls?: TlsSettings;
-  /** A proxy; default: that of the environment. `false`: none. */
+  /** A proxy; default: the environment's. `false`: none. */
   proxy?: ProxySettings | false;
   /**
    * The processes that share the devices of the application, as `joinCluster` has returned it. The client does not
@@ -237,7 +237,7 @@ export const historyOptions = ({ historyEncoding, historyZone }: Settings): Hist
 
 /**
  * Checks the options of a client, before anything is opened.
- * @throws DeviceCloudError `NOT_CONFIGURED` that names what is wrong
+ * @throws DeviceCloudError `NOT_CONFIGURED` that names the setting
  */
 export function readSettings(options: ClientOptions): Settings {
   const { connections = 64 } = options;

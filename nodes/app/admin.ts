@@ -121,7 +121,7 @@ function devicesRoute(RED: NodeAPI): Handler {
   return (request, response) => {
     const id = String(request.params['id']);
     if ('names' in request.query) {
-      // For the labels of nodes: what is known already, without a call to the service.
+      // For the labels of nodes: the known names, without a call to the service.
       const known = findAppNode(RED, id)?.fleet()?.streamChanges(0).devices ?? [];
       const names = listText(known, ({ chipid, name }) => ({ chipid, name }));
       sendJson(response, names).catch(() => undefined);

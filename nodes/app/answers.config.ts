@@ -144,7 +144,7 @@ export interface WaitingChoice {
 export interface KeptPin {
   chipid: string;
   pin: number;
-  /** Null, as `ended`, only in the message that ends it: what is kept has neither. */
+  /** Null, as `ended`, only in the message that ends it: a kept pin has neither. */
   wanted: 0 | 1 | null;
   /** The level that was read last; null before. */
   found: unknown;
@@ -164,12 +164,12 @@ export interface DeviceDetails extends FleetRow {
   note?: string;
 }
 
-/** The device book, with what is wrong with it. */
+/** The device book, with its faults. */
 export interface BookAnswer {
   /** Of the file, for `If-Match` of a change; empty for a file that cannot be changed here. */
   revision: string;
   csv: string;
-  /** Line 0: the file as a whole, of which an earlier copy stays in use. */
+  /** Line 0: the file as a whole; an earlier copy stays in use. */
   problems: { line: number; reason: string }[];
   /** How many rows are left out. */
   badRows: number;
@@ -219,7 +219,7 @@ export interface FleetCluster {
   processes: number;
   /** The setting that keeps this process from the engine, and the engine's words; neither address nor secret. */
   problem?: { setting: 'password' | 'rights' | 'tls'; message: string };
-  /** Processes whose device book has another content than that of this one. */
+  /** Processes whose device book has another content than this one's. */
   otherBooks?: string[];
   /** Uploads in the queue, and those that were given up. */
   queue?: { length: number; deadLetters: number };
@@ -279,7 +279,7 @@ export interface RecordingAnswer {
     uploads: number;
     dropped: number;
   } | null;
-  /** The one that ended last. */
+  /** The last to end. */
   last: EndedRecording | null;
   recordings: RecordingFile[];
   /** Why nothing can be recorded. */

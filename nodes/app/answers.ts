@@ -134,7 +134,7 @@ interface FleetAnswerDeps {
   fleet: Fleet | undefined;
   /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
   charset: Charset | undefined;
-  /** Of a cluster; those of its devices that have moved of late are in every answer. */
+  /** Of a cluster; its devices that have moved of late are in every answer. */
   processes: DeviceProcesses | undefined;
   /** What removes addresses from messages; called only if there is a message. */
   hider: () => Promise<(message: string) => string>;

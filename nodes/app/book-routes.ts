@@ -63,7 +63,7 @@ async function toAnswer(book: Book, path: string | undefined): Promise<BookAnswe
 }
 
 /**
- * All but the file, with the row of one device. The revision is that of the rows that are in use, to which the row belongs;
+ * All but the file, with the row of one device. The revision is of the rows in use, to which the row belongs;
  * the file is read only if it is another one, which has no row to show.
  */
 async function toBrief(book: Book, path: string | undefined, chipid: string): Promise<BookBrief> {

@@ -7,7 +7,7 @@ const MOST_LINES = 20;
 const textOf = ({ line, reason }: BookProblem): string =>
   line === 0 ? reason : `Line ${line} of the device book is left out: it ${reason}.`;
 
-/** Logs what is wrong with the book, now and after each change; what was wrong before is not repeated. */
+/** Logs the faults of the book, now and after each change; earlier ones are not repeated. */
 export function logProblems(node: Node, book: Book): void {
   let logged = new Set<string>();
   const log = (): void => {

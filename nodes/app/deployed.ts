@@ -111,7 +111,7 @@ export const isDeployedEndpoint = (
   { saved, node }: DeployedApp,
 ): boolean => isSameEndpoint(ENDPOINT, settings, saved, node?.endpoint);
 
-/** The deployed credentials; those of a running node without `${NAME}`, as it uses them. */
+/** The deployed credentials; a running node's without `${NAME}`, as it uses them. */
 export const deployedCredentials = (RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials =>
   storedCredentials<AppCredentials>(RED, saved.id, node);
 

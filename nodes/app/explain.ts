@@ -26,7 +26,7 @@ import {
 import { addressHider, deployedCredentials, findDeployed } from './deployed';
 import { clientOptions } from './options';
 
-/** An action with any properties: those of a request may be of any type. */
+/** An action with any properties: a request may send values of any type. */
 type AnyAction = Action<Record<string, unknown>, string>;
 
 /** Finds the action of a node that sends a request for each message. Its run time need not be loaded yet. */
@@ -38,7 +38,7 @@ async function findAction(type: unknown): Promise<AnyAction> {
   throw invalidInput('The type of the node is not one that sends a request for each message.');
 }
 
-/** A note on a node's request, besides those of the client on the call. */
+/** A note on a node's request, besides the client's on the call. */
 interface NodeNote {
   /**
    * - `placeholder`: a property is read only for users who may change flows, or only once it is deployed.
@@ -47,7 +47,7 @@ interface NodeNote {
    * - `request`: the node waits for the reply on the channel of the device.
    * - `keep`: read back, and sent again if it differs.
    * - `latest`: sent only if no upload of the device is known.
-   * - `simulator`: the address is that of the built-in simulator.
+   * - `simulator`: the address is the built-in simulator's.
    */
   code: 'placeholder' | 'many' | 'pulse' | 'request' | 'latest' | 'keep' | 'simulator';
   /** In English; the editor says it by `code` and `values`. */
@@ -216,7 +216,7 @@ async function explainedInputs(
 /** The placeholder of a setting that is given by a variable, for users who may not read it. */
 const SETTINGS = { baseUrl: 'https://base-url.invalid', appid: '0' } as const;
 
-/** The client of an application, or one that differs from it in what the user may not see. */
+/** The client of an application, or another one with placeholders for what the user may not see. */
 async function useClient<T>(
   RED: NodeAPI,
   id: string,

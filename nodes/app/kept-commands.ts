@@ -104,7 +104,7 @@ export class Keeper implements CommandKeeper {
     return [...new Set([...detached, ...found])].sort((a, b) => a.order - b.order);
   }
 
-  /** The same, and those of other processes that are gone. Calls of other nodes are left to processes that have these. */
+  /** The same, and the commands of processes that are gone. Calls of other nodes are left to processes that have these nodes. */
   async #takeShared(): Promise<KeptCommands[]> {
     if (this.#users.size === 0 || this.#isClosed) return [];
     const store = await this.deps.store();

@@ -93,7 +93,7 @@ export function playOptions(RED: NodeAPI, node: Node | undefined, settings: AppS
 const notConfigured = (message: string): DeviceCloudError =>
   new DeviceCloudError('NOT_CONFIGURED', message);
 
-/** The words that a property may be, the first of which is its default. */
+/** The words that a property may be; the first is its default. */
 const CHOICES = {
   timestampUnit: ['ms', 's'],
   postParameters: ['body', 'query'],

@@ -76,7 +76,7 @@ export const downloadRoute =
         response.attachment(`${name}.yaml`).type('text/yaml').send(test);
         return;
       }
-      // Of one that runs: what is written by now.
+      // Of a running one: the bytes that are written by now.
       const { path, size } = found;
       response.attachment(name).type('application/x-ndjson').set('Content-Length', String(size));
       if (size === 0) response.end();

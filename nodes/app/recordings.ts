@@ -25,7 +25,7 @@ const noUserDirectory = (): DeviceCloudError =>
     'Nothing can be recorded: this Node-RED has no user directory. Set userDir in its settings.',
   );
 
-/** The recordings of an application: the one that runs, and the files of those that have ended. */
+/** The recordings of an application: the running one, and the files. */
 export class Recordings {
   #running: { name: string; recording: RunningRecording } | undefined;
   #isStarting = false;
@@ -52,7 +52,7 @@ export class Recordings {
     }
   }
 
-  /** Ends the one that runs, if there is one. */
+  /** Ends the running one, if there is one. */
   async stop(): Promise<void> {
     await this.#running?.recording.stop();
   }

@@ -37,7 +37,7 @@ interface Refused {
 function causesOf(error: unknown, api: Api, clockSkew = 0): Cause[] {
   const off = Math.abs(clockSkew);
   const clock: Cause[] = off >= CLOCK_NOISE ? ['clock'] : [];
-  // Section 7: what is unknown is 404.
+  // Section 7: an unknown application is 404.
   const isUnknown = isDeviceCloudError(error, 'NOT_FOUND');
   // It may as well be another address, which the error says.
   if (api === 'server' && isUnknown) return [];

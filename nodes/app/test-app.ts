@@ -193,7 +193,7 @@ async function testRecording(
   }
 }
 
-/** Whether the address and the keys of the channel are those of the node as deployed. */
+/** Whether the channel has the address and the keys of the node as deployed. */
 function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOptions): boolean {
   const found = node && findDeployed(RED, node.id);
   if (!found) return false;

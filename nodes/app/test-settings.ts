@@ -69,7 +69,7 @@ export const refusalText = ({ reason, settings }: Refusal): string =>
 
 /** The settings to try, and the interfaces that must not be tried with them. */
 export interface TestSettings {
-  /** Without those of a refused interface. */
+  /** Without the settings of a refused interface. */
   settings: AppSettings;
   node: AppNode | undefined;
   refused: Partial<Record<Api, Refusal>>;

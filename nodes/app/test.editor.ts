@@ -184,7 +184,7 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   });
 }
 
-/** Makes the button test what is typed, before it is saved or deployed. */
+/** Makes the button test the typed settings, before they are saved or deployed. */
 export function prepareTest(id: string, invalidSettings: InvalidSettings): void {
   form.prepare(() => test(id, invalidSettings));
 }

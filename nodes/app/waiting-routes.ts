@@ -19,7 +19,7 @@ function selectionOf(body: unknown): WaitingSelection {
   return selection as WaitingSelection;
 }
 
-/** Cancels commands that wait: some by their ids, those of a device, or all. */
+/** Cancels commands that wait: by their ids, by their device, or all. */
 export const cancelRoute = (RED: NodeAPI): Handler =>
   auditedRoute(RED, {
     event: 'waiting.cancel',

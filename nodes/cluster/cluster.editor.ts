@@ -182,7 +182,7 @@ async function test(node: Node): Promise<ResultRow[]> {
   );
 }
 
-/** Makes the button test what is typed, before it is saved or deployed. */
+/** Makes the button test the typed settings, before they are saved or deployed. */
 function prepareTest(node: Node): void {
   form.prepare(() => test(node));
 }

@@ -342,7 +342,7 @@ class ActionLife<C extends object, K extends string> {
     if (this.#closing.signal.aborted) throw closed();
   }
 
-  /** Waits for a message's inputs, and for those of the messages before it. */
+  /** Waits for the inputs of a message and of the messages before it. */
   #inOrder(values: Promise<InputValues<K>>): Promise<InputValues<K>> {
     // They may fail before they are awaited: that must not end the process.
     values.catch(() => undefined);

@@ -112,7 +112,7 @@ export interface Action<C extends object, K extends string> {
   inputs: (config: C) => readonly K[];
   /** The call for a message. @throws DeviceCloudError `INVALID_INPUT` if the message is invalid */
   plan?: (message: Message<C, K>) => Plan;
-  /** Whether a command may wait for its device, so that `msg.cancel` cancels those of the node. */
+  /** Whether a command may wait for its device, so that `msg.cancel` cancels the node's. */
   waits?: (config: C) => boolean;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;
@@ -128,7 +128,7 @@ export interface Action<C extends object, K extends string> {
 
 /**
  * What is behind the nodes of a type, once for each Node-RED.
- * @returns what is called with each new node, after Node-RED has created it
+ * @returns a function for each new node, after Node-RED has created it
  */
 export type Runtime<C extends object, N extends Node = Node> = (
   RED: NodeAPI,

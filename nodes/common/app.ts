@@ -38,11 +38,11 @@ export interface App {
   /** Why an interface cannot be used; undefined if it can. */
   problem(api: Api): DeviceCloudError | undefined;
   /**
-   * Adds a user; the first one starts what is shared.
+   * Adds a user; the first one starts the client.
    * @param onProblem is called if it turns out only then that no interface can be used
    */
   join(node: Node, onProblem?: (problem: DeviceCloudError) => void): void;
-  /** Removes a user; the last one stops what is shared. */
+  /** Removes a user; the last one stops the client. */
   leave(node: Node): void;
   readonly historyEncoding: HistoryEncoding;
   /** Time zone of the service's times, `±HH:MM` or `auto`. */
@@ -91,6 +91,6 @@ const NO_APP: App = {
 export const zoneOfService = ({ historyZone }: Pick<DeviceCloudClient, 'historyZone'>): string =>
   historyZone ?? DEFAULT_ZONE;
 
-/** Finds the application of a node. If it is missing, `problem` of what is returned says so. */
+/** Finds the application of a node. If it is missing, `problem` of the result says so. */
 export const findApp = (RED: NodeAPI, id: string | undefined): App =>
   (findNode(RED, id, APP_TYPE) as (App & Node) | undefined) ?? NO_APP;

@@ -154,7 +154,7 @@ function keep(
   return kept;
 }
 
-/** The arguments of the devices for which they are not those of the plan, such as the number of a pin that has a name. */
+/** The arguments of the devices that do not have the plan's, such as the number of a pin that has a name. */
 const ownArguments = (
   plan: Plan,
   chipids: readonly string[],
@@ -324,7 +324,7 @@ async function callOne(
   }
 }
 
-/** A command that was cancelled while its node closed ends as one that was cancelled. */
+/** A command that was cancelled while its node closed ends with `CANCELLED`. */
 const cancelledOr = (
   error: unknown,
   call: AnyCall,

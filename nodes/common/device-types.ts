@@ -45,7 +45,7 @@ let byName: Map<string, DeviceType> | undefined;
 function typesByName(): Map<string, DeviceType> {
   if (byName) return byName;
   byName = new Map();
-  // A type that runs comes before one that a deploy is about to replace.
+  // A running type comes before a type that a deploy is about to replace.
   const all = [...deployed.values()].sort((a, b) => Number(b.isRunning) - Number(a.isRunning));
   const running = new Set<string>();
   for (const { type, isRunning } of all) {
@@ -95,13 +95,13 @@ const MOST_LOGGED = 20;
 
 /** The types of a node's devices. */
 export class DeviceTypes {
-  /** The one that the node names. */
+  /** The type that the node names. */
   readonly #own: DeviceType | undefined;
   #logged: Set<string> | undefined;
 
   /**
-   * @param id of the type for all devices of the node; empty: for each the one that the book names
-   * @param warn logs what is wrong
+   * @param id of the type for all devices of the node; empty: the type that the book names for each
+   * @param warn logs faults
    */
   constructor(
     RED: NodeAPI,
@@ -121,7 +121,7 @@ export class DeviceTypes {
   }
 
   /**
-   * The type of a device: the node's, or the one that the book names. Undefined if it has none. A name of the book may be no more
+   * The type of a device: the node's, or the book's. Undefined if it has none. A name of the book may be no more
    * than a label, so that one without a deployed type counts as none, which is logged once if there are types.
    */
   of(client: DeviceCloudClient | undefined, chipid: string): DeviceType | undefined {

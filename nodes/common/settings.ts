@@ -5,7 +5,7 @@ import { invalidInput, parseChipid, show } from '../../src/input';
 import { variableName } from './shared.config';
 
 /**
- * Reads a property that is one of a few words. The first of them is the default for one that is missing or empty,
+ * Reads a property that is one of a few words. A missing or an empty one means the first of them,
  * as the dialog has it. Any other is refused: a misspelt `read` must not set a pin.
  * @param name of the property
  * @throws DeviceCloudError `INVALID_INPUT`
@@ -64,7 +64,7 @@ export const hasVariable = (text: unknown): boolean =>
 
 /**
  * Replaces each `${NAME}` in a text.
- * @param node the deployed node; undefined for settings that were only typed: then those of the process are known
+ * @param node the deployed node; undefined for settings that were only typed: then the variables of the process are known
  * @throws DeviceCloudError `NOT_CONFIGURED` that names the first variable that is not set
  */
 export function substitute(RED: NodeAPI, node: Node | undefined, text: string): string {
@@ -97,7 +97,7 @@ export function findSaved<C extends object>(
   return saved;
 }
 
-/** The deployed credentials of a config node; those of a running one without `${NAME}`, as it uses them. */
+/** The deployed credentials of a config node; a running node's without `${NAME}`, as it uses them. */
 export const storedCredentials = <C extends object>(
   RED: NodeAPI,
   id: string,

@@ -30,7 +30,7 @@ export type ValueType = ChipidType | 'num' | 'bool' | 'json' | 'bin' | 'date';
 
 /** The properties of a node whose devices may have a type. */
 export interface TypedConfig {
-  /** Id of the `device-cloud-type` of all its devices; empty: for each the one that the book names. */
+  /** Id of the `device-cloud-type` of all its devices; empty: the type that the book names for each. */
   deviceType: string;
 }
 

@@ -13,7 +13,7 @@ type Node = EditorNode<Config>;
 const box = (kind: Kind): JQuery => $(`#device-cloud-events-${kind}`);
 const isChecked = (kind: Kind): boolean => box(kind).prop('checked') === true;
 
-/** Whether a node asks for a kind of events: what the form says while it is open, else what is saved. */
+/** Whether a node asks for a kind of events: as the open form says, else as saved. */
 const asksFor = (node: Node, kind: Kind): boolean =>
   isOpen(node, box(kind)) ? isChecked(kind) : (node.events ?? DEFAULTS.events).includes(kind);
 

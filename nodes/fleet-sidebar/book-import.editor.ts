@@ -72,14 +72,14 @@ class ImportForm {
   async preview(): Promise<void> {
     const { revision, problems } = await readBook(this.#app);
     const whole = problems.find(({ line }) => line === 0);
-    // No revision: what is there now must not be replaced.
+    // No revision: the file must not be replaced.
     if (revision === '') throw new Error(whole?.reason);
     const path = `${bookPath(this.#app)}?preview`;
     const found = (await putRoute(path, this.#csv, revision)) as BookPreview;
     this.#revision = revision;
     const shown = lists(found);
     this.#preview.empty().append(shown.length > 0 ? shown : $('<p>').text(t('book.preview.same')));
-    // Little is read at once; what is lost is.
+    // The reader sees at once what would be lost.
     this.#preview.find('[data-kind=gone]').attr('open', '');
     this.#problem.hide();
   }
@@ -118,7 +118,7 @@ async function importFile(tab: Tab, file: File): Promise<void> {
   try {
     if (file.size > LARGEST_BOOK)
       throw new Error(t('book.too-large', { most: `${LARGEST_BOOK / 2 ** 20} MiB` }));
-    // As it is now: what is previewed is what is imported, even if the file changes meanwhile.
+    // As it is now: the previewed content is imported, even if the file changes meanwhile.
     const form = new ImportForm(tab, file.name, new Blob([await file.arrayBuffer()]));
     await form.preview();
     ask(form.element, { no: t('push.cancel'), yes: t('book.import') }, () => form.save());

@@ -34,7 +34,7 @@ const FIELDS = ['name', 'type', 'note'] as const;
 
 type Row = NonNullable<BookChange['rows']>[number];
 
-/** Groups as chips, with a field that completes from those of the book. */
+/** Groups as chips, with a field that completes from the groups of the book. */
 class Groups {
   readonly element = $('<div>', { class: 'device-cloud-fleet-chips' });
   readonly #input = $('<input>', { type: 'text', id: 'device-cloud-fleet-groups' });

@@ -24,7 +24,7 @@ const isAbsent = ({ online, groups }: FleetRow): boolean => online === true && g
 /** The name of a file, by its path. */
 const nameIn = (path = ''): string => path.split(/[/\\]/).at(-1) || 'devices.csv';
 
-/** The device book of an application: what is wrong with it, and which devices it lacks. */
+/** The device book of an application: its faults, and the devices it lacks. */
 export class BookView implements View {
   readonly element = $('<section>', {
     class: 'device-cloud-fleet-view device-cloud-fleet-book',

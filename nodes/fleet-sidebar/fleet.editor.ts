@@ -83,7 +83,7 @@ function displayable(row: FleetRow): FleetRow {
   };
 }
 
-/** Numbers in a text as wide as they can be, so that the order of the letters is that of the numbers, too. */
+/** A name with its numbers padded, so that the order of the letters is the order of the numbers, too. */
 const sortKey = (name: string): string =>
   name.replace(/\d+/g, (digits) => digits.padStart(16, '0'));
 

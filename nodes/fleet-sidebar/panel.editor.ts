@@ -19,7 +19,7 @@ const control = (tag: string, id: string, attributes: object = {}): JQuery =>
 /** A tab that is lower, in pixels, as one half of the sidebar of Node-RED 5, has rows of one line. */
 const LOW = 460;
 
-/** The tab: which application, and which of its devices and what is known of them, or another view in their place. */
+/** The tab: an application and its devices, or another view in their place. */
 export class Panel implements Tab {
   readonly element = $('<div>', { class: 'device-cloud-fleet', 'data-view': 'devices' });
   /** Buttons for the foot of the tab, which choose what it shows. */

@@ -43,7 +43,7 @@ function commandItem(command: RecentCommand, now: number): JQuery {
   );
 }
 
-/** A pin that is to keep its level: what is wanted, what was found, and whether they agree. */
+/** A pin that is to keep its level: the wanted level, the found one, and whether they agree. */
 function pinItem({ pin, wanted, found, state }: KeptPin): JQuery {
   const seen =
     found === null || found === undefined

@@ -70,7 +70,7 @@ export const channelState = ({ channel }: FleetRow): string =>
     ? t('channel.state.none')
     : withReason(channel, t(`channel.state.${channel.state}`));
 
-/** The cluster in a line: what is wrong with it, or its processes, its queue and copies of the device book that differ. */
+/** The cluster in a line: its problem, or its processes, its queue and copies of the device book that differ. */
 export function clusterText(cluster: FleetCluster): string {
   const { state, processes, problem, queue, otherBooks } = cluster;
   if (problem) return t(`cluster.${problem.setting}`, { reason: plain(problem.message) });

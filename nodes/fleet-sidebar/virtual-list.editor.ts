@@ -59,7 +59,7 @@ interface ListOptions<T> {
   onOpen: () => void;
 }
 
-/** Rows above and below what is visible, so that none is missing while scrolling. */
+/** Rows above and below the visible ones, so that none is missing while scrolling. */
 const SPARE = 6;
 
 /** Changes an attribute if it is another one: an equal one costs the browser as much as a new one. */
@@ -68,7 +68,7 @@ function setAttribute(element: Element, name: string, value: string): void {
 }
 
 /**
- * A listbox of any number of rows, of which only those exist that can be seen. The focus stays on the list,
+ * A listbox of any number of rows. Only the visible ones exist. The focus stays on the list,
  * which tells assistive technology the active row.
  */
 export class VirtualList<T> {
@@ -108,7 +108,7 @@ export class VirtualList<T> {
     });
   }
 
-  /** @param items in their order; a selected one that is not among them stays selected */
+  /** @param items in their order; a selected item stays selected even if it is not among them */
   show(items: readonly T[]): void {
     this.#items = items;
     this.#space.style.height = `${items.length * this.#height}px`;

@@ -50,7 +50,7 @@ const whatText = ({ kind, pin, level }: WaitingChoice): string =>
 const untilText = ({ until }: WaitingChoice, now: number): string =>
   t('waits.until', { until: clockText(until, now) });
 
-/** The node that a command came from, by its name; undefined for one that is not in the editor. */
+/** The name of the node that a command came from; undefined if it is not in the editor. */
 function nodeName(id: string | undefined): string | undefined {
   const node = id === undefined ? undefined : RED.nodes.node(id);
   return node ? RED.utils.getNodeLabel(node, node.type) : undefined;
@@ -104,7 +104,7 @@ export class WaitingView implements View {
     this.#tab = tab;
     this.#list = new VirtualList<WaitingChoice>(ROW_HEIGHTS.high, {
       key: ({ id }) => id,
-      // The device, until when, and what is to be done.
+      // The device, until when, and the command.
       create: () => createLine(3),
       fill: (row, command) => this.#fill(row, command),
       onSelect: (id) => {

@@ -84,7 +84,7 @@ function covers(mark: Position['mark'], key: string): boolean {
   return time === '' || mark.time === '' || (areOrdered(time, mark.time) && time <= mark.time);
 }
 
-/** Moves a mark past records. Times that cannot be compared with the first one that has an order do not move it. */
+/** Moves a mark past records. Times that cannot be compared with the first comparable one do not move it. */
 function extend(mark: Position['mark'], keys: readonly string[]): Position['mark'] {
   if (keys.length === 0) return mark;
   let { time, id } = mark ?? { time: '', id: '' };

@@ -108,7 +108,7 @@ async function entryOf(
   return entry;
 }
 
-/** The latest uploads of all devices that have one, or of those of a group, by chip number. */
+/** The latest uploads of all devices, or of a group, by chip number. */
 async function latestOfAll(call: LatestCall): Promise<Outcome> {
   const { client, config, inputs, signal } = call;
   const group = isGroup(config)

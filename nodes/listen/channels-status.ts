@@ -12,7 +12,7 @@ const DAY = 24 * HOUR;
 const MAX_DAYS = 99;
 
 /**
- * The status text for an upload that arrived some time ago: a key of the catalogue, of which the build makes one
+ * The status text for an upload that arrived some time ago: a key of the catalogue: the build makes one
  * for each number.
  * @param age milliseconds
  * @returns undefined for the first minute, in which there is nothing to say

@@ -33,7 +33,7 @@ interface OnlineDeps {
 export class OnlineDevices {
   readonly #deps: OnlineDeps;
   readonly #now: () => number;
-  /** When each was last seen, in ms; the one that was seen longest ago comes first. */
+  /** When each was last seen, in ms; the longest ago comes first. */
   readonly #seen = new Map<string, number>();
   readonly #closing = new AbortController();
   /** What was kept has been read: before that, a write would lose it. */
@@ -73,7 +73,7 @@ export class OnlineDevices {
 
   /** A device is online: it is listed, or has just uploaded. @returns whether it is known */
   seen(chipid: string): boolean {
-    // Deleted first: the order is that of the times.
+    // Deleted first: they are in the order of the times.
     if (!this.#seen.delete(chipid)) return false;
     this.#seen.set(chipid, this.#now());
     return true;
@@ -137,7 +137,7 @@ export class OnlineDevices {
   }
 }
 
-/** Reads what was kept, the oldest first; what is invalid is left out, since it may have been edited. */
+/** Reads what was kept, the oldest first, without invalid entries: it may have been edited. */
 function readSeen(saved: unknown, appid: string, now: number): [chipid: string, at: number][] {
   if (!isObject(saved) || saved['appid'] !== appid || !Array.isArray(saved['seen'])) return [];
   const read = (saved['seen'] as unknown[]).flatMap((each): [string, number][] => {

@@ -17,7 +17,7 @@ export const action = defineAction({
     const { chipid: device, message } = inputs;
     const options = { ...timeoutOf(config), format };
     if (target === 'app') return { call: 'pushToApp', args: [message], options };
-    // For many devices it is converted once, and what is kept is text.
+    // For many devices it is converted once, and kept as text.
     const isText = config.many || config.when !== 'now';
     const args = [isText ? pushMessage(message, format) : message];
     if (transport === 'http')

@@ -34,7 +34,7 @@ const matches =
   (node: Node): boolean =>
     matchOf(node) === match;
 
-/** The run time reads a path with more care: this finds what is most likely wrong. */
+/** The run time reads a path with more care: this finds the likeliest mistakes. */
 function pathError(path: string): string | undefined {
   const step = /(?:^|\.)[^.[\]\s'"]+|\[(?:\d+|"[^"]*"|'[^']*')\]/y;
   let end = 0;

@@ -112,7 +112,7 @@ const toText =
     return undefined;
   };
 
-/** Tries what is typed, here in the browser. */
+/** Tries the typed decoder, here in the browser. */
 function tryHere(bytes: Uint8Array, charset: string): ReturnType<Trial['decode']> {
   try {
     const decoded = decoderOfForm()?.(bytes, toText(charset));

@@ -19,7 +19,7 @@ import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/stat
 import { uploadMessage, type UploadMessage } from '../common/upload-message';
 import { DEFAULTS, type WorkConfig } from './work.config';
 
-/** Milliseconds until a node that could not start tries again: the one that works on the queue may be removed. */
+/** Milliseconds until a node that could not start tries again: the other node that works on the queue may be removed. */
 const RETRY = 1000;
 
 /** The life of a work node: it works on the queue once its application has joined the cluster, until it closes. */

@@ -82,7 +82,7 @@ const APPID = 'The service found no valid application id in the request.';
 const TIMESTAMP = 'The service found no valid timestamp in the request.';
 
 /**
- * The texts with which the public server of 2016 refuses a request as 400, and what they mean here. They are those of the
+ * The texts with which the public server of 2016 refuses a request as 400, and what they mean here. They are the texts of the
  * source that its vendor published for people who host the server themselves (ESPUSH, the views of its open API, as of
  * 2016). The service's document has 401 and 404 for the first five (section 7).
  */

@@ -106,14 +106,14 @@ const printableJson = (json: string): string =>
       .join(''),
   );
 
-/** The MD5 of what is piped in: `openssl` is on Linux and macOS, and its output has differed over time. */
+/** The MD5 of standard input: `openssl` is on Linux and macOS, and its output has differed over time. */
 const MD5 = "openssl md5 | sed 's/.*= *//'";
 
 /**
  * A command that sets `timestamp` and `sign`.
  * @param needs environment variables that must be set
  * @param clock prints the time
- * @param text what is signed: a format of `printf`, and its values
+ * @param text the signed text: a format of `printf`, and its values
  */
 const signingCommand = (needs: readonly string[], clock: string, text: string): string =>
   [

@@ -8,7 +8,7 @@ import type { JsonObject } from '../types';
 /** Request parameters by name. A value is the raw one, before any URL or form encoding. */
 export type Params = Readonly<Record<string, string>>;
 
-/** Which letters a signature lowercases: those of all alphabets, or A to Z alone. The first is usual. */
+/** Which letters a signature lowercases: all alphabets, or A to Z alone. The first is usual. */
 export const SIGN_CASES = ['unicode', 'ascii'] as const;
 export type SignCase = (typeof SIGN_CASES)[number];
 

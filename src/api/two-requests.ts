@@ -6,7 +6,7 @@ import type { Answer, DeviceRecord, SyncRecord } from '../types';
 import { DEVICE_LISTS, type OpenApi } from './open-api';
 
 /*
- * Two reads of which the service's document leaves something open, so that each may take further requests. They share one
+ * Two reads. The service's document leaves something of them open, so that each may take further requests. They share one
  * deadline, and what the answers have shown is remembered.
  */
 
@@ -23,7 +23,7 @@ const is404 = (error: unknown): boolean =>
 
 /**
  * The service's document shows `devices/list/` and `devices/lists/` and does not say which is
- * accepted: a 404 of one leads to the other, and the one that answered is remembered.
+ * accepted: a 404 of one leads to the other, and the address that answered is remembered.
  * @param onAnswer is called with the address that answered
  */
 export function deviceLister(
@@ -33,7 +33,7 @@ export function deviceLister(
   let known = 0;
 
   return async (http, seconds, signal) => {
-    // Another call may change what is known while this one waits for its answer.
+    // Another call may change `known` while this one waits for its answer.
     const other = (known + 1) % DEVICE_LISTS.length;
     const first = DEVICE_LISTS[known] ?? DEVICE_LISTS[0];
     const deadline = http.deadlines.start(seconds, signal);

@@ -217,7 +217,7 @@ export class Channel implements ChannelView, ConnectionEvents {
     this.#setState('connecting');
   }
 
-  /** Ends what is under way, until {@link checkAccess} finds that it may connect: then with a fresh back-off. */
+  /** Ends the connection or the attempt, until {@link checkAccess} finds that it may connect: then with a fresh back-off. */
   #hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;

@@ -109,7 +109,7 @@ export class IsolatedListener implements ChannelListener {
     this.#isReleased = true;
   }
 
-  /** Written out, not by `#call`, which would allocate a function for each upload, of which there may be 100,000 a second. */
+  /** Written out, not by `#call`, which would allocate a function for each upload: there may be 100,000 a second. */
   onUpload(upload: Upload): void {
     if (this.#isReleased) return;
     try {

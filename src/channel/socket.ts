@@ -29,7 +29,7 @@ export interface ConnectionEvents {
   opened(): void;
   frame(data: Buffer, isBinary: boolean): void;
   /**
-   * @param reason HTTP status, error code, close code, or what is wrong with the answer; never with a URL in it
+   * @param reason HTTP status, error code, close code, or the fault of the answer; never with a URL in it
    * @param openFor milliseconds it was open, 0 if it never was
    * @param refusal the headers of an answer that refused it
    */

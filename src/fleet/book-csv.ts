@@ -24,7 +24,7 @@ export interface BookRow {
 
 /** What is wrong with a row, which is left out, or with the file as a whole. */
 export interface BookProblem {
-  /** Line of the file from 1; 0: the file as a whole, of which an earlier copy stays in use. */
+  /** Line of the file from 1; 0: the file as a whole; an earlier copy stays in use. */
   line: number;
   reason: string;
 }
@@ -44,7 +44,7 @@ export interface BookFormat {
   readonly separator: ',' | ';';
   /** Between two groups of a cell. */
   readonly groupSeparator: ';' | '|';
-  /** The header's names, trimmed; those of {@link BOOK_COLUMNS} in small letters. */
+  /** The header's names, trimmed; {@link BOOK_COLUMNS} in small letters. */
   readonly columns: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export interface BookFile extends BookFormat {
   readonly bytes: Buffer;
   /** Where each record ends in the bytes, line end included. The first is the header. */
   readonly ends: readonly number[];
-  /** Of each record the row, or what is wrong with it; undefined for the header and for a row without content. */
+  /** The row of each record, or its fault; undefined for the header and for a row without content. */
   readonly records: readonly (BookRow | string | undefined)[];
 }
 
@@ -145,7 +145,7 @@ export class RowReader {
     this.#format = format;
   }
 
-  /** @returns the row, or what is wrong with it; undefined if all cells are empty */
+  /** @returns the row, or its fault; undefined if all cells are empty */
   read(cells: readonly string[]): BookRow | string | undefined {
     const { columns } = this.#format;
     if (cells.every((cell) => cell.trim() === '')) return undefined;
@@ -161,7 +161,7 @@ export class RowReader {
     return row;
   }
 
-  /** @returns what is wrong with the cell, if something is */
+  /** @returns the fault of the cell, if it has one */
   #set(row: BookRow, column: string, text: string): string | undefined {
     switch (column) {
       case 'chipid':
@@ -210,10 +210,9 @@ function setChipid(row: BookRow, text: string): string | undefined {
   try {
     row.chipid = parseChipid(text);
     return undefined;
-  } catch (error) {
+  } catch {
     if (!SCIENTIFIC.test(text))
       return `has a chip number that must be an integer of 1 to 20 digits, but is ${show(text)}`;
-    void error;
     return `has the chip number ${show(text)}: a spreadsheet has rounded it. Format the column chipid as text, and type the number again`;
   }
 }
@@ -226,7 +225,7 @@ function readGroups(cell: string, separator: string): string[] | string {
   return groups.some((name) => name.length > BOOK_LIMITS.text) ? tooLong('group') : groups;
 }
 
-/** Gives each record away at once: as a stream it would keep some, and `info` would be that of a later one. */
+/** Gives each record away at once: as a stream it would keep some, and `info` would be about a later record. */
 class RecordParser extends Parser {
   readonly #onRecord: (cells: string[], end: number) => void;
 
@@ -259,7 +258,7 @@ function whyTorn(cells: readonly string[], text: () => string, delimiter: string
 /**
  * Parses records in slices.
  * @param isFile whether they are a whole file, which may begin with a byte order mark
- * @param onRecord is called with the cells of each record, and with what is wrong with its quotation marks; it must not throw
+ * @param onRecord is called with the cells of each record, and with the fault of its quotation marks; it must not throw
  * @returns where each record ends
  * @throws DeviceCloudError `INVALID_INPUT` if a quotation mark is not closed
  */
@@ -300,7 +299,7 @@ export async function parseRecords(
 export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 /**
- * Reads a file of which nothing is known.
+ * Reads a whole file.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export async function readWhole(bytes: Buffer): Promise<BookFile> {

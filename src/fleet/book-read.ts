@@ -13,7 +13,7 @@ import {
 
 /**
  * Reads the bytes of a file, in slices of a few milliseconds.
- * @param before an earlier file, of which everything is reused that is the same
+ * @param before an earlier file: equal records of it are reused
  * @throws DeviceCloudError `INVALID_INPUT` if it is no device book
  */
 export async function readBookFile(bytes: Buffer, before?: BookFile): Promise<BookFile> {
@@ -113,7 +113,7 @@ async function piecesOf(
 
 const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === LF || byte === CR);
 
-/** Parses what is no record of the earlier file. @returns undefined if that is not whole records */
+/** Parses the records that the earlier file does not have. @returns undefined if they are not whole records */
 async function parsePieces(
   bytes: Buffer,
   from: number,
@@ -145,7 +145,7 @@ async function parsePieces(
       ends.push((rowEnds[taken] ?? 0) + moved);
       records.push(rows[taken++]);
     }
-    // A cell with line ends, one of which is like a record of the earlier file.
+    // A cell with line ends, which has a line like a record of the earlier file.
     if (!isBlank(parsed.subarray(rowEnds[taken - 1] ?? 0, done))) return undefined;
   }
   return { ends, records };

@@ -79,7 +79,7 @@ async function stampOf(path: string): Promise<string> {
 
 /**
  * The bytes of a file.
- * @throws DeviceCloudError `INVALID_INPUT` for what is no file, and what the file system fails with
+ * @throws DeviceCloudError `INVALID_INPUT` if it is no file, and what the file system fails with
  */
 export async function readBytes(path: string): Promise<Buffer> {
   // Opening a pipe or a device may wait, or do something.
@@ -342,7 +342,7 @@ export class Book {
   }
 
   /**
-   * Replaces the file as a whole, or some of its rows, atomically. Formulas are disarmed in what is replaced.
+   * Replaces the file as a whole, or some of its rows, atomically. Formulas are disarmed in the new content.
    * @param revision of the content that is replaced, as `content` has returned it
    * @throws DeviceCloudError with `statusCode` 412 if the file has changed since, `INVALID_INPUT` if the new content is no
    * device book, and what the file system fails with; then nothing was written

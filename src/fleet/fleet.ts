@@ -70,7 +70,7 @@ export class Fleet {
       deps.sources && new LatestReader(deps.sources.listening.shared, deps.registry);
   }
 
-  /** All devices that are known, and those of the book that were never seen. */
+  /** All devices that are known, and devices of the book that were never seen. */
   snapshot(): DeviceSnapshot[] {
     return [...this.#deps.registry.all()];
   }
@@ -88,7 +88,7 @@ export class Fleet {
   }
 
   /**
-   * The name of a device: that of the book or, without one, of the list once it has shown it.
+   * The name of a device in the book or, without one, in the list once it has shown it.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   name(chipid: Chipid): string | undefined {
@@ -101,7 +101,7 @@ export class Fleet {
   }
 
   /**
-   * With several processes, each of which reads its own copy of the book: the ids of those whose copy has another content
+   * With several processes, each of which reads its own copy of the book: the ids of the processes whose copy has another content
    * than this one's.
    */
   otherBooks(): string[] {
@@ -208,7 +208,7 @@ export class Fleet {
     return this.#deps.registry.changesSince(revision);
   }
 
-  /** The chip numbers of all devices that are known, without those of the book that were never seen. */
+  /** The chip numbers of all devices that are known, without devices of the book that were never seen. */
   *chipids(): Generator<string> {
     for (const { chipid } of this.#deps.registry.devices()) yield chipid;
   }

@@ -32,7 +32,7 @@ const LONGEST_MESSAGE = 500;
 
 /** An upload as it is shown. */
 export interface RecentUpload {
-  /** When it came, in ms by this clock; of one that did not come live, when it was uploaded, by the service's. */
+  /** When it came, in ms by this clock; if it did not come live, when it was uploaded, by the service's clock. */
   at: number;
   /** The beginning of what was uploaded, on one line; `0x` and hexadecimal if it is not text. */
   text: string;
@@ -64,7 +64,7 @@ export interface RecentCommand {
   level?: number;
   /** `OK`, or the code of its error; null while it waits or runs. */
   outcome: 'OK' | ErrorCode | 'ERROR' | null;
-  /** Of one that failed: what happened, and what to do. */
+  /** If it failed: what happened, and what to do. */
   message?: string;
   /** Milliseconds from the call to its end; null before. */
   took: number | null;

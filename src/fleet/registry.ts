@@ -72,7 +72,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   errors: readonly ReportedError[] = [];
   /** The last uploads and commands of each device. */
   readonly recent: RecentActivity;
-  /** Its names come before those of the service. */
+  /** Its names come before the service's. */
   #book: Book | undefined;
   otherBooks: () => string[] = () => [];
   /** Set while the application is recorded. */
@@ -119,7 +119,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     book.onChange(() => (this.#forgotten = ++this.revision));
   }
 
-  /** The name of a device: that of the book or, without one, the list's. */
+  /** The name of a device in the book or, without one, in the list. */
   nameOf(chipid: string): string | undefined {
     return this.#book?.name(chipid) ?? this.#devices.get(chipid)?.name;
   }
@@ -165,7 +165,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const chipid of missing) yield this.snapshotOf(new FleetDevice(chipid));
   }
 
-  /** All devices that are known, and those of the book that were never seen. */
+  /** All devices that are known, and devices of the book that were never seen. */
   *all(): Generator<DeviceSnapshot> {
     for (const device of this.#devices.values()) yield this.snapshotOf(device);
     for (const chipid of this.#book?.chipids() ?? [])

@@ -74,7 +74,7 @@ const shorten = (text: string): string =>
 /** Pairs of one upload, at most. */
 const MAX_PAIRS = 10_000;
 
-/** The most digits of which each number is exact, and the powers of ten by which it can be divided. */
+/** The most digits with which every number is exact, and the powers of ten that divide it exactly. */
 const MAX_DIGITS = 15;
 const POWERS = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => 10 ** digits);
 const [PLUS, MINUS, DOT, ZERO, NINE] = [43, 45, 46, 48, 57];
@@ -167,7 +167,7 @@ interface Input {
   toText: ToText;
 }
 
-/** A field of an upload. Its elements are `size` bytes apart, those of a bit field one bit. */
+/** A field of an upload. Its elements are `size` bytes apart, in a bit field one bit. */
 interface Field {
   name: string;
   /** Where it begins. */
@@ -302,7 +302,7 @@ class DescriptionParser {
     }
   }
 
-  /** Consecutive bit fields share their bytes: bit 0 is the lowest of the first byte, bit 8 that of the second. */
+  /** Consecutive bit fields share their bytes: bit 0 is the lowest of the first byte, bit 8 the lowest of the second. */
   #bitField(): void {
     const first = this.#number('bit', 0);
     this.#bits ??= this.size;

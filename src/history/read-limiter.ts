@@ -51,7 +51,7 @@ export class ReadLimiter {
 
   /**
    * @param pace of the service, which the applications of this process share
-   * @param connects the same for channels over TLS, a rush of which goes first: connecting keeps the processor busy, and
+   * @param connects the same for channels over TLS, whose rush goes first: connecting keeps the processor busy, and
    *   what a connection allocates for its lifetime would lie between the buffers of the histories that are read
    *   meanwhile, which leaves gaps in memory that nothing else fits into: 30 KB for each channel
    */

@@ -21,7 +21,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /**
  * The longest text of one record, in bytes: twice the longest frame of a channel, so that whatever can arrive live fits,
- * as Base64 or as text of which each byte is escaped. It limits what a hostile history can make a reading hold.
+ * as Base64 or as text with each byte escaped. It limits what a hostile history can make a reading hold.
  */
 const MAX_RECORD = 32 * MEBIBYTE;
 
@@ -34,7 +34,7 @@ const MAX_VALUES = 100_000;
 /** The most bytes that are kept of an answer other than an array: enough for its `msg`. */
 const MAX_OTHER = 64 * 1024;
 
-/** Bytes of which the records are parsed at once: a call for each record would take twice as long. */
+/** Bytes whose records are parsed at once: a call for each record would take twice as long. */
 const PIECE = 16 * 1024;
 /** Braces at which the end of a piece is looked for. */
 const MOST_BRACES = 1000;
@@ -95,7 +95,7 @@ const SHORT_UNANNOUNCED = 64 * 1024;
 
 /**
  * Finds where the last record ends that is followed by another one, between two offsets: at a brace, a comma, a brace and a
- * quote. A string may hold the same; then what is before it is not JSON.
+ * quote. A string may hold the same; then the text before it is not JSON.
  * @returns the offset after the closing brace; -1 without a closing brace
  */
 function lastRecordEnd(bytes: Buffer, from: number, to: number): number {
@@ -115,7 +115,7 @@ function lastRecordEnd(bytes: Buffer, from: number, to: number): number {
   return -1;
 }
 
-/** Whether a value is an object of texts and numbers, of which no integer may have lost digits. */
+/** Whether a value is an object of texts and numbers, and no integer may have lost digits. */
 function isFlat(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   for (const key in value) {
@@ -165,7 +165,7 @@ type Place = 'before' | 'inside' | 'after' | 'other';
 
 /**
  * Reads a JSON array while it arrives, element by element, in flat memory. The records that a chunk has whole are parsed
- * at once, piece by piece. Of what is left, and of whatever is not a plain record, only the end of each element is found in
+ * at once, piece by piece. Of the rest, and of whatever is not a plain record, only the end of each element is found in
  * the bytes; whether it is JSON is left to the parser, which is several times as fast as one in JavaScript.
  */
 export class RecordReader implements BodyReader {
@@ -277,7 +277,7 @@ export class RecordReader implements BodyReader {
   }
 
   /**
-   * Reads the records that a chunk has whole. Returns the offset of what is left, which is the beginning of an element; the
+   * Reads the records that a chunk has whole. Returns the offset of the rest, which is the beginning of an element; the
    * length of the chunk if no more is needed.
    */
   #readPieces(chunk: Buffer, at: number): number {
@@ -343,7 +343,7 @@ export class RecordReader implements BodyReader {
       text = this.#begun.read();
       this.#begun = undefined;
     }
-    // `[]` has no element; `[,]` and `[1,]` have one that is no JSON.
+    // `[]` has no element; `[,]` and `[1,]` have an element that is no JSON.
     if (this.#place === 'after' && this.records === 0 && text.every(isSpace)) return;
     this.#values = 0;
     this.#pass(parseJson(text), text.length + 1, chunk.length - end);
@@ -366,7 +366,7 @@ export class RecordReader implements BodyReader {
  * @param onRecord is called synchronously; what it throws ends the reading, which then rejects with it
  * @param turn is ended with the outcome; whoever gave it decides about another attempt
  * @throws DeviceCloudError `TIMEOUT` unless the first bytes come within the client's `timeout` and 64 KiB more within
- *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array of which each element is
+ *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array and each element is
  *   JSON of at most 32 MiB, 100 levels and 100,000 values; others as of any read
  */
 export type StreamHistory = (

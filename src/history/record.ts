@@ -99,7 +99,7 @@ export class HistoryRecord {
   /**
    * Reads a record.
    * @param latest a later time is a wrong clock's, and is ignored
-   * @returns what is wrong with it, as a text for the log, if it cannot be used
+   * @returns its fault, as a text for the log, if it cannot be used
    */
   static read(item: unknown, chipid: string, latest: string): HistoryRecord | string {
     if (!isObject(item)) return 'it is not an object';

@@ -253,7 +253,7 @@ export class AdaptiveLimiters {
 
   /**
    * @param origin the address of the service; a limiter of it outlives its clients, and so a deploy
-   * @param paced what is limited; the same with each call for an address
+   * @param paced the limits; the same with each call for an address
    */
   of(origin: string, paced = CONNECTS): AdaptiveLimiter {
     const limiter = this.#limiters.get(origin) ?? new AdaptiveLimiter(this.#clock, paced);

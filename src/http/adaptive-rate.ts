@@ -57,7 +57,7 @@ const TOO_MANY = 0.5;
 const TIMES = 2;
 /** … and longer than this, in ms. */
 const NEVER_SLOW = 100;
-/** The highest limit, in ms: however slow all answers are, one that takes longer is slow. */
+/** The highest limit, in ms: however slow all answers are, an answer that takes longer is slow. */
 const ALWAYS_SLOW = 5000;
 /** The limit in ms before any has succeeded. */
 const SLOW_AT_FIRST = 1000;

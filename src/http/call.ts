@@ -180,7 +180,7 @@ const mayRepeat = ({ call, paced }: Pick<CallSpec<unknown>, 'call' | 'paced'>): 
 
 /** The bytes of an answer that is read while it arrives that must come in each time-out after the first … */
 const PROGRESS = 64 * 1024;
-/** … and how many time-outs it may take: ten minutes with that of 15 s, for 200 MB at 3 Mbit/s. */
+/** … and how many time-outs it may take: ten minutes with a time-out of 15 s, for 200 MB at 3 Mbit/s. */
 const MOST_TIMEOUTS = 40;
 
 /** Lets a call take further time-outs while its answer makes progress. */

@@ -22,7 +22,7 @@ const NO_REASON = 'the caller aborted it';
 const CLOSED = 'the client was closed';
 
 /**
- * Why a signal aborted, for an error. The reason is the caller's and may be any value: one that throws
+ * Why a signal aborted, for an error. The reason is the caller's and may be any value: a value that throws
  * when it is read would end the process, since this runs in a listener of the signal.
  */
 export function abortReason(signal: AbortSignal): string {

@@ -24,7 +24,7 @@ const REST_TIME = 1000;
 
 /**
  * Bytes that a reader is given in one turn of the event loop. Node.js would pass on up to 2 MiB of a connection in one
- * turn, which takes 20 ms to parse: with the 16 histories that recovery reads at once, that of 300.
+ * turn, which takes 20 ms to parse: 300 ms with the 16 histories that recovery reads at once.
  */
 const IN_A_TURN = 64 * 1024;
 /** What a chunk costs besides its bytes, as a number of bytes: a chunk may be a single one. */
@@ -135,7 +135,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #inTurn = 0;
   /** Ends the reading of a rest that nobody needs. */
   #restTimer: NodeJS.Timeout | undefined;
-  /** Whether the body is collected whole, so that one that is too long is a failure. */
+  /** Whether the body is collected whole, so that a body that is too long is a failure. */
   #isCollected = false;
 
   readonly #deadline: Deadline;
@@ -203,7 +203,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     setImmediate(() => controller.resume());
   }
 
-  /** Ends an answer of which no more is needed, or no more can be collected, and with it the connection. */
+  /** Ends an answer and its connection: no more of it is needed, or can be collected. */
   #endEarly(controller: Dispatcher.DispatchController): void {
     if (this.#isCollected) {
       this.#fail({ kind: 'too-large', sent: true, detail: `${this.#maxAnswer / MEBIBYTE} MiB` });
@@ -211,7 +211,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     controller.abort(new Error('no more of the answer is needed'));
   }
 
-  /** Reads a short rest of which nothing is needed, or ends the answer. */
+  /** Reads a short rest that nobody needs, or ends the answer. */
   #readRest(controller: Dispatcher.DispatchController): void {
     // A sink may abort its own reading.
     if (this.#isSettled) return;

@@ -15,7 +15,7 @@ const isToken = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w.+-]+$/.test(value) && !/robot/i.test(value);
 
 /**
- * Reads the name and the version of a manifest. In a program that bundles this package, the nearest manifest is that of
+ * Reads the name and the version of a manifest. In a program that bundles this package, the nearest manifest is the one of
  * the program, which may be incomplete: invalid values are replaced by the defaults.
  */
 export function readManifest(text: string): Manifest {

@@ -78,7 +78,7 @@ function resolve(settings: ProxySettings, target: URL): Proxy | undefined {
 }
 
 /**
- * The proxy for an address: the one that was set, else that of the usual environment variables
+ * The proxy for an address: the setting, else the usual environment variables
  * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in either case.
  * @throws DeviceCloudError `NOT_CONFIGURED` if its address is invalid
  */

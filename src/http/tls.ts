@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
-/** TLS settings, for HTTP and channel alike. Each is that of the same name in `tls.connect` of Node.js. */
+/** TLS settings, for HTTP and channel alike. Each has the name and the meaning of an option of `tls.connect` of Node.js. */
 export interface TlsSettings {
   /** Certificates, in PEM, of the authorities to trust in place of the usual ones. */
   ca?: string | Buffer;
@@ -11,7 +11,7 @@ export interface TlsSettings {
   key?: string | Buffer;
   /** The passphrase of `key`. */
   passphrase?: string;
-  /** The host name to ask for and to check the certificate against; default: that of `baseUrl`. */
+  /** The host name to ask for and to check the certificate against; default: the host of `baseUrl`. */
   servername?: string;
   /** `false` accepts any certificate: for a test, never for a service. Default `true`. */
   rejectUnauthorized?: boolean;
@@ -30,10 +30,10 @@ export function tlsConnector(
   return (options) => {
     const { host = '' } = options;
     const servername = settings.servername ?? (isIP(host) ? '' : host);
-    // The path is that of a request, and would be one of a local socket here.
+    // This is the path of a request; here it would mean a local socket.
     const target = { ...options, ...settings, servername, path: undefined };
     const socket = connect(session ? { ...target, session } : target);
-    // Node.js emits it once the certificate has been checked, and not at all for one that is refused.
+    // Node.js emits it once the certificate has been checked, and not at all if it is refused.
     socket.once('session', (fresh: Buffer) => (session = fresh));
     // The other side may have refused or ignored the session.
     socket.once('close', (hadError: boolean) => {

@@ -76,7 +76,7 @@ export function parsePeriod(begin: unknown, end: unknown): [begin: string, end: 
   throw invalidInput(`The end date ${days[1]} is before the begin date ${days[0]}.`);
 }
 
-/** The day after a day, `YYYYMMDD`; undefined after the last one that can be written so. */
+/** The day after a day, `YYYYMMDD`; undefined after the last day that can be written so. */
 export function dayAfter(day: string): string | undefined {
   const [, year, month, date] = DAY.exec(day) ?? [];
   const next = new Date(Date.UTC(Number(year), Number(month) - 1, Number(date) + 1));

@@ -88,7 +88,7 @@ export function parseCodes(value: unknown): LevelCodes {
 }
 
 /**
- * Which pin each level character belongs to: that of its `position`, or of its place in a list; `auto` takes the answer of
+ * Which pin each level character belongs to: by its `position`, or by its place in a list; `auto` takes the answer of
  * the public server of 2016 in that server's order, and any other by position.
  */
 export type PinOrder = 'auto' | 'position' | readonly number[];

@@ -54,7 +54,7 @@ export const parseDatatype = (value: unknown): Datatype => oneOf(DATATYPES, valu
  */
 export const parseValueDatatype = (value: unknown): ValueDatatype => oneOf(VALUE_DATATYPES, value);
 
-/** A signal may come from a polyfill or from another realm, such as that of a function node. */
+/** A signal may come from a polyfill or from another realm, such as a function node's. */
 function isSignal(value: unknown): value is AbortSignal {
   if (typeof value !== 'object' || value === null) return false;
   const { aborted, addEventListener, removeEventListener } = value as Partial<AbortSignal>;

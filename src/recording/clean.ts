@@ -7,7 +7,7 @@ import { isObject } from '../util/object';
  * something stands for it everywhere in one recording.
  */
 
-/** In place of what is left out. */
+/** In place of a secret. */
 const HIDDEN = '***';
 
 /** Properties of answers that are secrets or addresses, in lower case and without `_` and `-`. */
@@ -67,7 +67,7 @@ export class Cleaner {
   /** As bytes, for uploads. */
   readonly #secrets: readonly Buffer[];
   readonly #encoded: RegExp | undefined;
-  /** The keys of a device, and what is looked for instead once it was needed. */
+  /** The keys of a device, and their pattern once it was needed. */
   readonly #devkeys = new Map<
     string,
     { key: string; parts: readonly string[]; pattern?: RegExp }
@@ -90,7 +90,7 @@ export class Cleaner {
   }
 
   /**
-   * A device's own key, from a list: from now on it is hidden in what is recorded of this device, and as a word in the texts
+   * A device's own key, from a list: from now on it is hidden in the lines of this device, and as a word in the texts
    * of calls. It may contain NUL, followed by further text (section 2.1).
    */
   learnDevkey(chipid: string, key: unknown): void {

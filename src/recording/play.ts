@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { CallLine, ListedDevice, ListLine, RecordedLine, Recording, UploadLine } from './read';
 
-/** The events and answers of one device at most; what is beyond is as if it had not been recorded. */
+/** Devices that are played at most: the rest is as if it had not been recorded. */
 const MAX_DEVICES = 10_000;
 /** Calls, and uploads that were recovered, that are kept in memory; and characters of each of the two. */
 const MAX_KEPT = 100_000;
@@ -29,7 +29,6 @@ export interface Scan {
   calls: readonly CallLine[];
   /** Whether the list was read at the address of the public server. */
   isPublic: boolean;
-  uploads: number;
   /** Lines that could not be read. */
   skipped: number;
   /** What happens before its line: uploads that were missed, and silences, by time. */
@@ -73,13 +72,10 @@ export async function scan(recording: Recording): Promise<Scan> {
   const seen = new Map<string, Seen>();
   const calls = new Kept<CallLine>();
   const early = new Kept<UploadLine | SilenceLine>();
-  let [list, isPublic, uploads, moved, isFull]: [
-    ListLine | undefined,
-    boolean,
-    number,
-    number,
-    boolean,
-  ] = [undefined, false, 0, 0, false];
+  let list: ListLine | undefined;
+  let isPublic = false;
+  let moved = 0;
+  let isFull = false;
   const note = (device: ListedDevice): void => {
     const known = devices.get(device.chipid);
     if (known ? known.name === null : devices.size < MAX_DEVICES)
@@ -118,7 +114,6 @@ export async function scan(recording: Recording): Promise<Scan> {
         device.upAt = undefined;
       } else device.upAt = device.heardAt = line.t;
     } else if (line.kind === 'upload') {
-      uploads++;
       const device = of(line.chipid);
       if (!line.replayed) device.heardAt = line.t;
       else {
@@ -138,7 +133,6 @@ export async function scan(recording: Recording): Promise<Scan> {
     list,
     calls: calls.items,
     isPublic,
-    uploads,
     skipped,
     early: early.items,
     moved,

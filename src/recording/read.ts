@@ -53,7 +53,7 @@ export interface ChannelLine extends Line {
   reason?: string;
 }
 
-/** How an attempt of a call ended. One of `answer`, `text` and `base64` has the answer, if there was one that is not too long. */
+/** How an attempt of a call ended. One of `answer`, `text` and `base64` has the answer, unless it is too long. */
 export interface Outcome {
   /** Milliseconds that it took until then. */
   ms: number;
@@ -93,7 +93,7 @@ export interface ListedDevice {
   latest?: string;
 }
 
-/** A reading of the list of online devices: one that failed has no `devices`. */
+/** A reading of the list of online devices, without `devices` if it failed. */
 export interface ListLine extends Line, Outcome {
   kind: 'list';
   /** The address that was read; the first list of a recording may be what was known at its start, without one. */
@@ -287,7 +287,7 @@ export class Recording {
   }
 
   /**
-   * Reads it from the start: some lines at a time, of which there is one or more. A last line without its end is left out:
+   * Reads it from the start: one or more lines at a time. A last line without its end is left out:
    * its process was killed.
    * @throws RecordingError if it cannot be read any more
    */

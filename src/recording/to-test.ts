@@ -12,7 +12,7 @@ const MAX_STEPS = 300;
 /** Bytes of uploads and pushes in all, and of one. The largest file of tests has 1 MiB. */
 const MAX_BYTES = 256 * 1024;
 const MAX_BODY = 32 * 1024;
-/** Levels of JSON that are written as YAML; what is deeper is written as text. */
+/** Levels of JSON that are written as YAML; deeper values are written as text. */
 const MAX_DEPTH = 20;
 
 type Step = Readonly<Record<string, object>>;

@@ -55,14 +55,14 @@ export interface RecordingState {
   /** When it began and when it ends at the latest, in ms since 1970. */
   readonly since: number;
   readonly until: number;
-  /** Bytes of the file, what is yet to be written included. */
+  /** Bytes of the file, lines that are yet to be written included. */
   readonly bytes: number;
   readonly uploads: number;
   /** Lines that were left out, since the disk was too slow. */
   readonly dropped: number;
   /** Why it has ended; undefined while it runs. */
   readonly ended?: EndReason;
-  /** Of one that has failed: why, without a secret. */
+  /** Why it has failed, without a secret. */
   readonly problem?: string;
 }
 
@@ -251,7 +251,7 @@ export class Recorder implements CallObserver {
               : this.#call(request, chipid, outcome),
           );
         } catch {
-          // Too deep, for example. The call itself says what is wrong with its answer.
+          // Too deep, for example. The call itself reports its answer.
         }
       },
     };

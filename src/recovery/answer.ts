@@ -126,7 +126,7 @@ export class HistoryAnswer {
   }
 
   /**
-   * Bytes that the history has grown by since it was measured, less those of the new records that came so far: they are
+   * Bytes that the history has grown by since it was measured, less the bytes of the new records that came so far: they are
    * still to come. What a device kept while it was away has high ids, but lies deep among old records. Undefined if the
    * history was not measured, or this answer has no length; negative if records are gone.
    */
@@ -190,7 +190,7 @@ export class HistoryAnswer {
     if (!known) return { fresh: [...records], isTruncated: false, isRestored: false };
     const newest = records.at(-1)?.id ?? BEFORE_ALL;
     if (records.length > 0 && newest < known.id) {
-      // Without memory of the history, nothing shows what is new in it.
+      // Without memory of the history, nothing shows which records are new.
       const nothing = { fresh: [], unknown: records.length };
       const { fresh, unknown } = this.#memory?.setBack(records) ?? nothing;
       if (fresh.length > 0) return { fresh: [...fresh], isTruncated: true, isRestored: true };

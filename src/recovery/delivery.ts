@@ -20,7 +20,7 @@ export const MOST_RECENT = 100;
 /** Roughly the bytes of memory that an upload needs. */
 const weighUpload = ({ body }: Upload): number => body.length + OVERHEAD;
 
-/** What is to be emitted: an upload that was missed, or one that was held back. */
+/** An upload to be emitted: it was missed, or held back. */
 export type Due = HistoryRecord | Upload;
 
 /** What happens to a live upload: it is emitted, held back, or does not fit into what may be held back. */

@@ -120,7 +120,7 @@ class Evidence {
 
   /**
    * How many arrivals are found in each form: texts, or binary data. Only those that must be in the history show a form
-   * that loses something, since the record of another upload may be equal to what is left of one that is not there yet.
+   * that loses something, since the record of another upload may be equal to the rest of an upload that is not there yet.
    */
   #scores(ofTexts: boolean): Record<HistoryForm, number> {
     const scores = { text: 0, trimmed: 0, tagged: 0, base64: 0 };
@@ -152,7 +152,7 @@ const isOne = (record: HistoryRecord | undefined, keys: BodyKeys, form: HistoryF
   record !== undefined && record.key(form) === keys[form];
 
 /**
- * Leaves out the records that an earlier run has emitted: as many as it counted, up to the one that is equal to the last
+ * Leaves out the records that an earlier run has emitted: as many as it counted, up to the record that is equal to the last
  * of them. The count may be too small, if the history lagged behind and shows now what was missed, or too large, if some
  * records cannot be used.
  */

@@ -207,7 +207,7 @@ export class Arrivals {
     return () => entries.slice(0, size).map(({ keys }) => keys);
   }
 
-  /** The keys of the newest one that has been emitted. */
+  /** The keys of the newest upload that has been emitted. */
   newestEmitted(): BodyKeys | undefined {
     return this.#entries.findLast(({ held }) => !held)?.keys;
   }

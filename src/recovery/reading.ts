@@ -88,12 +88,12 @@ export class Reading implements Reader {
     this.timer = setTimeout(() => this.start(attempt), delay);
   }
 
-  /** Schedules a reading, or leaves it to one that is under way or waits for its turn. */
+  /** Schedules a reading, unless one is under way or waits for its turn. */
   soon(delay: number): void {
     if (!this.waiting && !this.running) this.later(delay);
   }
 
-  /** Cancels what is under way or scheduled. */
+  /** Cancels the reading that is under way or scheduled. */
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -230,7 +230,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.#connected = false;
   }
 
-  /** An upload may be the late announcement of one that has just been recovered: the history shows which. */
+  /** An upload may be the late announcement of a recovered one: the history shows which. */
   #doubt(): void {
     if (!this.#delivery.progress.hasPosition) return;
     this.#delivery.holdBack(() => this.#expired());

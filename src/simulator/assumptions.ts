@@ -1,8 +1,8 @@
 /**
  * Everything the simulator had to choose because the service's document marks it "not shown" or does
  * not mention it. None of this is a fact about the service: a client that relies on it relies on the
- * simulator. Sections are those of the service's document. What the dialect `public-2016` had to choose,
- * because what is known of the public server of 2016 leaves it open, is in the last part.
+ * simulator. Sections are sections of the service's document. What the dialect `public-2016` had to choose,
+ * because nobody knows it of the public server of 2016, is in the last part.
  *
  * Also assumed, without a name below:
  * - 4.2: an unknown path is 404 and a missing final `/` is 301 before anything else is looked at; then
@@ -284,7 +284,7 @@ export function readServerChange(body: Record<string, unknown>): ServerChange | 
   return change.name === undefined && change.disabled === undefined ? undefined : change;
 }
 
-// ---- The dialect `public-2016`, where what is known of that server leaves something open
+// ---- The dialect `public-2016`, where it is not known how that server behaves
 
 /** The application's key by default: keys of that server are 32 lowercase hexadecimal digits. */
 export const PUBLIC_APPKEY = 'c0ffee0123456789abcdef0123456789';
@@ -346,7 +346,7 @@ export const STALE_BY = 60_000;
 /** Interface A answers 404 for an id that it does not know, a channel 400, as interface B does. */
 export const PUBLIC_NO_ID = 'no such id (simulator)';
 
-/** The values of a device record of interface A (row 22 of what is known); the types of its fields are open. */
+/** The values of a device record of interface A (row 22 of docs/use/known-service.md); the types of its fields are open. */
 interface PublicServerDevice extends ServerDevice {
   readonly id: number;
   readonly note: string;

@@ -174,7 +174,7 @@ export function readDevice(options: DeviceOptions): DeviceSettings {
 }
 
 /**
- * The devices of the simulator that a config node starts: different kinds, of which two come and go. A door
+ * The devices of the simulator that a config node starts: different kinds; two come and go. A door
  * sensor wakes for a moment and sleeps, and the last one loses its connection every now and then.
  */
 export const BUILT_IN_DEVICES: readonly DeviceOptions[] = [

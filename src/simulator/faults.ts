@@ -38,7 +38,7 @@ const json =
   ({ socket }, event) =>
     socket.send(JSON.stringify(distort(event)));
 
-/** Writes a frame past ws, which would not make one that breaks the protocol (RFC 6455, 5.2). */
+/** Writes a frame past ws, which makes no frame that breaks the protocol (RFC 6455, 5.2). */
 const frame =
   (...bytes: number[]): EventFault =>
   ({ wire }) =>

@@ -40,7 +40,7 @@ export interface Answer {
 /** A request the service refuses: its status (section 7) and the `msg` that says why. */
 export class Refusal extends Error implements Answer {
   override readonly name = 'Refusal';
-  /** @param body what is answered; default `{msg}` */
+  /** @param body of the answer; default `{msg}` */
   constructor(
     readonly status: number,
     msg: string,

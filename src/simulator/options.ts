@@ -143,7 +143,7 @@ export interface SimulatorOptions {
   now?: () => number;
   /**
    * A recording to play, with its devices; it begins when a client has opened its channels. Default: none. `devices` are then
-   * none, and `dialect` is that of the recording.
+   * none, and `dialect` is the recording's.
    */
   play?: PlayOptions;
 }

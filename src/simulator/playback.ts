@@ -231,7 +231,7 @@ export class Playback implements Playing, Played {
     const { channels } = this.#service;
     // Only a client that was there can come back.
     if (channels.count(chipid) > 0 || this.#awaited.has(chipid)) this.#gone.add(chipid);
-    // While it is away, what is uploaded is in the history alone.
+    // While it is away, uploads are in the history alone.
     this.#flush(chipid);
     this.#down.set(chipid, reason);
     this.#silences.get(chipid)?.();
@@ -242,7 +242,7 @@ export class Playback implements Playing, Played {
 
   #up(chipid: string): void {
     this.#down.delete(chipid);
-    // A channel that still counts is one that was cut a moment ago: a new one was refused until now.
+    // A channel that still counts was cut a moment ago: a new one was refused until now.
     if (!this.#gone.delete(chipid)) return;
     this.#awaited.set(chipid, []);
     this.#service.timers.after(AWAITED, () => this.#flush(chipid));

@@ -109,7 +109,7 @@ const MOVES = 0.3;
 const EMPTY = 5;
 const DRAIN = 0.02;
 
-/** A contact at a door, on a battery: whether it is open, and what is left of the battery (%). */
+/** A contact at a door, on a battery: whether it is open, and the charge of the battery (%). */
 function createDoor(random: () => number): Sensor {
   let open = false;
   let battery = 80 + 15 * random();

@@ -106,13 +106,13 @@ export interface Simulator {
   /** The recording that is played, if there is one. */
   readonly playing: Playing | undefined;
   /**
-   * Plays a recording, at once, in place of one that is played. Its devices are added if they do not exist yet.
+   * Plays a recording, at once; one that is under way ends. Its devices are added if they do not exist yet.
    * @throws RecordingError if it cannot be read
    */
   play(options: PlayOptions): Promise<Playing>;
   /** How many channels are open, of one device or in all. */
   channels(chipid?: string | number): number;
-  /** How many TCP connections are open, with those of channels. */
+  /** How many TCP connections are open, channels included. */
   sockets(): number;
   /** Ends every connection and timer. May be called again. */
   close(): Promise<void>;

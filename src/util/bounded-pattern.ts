@@ -80,7 +80,7 @@ function matchesOf(pattern: RegExp, text: string, max: number): RegExpExecArray[
 /**
  * The time that regular expressions may take on one upload. One such as `^(a+)+$` would run for years on a text of 40
  * letters, and the process does nothing else meanwhile; V8 interrupts it where a script runs with a time-out. Each pattern
- * gets half of what is left, so that one that backtracks leaves enough for the others. The alternatives are a package of
+ * gets half of the time left, so that a pattern that backtracks leaves enough for the others. The alternatives are a package of
  * its own (RE2, native or 300 KB of WebAssembly, without look-around), a worker for each run, or an experimental flag
  * of V8 for the whole process.
  */

@@ -44,7 +44,7 @@ function gbk(): Table {
       if (!LATER.some(([first, last]) => pair >= first && pair <= last)) pairs.push(pair);
     }
   }
-  // A line end cannot be part of a pair: the lines stay those of the pairs, whatever a pair is decoded to.
+  // A line end cannot be part of a pair: each stays on its line, whatever a pair is decoded to.
   const bytes = pairs.flatMap((pair) => [pair >> 8, pair & 0xff, NEW_LINE]);
   const lines = new TextDecoder('gbk').decode(Uint8Array.from(bytes)).split('\n');
   const characters = new Map<number, string>();
@@ -59,7 +59,7 @@ function gbk(): Table {
   return table;
 }
 
-/** Whether this Node.js can decode GBK: one that was built with little of ICU cannot. */
+/** Whether this Node.js can decode GBK: a build with little of ICU cannot. */
 export function hasGbk(): boolean {
   try {
     return gbk().characters.size > 0;

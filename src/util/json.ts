@@ -129,7 +129,7 @@ export function checkJson(bytes: Buffer): number[] {
   return places;
 }
 
-/** Puts a quote at each of these places, of which there may be millions. */
+/** Puts a quote at each of these places: there may be millions. */
 function quote(bytes: Buffer, places: readonly number[]): Buffer {
   const quoted = Buffer.allocUnsafeSlow(bytes.length + places.length);
   let [at, size] = [0, 0];

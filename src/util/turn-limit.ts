@@ -16,7 +16,7 @@ export class TurnLimit {
     return this.#spent < BEFORE_A_TURN;
   }
 
-  /** Resolves in the next turn, the time of which others that wait for it may have spent by then. */
+  /** Resolves in the next turn. Others that wait for it may have spent its time by then. */
   next(): Promise<void> {
     return (this.#next ??= this.#turn());
   }

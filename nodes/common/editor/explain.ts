@@ -47,7 +47,7 @@ const code = (text: string): JQuery => $('<pre>').text(text);
 
 const title = (key: string): JQuery => $('<h5>').text(t(`common.explain.${key}`));
 
-/** The command, for the shell that is chosen: at first for the one that the reader's machine has. */
+/** The command, for the chosen shell: at first for the reader's machine. */
 function command({ curl, powershell }: Explanation): JQuery[] {
   const copy = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
   $('<i>', { class: 'fa fa-clipboard' }).appendTo(copy);

@@ -9,7 +9,7 @@ import type {
 } from './red';
 import { said, t } from './texts';
 
-/** Returns what is wrong with a text, or nothing if it is valid. */
+/** Returns the fault of a text, or nothing if it is valid. */
 export type Check = (value: string) => string | undefined;
 
 /** The same where it depends on other properties of the node. */
@@ -144,7 +144,7 @@ export function typedValidator<T>(
   };
 }
 
-/** The types after `msg` and what is typed by hand: their value is known when a message arrives. */
+/** The types after `msg` and text: their value is known when a message arrives. */
 export const DYNAMIC = ['flow', 'global', 'env', 'jsonata'];
 
 /** Text typed by hand, judged by `check`. */
@@ -218,7 +218,7 @@ function nameParts(property: string): void {
 
 /**
  * Node-RED keeps the text when the type changes. The name of a message's property is no number and
- * no text to push: it gives way to what is typed by hand, and comes back with the type.
+ * no text to push: it gives way to typed text, and comes back with the type.
  */
 function forgetNameOfProperty(property: string, usualName: string): void {
   const input = field(property);

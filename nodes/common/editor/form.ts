@@ -34,7 +34,7 @@ export function show(rows: string | JQuery, visible: boolean): void {
 
 /**
  * Comes first in `oneditprepare`: says which node the open form belongs to, for `current`, and shows
- * the default of what is left out in a flow written by hand.
+ * the defaults of properties that a flow written by hand leaves out.
  */
 export function opened<T>(node: EditorNode<T>): void {
   for (const property of Object.keys(RED.nodes.getType(node.type).defaults)) {

@@ -67,7 +67,7 @@ export async function groupNote(name: string): Promise<string> {
   return count === 0 ? t('common.group.empty') : t('common.group.count', { count });
 }
 
-/** Makes the row of a group work, in a node whose devices may be those of a group. */
+/** Makes the row of a group work, in a node whose devices may be a group. */
 export function prepareGroup(): void {
   const input = field('group');
   input.autoComplete({ search, minLength: 0 });

@@ -4,7 +4,7 @@ import { current, field, fieldValue, onChange, show } from './form';
 import type { EditorNode } from './red';
 import { t } from './texts';
 
-/** How many bytes a text typed by hand is when pushed, or what is wrong with it. */
+/** How many bytes a text typed by hand is when pushed, or its fault. */
 type Payload = { bytes: number } | { error: string };
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -41,7 +41,7 @@ export function messageError<T extends { format: string }>(
 const size = (bytes: number): string =>
   bytes === 1 ? t('common.note.byte') : t('common.note.bytes', { bytes });
 
-/** Shows the byte count, or what is wrong, under a message typed by hand. */
+/** Shows the byte count, or the fault, under a message typed by hand. */
 function showNote(): void {
   const format = fieldValue(field('format'));
   const byHand = fieldValue(field('messageType')) === 'str' && format !== 'msg';

@@ -64,7 +64,7 @@ export const app = (): { value: ''; type: string; required: true; label: string 
   label: t('common.label.app'),
 });
 
-/** The type of all devices of the node; none: for each the one that the book names. */
+/** The type of all devices of the node; none: the type that the book names for each. */
 export const typeOfDevices = (): { value: ''; type: string; required: false; label: string } => ({
   value: '',
   type: TYPE_TYPE,
@@ -212,7 +212,7 @@ export function saveDelivery(applicable: Applicable = {}): void {
 export const deviceLabel = (appId: string | undefined, number: string): string =>
   nameIn(appId ?? '', number) || number;
 
-/** The group of a node whose devices may be those of one. */
+/** The group of a node whose devices may be a group. */
 export const group = { value: '', label: t('common.label.group') };
 
 /** A group as a label shows it. */

@@ -41,7 +41,7 @@ export const postRoute = (path: string, data: object): JQueryXHR =>
 /**
  * Replaces what a route shows, or a part of it, if it is still what was read.
  * @param path below `device-cloud/`
- * @param data a file, or what is sent as JSON
+ * @param data a file, or a value that is sent as JSON
  * @param revision of what was read
  */
 export const putRoute = (path: string, data: object, revision: string): JQueryXHR =>

@@ -49,7 +49,7 @@ export class TestForm {
   prepare(test: () => Promise<ResultRow[]>): void {
     const button = $(this.root).find('.device-cloud-test');
     const result = $(this.root).find('.device-cloud-result');
-    // The result does not apply to what is typed now.
+    // The result is about the form as it was.
     $(this.root).on('input change', 'input, select', () => showRows(result, []));
     button.on('click', () => {
       button.prop('disabled', true);
@@ -57,7 +57,7 @@ export class TestForm {
       void test().then((rows) => {
         button.prop('disabled', false);
         showRows(result, rows);
-        // The end first, then the button with what is next to it: the beginning, where the result is longer than the dialog.
+        // The end first, then the button with the beginning next to it, which wins where the result is longer than the dialog.
         for (const shown of [result.children().last(), button, result.children().first()])
           shown[0]?.scrollIntoView({ block: 'nearest' });
       });
