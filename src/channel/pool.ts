@@ -27,10 +27,6 @@ export class Channels {
     this.#settings = settings;
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
   /**
    * Joins the channel of a device, and opens it for its first listener. Once closed, it opens no more.
    * @param listener own code, which never throws, or a user's that is isolated; one for each call
