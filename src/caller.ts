@@ -4,7 +4,7 @@ import type { Application, OpenApiParts } from './application';
 import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
-import { DeviceCloudError, invalidInput } from './errors';
+import { invalidInput, notConfigured } from './errors';
 import { KeptPins, type KeepDeps, type PinCalls, type ApplicationPins } from './commands/keep';
 import type { KeeperOptions, PinKeeper } from './commands/kept-pin';
 import { semaphoreOf, type Semaphore } from './commands/many';
@@ -231,8 +231,7 @@ export class Caller {
   readonly server = (): ServerApi => {
     const { server } = this.#application;
     if (server) return server;
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
+    throw notConfigured(
       'The server API needs its key and its password. Set them in the configuration.',
     );
   };

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, isDeviceCloudError } from '../../src/index';
 import type { Book } from '../../src/for-nodes';
-import { invalidInput } from '../../src/input';
+import { invalidInput, notConfigured } from '../../src/input';
 import { auditedRoute, mayReadFlows, readingRoute } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';
@@ -13,8 +13,7 @@ import { findAppNode, findDeployed, type AppNode } from './deployed';
 type Request = Parameters<Handler>[0];
 
 const noBook = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
+  notConfigured(
     'The application has no device book: name a CSV file in its configuration, and deploy.',
   );
 

@@ -5,7 +5,7 @@ import {
   isDeviceCloudError,
   type ClientOptions,
 } from '../../src/index';
-import { dropLeadingZeros } from '../../src/input';
+import { dropLeadingZeros, notConfigured } from '../../src/input';
 import { findCluster, noCluster } from '../cluster/cluster-node';
 import type { MembershipUse } from '../cluster/memberships';
 import type { Api } from '../common/app';
@@ -32,13 +32,10 @@ const OWN_SIMULATOR =
   'service "device cloud", and fill in what it prints.';
 
 const asProblem = (error: unknown): DeviceCloudError =>
-  error instanceof DeviceCloudError
-    ? error
-    : new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
+  error instanceof DeviceCloudError ? error : notConfigured(messageOf(error));
 
 const otherOptions = ({ appid = '' }: ClientOptions): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
+  notConfigured(
     `Another configuration of application ${appid} with the same cluster has other settings or keys. ` +
       'Choose one of the two in all nodes, or make them the same.',
   );
@@ -106,8 +103,7 @@ export class Connection {
     if (!this.#has[api])
       return (
         this.#unset[api] ??
-        new DeviceCloudError(
-          'NOT_CONFIGURED',
+        notConfigured(
           `${API_NEEDS[api]} Open the configuration of the application and fill them in.`,
         )
       );
@@ -127,7 +123,7 @@ export class Connection {
     if (problem) throw problem;
     if (this.#client) return this.#client;
     if (this.#isAsync) return this.#make().then(({ client }) => client);
-    if (!this.#options) throw new DeviceCloudError('NOT_CONFIGURED', API_NEEDS[api]);
+    if (!this.#options) throw notConfigured(API_NEEDS[api]);
     return (this.#client = new DeviceCloudClient(this.#options));
   }
 
@@ -231,7 +227,7 @@ export class Connection {
 
   /** Joins, if there is a cluster, makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
   async #connect(options: ClientOptions | undefined): Promise<Made> {
-    if (!options) throw new DeviceCloudError('NOT_CONFIGURED', API_NEEDS.open);
+    if (!options) throw notConfigured(API_NEEDS.open);
     let use: MembershipUse | undefined;
     try {
       use = this.#isShared ? this.#share(options) : undefined;

@@ -7,7 +7,7 @@ import {
   type Explanation,
   type ExplainWarning,
 } from '../../src/for-nodes';
-import { invalidInput, parseChipid, parseChipids } from '../../src/input';
+import { invalidInput, notConfigured, parseChipid, parseChipids } from '../../src/input';
 import type { Action, ActionNode, Plan } from '../common/action';
 import { auditedRoute, bodyOf } from '../common/admin';
 import { findApp, type Api } from '../common/app';
@@ -206,7 +206,7 @@ async function explainedInputs(
   try {
     read = inputReader(RED, node, names, saved);
   } catch (error) {
-    throw new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
+    throw notConfigured(messageOf(error));
   }
   const inputs = await within(read({ _msgid: '', ...msg }));
   const notes = Object.entries(placeholders).map((entry) => placeholderNote(...entry));

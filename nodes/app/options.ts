@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClientOptions } from '../../src/index';
+import { notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
 import { proxyOf, textOf, tlsOf } from '../common/settings';
 import { CHARSETS, HISTORY_ENCODINGS, withDefaults } from '../common/shared.config';
@@ -89,9 +90,6 @@ export function playOptions(RED: NodeAPI, node: Node | undefined, settings: AppS
     throw notConfigured('The speed of a recording must be a number from 0.01 to 1000.');
   return { file, speed: times, loop: String(loop) === 'true' };
 }
-
-const notConfigured = (message: string): DeviceCloudError =>
-  new DeviceCloudError('NOT_CONFIGURED', message);
 
 /** The words that a property may be; the first is its default. */
 const CHOICES = {

@@ -1,9 +1,9 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError } from '../../src/index';
+import type { DeviceCloudError } from '../../src/index';
 import { fileNameOf, type RecordingState, type RunningRecording } from '../../src/for-nodes';
-import { invalidInput } from '../../src/input';
+import { invalidInput, notConfigured } from '../../src/input';
 import type { App } from '../common/app';
 import type { EndedRecording, RecordingAnswer, RecordingFile } from './answers.config';
 
@@ -20,8 +20,7 @@ export interface Wanted {
 }
 
 const noUserDirectory = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
+  notConfigured(
     'Nothing can be recorded: this Node-RED has no user directory. Set userDir in its settings.',
   );
 

@@ -1,5 +1,6 @@
 import { DeviceCloudError } from '../../src/index';
 import type { Simulator, PlayOptions } from '../../src/simulator/index';
+import { notConfigured } from '../../src/input';
 import { messageOf } from '../common/errors';
 
 /** A use of the simulator that all config nodes of a Node-RED share. */
@@ -38,10 +39,7 @@ export async function startPlaying(play: PlayOptions): Promise<Simulator> {
   try {
     return await startSimulator({ play });
   } catch (error) {
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
-      `The recording cannot be played. ${messageOf(error)}`,
-    );
+    throw notConfigured(`The recording cannot be played. ${messageOf(error)}`);
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type ClientOptions,
   type Explanation,
 } from '../../src/index';
-import { keyWarnings } from '../../src/input';
+import { keyWarnings, notConfigured } from '../../src/input';
 import type { Refusal } from '../common/admin';
 import type { Api } from '../common/app';
 import { toProblem } from '../common/errors';
@@ -112,14 +112,13 @@ async function testServerApi({ client, timeout }: Tested): Promise<ApiResult> {
 
 const missing = (): ApiResult =>
   failed(
-    new DeviceCloudError(
-      'NOT_CONFIGURED',
+    notConfigured(
       'Fill in the appid and the app key, or the key and the password of the server API.',
     ),
   );
 
 const refusalResult = (refusal: Refusal): ApiResult => ({
-  ...failed(new DeviceCloudError('NOT_CONFIGURED', refusalText(refusal))),
+  ...failed(notConfigured(refusalText(refusal))),
   ...refusal,
 });
 
@@ -176,8 +175,7 @@ async function testRecording(
   const isSame =
     deployed?.saved.service === 'recording' && deployed.saved.recording === request.recording;
   if (!isSame && !(await mayWriteFlows()))
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
+    throw notConfigured(
       'Only users who may change flows may try another recording than the deployed one.',
     );
   const player = await startPlaying(playOptions(RED, deployed?.node, request));

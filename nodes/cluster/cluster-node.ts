@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type ClusterSettings } from '../../src/index';
-import { show } from '../../src/input';
+import type { DeviceCloudError, ClusterSettings } from '../../src/index';
+import { notConfigured, show } from '../../src/input';
 import { findNode, substitute, textOf, tlsOf } from '../common/settings';
 import {
   CLUSTER_TYPE,
@@ -30,8 +30,7 @@ export const findCluster = (RED: NodeAPI, id: string | undefined): ClusterNode |
   findNode(RED, id, CLUSTER_TYPE) as ClusterNode | undefined;
 
 export const noCluster = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
+  notConfigured(
     'The cluster of the application is missing or disabled. Open the application and choose another, or none.',
   );
 
@@ -46,8 +45,7 @@ export type Engine = Omit<ClusterSettings, 'application'>;
 function leaseOf(text: string): number {
   const lease = Number(text.trim() === '' ? DEFAULTS.lease : text);
   if (!Number.isNaN(lease)) return 1000 * lease;
-  throw new DeviceCloudError(
-    'NOT_CONFIGURED',
+  throw notConfigured(
     `The lease of the cluster must be a number of seconds from ${LEASE.min} to ${LEASE.max}, but is ${show(text)}.`,
   );
 }

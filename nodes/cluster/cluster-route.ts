@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { DeviceCloudError, testCluster } from '../../src/for-nodes';
+import { notConfigured } from '../../src/input';
 import { auditedRoute, isSameEndpoint, readSettings, type Refusal } from '../common/admin';
 import type { App } from '../common/app';
 import { toProblem } from '../common/errors';
@@ -93,7 +94,7 @@ const failed = (error: unknown): ClusterTestResult => {
 };
 
 function refusal({ reason, settings }: Refusal): ClusterTestResult {
-  const error = new DeviceCloudError('NOT_CONFIGURED', TEXTS[reason](settings.join(', ')));
+  const error = notConfigured(TEXTS[reason](settings.join(', ')));
   return { ...failed(error), reason, settings };
 }
 

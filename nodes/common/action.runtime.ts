@@ -7,6 +7,7 @@ import {
   type KeptCommands,
   type RequestProgress,
 } from '../../src/for-nodes';
+import { notConfigured } from '../../src/input';
 import type { Action, ActionNode, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { performPlan, readKept, selectionOf } from './device-call';
@@ -113,7 +114,7 @@ class ActionLife<C extends object, K extends string> {
     try {
       this.#readInputs = inputReader(RED, node, action.inputs(config), config);
     } catch (error) {
-      this.#problem ??= new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
+      this.#problem ??= notConfigured(messageOf(error));
     }
     this.#app.join(node, (problem) => this.#status.show(failureStatus(problem)));
     if (this.#problem) this.#status.show(failureStatus(this.#problem));

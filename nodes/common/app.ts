@@ -1,6 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type ClusterMember, type DeviceCloudClient } from '../../src/index';
+import type { DeviceCloudError, ClusterMember, DeviceCloudClient } from '../../src/index';
 import type { KeptCommands, NewCall } from '../../src/for-nodes';
+import { notConfigured } from '../../src/input';
 import type { Kept } from './kept';
 import { findNode } from './settings';
 import {
@@ -64,8 +65,7 @@ export interface App {
 }
 
 export const noApp = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
+  notConfigured(
     'No application is chosen, or its configuration is missing or disabled. Open the node and choose one.',
   );
 

@@ -13,7 +13,14 @@ import {
   type KeptCommands,
   type WaitingSelection,
 } from '../../src/for-nodes';
-import { invalidInput, parseChipid, parseChipids, parseFormat, show } from '../../src/input';
+import {
+  invalidInput,
+  notConfigured,
+  parseChipid,
+  parseChipids,
+  parseFormat,
+  show,
+} from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, deviceText, messageOf } from './errors';
 import { decodeMessage, encodeMessage } from './kept-message';
@@ -202,8 +209,7 @@ export function groupFollower(
   group: string,
 ): { chipids: () => Set<string>; onChange: (listener: () => void) => () => void } {
   if (!book)
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
+    throw notConfigured(
       'The application has no device book, so it has no groups: name a CSV file in its configuration.',
     );
   const name = group.trim();

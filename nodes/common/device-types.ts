@@ -1,6 +1,10 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient, type UploadDecoder } from '../../src/for-nodes';
-import { invalidInput, oneLine, parsePin, show } from '../../src/input';
+import {
+  type DeviceCloudError,
+  type DeviceCloudClient,
+  type UploadDecoder,
+} from '../../src/for-nodes';
+import { invalidInput, notConfigured, oneLine, parsePin, show } from '../../src/input';
 import { findNode } from './settings';
 import { TYPE_TYPE } from './shared.config';
 
@@ -23,9 +27,6 @@ export interface DeviceType {
 export interface TypeNode extends Node {
   deviceType: DeviceType;
 }
-
-const notConfigured = (message: string): DeviceCloudError =>
-  new DeviceCloudError('NOT_CONFIGURED', message);
 
 const unusable = (name: string, message: string): DeviceType => ({
   ...{ name, problem: notConfigured(message), pins: new Map() },

@@ -1,5 +1,5 @@
 import { DeviceCloudError } from '../../src/index';
-import { oneLine } from '../../src/input';
+import { notConfigured, oneLine } from '../../src/input';
 
 /** Turns a thrown value into an error. */
 export const asError = (thrown: unknown): Error =>
@@ -22,7 +22,6 @@ export const toProblem = (error: unknown): { code: string; message: string } =>
 
 /** The error of a node that needs the queue of a cluster. */
 export const noQueue = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
+  notConfigured(
     "The application has no cluster, and so no queue. Choose one in the application's configuration.",
   );

@@ -1,7 +1,7 @@
 // Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { DeviceCloudError, type ProxySettings, type TlsSettings } from '../../src/for-nodes';
-import { invalidInput, parseChipid, show } from '../../src/input';
+import type { DeviceCloudError, ProxySettings, TlsSettings } from '../../src/for-nodes';
+import { invalidInput, notConfigured, parseChipid, show } from '../../src/input';
 import { variableName } from './shared.config';
 
 /**
@@ -31,14 +31,13 @@ export function choiceOf<T extends string>(
 export function readListEntry(entry: unknown): string {
   const name = variableName(entry);
   if (name === undefined) return parseChipid(entry);
-  throw new DeviceCloudError(
-    'NOT_CONFIGURED',
+  throw notConfigured(
     `The environment variable ${name} is not set, so the device that it stands for is left out.`,
   );
 }
 
 const notSet = (name: string): DeviceCloudError =>
-  new DeviceCloudError('NOT_CONFIGURED', `The environment variable ${name} is not set.`);
+  notConfigured(`The environment variable ${name} is not set.`);
 
 /**
  * A setting as text. Node-RED replaces `${NAME}` in deployed nodes, unless the variable is not set; in
@@ -129,7 +128,7 @@ function nodeOf(
 ): Node | undefined {
   const node = findNode(RED, id, type);
   if (node || !id) return node;
-  throw new DeviceCloudError('NOT_CONFIGURED', `The ${what} configuration is missing or disabled.`);
+  throw notConfigured(`The ${what} configuration is missing or disabled.`);
 }
 
 /** The TLS settings of a core `tls-config` node. @throws DeviceCloudError `NOT_CONFIGURED` */

@@ -1,6 +1,5 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import {
-  DeviceCloudError,
   HISTORY_NOT_UNDERSTOOD,
   HISTORY_UNDERSTOOD,
   type ChannelListener,
@@ -11,7 +10,15 @@ import {
   type RecoverOptions,
   type Upload,
 } from '../../src/for-nodes';
-import { inShard, invalidInput, parseChipid, readShard, show, type Shard } from '../../src/input';
+import {
+  inShard,
+  invalidInput,
+  notConfigured,
+  parseChipid,
+  readShard,
+  show,
+  type Shard,
+} from '../../src/input';
 import { withFields } from '../common/action.runtime';
 import { choiceOf, substitute } from '../common/settings';
 import type { DeviceState } from './channels-status';
@@ -192,9 +199,6 @@ export interface Processes {
   readonly shard: Shard | undefined;
   readonly deliver: NonNullable<RecoverOptions['deliver']>;
 }
-
-const notConfigured = (message: string): DeviceCloudError =>
-  new DeviceCloudError('NOT_CONFIGURED', message);
 
 /**
  * Reads what a listener says about other processes.

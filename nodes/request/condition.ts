@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import { DeviceCloudError, type RequestMatch } from '../../src/for-nodes';
+import type { RequestMatch } from '../../src/for-nodes';
+import { notConfigured } from '../../src/input';
 import { BoundedExpression, MAX_READ } from '../common/bounded-expression';
 import { isObject } from '../common/shared.config';
 
@@ -48,9 +49,6 @@ function prepare(RED: NodeAPI, node: Node, expression: string): BoundedExpressio
   } catch (thrown) {
     // JSONata throws objects that are no errors.
     const { message = '' } = thrown as { message?: string };
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
-      `The expression that recognises the reply is not JSONata: ${message}`,
-    );
+    throw notConfigured(`The expression that recognises the reply is not JSONata: ${message}`);
   }
 }

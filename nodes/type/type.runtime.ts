@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import {
   bytesDecoder,
-  DeviceCloudError,
   decodeProblemText,
   DescriptionError,
   pairsDecoder,
@@ -10,7 +9,7 @@ import {
   type ToText,
   type UploadDecoder,
 } from '../../src/for-nodes';
-import { oneLine, show, uploadText } from '../../src/input';
+import { notConfigured, oneLine, show, uploadText } from '../../src/input';
 import type { Runtime } from '../common/action';
 import { deployType, type DeviceType, type TypeNode } from '../common/device-types';
 import { messageOf } from '../common/errors';
@@ -75,7 +74,7 @@ function readType(RED: NodeAPI, node: Node, config: TypeConfig): DeviceType {
   } catch (error) {
     const why = oneLine(whyOf(error), 500);
     const message = `The type ${show(name || node.id)} cannot be used: ${why}. Open it and correct that.`;
-    return { name, problem: new DeviceCloudError('NOT_CONFIGURED', message), pins: new Map() };
+    return { name, problem: notConfigured(message), pins: new Map() };
   }
 }
 

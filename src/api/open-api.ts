@@ -8,7 +8,7 @@ import type {
   UploadRecord,
   ValueDatatype,
 } from '../types';
-import { DeviceCloudError } from '../errors';
+import { notConfigured, type DeviceCloudError } from '../errors';
 import type { CallSpec, Shape } from '../http/answer';
 import type { Call } from '../http/failures';
 import {
@@ -36,10 +36,7 @@ import { deviceTitle } from '../util/show';
 
 /** The error of a call without the keys that it needs. */
 export const openApiMissing = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
-    'The open API needs the appid and the app key. Set them in the configuration.',
-  );
+  notConfigured('The open API needs the appid and the app key. Set them in the configuration.');
 
 /** The two spellings of endpoint 2 that the service's document shows. */
 export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import { DeviceCloudError } from '../errors';
+import { notConfigured } from '../errors';
 import type { ProxySettings } from '../types';
 
 /** A proxy to go through, with `Proxy-Authorization` apart, so that the URL can be shown. */
@@ -66,10 +66,10 @@ function resolve(settings: ProxySettings, target: URL): Proxy | undefined {
   try {
     url = new URL(text);
   } catch {
-    throw new DeviceCloudError('NOT_CONFIGURED', 'The address of the proxy is not a URL.');
+    throw notConfigured('The address of the proxy is not a URL.');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new DeviceCloudError('NOT_CONFIGURED', 'The proxy must be an http:// or https:// one.');
+    throw notConfigured('The proxy must be an http:// or https:// one.');
   }
   const username = settings.username ?? decode(url.username);
   const password = settings.password ?? decode(url.password);

@@ -1,4 +1,4 @@
-import { DeviceCloudError, invalidInput, withoutCode } from '../errors';
+import { DeviceCloudError, invalidInput, notConfigured, withoutCode } from '../errors';
 import { hash32 } from '../util/hash32';
 import { show } from '../util/show';
 import { readInput } from './values';
@@ -80,8 +80,7 @@ export function readShard(text: string): Shard {
   const [, index, count] = FORM.exec(text) ?? [];
   const shard = { index: Number(index), count: Number(count) };
   if (shard.count >= 1 && shard.count <= MOST && shard.index < shard.count) return shard;
-  throw new DeviceCloudError(
-    'NOT_CONFIGURED',
+  throw notConfigured(
     `The shard must be an ordinal and a count, such as 0/3, with the ordinal from 0 to the count less one and at most ${MOST} ` +
       `shares, but is ${show(text)}.`,
   );

@@ -15,7 +15,7 @@ export { parseDatatype, parseValueDatatype, parseKey, readInput } from './values
 export { parsePeriod } from './day';
 export { parseCodes, parseDuration, parseLevel, parsePin, type LevelCodes } from './gpio';
 export { parseFormat, pushMessage } from './push-payload';
-export { invalidInput } from '../errors';
+export { invalidInput, notConfigured } from '../errors';
 export { PatternBudget } from '../util/bounded-pattern';
 export { decodeBase64 } from '../util/base64';
 export { JsonLimitError } from '../util/json';
