@@ -3,6 +3,8 @@ import type { Simulator, PlayOptions } from '../../src/simulator/index';
 import { notConfigured } from '../../src/input';
 import { messageOf } from '../common/errors';
 
+export type { Simulator };
+
 /** A use of the simulator that all config nodes of a Node-RED share. */
 interface SimulatorUse {
   ready: Promise<Simulator>;

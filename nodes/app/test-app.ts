@@ -20,7 +20,7 @@ import {
 } from './deployed';
 import { clientOptions, playOptions } from './options';
 import { helpWith } from './refused';
-import { startPlaying, useSimulator, type SharedSimulator } from './simulator';
+import { startPlaying, useSimulator, type SharedSimulator, type Simulator } from './simulator';
 import { testChannel } from './test-channel';
 import { refusalText, testSettings, type TestRequest, type TestSettings } from './test-settings';
 
@@ -141,6 +141,23 @@ async function testClient(
   return { ...result, channel, devices };
 }
 
+/** Tries a simulator of this process. @param deployed the node that uses it */
+async function testLocal(
+  RED: NodeAPI,
+  { baseUrl, appid, appkey, serverKey, serverPassword }: Simulator,
+  deployed: AppNode | undefined,
+  timeout: number,
+): Promise<TestResult> {
+  const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
+  const client = new DeviceCloudClient(options);
+  try {
+    const tested = { client, options, deployed, timeout };
+    return await testClient(RED, tested, { open: true, server: true });
+  } finally {
+    await client.close();
+  }
+}
+
 async function testSimulator(
   RED: NodeAPI,
   shared: SharedSimulator,
@@ -148,17 +165,9 @@ async function testSimulator(
 ): Promise<TestResult> {
   const use = useSimulator(shared);
   try {
-    const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
-    const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
-    const client = new DeviceCloudClient(options);
-    try {
-      // Whatever they are set to otherwise, all have the same simulator.
-      const deployed = runningApps(RED).find(({ saved }) => serviceOf(saved) === 'simulator')?.node;
-      const tested = { client, options, deployed, timeout };
-      return await testClient(RED, tested, { open: true, server: true });
-    } finally {
-      await client.close();
-    }
+    // Whatever they are set to otherwise, all have the same simulator.
+    const deployed = runningApps(RED).find(({ saved }) => serviceOf(saved) === 'simulator')?.node;
+    return await testLocal(RED, await use.ready, deployed, timeout);
   } finally {
     await use.leave();
   }
@@ -179,14 +188,9 @@ async function testRecording(
       'Only users who may change flows may try another recording than the deployed one.',
     );
   const player = await startPlaying(playOptions(RED, deployed?.node, request));
-  const { baseUrl, appid, appkey, serverKey, serverPassword } = player;
-  const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
-  const client = new DeviceCloudClient(options);
   try {
-    const tested = { client, options, deployed: undefined, timeout };
-    return await testClient(RED, tested, { open: true, server: true });
+    return await testLocal(RED, player, undefined, timeout);
   } finally {
-    await client.close();
     await player.close();
   }
 }

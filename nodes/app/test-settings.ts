@@ -11,22 +11,9 @@ import type { AppSettings } from './options';
 export type TestRequest = AppSettings & { id?: string };
 
 const SETTINGS = [
-  ...[
-    'id',
-    'service',
-    'recording',
-    'speed',
-    'loop',
-    'baseUrl',
-    'appid',
-    'timeout',
-    'heartbeat',
-    'ping',
-    'timestampUnit',
-  ],
-  ...['connections', 'deviceGap', 'historyEncoding', 'historyZone', 'charset'],
-  ...['postParameters', 'signCase'],
-  ...['tls', 'proxy'],
+  ...['id', 'service', 'recording', 'speed', 'loop', 'baseUrl', 'appid'],
+  ...['timeout', 'heartbeat', 'ping', 'connections', 'deviceGap', 'tls', 'proxy'],
+  ...['timestampUnit', 'historyEncoding', 'historyZone', 'charset', 'postParameters', 'signCase'],
 ];
 const isSimulated = (service: string): service is 'simulator' | 'recording' =>
   service === 'simulator' || service === 'recording';
