@@ -48,11 +48,9 @@ export class DecodeQueue {
     this.#waiting.set(chipid, sent);
   }
 
-  /** Does something once all uploads of a device that wait have been emitted. */
-  after(chipid: string, act: () => void): void {
-    const waiting = this.#waiting.get(chipid);
-    if (waiting) void waiting.then(act);
-    else act();
+  /** @returns what resolves once all uploads of a device that wait have been emitted; undefined if none waits */
+  waits(chipid: string): Promise<void> | undefined {
+    return this.#waiting.get(chipid);
   }
 
   /** Resolves once nothing waits any more, or it has taken too long. */

@@ -137,8 +137,8 @@ class ListenLife implements DevicesListener {
     else this.#decoding.add(chipid, body.length, decoded);
   }
 
-  whenEmitted(chipid: string, act: () => void): void {
-    this.#decoding.after(chipid, act);
+  waits(chipid: string): Promise<void> | undefined {
+    return this.#decoding.waits(chipid);
   }
 
   #emit({ message, error }: UploadMessage): void {

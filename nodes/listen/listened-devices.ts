@@ -23,15 +23,15 @@ import { withFields } from '../common/action.runtime';
 import { choiceOf, substitute } from '../common/settings';
 import type { DeviceState } from './channels-status';
 import type { ListenConfig } from './listen.config';
-import type { Positions } from './positions';
+import type { KeptPosition, Positions } from './positions';
 
 /** What a listener does when something happens on its devices' channels. */
 export interface DevicesListener {
   onUpload(upload: Upload): void;
   /** Called when a channel's state or the set of devices has changed. */
   onChange(): void;
-  /** Does something once the uploads of a device that have arrived are emitted. */
-  whenEmitted(chipid: string, act: () => void): void;
+  /** @returns what resolves once the uploads of a device that have arrived are emitted; undefined if they are */
+  waits(chipid: string): Promise<void> | undefined;
   /**
    * Called when something is wrong with a device's channel or its recovery, in words for the log.
    * @param kind the same for all faults of a kind, whatever the device
@@ -98,17 +98,19 @@ class KeptDevice extends ListenedDevice {
     chipid: string,
     listener: DevicesListener,
     recover: Recover,
-    private readonly positions: Positions,
+    private readonly position: KeptPosition,
   ) {
     super(chipid, listener, recover);
   }
 
   get start(): Position | undefined {
-    return this.positions.get(this.chipid);
+    return this.position.get();
   }
 
   saveLater(position: () => Position): void {
-    this.listener.whenEmitted(this.chipid, () => this.positions.set(this.chipid, position));
+    const waits = this.listener.waits(this.chipid);
+    if (waits) void waits.then(() => this.position.set(position));
+    else this.position.set(position);
   }
 }
 
@@ -132,7 +134,7 @@ export class ListenedDevices {
     const { client, listener, recover, shard } = this;
     if (this.#devices.has(chipid) || (shard && !inShard(chipid, shard))) return;
     const device = recover?.positions
-      ? new KeptDevice(chipid, listener, recover, recover.positions)
+      ? new KeptDevice(chipid, listener, recover, recover.positions.of(chipid))
       : new ListenedDevice(chipid, listener, recover);
     const subscription = client.listen(chipid, device, recover && device);
     device.subscription = subscription;
