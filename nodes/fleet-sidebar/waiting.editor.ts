@@ -50,6 +50,9 @@ const whatText = ({ kind, pin, level }: WaitingChoice): string =>
 const untilText = ({ until }: WaitingChoice, now: number): string =>
   t('waits.until', { until: clockText(until, now) });
 
+const betweenText = ({ since, until }: WaitingChoice, now: number): string =>
+  t('waits.between', { since: clockText(since, now), until: clockText(until, now) });
+
 /** The name of the node that a command came from; undefined if it is not in the editor. */
 function nodeName(id: string | undefined): string | undefined {
   const node = id === undefined ? undefined : RED.nodes.node(id);
@@ -78,7 +81,7 @@ export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
     $('<li>').append(
       $('<span>').text(whatText(command)),
       cancelButton(tab, t('waits.cancel'), { ids: [command.id] }),
-      $('<small>').text(`${t(`waits.${command.when}`)}, ${untilText(command, now)}`),
+      $('<small>').text(`${t(`waits.${command.when}`)}, ${betweenText(command, now)}`),
       $('<small>').append(nodeButton(command.node)),
     ),
   );
