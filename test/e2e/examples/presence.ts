@@ -15,8 +15,10 @@ export function presence(stage: Stage): void {
       const { simulator } = scene;
       await scene.waitStatus('Who comes and goes?', '3/3');
       await scene.press('Let 10000003 drop out for 20 s');
-      const [offline, online] = await scene.waitShown('Notification', 2);
+      const [offline] = await scene.waitShown('Notification');
       assert.match(String(offline), new RegExp(`^${THREE} is offline since \\d`));
+      simulator.wake(THREE);
+      const [, online] = await scene.waitShown('Notification', 2);
       assert.equal(online, `${THREE} is online again.`);
       assert.equal(simulator.device(THREE).online, true);
       simulator.sleep(TWO);
@@ -34,7 +36,8 @@ export function presence(stage: Stage): void {
         named(nodes, 'Who comes and goes?')['refresh'] = '1';
         const button = named(nodes, 'Let 10000003 drop out for 20 s');
         assert.equal(button['payload'], '{"sleep":20}');
-        button['payload'] = '{"sleep":4}';
+        // Until the test has seen that it is gone.
+        button['payload'] = '{"sleep":600}';
         return nodes;
       },
     },
