@@ -46,11 +46,12 @@ describe('secrets that were entered as credentials, whatever goes wrong', () => 
   }
 
   it('are nowhere when a channel cannot be opened', async () => {
-    for (const [index, fault] of UPGRADES.entries()) {
+    const pushes = UPGRADES.map((fault, index) => {
       const chipid = deviceOf(EVENTS.length + index);
       here.simulator.fail(fault, { chipid });
-      await here.askAll({ 'push-over-channel': { chipid, payload: 'x' } });
-    }
+      return { chipid, payload: 'x' };
+    });
+    await here.askAll({ 'push-over-channel': pushes });
     here.simulator.heal();
     await here.check();
   });

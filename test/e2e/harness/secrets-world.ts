@@ -37,8 +37,8 @@ export interface SecretsWorld {
   red: NodeRed;
   observer: Observer;
   hosts: Hosts;
-  /** Sends one message to each of the nodes, and waits until all have ended. */
-  askAll(messages: Readonly<Record<string, object>>): Promise<void>;
+  /** Sends each of the nodes its message, or several, and waits until all have ended. */
+  askAll(messages: Readonly<Record<string, object | readonly object[]>>): Promise<void>;
   /** Fails if a secret or a signature is anywhere. */
   check(): Promise<void>;
   /** Fails if a secret or a signature is in a text. */
@@ -125,9 +125,11 @@ export function secretsWorld(): SecretsWorld {
       (await world.red.records()).filter(
         ({ name, kind }) => name in messages && (kind === 'error' || kind === 'complete'),
       ).length;
-    const due = (await ends()) + Object.keys(messages).length;
+    let due = await ends();
     for (const [name, message] of Object.entries(messages)) {
-      await world.red.inject(name, { ...message });
+      const all = [message].flat().map((each) => ({ ...each }));
+      due += all.length;
+      await world.red.inject(name, ...all);
     }
     await until(async () => (await ends()) >= due, 'every message has ended', PATIENCE);
   };
