@@ -10,32 +10,40 @@ const msg = { chipid: '10000001', payload: 1, pin: 1, key: 'uptime' };
 describe('the time-out of a node that waits for a device', () => {
   useNodeRed();
 
-  for (const [name, properties] of [
+  const CALLS = [
     ['push', {}],
     ['gpio', {}],
     ['gpio', { operation: 'read' }],
     ['rt-status', {}],
     ['refresh', {}],
     ['reboot', {}],
-  ] as const) {
-    it(`is its own, not the application's: ${name} ${JSON.stringify(properties)}`, async () => {
-      const cloud = await startCloud();
-      cloud.fail('hang');
-      await load([cloudApp(cloud, { timeout: '60' }), node(name, { ...properties, timeout: '1' })]);
-      const { error } = await fail(name, msg, 'TIMEOUT');
+  ] as const;
+
+  it("is its own, not the application's", async () => {
+    const cloud = await startCloud();
+    cloud.fail('hang');
+    const nodes = CALLS.map(([kind, properties], index) =>
+      node(kind, { ...properties, id: `${kind} ${index}`, timeout: '1' }),
+    );
+    await load([cloudApp(cloud, { timeout: '60' }), ...nodes]);
+    // A device has its commands one after the other.
+    const ends = nodes.map(({ id }, index) =>
+      fail(id, { ...msg, chipid: String(10000001 + index) }, 'TIMEOUT'),
+    );
+    for (const { error } of await Promise.all(ends))
       assert.match(
         error.message,
         /^TIMEOUT: no answer in 1 s\. .*Whether the device acted is unknown/,
       );
-    });
+  });
 
+  for (const [name, properties] of CALLS)
     it(`must be a number of seconds: ${name} ${JSON.stringify(properties)}`, async () => {
       const cloud = await startCloud();
       await load([cloudApp(cloud), node(name, { ...properties, timeout: 'soon' })]);
       await fail(name, msg, 'NOT_CONFIGURED');
       assert.equal(cloud.requests.length, 0);
     });
-  }
 
   it('is 12 s for a node that was saved without one, and goes to the client in ms', () => {
     const read = (saved: Partial<typeof DEVICE_CALL>): number =>
