@@ -31,16 +31,6 @@ for (const language of ['en-US', 'zh-CN'] as const) {
         .not('#no-cluster-note, #online-row').toArray().filter((row) => row.checkVisibility())
         .map((row) => row.id || $(row).find('[id^=node-input]').attr('id') || row.className)`);
 
-    for (const type of [...TO_DEVICES, ...OTHERS]) {
-      it(`${type} shows few rows, and folds what is seldom set`, async () => {
-        await openDialog(here.editor, await add(type));
-        const seen = await rows();
-        await here.editor.picture(`new-${type}-${language}`);
-        await closeDialog(here.editor, 'cancel');
-        assert.ok(seen.length <= (type === 'request' ? MOST_OF_REQUEST : MOST), seen.join());
-      });
-    }
-
     it('says the same word as the palette', async () => {
       for (const type of [...TO_DEVICES, ...OTHERS]) {
         const id = await add(type);
@@ -54,6 +44,16 @@ for (const language of ['en-US', 'zh-CN'] as const) {
     });
 
     if (language === 'zh-CN') return;
+
+    for (const type of [...TO_DEVICES, ...OTHERS]) {
+      it(`${type} shows few rows, and folds what is seldom set`, async () => {
+        await openDialog(here.editor, await add(type));
+        const seen = await rows();
+        await here.editor.picture(`new-${type}-${language}`);
+        await closeDialog(here.editor, 'cancel');
+        assert.ok(seen.length <= (type === 'request' ? MOST_OF_REQUEST : MOST), seen.join());
+      });
+    }
 
     it('has to be given its device before it can be deployed', async () => {
       for (const type of TO_DEVICES) {
