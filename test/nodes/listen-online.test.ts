@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import assert from 'node:assert/strict';
 import { OnlineDevices } from '../../nodes/listen/online';
 import type { Simulator } from '../../src/simulator';
@@ -8,6 +7,7 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { inEachDialect } from '../../tooling/dialect';
+import { tick, useClock } from '../support/clock';
 
 const [ONE, TWO] = ['10000001', '10000002'] as const;
 const DAY = 24 * 3600_000;
@@ -67,8 +67,7 @@ inEachDialect('a listener to every online device', () => {
 });
 
 describe('the devices that were seen online', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   const world = (saved?: unknown) => {
     let now = 100 * DAY;
@@ -168,7 +167,7 @@ describe('the devices that were seen online', () => {
     for (let minute = 0; minute < 59; minute++) {
       pass(60_000);
       read('1');
-      mock.timers.tick(60_000);
+      tick(60_000);
       await settled(3);
     }
     assert.equal(written.length, 1);

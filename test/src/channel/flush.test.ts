@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { FlushQueue, PingAnswers } from '../../../src/channel/keepalive';
+import { tick, useClock } from '../../support/clock';
 
 describe('a flush of what a peer has sent', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   const start = ({ watched = true, answers = true }) => {
     const flushed: string[] = [];
@@ -35,7 +34,7 @@ describe('a flush of what a peer has sent', () => {
     const { flushed, queue, add } = start({});
     add('flush');
     queue.heard();
-    mock.timers.tick(60_000);
+    tick(60_000);
     assert.deepEqual(flushed, []);
     queue.heard();
     queue.pong(1);
@@ -45,9 +44,9 @@ describe('a flush of what a peer has sent', () => {
   it('gives up on a peer that still sends frames but no pongs', () => {
     const { flushed, queue, add } = start({});
     add('flush');
-    mock.timers.tick(5000);
+    tick(5000);
     queue.heard();
-    mock.timers.tick(5000);
+    tick(5000);
     assert.deepEqual(flushed, ['flush']);
   });
 
@@ -58,9 +57,9 @@ describe('a flush of what a peer has sent', () => {
     it(`waits no longer than 5 s ${what}`, () => {
       const { flushed, add } = start(options);
       add('flush');
-      mock.timers.tick(4999);
+      tick(4999);
       assert.deepEqual(flushed, []);
-      mock.timers.tick(1);
+      tick(1);
       assert.deepEqual(flushed, ['flush']);
     });
   }

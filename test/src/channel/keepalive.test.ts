@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { Keepalive, PingAnswers } from '../../../src/channel/keepalive';
 import { TimerQueue } from '../../../src/channel/timer-queue';
+import { tick, useClock } from '../../support/clock';
 
 const MINUTE = 60_000;
 const STEP = 50;
 
-/** Lets time pass in small steps: a timer that another one starts then begins at its own time. */
-function pass(ms: number): void {
-  for (let left = ms; left > 0; left -= STEP) mock.timers.tick(Math.min(left, STEP));
-}
-
 describe('the keepalive of a channel', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   const start = (
     seconds: { heartbeat?: number; ping?: number },
@@ -43,27 +37,27 @@ describe('the keepalive of a channel', () => {
 
     it('comes first after a random part of the period, and then every period', () => {
       const { seen, keepalive } = beats(300);
-      pass(150_000 - 1);
+      tick(150_000 - 1, STEP);
       assert.equal(seen.beats, 0);
-      pass(1);
+      tick(1, STEP);
       assert.equal(seen.beats, 1);
-      pass(15 * MINUTE);
+      tick(15 * MINUTE, STEP);
       assert.equal(seen.beats, 4);
       keepalive.stop();
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.equal(seen.beats, 4);
     });
 
     it('can be stopped before the first', () => {
       const { seen, keepalive } = beats(300);
       keepalive.stop();
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.equal(seen.beats, 0);
     });
 
     it('is off with 0', () => {
       const { seen } = beats(0);
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.equal(seen.beats, 0);
     });
   });
@@ -73,30 +67,30 @@ describe('the keepalive of a channel', () => {
 
     it('takes at most 90 s with a ping every 30 s, after two pings', () => {
       const { seen } = watch(30);
-      pass(60_000);
+      tick(60_000, STEP);
       assert.deepEqual(seen, { beats: 0, pings: 2, silent: 0 });
-      pass(30_000);
+      tick(30_000, STEP);
       assert.deepEqual(seen, { beats: 0, pings: 2, silent: 1 });
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.deepEqual(seen, { beats: 0, pings: 2, silent: 1 }, 'it is reported once');
     });
 
     it('continues to ping a peer that has never answered one, until it does', () => {
       const answers = new PingAnswers();
       const { seen, keepalive } = watch(30, answers);
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.equal(seen.silent, 0);
       assert.ok(seen.pings >= 119, `${seen.pings} pings in an hour`);
       answers.answered();
       keepalive.heard();
-      pass(90_000);
+      tick(90_000, STEP);
       assert.equal(seen.silent, 1);
     });
 
     it('does not end a connection whose peer answers every other ping', () => {
       const { seen, keepalive } = watch(30);
       for (let minute = 0; minute < 60; minute++) {
-        pass(MINUTE);
+        tick(MINUTE, STEP);
         keepalive.heard();
       }
       assert.equal(seen.silent, 0);
@@ -107,31 +101,31 @@ describe('the keepalive of a channel', () => {
       const answers = answering();
       for (let connection = 0; connection < 4; connection++) {
         const { seen } = watch(30, answers);
-        pass(90_000);
+        tick(90_000, STEP);
         assert.equal(seen.silent, 1);
       }
       answers.answered();
       for (let connection = 0; connection < 5; connection++) {
         const { seen } = watch(30, answers);
-        pass(90_000);
+        tick(90_000, STEP);
         assert.equal(seen.silent, 1);
       }
       const { seen } = watch(30, answers);
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.equal(seen.silent, 0);
     });
 
     it('can be stopped', () => {
       const { seen, keepalive } = watch(30);
-      pass(30_000);
+      tick(30_000, STEP);
       keepalive.stop();
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.deepEqual(seen, { beats: 0, pings: 1, silent: 0 });
     });
 
     it('is off with 0', () => {
       const { seen } = watch(0);
-      pass(60 * MINUTE);
+      tick(60 * MINUTE, STEP);
       assert.deepEqual(seen, { beats: 0, pings: 0, silent: 0 });
     });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { KeptSubscriptions } from '../../../src/channel/pool';
+import { tick, useClock } from '../../support/clock';
 
 const MINUTE = 60_000;
 
@@ -13,25 +13,24 @@ describe('the subscriptions of commands', () => {
       return { release: () => released++ };
     });
 
+  useClock();
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setTimeout'] });
     kept = new KeptSubscriptions();
     [opened, released] = [0, 0];
   });
-  afterEach(() => mock.reset());
 
   it('are shared, and released five minutes after the last use', () => {
     const [first, second] = [use(), use()];
     assert.deepEqual([first === second, opened], [true, 1]);
     kept.leave('1', first);
-    mock.timers.tick(9 * MINUTE);
+    tick(9 * MINUTE);
     kept.leave('1', second);
-    mock.timers.tick(4 * MINUTE);
+    tick(4 * MINUTE);
     const third = use();
-    mock.timers.tick(9 * MINUTE);
+    tick(9 * MINUTE);
     assert.deepEqual([opened, released], [1, 0]);
     kept.leave('1', third);
-    mock.timers.tick(5 * MINUTE);
+    tick(5 * MINUTE);
     assert.deepEqual([opened, released], [1, 1]);
   });
 
@@ -41,7 +40,7 @@ describe('the subscriptions of commands', () => {
     kept.leave('1', used);
     assert.equal(released, 1);
     kept.leave('1', use());
-    mock.timers.tick(9 * MINUTE);
+    tick(9 * MINUTE);
     assert.deepEqual([opened, released], [2, 2]);
   });
 });

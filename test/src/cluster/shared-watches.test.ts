@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import type { ClusterListener } from '../../../src/cluster/types';
 import { shareWatches } from '../../../src/cluster/fleet';
 import type { WatchPlace } from '../../../src/fleet/watch/watch-types';
+import { tick, useClock } from '../../support/clock';
 
 /** The messages of watches, as `to kind chipids`, and the changes of the cluster that are reported to them. */
 function subject() {
@@ -36,16 +36,15 @@ function subject() {
 }
 
 describe('the state that a watch sends to other processes', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('contains its own devices that have changed, several at once', () => {
     const { posted, place } = subject();
     assert.deepEqual(posted(), ['all watching']);
     for (const chipid of ['1', '2', '3']) place.changed(chipid);
     assert.deepEqual(posted(), []);
-    mock.timers.tick(200);
-    mock.timers.tick(200);
+    tick(200);
+    tick(200);
     assert.deepEqual(posted(), ['all watched 1 2']);
   });
 

@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { KeptPins, type PinCalls } from '../../../src/commands/keep';
 import type { KeeperOptions, KeptPin, PinKeeper } from '../../../src/commands/kept-pin';
@@ -6,6 +5,7 @@ import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { parseCodes, readLevels } from '../../../src/input/gpio';
 import { settled } from '../../../tooling/until';
 import { FakeChannels, FakeList } from './waiting-world';
+import { tick } from '../../support/clock';
 
 /** A call that has reached a device: when, in seconds, and which. */
 export type PinCall = [at: number, call: string];
@@ -29,15 +29,14 @@ export const optionsOf = (keeper = NO_KEEPER, check = 300): KeeperOptions => ({
   ...{ keeper, check: check * 1000, codes: parseCodes({ 0: 0, 1: 1 }), seconds: 12 },
 });
 
-/** Pins that are kept, on devices, a list and a clock that a test has in its hand. Mock `setTimeout` first. */
+/** Pins that are kept, on devices, a list and a clock that a test has in its hand. */
 export function keepWorld() {
-  let clock = 1_000_000;
-  const now = (): number => clock;
-  const list = new FakeList(now, () => undefined);
+  const began = Date.now();
+  const list = new FakeList(() => undefined);
   const channels = new FakeChannels(() => undefined);
   const devices = new Map<string, PinDevice>();
   const calls: PinCall[] = [];
-  const timers = new TimerQueue(now);
+  const timers = new TimerQueue(Date.now);
   const deviceOf = (chipid: string): PinDevice => {
     const device = devices.get(chipid) ?? new PinDevice();
     devices.set(chipid, device);
@@ -50,7 +49,7 @@ export function keepWorld() {
     if (state.isQueued) await new Promise<void>((resolve) => gates.push(resolve));
   };
   const reach = (chipid: string, call: string): PinDevice => {
-    calls.push([clock / 1000 - 1000, `${chipid} ${call}`]);
+    calls.push([(Date.now() - began) / 1000, `${chipid} ${call}`]);
     const device = deviceOf(chipid);
     const failure = device.failures.shift() ?? (device.isOn ? undefined : 'TIMEOUT');
     if (failure) throw new DeviceCloudError(failure, 'it failed');
@@ -76,7 +75,7 @@ export function keepWorld() {
   };
   const make = (): KeptPins =>
     new KeptPins({
-      ...{ calls: pinCalls, channels, timers, now },
+      ...{ calls: pinCalls, channels, timers, now: Date.now },
       list: {
         read: async () => ({ ...(await list.read()), devices: onlineNow(), invalid: list.invalid }),
         poll: (_ms, user) => list.poll(0, { onReading: () => user.onReading(reading()) }),
@@ -84,7 +83,11 @@ export function keepWorld() {
     });
   const onlineNow = (): Map<string, never> =>
     new Map(list.online.map((each) => [each, {} as never]));
-  const reading = () => ({ at: now() - list.age, devices: onlineNow(), invalid: list.invalid });
+  const reading = () => ({
+    at: Date.now() - list.age,
+    devices: onlineNow(),
+    invalid: list.invalid,
+  });
   let pins = make();
   const states: string[] = [];
   const keeper: PinKeeper = {
@@ -106,9 +109,8 @@ export function keepWorld() {
     /** Lets time pass, with a reading of the list each minute. */
     async pass(seconds: number): Promise<void> {
       for (let left = seconds; left > 0; left -= 1) {
-        clock += 1000;
-        mock.timers.tick(1000);
-        if ((clock / 1000) % 60 === 0) list.refresh();
+        tick(1000);
+        if ((Date.now() / 1000) % 60 === 0) list.refresh();
         await settled(20);
       }
     },
@@ -116,7 +118,7 @@ export function keepWorld() {
     async restart(seconds: number): Promise<void> {
       const saved: unknown = JSON.parse(JSON.stringify(pins.saved(keeper)));
       pins.close();
-      clock += seconds * 1000;
+      tick(seconds * 1000);
       pins = make();
       pins.restore(saved, optionsOf(keeper));
       await settled(20);

@@ -3,18 +3,16 @@ import { mock } from 'node:test';
 import { MAX_KEPT } from '../../../src/commands/keep';
 import { settled } from '../../../tooling/until';
 import { keepWorld, optionsOf, type PinCall } from './keep-world';
+import { useClock } from '../../support/clock';
 
 describe('a pin that is kept', () => {
   let world: ReturnType<typeof keepWorld>;
+  useClock();
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setTimeout'] });
     world = keepWorld();
     world.list.online = ['1'];
   });
-  afterEach(() => {
-    world.pins.close();
-    mock.timers.reset();
-  });
+  afterEach(() => world.pins.close());
 
   it('is set at once, and believed when it was read back', async () => {
     assert.equal(await world.keep('1', 5, 1), 'pending');

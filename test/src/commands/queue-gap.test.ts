@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { commands } from '../support/commands';
 import { failure } from '../support/failure';
 import { settled } from '../../../tooling/until';
+import { pass, tick, useClock } from '../../support/clock';
 
 describe('the gap between two commands to a device', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('runs from the end of one to the start of the next, also for one that comes meanwhile', async () => {
     const { queues, started, run, end } = commands(500);
@@ -17,15 +16,13 @@ describe('the gap between two commands to a device', () => {
     void run('2', 'c');
     await settled();
     assert.deepEqual(started, ['a', 'c'], 'another device does not wait');
-    mock.timers.tick(499);
-    await settled();
+    await pass(499);
     assert.deepEqual(started, ['a', 'c']);
-    mock.timers.tick(1);
-    await settled();
+    await pass(1);
     assert.deepEqual(started, ['a', 'c', 'b']);
     await end('b');
     await end('c');
-    mock.timers.tick(500);
+    tick(500);
     assert.equal(queues.size, 0, 'the last gap ends, too');
   });
 
@@ -37,8 +34,7 @@ describe('the gap between two commands to a device', () => {
     const waiting = run('1', 'b');
     queues.close();
     await failure(waiting, 'UNREACHABLE');
-    mock.timers.tick(10_000);
-    await settled();
+    await pass(10_000);
     assert.deepEqual(started, ['a']);
   });
 });

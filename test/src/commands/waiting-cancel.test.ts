@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { failure } from '../support/failure';
 import { settled } from '../../../tooling/until';
 import { waitingWorld } from './waiting-world';
+import { useClock } from '../../support/clock';
 
 const EDGE = 'set_gpio_edge/1/';
 
 describe('commands that wait for their devices', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock(1000);
 
   it('are listed by what they do, since when, until when and whose they are, in their order', async () => {
     const world = waitingWorld();

@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
@@ -8,6 +7,7 @@ import { DeviceCommands, type Listing } from '../../../src/commands/waiting';
 import type { CallProgress, When } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
+import { pass } from '../../support/clock';
 
 /** What happened, in order: signs of a device, a call without an answer, and commands. */
 export type WaitingEvent =
@@ -26,11 +26,9 @@ export class FakeList {
   /** Records without a chip number. */
   invalid = 0;
   users: { onReading(reading: Listing): void }[] = [];
-  readonly #now: () => number;
   readonly #note: Note;
 
-  constructor(now: () => number, note: Note) {
-    this.#now = now;
+  constructor(note: Note) {
     this.#note = note;
   }
 
@@ -55,7 +53,7 @@ export class FakeList {
 
   #reading(): Listing {
     for (const device of this.online) this.#note({ kind: 'listing', device });
-    return { at: this.#now() - this.age, devices: new Set(this.online) };
+    return { at: Date.now() - this.age, devices: new Set(this.online) };
   }
 }
 
@@ -94,21 +92,19 @@ export interface Fate {
 
 /** Commands to devices whose lists, uploads, answers and clock a test has in its hand. Mock `setTimeout` first. */
 export function waitingWorld(gap = 0) {
-  let clock = 1000;
-  const now = (): number => clock;
   const events: WaitingEvent[] = [];
   const note = (event: WaitingEvent): void => void events.push(event);
-  const list = new FakeList(now, note);
+  const list = new FakeList(note);
   const channels = new FakeChannels(note);
   const loads: string[] = [];
   const queues = new Queues(gap);
-  const timers = new TimerQueue(now);
+  const timers = new TimerQueue(Date.now);
   const registry = {
     onHeld: (chipid: string, held: number): void => void loads.push(`${chipid}:${held}`),
     onError: (): void => undefined,
     titleOf: String,
   };
-  const commands = new DeviceCommands({ channels, queues, timers, list, now, registry });
+  const commands = new DeviceCommands({ channels, queues, timers, list, now: Date.now, registry });
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
 
@@ -152,11 +148,7 @@ export function waitingWorld(gap = 0) {
       running.delete(name);
       await settled(3);
     },
-    async pass(seconds: number): Promise<void> {
-      clock += seconds * 1000;
-      mock.timers.tick(seconds * 1000);
-      await settled(3);
-    },
+    pass: (seconds: number): Promise<void> => pass(seconds * 1000, 3),
     close(): void {
       commands.close();
       queues.close();

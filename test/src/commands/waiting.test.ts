@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { MAX_WAITING_IN_ALL } from '../../../src/commands/waiting';
 import type { CallProgress } from '../../../src/types';
 import { failure, failures } from '../support/failure';
 import { settled } from '../../../tooling/until';
 import { waitingWorld } from './waiting-world';
+import { useClock } from '../../support/clock';
 
 const states = ({ progress }: { progress: readonly { state: string }[] }): string =>
   progress.map(({ state }) => state).join(' ');
 
 describe('a command that waits for its device', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('with `online` is sent at once if the list has the device, without opening its channel', async () => {
     const world = waitingWorld();

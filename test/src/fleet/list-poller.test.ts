@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { ListPoller, type ListReading } from '../../../src/fleet/list-poller';
 import type { DeviceRecord } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
+import { pass, useClock } from '../../support/clock';
 
 const record = (chipid: unknown): DeviceRecord => ({ chipid, name: null }) as DeviceRecord;
 
@@ -35,10 +35,6 @@ function createSubject() {
       asked.at(-1)?.reject(new Error('failed'));
       await settled();
     },
-    async pass(seconds: number): Promise<void> {
-      mock.timers.tick(seconds * 1000);
-      await settled();
-    },
   };
 }
 
@@ -55,34 +51,33 @@ function user() {
 }
 
 describe('the poller of the list', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('polls once for all users, at the shortest of their intervals, and stops with the last', async () => {
     const subject = createSubject();
     const [slow, fast] = [user(), user()];
     const leaveSlow = subject.poller.poll(60, slow);
     await subject.answer('1');
-    await subject.pass(30);
+    await pass(30_000);
     assert.equal(subject.readings(), 1);
     const leaveFast = subject.poller.poll(10, fast);
     assert.equal(subject.readings(), 2, 'a list for the one that joins');
     await subject.answer('2');
-    await subject.pass(0);
+    await pass(0);
     assert.equal(subject.readings(), 3, 'the turn that is overdue now');
     await subject.answer('3');
-    await subject.pass(10);
+    await pass(10_000);
     await subject.answer('4');
     assert.deepEqual(slow.readings, [['1'], ['2'], ['3'], ['4']]);
     assert.deepEqual(fast.readings, [['2'], ['3'], ['4']]);
     leaveFast();
-    await subject.pass(59);
+    await pass(59_000);
     assert.equal(subject.readings(), 4);
-    await subject.pass(1);
+    await pass(1000);
     await subject.answer();
     assert.equal(subject.readings(), 5);
     leaveSlow();
-    await subject.pass(1000);
+    await pass(1_000_000);
     assert.equal(subject.readings(), 5);
   });
 
@@ -90,11 +85,11 @@ describe('the poller of the list', () => {
     const subject = createSubject();
     subject.poller.poll(10, {});
     await subject.answer();
-    await subject.pass(5);
+    await pass(5000);
     const onDemand = subject.poller.read();
     await subject.answer();
     await onDemand;
-    await subject.pass(5);
+    await pass(5000);
     await subject.answer();
     assert.deepEqual(
       subject.taken.map(({ polled }) => polled),
@@ -108,7 +103,7 @@ describe('the poller of the list', () => {
     await subject.answer();
     for (let second = 0; second < 10; second++) {
       const read = subject.poller.read();
-      await subject.pass(1);
+      await pass(1000);
       await subject.answer();
       await read;
     }
@@ -123,7 +118,7 @@ describe('the poller of the list', () => {
     assert.equal(first, second);
     assert.deepEqual([...first!.devices.keys()], ['1', '7']);
     assert.equal(first!.invalid, 1);
-    await subject.pass(5);
+    await pass(5000);
     assert.equal(await subject.poller.read(5000), first);
     assert.equal(subject.readings(), 1);
     void subject.poller.read(4999);
@@ -136,11 +131,11 @@ describe('the poller of the list', () => {
     subject.poller.poll(10, polling);
     await subject.fail();
     assert.deepEqual([polling.errors.length, subject.failed.length], [1, 1]);
-    await subject.pass(10);
+    await pass(10_000);
     const asking = assert.rejects(subject.poller.read(), /failed/);
     await subject.fail();
     await asking;
-    await subject.pass(10);
+    await pass(10_000);
     await subject.answer('1');
     assert.deepEqual(polling.readings, [['1']]);
   });
@@ -170,7 +165,7 @@ describe('the poller of the list', () => {
     });
     subject.poller.poll(10, other);
     await subject.answer('1');
-    await subject.pass(10);
+    await pass(10_000);
     await subject.answer('2');
     process.off('warning', warn);
     assert.deepEqual(other.readings, [['1'], ['2']]);
@@ -187,7 +182,7 @@ describe('the poller of the list', () => {
     await asking;
     await assert.rejects(subject.poller.read(), { code: 'UNREACHABLE' });
     subject.poller.poll(10, polling);
-    await subject.pass(1000);
+    await pass(1_000_000);
     assert.deepEqual([polling.readings, polling.errors, subject.taken], [[], [], []]);
     assert.equal(subject.readings(), 1);
   });

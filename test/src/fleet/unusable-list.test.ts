@@ -5,7 +5,8 @@ import { httpService, json } from '../../../tooling/servers/http-service';
 import { settled, until } from '../../../tooling/until';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
-import { useClock, World } from './watch/watch-subject';
+import { World } from './watch/watch-subject';
+import { useClock } from '../../support/clock';
 
 const UNUSABLE: readonly unknown[] = [[{ chip_id: 1 }, { chip_id: 2 }], [{ chipid: null }], [{}]];
 

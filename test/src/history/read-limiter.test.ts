@@ -1,32 +1,22 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { AdaptiveLimiter, type PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { ReadLimiter, type Reader } from '../../../src/history/read-limiter';
+import { tick, useClock } from '../../support/clock';
 
 type Urgency = Reader['urgency'];
 
 describe('readings of histories', () => {
-  let time = 0;
   let limiter: ReadLimiter;
   let connects: AdaptiveLimiter;
   let began: { reader: Reader; turn: PacedAttempt }[];
+  useClock();
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setTimeout'] });
-    time = 0;
     began = [];
-    const now = (): number => time;
-    const clock = { now, idle: now, random: () => 0.5 };
+    const clock = { now: Date.now, idle: Date.now, random: () => 0.5 };
     connects = new AdaptiveLimiter(clock);
     limiter = new ReadLimiter(new AdaptiveLimiter(clock), connects);
   });
-  afterEach(() => mock.timers.reset());
 
-  const pass = (ms: number): void => {
-    for (let tick = 0; tick < ms; tick++) {
-      time++;
-      mock.timers.tick(1);
-    }
-  };
   const wait = (count: number, urgency: Urgency): Reader[] =>
     Array.from({ length: count }, () => {
       const reader: Reader = { urgency, granted: (turn) => void began.push({ reader, turn }) };
@@ -45,7 +35,7 @@ describe('readings of histories', () => {
         const before = began.length;
         for (let ms = 0; ms < 1000; ms++) {
           const from = began.length;
-          pass(1);
+          tick(1, 1);
           succeed(from);
         }
         if (second === 1) first = began.length;
@@ -58,22 +48,22 @@ describe('readings of histories', () => {
 
   it('are no more a second while 16 are under way', () => {
     wait(20, 'live');
-    pass(5000);
+    tick(5000, 1);
     assert.equal(began.length, 15);
     wait(20, 'soon');
-    pass(1000);
+    tick(1000, 1);
     assert.equal(began.length, 16);
     assert.equal(began.at(-1)?.reader.urgency, 'soon');
     began.at(-1)?.turn.succeeded();
     began.at(-1)?.turn.cancel();
-    pass(1000);
+    tick(1000, 1);
     assert.equal(began.length, 17);
   });
 
   it('begin with those for which live uploads wait', () => {
     wait(20, 'soon');
     const [late] = wait(1, 'live');
-    pass(100);
+    tick(100, 1);
     assert.equal(began[0]?.reader, late);
   });
 
@@ -82,7 +72,7 @@ describe('readings of histories', () => {
     wait(1, 'soon');
     for (let ms = 0; ms < 1000; ms++) {
       const from = began.length;
-      pass(1);
+      tick(1, 1);
       succeed(from);
     }
     assert.ok(began.some(({ reader }) => reader.urgency === 'soon'));
@@ -93,7 +83,7 @@ describe('readings of histories', () => {
     for (let ms = 0; ms < 60_000 && began.length < 17; ms++) {
       assert.equal(limiter.isFailing, began.length === 16);
       const from = began.length;
-      pass(1);
+      tick(1, 1);
       for (const { turn } of began.slice(from, 16)) turn.failed('500');
     }
     assert.ok(limiter.isFailing);
@@ -105,7 +95,7 @@ describe('readings of histories', () => {
     wait(1000, 'routine');
     for (let ms = 0; ms < 10_000; ms++) {
       const from = began.length;
-      pass(1);
+      tick(1, 1);
       succeed(from);
     }
     assert.ok(began.length >= 198 && began.length <= 200, `${began.length} in ten seconds`);
@@ -114,7 +104,7 @@ describe('readings of histories', () => {
   it('are not started for devices that have left, nor after the close', () => {
     const [first, second] = wait(2, 'soon');
     limiter.cancel(first!);
-    pass(100);
+    tick(100, 1);
     assert.deepEqual(
       began.map(({ reader }) => reader),
       [second],
@@ -122,7 +112,7 @@ describe('readings of histories', () => {
     wait(3, 'soon');
     wait(3, 'routine');
     limiter.close();
-    pass(1000);
+    tick(1000, 1);
     assert.equal(began.length, 1);
   });
 
@@ -137,31 +127,31 @@ describe('readings of histories', () => {
 
   it('wait for the end of a rush of connects, and those under way go on', () => {
     wait(1, 'soon');
-    pass(1);
+    tick(1, 1);
     const end = rush();
     wait(2, 'live');
     wait(1, 'soon');
-    pass(5000);
+    tick(5000, 1);
     assert.equal(began.length, 1);
     end();
-    pass(200);
+    tick(200, 1);
     assert.equal(began.length, 4);
   });
 
   it('wait for 10 s of a rush at most, and again in the next one', () => {
     const end = rush();
     wait(1, 'live');
-    pass(9999);
+    tick(9999, 1);
     assert.equal(began.length, 0);
-    pass(101);
+    tick(101, 1);
     assert.equal(began.length, 1);
     wait(1, 'live');
-    pass(100);
+    tick(100, 1);
     assert.equal(began.length, 2);
     end();
     rush();
     wait(1, 'live');
-    pass(5000);
+    tick(5000, 1);
     assert.equal(began.length, 2);
   });
 
@@ -170,21 +160,21 @@ describe('readings of histories', () => {
     const [first] = wait(1, 'live');
     limiter.cancel(first!);
     end();
-    pass(200);
+    tick(200, 1);
     rush();
     wait(1, 'live');
     limiter.close();
-    pass(20_000);
+    tick(20_000, 1);
     assert.equal(began.length, 0);
   });
 
   it('wait as long as a refusal says', () => {
     wait(3, 'soon');
-    pass(1);
+    tick(1, 1);
     began[0]?.turn.failed('503', 2000);
-    pass(2400);
+    tick(2400, 1);
     assert.equal(began.length, 1);
-    pass(200);
+    tick(200, 1);
     assert.equal(began.length, 3);
   });
 });

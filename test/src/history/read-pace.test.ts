@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { DeviceCloudError } from '../../../src/errors';
 import {
   AdaptiveLimiter,
@@ -10,8 +9,8 @@ import {
 import { ReadLimiter } from '../../../src/history/read-limiter';
 import { Reading } from '../../../src/recovery/reading';
 import { retryDelay } from '../../../src/recovery/reading';
-import { settled } from '../../../tooling/until';
 import { numbers } from '../http/simulated-service';
+import { pass, tick, useClock } from '../../support/clock';
 
 /** Devices that come back in half a minute at 20 readings a second. */
 const MANY = 600;
@@ -19,17 +18,16 @@ const PER_SECOND = 20;
 const SECOND = 1000;
 
 describe('the histories of all devices after a restart', () => {
-  let now = 0;
   let asked: number[] = [];
   let answered = 0;
+  useClock(0);
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setTimeout'] });
-    [now, asked, answered] = [0, [], 0];
+    [asked, answered] = [[], 0];
   });
-  afterEach(() => mock.timers.reset());
 
   /** The service accepts a limited number of readings in each second, and refuses the others. */
   async function answer(retryAfter: number | undefined, tell?: (wait: number) => void) {
+    const now = Date.now();
     asked.push(now);
     const second = Math.floor(now / SECOND);
     const taken = asked.filter((at) => Math.floor(at / SECOND) === second).length;
@@ -42,7 +40,7 @@ describe('the histories of all devices after a restart', () => {
   async function readAll(devices: number, retryAfter?: number): Promise<void> {
     const random = numbers(3);
     const limiter = new ReadLimiter(
-      new AdaptiveLimiter({ now: () => now, idle: () => now, random }, READINGS),
+      new AdaptiveLimiter({ now: Date.now, idle: Date.now, random }, READINGS),
     );
     for (let device = 0; device < devices; device++) {
       const read = async (_signal: AbortSignal, attempt: number, turn: PacedAttempt) => {
@@ -59,11 +57,7 @@ describe('the histories of all devices after a restart', () => {
       const reading = new Reading(limiter, { urgency: 'live', read });
       reading.start();
     }
-    while (answered < devices && now < 200 * SECOND) {
-      now++;
-      mock.timers.tick(1);
-      await settled(1);
-    }
+    while (answered < devices && Date.now() < 200 * SECOND) await pass(1, 1);
   }
   const most = (): number => {
     let from = 0;
@@ -81,7 +75,7 @@ describe('the histories of all devices after a restart', () => {
   });
 
   it('are read as quickly if most are deep and take much longer than the others', async () => {
-    const clock = { now: () => now, idle: () => now, random: () => 0.5 };
+    const clock = { now: Date.now, idle: Date.now, random: () => 0.5 };
     const limiter = new ReadLimiter(new AdaptiveLimiters(clock).of('http://service', READINGS));
     for (let device = 0; device < MANY; device++) {
       const granted = (turn: PacedAttempt): void => {
@@ -90,11 +84,8 @@ describe('the histories of all devices after a restart', () => {
       };
       limiter.acquire({ urgency: 'live', granted });
     }
-    while (answered < MANY && now < 200 * SECOND) {
-      now++;
-      mock.timers.tick(1);
-    }
-    assert.ok(now < 20 * SECOND, `${now / SECOND} s`);
+    while (answered < MANY && Date.now() < 200 * SECOND) tick(1);
+    assert.ok(Date.now() < 20 * SECOND, `${Date.now() / SECOND} s`);
   });
 
   it('are not requested while the service says to wait', async () => {

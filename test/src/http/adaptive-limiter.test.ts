@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import {
   AdaptiveLimiters,
   type PacedAttempt,
@@ -7,6 +6,7 @@ import {
   READINGS,
   type AdaptiveLimiter,
 } from '../../../src/http/adaptive-limiters';
+import { tick, useClock } from '../../support/clock';
 
 const SERVICE = 'ws://127.0.0.1:1';
 
@@ -14,18 +14,17 @@ describe('the limiter of connection attempts', () => {
   let now: number;
   let limiters: AdaptiveLimiters;
   let limiter: AdaptiveLimiter;
+  useClock();
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setTimeout'] });
     now = 0;
     limiters = new AdaptiveLimiters({ now: () => now, idle: () => now, random: () => 0.5 });
     limiter = limiters.of(SERVICE);
   });
-  afterEach(() => mock.timers.reset());
 
   function pass(ms: number): void {
     for (; ms > 0; ms--) {
       now++;
-      mock.timers.tick(1);
+      tick(1);
     }
   }
   /** Queues that many, which fail for a reason of their own. @returns when each had its turn, and the attempts */
@@ -83,7 +82,7 @@ describe('the limiter of connection attempts', () => {
     for (let seed = 1; turns.length < 500; seed = (seed * 48_271) % 2_147_483_647) {
       const late = 1 + (seed % 9);
       now += late;
-      mock.timers.tick(late);
+      tick(late);
     }
     const took = (turns.at(-1) ?? NaN) - (turns[0] ?? NaN);
     assert.ok(took < 499 * 20.5, `500 attempts took ${took} ms`);

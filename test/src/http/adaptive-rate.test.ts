@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { Fleet, numbers, type Outcome, type Service } from './simulated-service';
+import { tick, useClock } from '../../support/clock';
 
 const ALL = 5000;
 /** As many as come back in a minute at 20 a second. */
@@ -37,11 +37,10 @@ const failsUntil =
 
 describe('channels that all reconnect at once', () => {
   let fleet: Fleet;
+  useClock(0);
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setTimeout'] });
     fleet = new Fleet();
   });
-  afterEach(() => mock.timers.reset());
 
   it('begin at 50 a second, and are back within 15 s at up to 500 if the service accepts all', () => {
     const took = fleet.run(ALL, takesAll);
@@ -134,9 +133,9 @@ describe('channels that all reconnect at once', () => {
     fleet.run(ALL, takesAll);
     for (let each = 0; each < 20; each++) {
       fleet.run(1, takesAll);
-      fleet.pass(SECOND);
+      tick(SECOND, 1);
     }
-    const again = fleet.now;
+    const again = Date.now();
     fleet.run(ALL, takesAll, SECOND);
     assert.ok(fleet.between(again, again + SECOND) <= 50);
   });
@@ -145,20 +144,20 @@ describe('channels that all reconnect at once', () => {
     fleet = new Fleet(true);
     fleet.run(ALL, takesAll);
     for (let time = 0; time < 3; time++) {
-      fleet.pass(20 * SECOND);
-      const again = fleet.now;
+      tick(20 * SECOND, 1);
+      const again = Date.now();
       fleet.run(833, takesAll);
       const first = fleet.between(again, again + SECOND / 10);
       assert.ok(first >= 24 && first <= 29, `${first} in the first tenth of a second`);
-      assert.ok(fleet.now - again < 2 * SECOND, `${fleet.now - again} ms`);
+      assert.ok(Date.now() - again < 2 * SECOND, `${Date.now() - again} ms`);
     }
   });
 
   it('begin with a cluster at half of a low rate, too, if the service has refused more', () => {
     fleet = new Fleet(true);
     fleet.run(MANY, refuses(20));
-    fleet.pass(20 * SECOND);
-    const again = fleet.now;
+    tick(20 * SECOND, 1);
+    const again = Date.now();
     fleet.run(MANY, refuses(20));
     assert.ok(fleet.between(again, again + SECOND) <= 20);
   });
@@ -166,11 +165,11 @@ describe('channels that all reconnect at once', () => {
   it('begin with a cluster at 50 a second after a few that the service took', () => {
     fleet = new Fleet(true);
     for (let time = 0; time < 3; time++) {
-      const again = fleet.now;
+      const again = Date.now();
       fleet.run(60, takesAll);
       const first = fleet.between(again, again + SECOND);
       assert.ok(first > 44 && first <= 50, `${first}`);
-      fleet.pass(20 * SECOND);
+      tick(20 * SECOND, 1);
     }
   });
 

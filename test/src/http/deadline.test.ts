@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { mock } from 'node:test';
 import { abortReason, Deadlines, onAbort } from '../../../src/http/deadline';
+import { tick, useClock } from '../../support/clock';
 
 describe('the deadline of a call', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('calls back once, with its reason', () => {
     const reasons: string[] = [];
     const controller = new AbortController();
     const deadline = new Deadlines().start(2, controller.signal);
     deadline.listen((end) => reasons.push(end.reason));
-    mock.timers.tick(1999);
+    tick(1999);
     assert.deepEqual(reasons, []);
-    mock.timers.tick(1);
+    tick(1);
     controller.abort();
     assert.deepEqual(reasons, ['timeout']);
   });
@@ -43,13 +42,13 @@ describe('the deadline of a call', () => {
     deadline.clear();
     controller.abort();
     deadlines.close();
-    mock.timers.tick(10_000);
+    tick(10_000);
     assert.equal(deadline.ended, undefined);
   });
 
   it('may be later than a timer can be, and never ends the call early', () => {
     const deadline = new Deadlines().start(1e12);
-    mock.timers.tick(24 * 60 * 60 * 1000);
+    tick(24 * 60 * 60 * 1000);
     assert.equal(deadline.ended, undefined);
     deadline.clear();
   });

@@ -1,6 +1,6 @@
-import { mock } from 'node:test';
 import { type PacedAttempt, AdaptiveLimiter } from '../../../src/http/adaptive-limiters';
 import { ReconnectBackoff } from '../../../src/channel/channel';
+import { tick } from '../../support/clock';
 
 /** The outcome of an attempt: after some milliseconds it opens, or fails for a reason. */
 export interface Outcome {
@@ -30,11 +30,10 @@ export function numbers(seed: number): () => number {
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
 
-/** All channels of a service, which has just restarted. They reconnect in simulated time until all are open. */
+/** All channels of a service, which has just restarted. They reconnect, by the mocked clock, until all are open. */
 export class Fleet implements Course {
   readonly attempts: number[] = [];
   readonly opened: number[] = [];
-  now = 0;
   /** The share of its time in which this process has nothing to do. */
   idleShare = 1;
   private readonly random = numbers(1);
@@ -43,8 +42,8 @@ export class Fleet implements Course {
   /** @param remembers as a process of a cluster does */
   constructor(remembers = false) {
     const clock = {
-      now: () => this.now,
-      idle: () => this.now * this.idleShare,
+      now: Date.now,
+      idle: () => Date.now() * this.idleShare,
       random: this.random,
     };
     this.limiter = new AdaptiveLimiter(clock);
@@ -53,18 +52,11 @@ export class Fleet implements Course {
 
   /** @param most milliseconds until it gives up @returns when the last has opened */
   run(channels: number, service: Service, most = 600_000): number {
-    const end = this.now + most;
+    const end = Date.now() + most;
     const goal = this.opened.length + channels;
     for (let channel = 0; channel < channels; channel++) this.add(channel, service);
-    while (this.opened.length < goal && this.now < end) this.pass(1);
-    return this.now;
-  }
-
-  pass(ms: number): void {
-    for (; ms > 0; ms--) {
-      this.now++;
-      mock.timers.tick(1);
-    }
+    while (this.opened.length < goal && Date.now() < end) tick(1);
+    return Date.now();
   }
 
   most(): number {
@@ -83,8 +75,9 @@ export class Fleet implements Course {
     const backoff = new ReconnectBackoff(this.random);
     const start = (): void => {
       const attempt = this.limiter.acquire(() => {
-        this.attempts.push(this.now);
-        const outcome = service(this.now, channel);
+        const now = Date.now();
+        this.attempts.push(now);
+        const outcome = service(now, channel);
         setTimeout(() => this.settle(attempt, outcome, pause), outcome.after);
       });
     };
@@ -101,7 +94,7 @@ export class Fleet implements Course {
     }
     attempt.succeeded();
     if (closes === undefined) {
-      this.opened.push(this.now);
+      this.opened.push(Date.now());
       return;
     }
     setTimeout(() => {

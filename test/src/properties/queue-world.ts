@@ -1,8 +1,8 @@
-import { mock } from 'node:test';
 import { Command as QueuedCommand, Queues } from '../../../src/commands/queue';
 import { isDeviceCloudError } from '../../../src/errors';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
+import { tick } from '../../support/clock';
 
 /** A step in the life of a queue. */
 export type QueueStep =
@@ -78,7 +78,7 @@ export function createQueueWorld(gap: number) {
         }
       },
       abort: ({ which }) => commands[which]?.abort.abort(),
-      wait: () => mock.timers.tick(GAP_PASSES),
+      wait: () => tick(GAP_PASSES),
       close: () => order.close(),
     };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import fc from 'fast-check';
 import { DeviceCloudError } from '../../../src/errors';
 import { holds } from '../support/fuzz';
 import { createQueueModel } from './queue-model';
 import { createQueueWorld, type QueueStep } from './queue-world';
+import { useClock } from '../../support/clock';
 
 const device = fc.constantFrom('1', '2', '3');
 const step: fc.Arbitrary<QueueStep> = fc.oneof(
@@ -32,8 +32,7 @@ const step: fc.Arbitrary<QueueStep> = fc.oneof(
 const steps = fc.array(step, { maxLength: 40, size: 'max' });
 
 describe('the queue of a device, whatever is added, ends, fails and is aborted', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   holds(
     'behaves as a model of it, step by step',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import fc from 'fast-check';
 import { isDeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { WHENS, type When } from '../../../src/types';
 import { waitingWorld, type WaitingEvent } from '../commands/waiting-world';
 import { holds } from '../support/fuzz';
 import { settled } from '../../../tooling/until';
+import { useClock } from '../../support/clock';
 
 const DEVICES = ['1', '2', '3'];
 const NO_ANSWER: readonly ErrorCode[] = ['TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE'];
@@ -157,8 +157,7 @@ function checkSettlements(commands: readonly Command[], started: readonly string
 const steps = fc.array(step, { maxLength: 60, size: 'max' });
 
 describe('waiting commands, whatever devices, lists, callers and clocks do', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   for (const [how, rounds] of [
     ['step by step', 2],

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { useClock, World, type Watched } from '../fleet/watch/watch-subject';
+import { World, type Watched } from '../fleet/watch/watch-subject';
 import { holds } from '../support/fuzz';
+import { useClock } from '../../support/clock';
 
 const DEVICES = ['1', '2', '12345678901234567890'];
 

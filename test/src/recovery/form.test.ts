@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { guessEncoding, HistoryFacts, type HistoryForm } from '../../../src/history/form';
-import { settled } from '../../../tooling/until';
 import { createSubject, record } from './subject';
+import { pass, useClock } from '../../support/clock';
 
 const written = (body: string | Buffer, encoding: HistoryForm): string =>
   Buffer.from(body).toString(encoding === 'base64' ? 'base64' : 'utf8');
@@ -189,27 +188,6 @@ describe('the learned encoding of a history', () => {
     assert.deepEqual(subject.faults, []);
   });
 
-  it('leaves out, after some time, a record that may be an upload that arrived, and reports it', async () => {
-    mock.timers.enable({ apis: ['setTimeout'] });
-    try {
-      const subject = createSubject();
-      await subject.connect();
-      subject.live('test');
-      subject.has(record(1, 'test'), record(2, 'dGVzdA=='));
-      await subject.connect();
-      for (let minute = 0; minute < 10; minute++) {
-        mock.timers.tick(60_000);
-        await settled();
-      }
-      assert.equal(subject.given.length, 1);
-      assert.deepEqual(subject.kinds(), ['not given back']);
-      assert.match(subject.faults[0]!.text, /^1 record of the history cannot be told apart/);
-      subject.recovery.close();
-    } finally {
-      mock.timers.reset();
-    }
-  });
-
   it('is text for a body that is not Base64, which is reported', async () => {
     const subject = createSubject({ encoding: 'base64' });
     await subject.connect();
@@ -224,6 +202,25 @@ describe('the learned encoding of a history', () => {
       ['%%%', 3],
       ['missed', 4],
     ]);
+  });
+});
+
+describe('a record that may be an upload that arrived, or another one', () => {
+  useClock();
+
+  it('is left out after some time, and reported', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.live('test');
+    subject.has(record(1, 'test'), record(2, 'dGVzdA=='));
+    await subject.connect();
+    for (let minute = 0; minute < 10; minute++) {
+      await pass(60_000);
+    }
+    assert.equal(subject.given.length, 1);
+    assert.deepEqual(subject.kinds(), ['not given back']);
+    assert.match(subject.faults[0]!.text, /^1 record of the history cannot be told apart/);
+    subject.recovery.close();
   });
 });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { Budget, Budgets } from '../../../src/recovery/options';
 import { DeviceCloudError } from '../../../src/errors';
 import { LIMITS } from '../../../src/recovery/options';
 import { settled } from '../../../tooling/until';
 import { sharedBy } from './shared';
 import { createSubject, record, type Given } from './subject';
+import { pass, useClock } from '../../support/clock';
 
 const MEBIBYTE = 1024 * 1024;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
@@ -26,8 +26,7 @@ function slowHistory() {
 const START = { start: { id: '0', live: 0 }, encoding: 'text' as const };
 
 describe('live uploads that are held back while the history is read', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('use at most 8 MiB per device; what was dropped is recovered from the history, in order', async () => {
     const history = slowHistory();
@@ -45,8 +44,7 @@ describe('live uploads that are held back while the history is read', () => {
     // What was answered while uploads were dropped is not trusted.
     await history.answer(...records.slice(0, 3));
     assert.equal(subject.given.length, 0);
-    mock.timers.tick(1000);
-    await settled();
+    await pass(1000);
     await history.answer(...records);
     assert.equal(subject.given.map(([body]) => body[0]).join(''), LETTERS);
     assert.equal(budgets.held.used, 0);
@@ -65,8 +63,7 @@ describe('live uploads that are held back while the history is read', () => {
       subject.live('live');
       assert.equal(subject.faults.length, isFailing ? 1 : 0);
       for (let attempt = 1; attempt < 6; attempt++) {
-        mock.timers.tick(9000);
-        await settled();
+        await pass(9000);
       }
       assert.equal(subject.given.length, isFailing ? 0 : 1);
       assert.deepEqual(
@@ -99,8 +96,7 @@ describe('live uploads that are held back while the history is read', () => {
     );
     for (const { history, subject } of devices) {
       await history.answer(...all);
-      mock.timers.tick(1000);
-      await settled();
+      await pass(1000);
       await history.answer(...all);
       assert.deepEqual(
         subject.given.map(([body]) => body[0]),
@@ -146,10 +142,9 @@ describe('live uploads that are held back while the history is read', () => {
     invalid.live('live');
     const { readings } = invalid;
     const pauses: number[] = [];
-    for (let tick = 0, since = 0; pauses.length < 7 && tick < 2000; tick++, since += 100) {
+    for (let round = 0, since = 0; pauses.length < 7 && round < 2000; round++, since += 100) {
       const before = readings();
-      mock.timers.tick(100);
-      await settled(3);
+      await pass(100, 3);
       if (readings() === before) continue;
       pauses.push(since);
       since = 0;
@@ -181,8 +176,7 @@ describe('live uploads that are too many to hold back', () => {
 });
 
 describe('frames that cannot be read', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('do not restart a reading that is under way, nor keep live uploads waiting', async () => {
     const history = slowHistory();
@@ -215,8 +209,7 @@ describe('frames that cannot be read', () => {
       for (const body of ['a', 'b', 'c']) subject.live(body);
       for (let reading = 0; reading < 2; reading++) {
         await history.answer(record(0, 'before'), record(1, 'a'), bad, record(3, 'c'));
-        mock.timers.tick(1000);
-        await settled();
+        await pass(1000);
       }
       assert.deepEqual(
         subject.given.map(([, id]) => id),
@@ -232,8 +225,7 @@ describe('frames that cannot be read', () => {
     const at: number[] = [];
     for (let time = 0, before = subject.readings(); time < 120_000; time += 50) {
       for (let frame = 0; frame < 10; frame++) subject.recovery.onGap();
-      mock.timers.tick(50);
-      await settled(2);
+      await pass(50, 2);
       if (subject.readings() > before) at.push(time);
       before = subject.readings();
     }
@@ -245,12 +237,10 @@ describe('frames that cannot be read', () => {
     assert.ok(gaps.at(-1)! >= 14_000 && gaps.length < 15, gaps.join());
     // With one that can be read it is once more as at first.
     subject.live('x');
-    mock.timers.tick(30_000);
-    await settled();
+    await pass(30_000);
     const before = subject.readings();
     subject.recovery.onGap();
-    mock.timers.tick(1100);
-    await settled();
+    await pass(1100);
     assert.equal(subject.readings(), before + 1);
     subject.recovery.close();
   });

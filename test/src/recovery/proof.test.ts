@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { HistoryFacts } from '../../../src/history/form';
 import { settled } from '../../../tooling/until';
 import { keptOf } from './history';
 import { createSubject, record } from './subject';
+import { pass, useClock } from '../../support/clock';
 
 const reversed = (text: string): string => [...text].reverse().join('');
 const records = (...bodies: string[]): object[] =>
   bodies.map((body, index) => record(index + 1, body));
 
 describe('a history that has what arrived in no form that is known', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
-
-  const later = async (ms: number): Promise<void> => {
-    mock.timers.tick(ms);
-    await settled();
-  };
+  useClock();
 
   it('gives nothing back after three arrivals, says so once, and again once it is understood', async () => {
     const subject = createSubject();
@@ -26,7 +20,7 @@ describe('a history that has what arrived in no form that is known', () => {
     const written = ['before', ...['one', 'two', 'three', 'missed'].map(reversed)];
     subject.has(...records(...written));
     await subject.connect();
-    for (let minute = 0; minute < 30; minute++) await later(60_000);
+    for (let minute = 0; minute < 30; minute++) await pass(60_000);
     await subject.connect();
     assert.deepEqual(
       subject.given.map(([, id]) => id),
@@ -59,9 +53,9 @@ describe('a history that has what arrived in no form that is known', () => {
     await subject.connect();
     assert.deepEqual(subject.kinds(), ['history not understood']);
     for (let count = 0; count < 10_001; count++) subject.live(`more ${count}`);
-    for (let minute = 0; minute < 5; minute++) await later(60_000);
+    for (let minute = 0; minute < 5; minute++) await pass(60_000);
     await subject.connect();
-    await later(1000);
+    await pass(1000);
     assert.ok(!subject.kinds().includes('history understood'));
   });
 
@@ -72,7 +66,7 @@ describe('a history that has what arrived in no form that is known', () => {
     for (const body of ['a', 'odd', 'b']) subject.live(body);
     subject.has(...records('before', 'a', 'ddo', 'b', 'missed'));
     await subject.connect();
-    for (let minute = 0; minute < 10; minute++) await later(60_000);
+    for (let minute = 0; minute < 10; minute++) await pass(60_000);
     assert.deepEqual(
       subject.given.slice(3).map(([body]) => body),
       ['missed'],
@@ -89,7 +83,7 @@ describe('a history that has what arrived in no form that is known', () => {
     for (const body of ['a', 'odd']) subject.live(body);
     subject.has(...records('before', 'a', 'ddo', 'missed 1', 'missed 2'));
     await subject.connect();
-    for (let minute = 0; minute < 10; minute++) await later(60_000);
+    for (let minute = 0; minute < 10; minute++) await pass(60_000);
     assert.deepEqual(subject.given.slice(2), [
       ['missed 1', 4],
       ['missed 2', 5],
@@ -108,7 +102,7 @@ describe('a history that has what arrived in no form that is known', () => {
     subject.live('odd');
     await settled();
     await subject.connect();
-    for (let minute = 0; minute < 10; minute++) await later(60_000);
+    for (let minute = 0; minute < 10; minute++) await pass(60_000);
     assert.deepEqual(subject.given.map(([body]) => body).sort(), [
       'a',
       'missed 1',
@@ -273,8 +267,7 @@ describe('data of the transparent serial mode', () => {
 });
 
 describe('an upload that is announced after it was recovered', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   for (const isNew of [false, true])
     it(`is emitted once${isNew ? ', and another one of the same body, too' : ''}`, async () => {
@@ -287,8 +280,7 @@ describe('an upload that is announced after it was recovered', () => {
       subject.live('later');
       const more = isNew ? ['missed', 'later'] : ['later'];
       subject.has(...records('before', 'missed', ...more));
-      mock.timers.tick(1000);
-      await settled();
+      await pass(1000);
       assert.deepEqual(
         subject.given.map(([body]) => body),
         ['missed', ...more],
@@ -298,8 +290,7 @@ describe('an upload that is announced after it was recovered', () => {
 });
 
 describe('a history in a form that nobody knows, with an upload between two cuts', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   it('doubles nothing, and is not understood after the third', async () => {
     const subject = createSubject();
@@ -311,9 +302,8 @@ describe('a history in a form that nobody knows, with an upload between two cuts
       written.push(`T=${round}`);
       subject.has(...records(...written));
       await subject.connect();
-      for (let tick = 0; tick < 10; tick++) {
-        mock.timers.tick(30_000);
-        await settled();
+      for (let round = 0; round < 10; round++) {
+        await pass(30_000);
       }
     }
     assert.deepEqual(
@@ -333,9 +323,8 @@ describe('a history in a form that nobody knows, with an upload between two cuts
     subject.has(...records(...written));
     await subject.connect();
     const wait = async (): Promise<void> => {
-      for (let tick = 0; tick < 10; tick++) {
-        mock.timers.tick(30_000);
-        await settled();
+      for (let round = 0; round < 10; round++) {
+        await pass(30_000);
       }
     };
     await wait();

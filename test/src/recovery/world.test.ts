@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../support/fuzz';
 import {
@@ -20,6 +19,7 @@ import {
 } from './steps';
 import { keptOf } from './history';
 import { createWorld, type World, type WorldOptions } from './world';
+import { useClock } from '../../support/clock';
 
 const count = (bodies: readonly string[]): Map<string, number> => {
   const counts = new Map<string, number>();
@@ -58,8 +58,7 @@ async function play(world: World, steps: readonly Step[]): Promise<void> {
 }
 
 describe('recovery between an unreliable network and an unreliable service', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   holds(
     'emits each upload once, and equal ones as often as they were sent',

@@ -1,8 +1,8 @@
-import { mock } from 'node:test';
 import { settled } from '../../../tooling/until';
 import { createHistory, type HistoryOptions } from './history';
 import { createRuns, type RunOptions } from './runs';
 import type { Step } from './steps';
+import { pass, tick } from '../../support/clock';
 
 interface Asked {
   resolve: (records: unknown[]) => void;
@@ -106,7 +106,7 @@ export function createWorld(options: WorldOptions = {}) {
     fail,
     lag: ({ uploads }) => history.lag(uploads),
     hide: ({ back }) => history.hide(accepted.length - 1 - back),
-    wait: ({ ms }) => mock.timers.tick(ms),
+    wait: ({ ms }) => tick(ms),
     restart: ({ lost }) => restart(lost),
     kill: ({ after, lost }) => runs.kill(after, lost),
   };
@@ -147,8 +147,7 @@ export function createWorld(options: WorldOptions = {}) {
       runs.close();
       for (const reading of readings) reading.resolve(history.read());
       await settled(1);
-      mock.timers.tick(200_000);
-      await settled(1);
+      await pass(200_000, 1);
       runs.checkStrays();
       runs.checkAccounts();
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { Saver } from '../../../src/state/saver';
 import { settled } from '../../../tooling/until';
+import { pass, useClock } from '../../support/clock';
 
 const unexpected = (error: unknown): void => assert.ifError(error);
 
@@ -13,17 +13,11 @@ const storeOf = (write: (value: object) => Promise<void>) => ({
 });
 
 describe('a value that changes often', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  useClock();
 
   const written: object[] = [];
   const store = storeOf((value) => Promise.resolve(void written.push(value)));
   beforeEach(() => (written.length = 0));
-
-  const turn = async (ms = 0): Promise<void> => {
-    mock.timers.tick(ms);
-    await settled();
-  };
 
   it('is written once for simultaneous changes, at most once a second, and when it is closed', async () => {
     let state = 0;
@@ -31,17 +25,17 @@ describe('a value that changes often', () => {
     const change = async (): Promise<void> => {
       state++;
       saver.changed();
-      await turn();
+      await pass(0);
     };
     for (; state < 5000; state++) saver.changed();
-    await turn();
+    await pass(0);
     assert.deepEqual(written, [{ state: 5000 }]);
     await change();
     assert.equal(written.length, 1);
-    await turn(1000);
+    await pass(1000);
     assert.deepEqual(written.at(-1), { state: 5001 });
-    await turn(1000);
-    await turn(60_000);
+    await pass(1000);
+    await pass(60_000);
     assert.equal(written.length, 2);
     await change();
     await change();
@@ -53,7 +47,7 @@ describe('a value that changes often', () => {
     let state = 1;
     const saver = new Saver(store, () => ({ state }), unexpected);
     saver.changed(false);
-    await turn();
+    await pass(0);
     state++;
     saver.changed(false);
     await saver.close();
@@ -74,9 +68,9 @@ describe('a value that changes often', () => {
     );
     const change = async (): Promise<void> => {
       saver.changed();
-      await turn();
-      await turn(1000);
-      await turn(1000);
+      await pass(0);
+      await pass(1000);
+      await pass(1000);
     };
     await change();
     await change();
@@ -95,9 +89,9 @@ describe('a value that changes often', () => {
       unexpected,
     );
     saver.changed();
-    await turn();
+    await pass(0);
     const closing = saver.close();
-    await turn(3000);
+    await pass(3000);
     await closing;
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { useClock, World } from './watch-subject';
+import { World } from './watch-subject';
+import { useClock } from '../../../support/clock';
 
 describe('a watch: silence', () => {
   useClock();

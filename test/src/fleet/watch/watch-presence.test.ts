@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Presence } from '../../../../src/fleet/watch/watched-devices';
-import { useClock, World } from './watch-subject';
+import { World } from './watch-subject';
+import { useClock } from '../../../support/clock';
 
 const HUGE = '12345678901234567890';
 

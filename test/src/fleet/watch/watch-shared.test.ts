@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SharedWatch, WatchShare } from '../../../../src/fleet/watch/watch-types';
-import { useClock, World } from './watch-subject';
+import { World } from './watch-subject';
+import { useClock } from '../../../support/clock';
 
 /** The watch's place among processes, of which a test says what this one may emit. */
 class Share implements WatchShare {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { WatchOptions } from '../../../../src/fleet/watch/watch-types';
-import { useClock, World, type Watched } from './watch-subject';
+import { World, type Watched } from './watch-subject';
+import { useClock } from '../../../support/clock';
 
 /** Ends a watch and starts another one, perhaps of another world, with the state it had, as JSON. */
 function restart(subject: Watched, options: WatchOptions = {}, world = new World()) {

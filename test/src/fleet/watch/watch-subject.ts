@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import { TimerQueue } from '../../../../src/channel/timer-queue';
 import type { ChannelState } from '../../../../src/channel/listener';
 import { DeviceCloudError } from '../../../../src/errors';
@@ -13,6 +12,7 @@ import type {
   WatchShare,
 } from '../../../../src/fleet/watch/watch-types';
 import type { DeviceRecord, Upload } from '../../../../src/types';
+import { tick } from '../../../support/clock';
 
 const record = (chipid: unknown, name: unknown = null): DeviceRecord =>
   ({ chipid, name }) as DeviceRecord;
@@ -74,7 +74,7 @@ export class World {
   }
 
   pass(seconds: number): void {
-    mock.timers.tick(seconds * 1000);
+    tick(seconds * 1000);
   }
 }
 
@@ -91,10 +91,4 @@ export class Watched {
       .splice(0)
       .map(({ event, chipid }) => (chipid === undefined ? event : `${event} ${chipid}`));
   }
-}
-
-/** Mocks the clock and the timers for each test of a suite. */
-export function useClock(): void {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
-  afterEach(() => mock.timers.reset());
 }
