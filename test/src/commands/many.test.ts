@@ -64,7 +64,7 @@ inEachDialect('calls to several devices', () => {
       chipids,
       // Options that are copied have the limit, too.
       (chipid, options) => client.push(chipid, chipid === B ? '\ud800' : 'x', { ...options }),
-      { atOnce: 2, timeout: 300 },
+      { atOnce: 2, timeout: 2000 },
     );
     await until(() => service.requests.length === 2);
     await delay(100);

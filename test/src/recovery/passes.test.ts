@@ -52,8 +52,12 @@ describe('more missed uploads than may be kept in memory', () => {
   );
 });
 
+/** Milliseconds that a million uploads may take on a machine that is busy. */
+const PATIENCE = 120_000;
+
 describe('a million uploads missed in one outage', () => {
-  it('arrive in order, each once, though only a quarter of them fits into memory', async () => {
+  it('arrive in order, each once, though only a quarter of them fits into memory', async function () {
+    this.timeout(2 * PATIENCE);
     const missed = 1_000_000;
     let [came, disorder] = [0, 0];
     const { recovery } = createSubject(
@@ -76,7 +80,7 @@ describe('a million uploads missed in one outage', () => {
       },
     );
     recovery.onState('connected');
-    await until(() => came >= missed, 'all have come');
+    await until(() => came >= missed, 'all have come', PATIENCE);
     assert.deepEqual([came, disorder], [missed, 0]);
     recovery.close();
   });
