@@ -51,12 +51,14 @@ export class KeptState {
       // Not before the last write: Node-RED closes the application at the same time, and with it the folder.
       user.on('close', () => void closeAll(values).finally(() => this.#kept.delete(user)));
     }
-    let kept = values.get(name);
-    if (!kept) {
-      kept = this.#make(application, user, name);
-      values.set(name, kept);
-    }
-    return kept;
+    const known = values.get(name);
+    if (known) return known;
+    const made = this.#make(application, user, name);
+    // Why nothing survives is the same for all values of a node: it is said once.
+    if (values.size === 0)
+      made.then(({ problem }) => problem && user.warn(problem)).catch(() => undefined);
+    values.set(name, made);
+    return made;
   }
 
   /** Forgets what a node has kept while it was set to something else. @throws what the store fails with */

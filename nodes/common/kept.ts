@@ -18,7 +18,7 @@ export class Kept {
   #onProblem: (() => void) | undefined;
 
   /**
-   * @param node is warned if nothing survives, or the store fails; when it is removed, so is the value
+   * @param node is warned if the store fails; when it is removed, so is the value
    * @param problem returns why the value does not survive a restart, in a sentence; undefined if it does
    */
   constructor(node: Node, value: KeptValue, problem: () => string | undefined) {
@@ -30,7 +30,6 @@ export class Kept {
       () => this.#snapshot?.() ?? {},
       (error) => node.warn(`The state of this node cannot be kept: ${messageOf(error)}`),
     );
-    if (this.problem) node.warn(this.problem);
     node.on('close', (removed: boolean, done: () => void) => {
       void this.close()
         .then(() => (removed ? value.remove() : undefined))

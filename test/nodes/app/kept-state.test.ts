@@ -36,6 +36,28 @@ describe('the kept state of an application', () => {
     assert.ok(!existsSync(join(userDir, 'device-cloud', 'app', 'lock')));
     assert.deepEqual(warnings, []);
   });
+
+  it('says once that nothing survives of the values of a node', async () => {
+    const warnings: string[] = [];
+    const nodeOf = (id: string): Node =>
+      Object.assign(new EventEmitter(), {
+        ...{ id, type: 'device-cloud-listen' },
+        warn: (line: string) => warnings.push(line),
+        context: () => ({}),
+      }) as unknown as Node;
+    const RED = { settings: {} } as unknown as NodeAPI;
+    for (const kind of ['file', 'context'] as const) {
+      const state = new KeptState(RED, nodeOf('app'), { state: kind });
+      const listeners = [nodeOf('one'), nodeOf('two')];
+      const names = ['positions', 'seen'];
+      await Promise.all(
+        listeners.flatMap((user) => names.map((name) => state.value('app', user, name))),
+      );
+      assert.equal(warnings.length, listeners.length, kind);
+      for (const line of warnings.splice(0))
+        assert.match(line, /^Nothing is kept over a restart: /);
+    }
+  });
 });
 
 describe('a node whose state cannot be written while it runs', () => {
