@@ -177,11 +177,10 @@ export interface CallStore {
   waiting(): Promise<Map<string, string[]>>;
   /** Takes calls whose members are gone. @returns those that are this member's from now on */
   adopt(member: string, ids: readonly string[]): Promise<string[]>;
-  /** What {@link NewCall} says of a call and its devices; undefined if it is gone. */
+  /** What {@link NewCall} says of calls and their devices; undefined of one that is gone. */
   read(
-    id: string,
-    chipids: readonly string[],
-  ): Promise<Pick<NewCall, 'what' | 'devices'> | undefined>;
+    calls: readonly { id: string; chipids: readonly string[] }[],
+  ): Promise<(Pick<NewCall, 'what' | 'devices'> | undefined)[]>;
 }
 
 /** What is wanted of a pin, as text. */

@@ -25,6 +25,9 @@ import type { CallStage, NewCall, StoredCall } from './store';
 /** Milliseconds until what could not be written is tried again, and until it is looked again whether a process has died. */
 const RETRY = 1000;
 
+/** Calls that are read at a time. */
+const READ = 50;
+
 /** Milliseconds after its expiry that a call stays which no process can take, since none has its node. */
 const LEFT = 24 * 60 * 60_000;
 
@@ -138,8 +141,10 @@ export class SharedCalls implements OtherCommands {
     return cancelled.length;
   }
 
-  turn(chipid: string, isListed: boolean): Promise<Turn> {
+  async turn(chipid: string, isListed: boolean): Promise<Turn> {
     const { calls, member } = this.#cluster;
+    // Calls that are being taken over may come first.
+    await Promise.allSettled([...this.#stores.values()].map(({ taking }) => taking));
     return calls.turn(member, chipid, isListed);
   }
 
@@ -185,6 +190,8 @@ class AppCalls implements WaitingStore {
   #onGone: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   bytes = 0;
+  /** The last {@link take} that began. */
+  taking: Promise<unknown> | undefined;
 
   constructor(cluster: Cluster, app: string) {
     this.#cluster = cluster;
@@ -204,8 +211,17 @@ class AppCalls implements WaitingStore {
     this.#onGone = undefined;
   }
 
-  async take(mayTake: (node: string) => boolean): Promise<FoundCall[]> {
+  take(...args: Parameters<WaitingStore['take']>): Promise<FoundCall[]> {
+    const before = this.taking?.catch(() => undefined);
+    const taking = Promise.resolve(before).then(() => this.#take(...args));
+    this.taking = taking;
+    return taking;
+  }
+
+  async #take(...[mayTake, known]: Parameters<WaitingStore['take']>): Promise<FoundCall[]> {
     const { calls, member, members } = this.#cluster;
+    // One that ends while the list is read is still in it.
+    const ids = known();
     const stored = await calls.list();
     const seen = stored.flatMap((each) => readCall(each) ?? []);
     const isGone = (each: SeenCall): boolean =>
@@ -221,20 +237,30 @@ class AppCalls implements WaitingStore {
     // The store has not settled, or their process is not known to be gone yet.
     if (adopted.size < gone.length) this.#lookAgain();
     await this.#removeLeft(seen.filter(isGone));
-    const own = seen.filter(
-      (each) => each.app === this.#app && (each.member === member || adopted.has(each.id)),
-    );
+    const own = seen
+      .filter(({ app, id }) => app === this.#app && !this.#refused.has(id) && !ids.has(id))
+      .filter((each) => each.member === member || adopted.has(each.id))
+      .sort((a, b) => a.order - b.order);
     const found: FoundCall[] = [];
-    for (const { id, call } of own.sort((a, b) => a.order - b.order)) {
-      if (this.#refused.has(id)) continue;
-      const read = await calls.read(id, call.chipids);
-      if (!read) continue;
-      const marks = read.devices.flatMap(([chipid, text]) => {
-        const mark = parsed(text);
-        return isMark(mark) ? [[chipid, mark] as const] : [];
-      });
-      this.#count(id, read.what.length);
-      found.push({ id, call: { ...call, what: parsed(read.what) }, marks: new Map(marks) });
+    for (let first = 0; first < own.length; first += READ) {
+      const wanted = own.slice(first, first + READ);
+      const read = await calls
+        .read(wanted.map(({ id, call: { chipids } }) => ({ id, chipids })))
+        .catch((error: unknown) => {
+          // They are this process's by now.
+          this.#lookAgain();
+          throw error;
+        });
+      for (const [index, { id, call }] of wanted.entries()) {
+        const { what, devices } = read[index] ?? {};
+        if (what === undefined) continue;
+        const marks = devices?.flatMap(([chipid, text]) => {
+          const mark = parsed(text);
+          return isMark(mark) ? [[chipid, mark] as const] : [];
+        });
+        this.#count(id, what.length);
+        found.push({ id, call: { ...call, what: parsed(what) }, marks: new Map(marks) });
+      }
     }
     return found;
   }

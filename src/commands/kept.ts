@@ -55,9 +55,14 @@ export class KeptCalls {
     const store = await this.#options.store();
     for (const each of this.saved) if (each.isDetached) this.saved.delete(each);
     // One that ends meanwhile is still in what the store has found.
-    const own = new Set([...this.saved].map(({ id }) => id));
-    const found = (await store?.take(mayTake)) ?? [];
-    for (const { id } of this.saved) own.add(id);
+    const own = new Set<string>();
+    const known = (): ReadonlySet<string> => {
+      for (const { id } of this.saved) own.add(id);
+      return own;
+    };
+    known();
+    const found = (await store?.take(mayTake, known)) ?? [];
+    known();
     return found
       .filter(({ id }) => !own.has(id))
       .map((each) => {

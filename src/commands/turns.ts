@@ -75,9 +75,12 @@ export class Turns<W extends Waiting> {
     for (let attempt = 0; !signal.aborted; attempt++) {
       const sign = this.#signs.get(device);
       if (sign?.lostAt !== device.lostAt) break;
-      const isPatient = performance.now() - sign.at < PATIENCE;
+      const began = performance.now();
+      const isPatient = began - sign.at < PATIENCE;
       try {
         const other = await this.#step(device, sign, isPatient);
+        // It takes long while the calls of another process are taken over, which may be first.
+        sign.at += performance.now() - began;
         if (other === 'none' || (other === 'waits' && !isPatient)) {
           if (this.#signs.get(device) === sign) break;
           continue;

@@ -46,8 +46,9 @@ export interface WaitingStore {
   /**
    * Takes the calls of processes that are gone: they are this process's from now on.
    * @param mayTake whether this process has what the calls of a node need; without it, they are left to another one
+   * @param known returns the calls that this process goes on with already, which need not be read again
    */
-  take(mayTake: (node: string) => boolean): Promise<FoundCall[]>;
+  take(mayTake: (node: string) => boolean, known: () => ReadonlySet<string>): Promise<FoundCall[]>;
   /** Bytes that the calls of this process take. */
   readonly bytes: number;
   /** @param age milliseconds, of a call that is put back into a store that has lost it */

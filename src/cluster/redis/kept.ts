@@ -247,14 +247,20 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
       return (await commands.run(ADOPT, [state, members, callers], [member, ...ids])) as string[];
     },
 
-    async read(id, chipids) {
-      const fields = chipids.map((chipid) => `${id}/${chipid}`);
-      const [what, found] = (await Promise.all([
-        commands.read(MUCH, 'HGET', whats, id),
+    async read(wanted) {
+      const fields = wanted.flatMap(({ id, chipids }) =>
+        chipids.map((chipid) => `${id}/${chipid}`),
+      );
+      const [texts, found] = (await Promise.all([
+        commands.read(MUCH, 'HMGET', whats, ...wanted.map(({ id }) => id)),
         commands.read(MUCH, 'HMGET', marks, ...fields),
-      ])) as [string | null, (string | null)[]];
-      if (what === null) return undefined;
-      return { what, devices: chipids.map((chipid, index) => [chipid, found[index] ?? '']) };
+      ])) as (string | null)[][];
+      const known = found?.values();
+      return wanted.map(({ chipids }, index) => {
+        const devices = chipids.map((chipid) => [chipid, known?.next().value ?? ''] as const);
+        const what = texts?.[index] ?? undefined;
+        return what === undefined ? undefined : { what, devices };
+      });
     },
   };
 }

@@ -117,13 +117,16 @@ export class MemoryCalls implements CallStore {
     return Promise.resolve(adopted);
   };
 
-  read: CallStore['read'] = (id, chipids) => {
-    const found = this.#calls.get(id);
-    const devices = chipids.map(
-      (chipid) => [chipid, this.#marks.get(`${id}/${chipid}`) ?? ''] as const,
+  read: CallStore['read'] = (wanted) =>
+    Promise.resolve(
+      wanted.map(({ id, chipids }) => {
+        const found = this.#calls.get(id);
+        const devices = chipids.map(
+          (chipid) => [chipid, this.#marks.get(`${id}/${chipid}`) ?? ''] as const,
+        );
+        return found && { what: found.call.what, devices };
+      }),
     );
-    return Promise.resolve(found && { what: found.call.what, devices });
-  };
 
   #leave(chipid: string, id: string): void {
     const left = (this.#lines.get(chipid) ?? []).filter((each) => each.id !== id);

@@ -123,7 +123,8 @@ export class Processes {
     readonly simulator: Simulator,
     count: number,
     options: Partial<ClientOptions> = {},
-    stores: readonly Store[] = [new MemoryStore()],
+    /** That of each process; those without one use the first. */
+    readonly stores: readonly Store[] = [new MemoryStore()],
   ) {
     [this.store] = stores as [Store];
     this.all = Array.from(

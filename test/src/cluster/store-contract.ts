@@ -354,18 +354,27 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.ok(listed.every(({ age }) => age >= 0 && age < 60_000));
     assert.deepEqual((await calls.waiting()).get('7'), ['x', 'y']);
     assert.deepEqual((await calls.waiting()).get('8') ?? [], []);
-    assert.deepEqual(await calls.read('x', ['9', '8', '7']), {
-      what: '{"of":"x"}',
-      devices: [
-        ['9', '{"ended":1}'],
-        ['8', '"begun"'],
-        ['7', ''],
-      ],
-    });
+    const read = await calls.read([
+      { id: 'x', chipids: ['9', '8', '7'] },
+      { id: 'none', chipids: ['7'] },
+      { id: 'y', chipids: ['7'] },
+    ]);
+    assert.deepEqual(read, [
+      {
+        what: '{"of":"x"}',
+        devices: [
+          ['9', '{"ended":1}'],
+          ['8', '"begun"'],
+          ['7', ''],
+        ],
+      },
+      undefined,
+      { what: '{"of":"y"}', devices: [['7', '']] },
+    ]);
     await calls.remove('b', 'x', ['7', '8', '9']);
     assert.equal((await calls.list()).length, 3, 'only its member removes it');
     await calls.remove('a', 'x', ['7', '8', '9']);
-    assert.equal(await calls.read('x', ['7']), undefined);
+    assert.deepEqual(await calls.read([{ id: 'x', chipids: ['7'] }]), [undefined]);
     assert.deepEqual((await calls.waiting()).get('7'), ['y']);
   });
 

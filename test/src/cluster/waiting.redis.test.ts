@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KeptCalls, keptStoreOf, withOrigin, type KeptCommands } from '../../../src/for-nodes';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
@@ -151,6 +153,30 @@ describe('waiting commands of several processes', () => {
       [...other.ends].filter(([, end]) => end === 'OK').map(([text]) => text),
       ['b', 'c', 'd'],
     );
+  });
+
+  it('are in order however long it takes to take over those that come first', async () => {
+    const [dying, other] = senders;
+    await queue('a', 'b', 'c', 'd');
+    await dying.process.kill();
+    await until(() => !other.process.member.members.includes(dying.process.member.member), 'gone');
+    let open!: () => void;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const { calls } = world.stores[1]!;
+    const read = calls.read.bind(calls);
+    const slow = mock.method(calls, 'read', (...args: Parameters<typeof read>) =>
+      opened.then(() => read(...args)),
+    );
+    const taken = until(async () => (await other.take()).length > 0, 'its calls are taken over');
+    await until(() => slow.mock.callCount() > 0, 'they are being taken over');
+    world.simulator.upload(chipid, 'awake');
+    // Longer than another process is waited for.
+    await sleep(4000);
+    assert.deepEqual(received(), []);
+    open();
+    await taken;
+    await until(() => received().length === 4, 'all are sent');
+    assert.deepEqual(received(), ['a', 'b', 'c', 'd']);
   });
 
   it('wait for the next sign of life if the call of another process gets no answer', async () => {

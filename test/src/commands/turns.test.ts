@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { KeptCalls } from '../../../src/commands/kept';
 import { Command } from '../../../src/commands/queue';
 import { Turns } from '../../../src/commands/turns';
@@ -6,11 +7,13 @@ import type { Turn } from '../../../src/commands/waiting-list';
 import { until } from '../../../tooling/until';
 
 describe('the turns of commands that wait in several processes', () => {
+  const calls = new KeptCalls({
+    store: () => Promise.resolve(undefined),
+    failed: (error) => assert.ifError(error),
+  });
+  afterEach(() => mock.restoreAll());
+
   it('come after those of calls that were taken over a moment ago and are not here yet', async () => {
-    const calls = new KeptCalls({
-      store: () => Promise.resolve(undefined),
-      failed: (error) => assert.ifError(error),
-    });
     const [taken, own] = [1, 2].map(() => {
       const kept = calls.add({ chipids: ['1'], node: 'n', what: () => 1 });
       const command = new Command('1', () => Promise.resolve(), {});
@@ -27,8 +30,13 @@ describe('the turns of commands that wait in several processes', () => {
     const sent: string[] = [];
     const device = { chipid: '1', all: [own], lostAt: 0 };
     let looks = 0;
+    const now = performance.now.bind(performance);
+    let later = 0;
+    mock.method(performance, 'now', () => now() + later);
     const turn = (): Promise<Turn> => {
       looks++;
+      // The first look takes as long as the calls are being taken over.
+      later = 10_000;
       const ids = [taken, own].filter(({ isWaiting }) => isWaiting).map(({ kept }) => kept.id);
       return Promise.resolve({ ids, other: 'none' });
     };
