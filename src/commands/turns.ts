@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from '../util/backoff';
 import type { Command } from './queue';
@@ -54,6 +55,8 @@ export class Turns<W extends Waiting> {
 
   constructor(deps: TurnsDeps<W>) {
     this.#deps = deps;
+    // One for each device that has shown itself.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** The device has shown itself. @param isListed by the list alone */

@@ -52,4 +52,32 @@ describe('the turns of commands that wait in several processes', () => {
     assert.deepEqual(sent, [taken.kept.id, own.kept.id]);
     turns.close();
   });
+
+  it('come for many devices at once, without a warning of Node.js', async () => {
+    const warnings = mock.method(process, 'emitWarning', () => undefined);
+    let looks = 0;
+    const turn = (): Promise<Turn> => {
+      looks++;
+      return Promise.resolve({ ids: [], other: 'begun' });
+    };
+    const turns = new Turns({
+      others: { turn },
+      add: () => undefined,
+      save: () => Promise.resolve(),
+    });
+    const command = new Command('1', () => Promise.resolve(), {});
+    const kept = calls.add({ chipids: ['1'], node: 'n', what: () => 1 });
+    const wait = {
+      when: 'upload' as const,
+      expires: 60,
+      replace: false,
+      path: '',
+      origin: { kept },
+    };
+    const all = [{ command, wait, isWaiting: true, isSaved: true }];
+    for (let n = 0; n < 20; n++) turns.release({ chipid: String(n), all, lostAt: 0 }, false);
+    await until(() => looks > 60, 'all have been looked at and wait');
+    turns.close();
+    assert.equal(warnings.mock.callCount(), 0);
+  });
 });
