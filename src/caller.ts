@@ -149,7 +149,9 @@ export function readWait(options: CommandOptions | undefined): Omit<CommandWait,
       throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
     if (WHENS.includes(when))
       return {
-        ...{ when, replace, origin: originOf(options) },
+        when,
+        replace,
+        origin: originOf(options),
         expires: durationOf(expires, 'The expiry', EXPIRES) / 1000,
       };
     throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);

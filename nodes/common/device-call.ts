@@ -43,12 +43,11 @@ export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } =>
 });
 
 /** When a command is sent, how long it waits for that, and whether it takes the place of another one. */
-export function waitOf({
-  replace,
-  ...config
-}: WhenConfig): Pick<PushOptions, 'when' | 'expires' | 'replace'> {
+export function waitOf(config: WhenConfig): Pick<PushOptions, 'when' | 'expires' | 'replace'> {
   const when = choiceOf(config.when, 'when', ['now', 'online', 'upload']);
-  return when === 'now' ? {} : { when, expires: 1000 * Number(config.expires), replace };
+  // Not with the rest of a pattern: it copies the settings of the node, with each message.
+  if (when === 'now') return {};
+  return { when, expires: 1000 * Number(config.expires), replace: config.replace };
 }
 
 /** Which waiting commands `msg.cancel` means. @throws DeviceCloudError `INVALID_INPUT` */

@@ -144,7 +144,7 @@ export class SharedCalls implements OtherCommands {
   async turn(chipid: string, isListed: boolean): Promise<Turn> {
     const { calls, member } = this.#cluster;
     // Calls that are being taken over may come first.
-    await Promise.allSettled([...this.#stores.values()].map(({ taking }) => taking));
+    await Promise.allSettled([...this.#stores.values()].flatMap(({ taking }) => taking ?? []));
     return calls.turn(member, chipid, isListed);
   }
 
