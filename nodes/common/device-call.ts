@@ -42,12 +42,14 @@ export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } =>
   timeout: 1000 * Number(timeout),
 });
 
-/** When a command is sent, how long it waits for that, and whether it takes the place of another one. */
-export function waitOf(config: WhenConfig): Pick<PushOptions, 'when' | 'expires' | 'replace'> {
-  const when = choiceOf(config.when, 'when', ['now', 'online', 'upload']);
-  // Not with the rest of a pattern: it copies the settings of the node, with each message.
-  if (when === 'now') return {};
-  return { when, expires: 1000 * Number(config.expires), replace: config.replace };
+/** Adds when a command is sent, how long it waits for that, and whether it takes the place of another one. */
+export function addWait<O extends object>(
+  options: O,
+  { when: chosen, expires, replace }: WhenConfig,
+): O & Pick<PushOptions, 'when' | 'expires' | 'replace'> {
+  const when = choiceOf(chosen, 'when', ['now', 'online', 'upload']);
+  // No copy then: a spread of two objects costs microseconds, with each message.
+  return when === 'now' ? options : { ...options, when, expires: 1000 * Number(expires), replace };
 }
 
 /** Which waiting commands `msg.cancel` means. @throws DeviceCloudError `INVALID_INPUT` */

@@ -2,7 +2,7 @@ import type { Node } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/for-nodes';
 import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
-import { nameOf, performPlan, timeoutOf, waitOf } from '../common/device-call';
+import { addWait, nameOf, performPlan, timeoutOf } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
 import { choiceOf } from '../common/settings';
@@ -73,7 +73,7 @@ function planOfSet({ config, inputs, types }: Message<GpioConfig, Input>, isPuls
     parseLevel(level);
     if (isPulse) parseDuration(duration);
   }
-  const options = { ...timeoutOf(config), ...waitOf(config) };
+  const options = addWait(timeoutOf(config), config);
   const argsOf: Plan['argsOf'] = (chipid, client) => {
     const { pin: number, isLow } = resolvePin(types.of(client, chipid), pin);
     return [number, isLow ? 1 - parseLevel(level) : level];

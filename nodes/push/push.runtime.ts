@@ -1,6 +1,6 @@
 import { pushMessage } from '../../src/input';
 import { defineAction } from '../common/action';
-import { formatOf, timeoutOf, waitOf } from '../common/device-call';
+import { addWait, formatOf, timeoutOf } from '../common/device-call';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS } from './push.config';
 
@@ -15,13 +15,13 @@ export const action = defineAction({
     const target = choiceOf(config.target, 'target', ['device', 'app']);
     const transport = choiceOf(config.transport, 'transport', ['http', 'channel']);
     const { chipid: device, message } = inputs;
-    const options = { ...timeoutOf(config), format };
+    const options = { timeout: timeoutOf(config).timeout, format };
     if (target === 'app') return { call: 'pushToApp', args: [message], options };
     // For many devices it is converted once, and kept as text.
     const isText = config.many || config.when !== 'now';
     const args = [isText ? pushMessage(message, format) : message];
     if (transport === 'http')
-      return { call: 'push', device, args, options: { ...options, ...waitOf(config) } };
+      return { call: 'push', device, args, options: addWait(options, config) };
     // There is no answer over a channel (section 6).
     const fields = () => ({ payload: { msg: 'sent' } });
     return { call: 'pushOverChannel', device, args, options, fields };

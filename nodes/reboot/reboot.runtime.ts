@@ -1,5 +1,5 @@
 import { defineAction } from '../common/action';
-import { timeoutOf, waitOf } from '../common/device-call';
+import { addWait, timeoutOf } from '../common/device-call';
 import { DEFAULTS } from './reboot.config';
 
 /** Resets devices (endpoint 12). */
@@ -12,6 +12,6 @@ export const action = defineAction({
     call: 'reboot',
     device: inputs.chipid,
     args: [],
-    options: { ...timeoutOf(config), ...waitOf(config) },
+    options: addWait(timeoutOf(config), config),
   }),
 });
