@@ -33,7 +33,7 @@ const ON_4_ALONE = {
     'redeploy',
     'secrets-everywhere',
   ],
-  editor: ['adapts', 'application', 'cluster', 'picker-empty', 'secrets', 'upgrade'],
+  editor: ['adapts', 'application', 'cluster', 'new-nodes', 'picker-empty', 'secrets', 'upgrade'],
 };
 const ON_5_ALONE = {
   e2e: [
@@ -93,7 +93,13 @@ const SHARES = {
     recovery: /^(recovery|properties|history)\//,
     fleet: /^(commands|fleet|recording|simulator|state)\//,
   },
-  nodes: { matrix: /^matrix\//, cluster: /^(cluster|app\/|history|many)/ },
+  nodes: {
+    matrix: /^matrix\//,
+    cluster: /^(cluster|app\/|history|many)/,
+    listen: /^(events|listen|re|unusable)/,
+  },
+  flows: { examples: /^examples/ },
+  e2e: { examples: /^(demo|examples)/ },
   editor: { dialogs: /^(dialogs|sidebar)/ },
 };
 
@@ -106,7 +112,7 @@ function inShare(suite, share) {
 }
 
 /**
- * A share of the unit or node tests.
+ * A share of a suite that runs in mocha's own process alone.
  * @param options `on` says on which Node.js it runs, whose path is `node`
  */
 export function shareStep(suite, share, { on, node }) {

@@ -44,8 +44,12 @@ const format = {
 const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/prepare.mjs', 'node-red-5']] };
 const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', 'scorecard']] };
 
-/** How many steps run at a time; the tests need a quarter of a core each. */
-const LANES = 8;
+/**
+ * How many steps run at a time: of those that need only the build, and of those that install the packed package, which
+ * is there later. The tests wait for timers, processes and the service's clock most of the time: as many lanes as cores
+ * would leave the cores idle for most of it.
+ */
+const LANES = { built: 5, packed: 4 };
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 
@@ -78,19 +82,30 @@ async function countSkipped(names) {
 }
 
 /**
- * Runs a number of steps at a time. The tests start processes of their own and wait for them, and for the service's
- * clock, most of the time: as many lanes as cores would leave the cores idle for most of it.
+ * Runs a number of steps at a time, each once what it needs is there; of those that could start, the first of the list.
  * @param steps functions that give a step once what it needs is there, or nothing
  */
 async function inLanes(count, steps) {
-  const left = [...steps];
-  const lane = async () => {
-    for (let next = left.shift(); next; next = left.shift()) {
-      const step = await next();
-      if (step) await check(step, { quiet: true });
-    }
+  let free = count;
+  const waiting = [];
+  const startNext = () => {
+    if (free === 0 || waiting.length === 0) return;
+    free -= 1;
+    waiting.sort((a, b) => a.place - b.place);
+    waiting.shift().start();
   };
-  await Promise.all(Array.from({ length: count }, lane));
+  const run = async (prepare, place) => {
+    const step = await prepare();
+    if (!step) return;
+    await new Promise((start) => {
+      waiting.push({ place, start });
+      startNext();
+    });
+    await check(step, { quiet: true });
+    free += 1;
+    startNext();
+  };
+  await Promise.all(steps.map(run));
 }
 
 async function everything() {
@@ -103,19 +118,28 @@ async function everything() {
   const hasBrowser = isBuilt.then((ok) => ok && quietly(browser));
   const hasScorecard = quietly(scorecard);
   const hasNodeRed5 = quietly(nodeRed5);
-  const style = inLanes(
-    1,
-    [lint, format, editorTypes].map((step) => () => step),
+  // What the longest tests wait for goes first.
+  const style = isPacked.then(() =>
+    inLanes(
+      1,
+      [lint, format, editorTypes].map((step) => () => step),
+    ),
   );
-  await inLanes(LANES, suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }));
+  const { built, packed: onPacked } = suites({
+    isBuilt,
+    isPacked,
+    hasBrowser,
+    hasScorecard,
+    hasNodeRed5,
+  });
+  await Promise.all([inLanes(LANES.built, built), inLanes(LANES.packed, onPacked)]);
   if (await isBuilt) await countSkipped(Object.keys(SUITES));
   await style;
 }
 
 /**
  * Every suite, spread over the versions of Node.js: the oldest that is supported is meant to be the machine's own,
- * 22 and 24 are installed. Each starts when what it needs is there, the longest first, so that the lanes end at about
- * the same time.
+ * 22 and 24 are installed. The longest are first, so that the lanes end at about the same time.
  */
 function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
   /** The path of an installed Node.js; undefined if this platform has none, so that the machine's own is used. */
@@ -140,26 +164,33 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     const node = version === '4' && name === 'e2e' ? await newer('22') : undefined;
     return nodeRedStep(name, version, { node, without, share: shareName });
   };
-  return [
+  const built = [
+    share('flows', 'examples'),
     ...(HAS_REDIS ? [share('unit', 'redis', '24')] : []),
     share('nodes', 'matrix', '22'),
-    onNodeRed('e2e', '5'),
-    async () => (await isBuilt) && mochaStep('tests of flows', SUITES.flows),
-    onNodeRed('editor', '5', 'rest'),
-    onNodeRed('e2e', '4'),
-    share('nodes', 'rest', '22'),
-    onNodeRed('editor', '4'),
-    onNodeRed('editor', '5', 'dialogs'),
-    share('unit', 'fleet', '22'),
     share('unit', 'recovery', '24'),
+    share('unit', 'fleet', '22'),
     share('unit', 'rest'),
-    share('unit', 'cluster', '24'),
-    async () => {
-      const [packed] = await Promise.all([isPacked, hasScorecard]);
-      return packed && mochaStep('the package and its commands', SUITES.package);
-    },
+    share('nodes', 'listen', '22'),
     share('nodes', 'cluster', '22'),
+    share('nodes', 'rest', '22'),
+    share('unit', 'cluster', '24'),
+    share('flows', 'rest'),
   ];
+  const packed = [
+    onNodeRed('editor', '5', 'rest'),
+    onNodeRed('editor', '4'),
+    onNodeRed('e2e', '5', 'examples'),
+    onNodeRed('e2e', '4', 'examples'),
+    onNodeRed('editor', '5', 'dialogs'),
+    onNodeRed('e2e', '4', 'rest'),
+    onNodeRed('e2e', '5', 'rest'),
+    async () => {
+      const [ok] = await Promise.all([isPacked, hasScorecard]);
+      return ok && mochaStep('the package and its commands', SUITES.package);
+    },
+  ];
+  return { built, packed };
 }
 
 /** Runs parts of the tests one after the other, with what they need. */
