@@ -83,6 +83,8 @@ export interface Pins {
   release(keeper: PinKeeper): void;
   /** The same for good: with a cluster, no process keeps them any more. */
   end(keeper: PinKeeper): void;
+  /** With a cluster: what a keeper with this `id` has kept before ends, once no process has such a keeper. */
+  forget(id: string): void;
   /** What to save of the pins of a keeper, as JSON, so that they are kept over a restart. */
   saved(keeper: PinKeeper): SavedPin[];
   /** Keeps what was saved, without malformed values. @param saved what {@link saved} has returned */
@@ -428,6 +430,7 @@ export class DeviceCloudClient implements AsyncDisposable {
         this.#pins?.list(chipid === undefined ? undefined : parseChipid(chipid)) ?? [],
       release: (keeper) => this.#pins?.release(keeper),
       end: (keeper) => this.#pins?.end(keeper),
+      forget: (id) => this.#keptPins.forget(id),
       saved: (keeper) => this.#pins?.saved(keeper) ?? [],
       restore: (keeper, saved) => this.#keptPins.restore(saved, readKeeper(keeper)),
     };

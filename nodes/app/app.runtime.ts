@@ -62,7 +62,10 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   };
   node.recordings = new Recordings(RED, node);
   node.kept = (user, name) => kept.value(connection.application, user, name);
-  node.forget = (user, name) => kept.forget(connection.application, user, name);
+  node.forgetPins = async (user, name) => {
+    await kept.forget(connection.application, user, name);
+    if (config.cluster) (await connection.client('open')).pins.forget(user.id);
+  };
   const keeper = new Keeper(RED, node, {
     application: () => connection.application,
     mayHaveMore: () => kept.mayHaveCommands,

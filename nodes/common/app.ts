@@ -56,8 +56,8 @@ export interface App {
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
   /** A value that a node keeps over a restart, as the application is set up to. */
   kept(node: Node, name: string): Promise<Kept>;
-  /** Forgets such a value, which the node has kept while it was set to something else. */
-  forget(node: Node, name: string): Promise<void>;
+  /** Forgets the pins that a node has kept, under such a name or in the cluster, while it was set to something else. */
+  forgetPins(node: Node, name: string): Promise<void>;
   /** Undefined if there is no application. */
   readonly keeper: CommandKeeper | undefined;
   /** This process's membership, if the devices are shared and it has joined. */
@@ -82,7 +82,7 @@ const NO_APP: App = {
     throw noApp();
   },
   kept: () => Promise.reject(noApp()),
-  forget: () => Promise.resolve(),
+  forgetPins: () => Promise.resolve(),
   keeper: undefined,
   cluster: () => undefined,
 };

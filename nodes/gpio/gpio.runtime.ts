@@ -151,7 +151,10 @@ export const action = defineAction<GpioConfig, Input>({
     const { app, config, node } = background;
     if (config.operation !== 'keep') {
       // What it has kept before must not come back when it is set to keep again.
-      app.forget(node, KEPT).catch((error: unknown) => node.warn(`Kept pins: ${messageOf(error)}`));
+      app.forgetPins(node, KEPT).catch((error: unknown) => {
+        // What is missing in the configuration the node shows already.
+        if (!app.problem('open')) node.warn(`Kept pins: ${messageOf(error)}`);
+      });
       return undefined;
     }
     const keeping = new KeptByNode(background);

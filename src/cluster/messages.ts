@@ -98,6 +98,10 @@ export async function startFrom(
 export const itemsOf = (value: unknown): unknown[] =>
   Array.isArray(value) ? (value as unknown[]).slice(0, MOST_DEVICES) : [];
 
+/** The same, of texts. */
+export const textsOf = (value: unknown): string[] =>
+  itemsOf(value).filter((item) => typeof item === 'string');
+
 /** A device whose uploads are requested, and whether another owner has passed on earlier ones. */
 export type Wanted = readonly [chipid: string, again: boolean];
 

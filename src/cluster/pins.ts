@@ -10,13 +10,12 @@ import {
 import { DeviceCloudError } from '../errors';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
+import { keeperIdOf, type Keepers } from './keepers';
 import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
 import type { StoredPin } from './store';
 
 /** Milliseconds in which changes are collected. */
 const COLLECT = 500;
-
-const keeperIdOf = ({ id = '' }: PinKeeper): string => id;
 
 /** What a wish is as text: the pin as it is saved, without its number, and the id of its keeper. */
 const textOf = ({ wanted, found, state, since, setAt }: SavedPin, keeper: string): string =>
@@ -53,7 +52,7 @@ export class SharedPins implements ApplicationPins {
   readonly #cluster: Cluster;
   readonly #bus: Bus;
   readonly #own: KeptPins;
-  readonly #keepers = new Map<string, KeeperOptions>();
+  readonly #keepers: Keepers;
   readonly #leave: (() => void)[];
   /** The last version up to which all wishes are known. */
   #known = -1;
@@ -63,9 +62,16 @@ export class SharedPins implements ApplicationPins {
   #endUse: (() => void) | undefined;
 
   /** @param make makes what keeps the pins of this process's devices */
-  constructor(cluster: Cluster, bus: Bus, make: (shared: KeepDeps['shared']) => KeptPins) {
+  constructor(
+    cluster: Cluster,
+    bus: Bus,
+    keepers: Keepers,
+    make: (shared: KeepDeps['shared']) => KeptPins,
+  ) {
     this.#cluster = cluster;
     this.#bus = bus;
+    this.#keepers = keepers;
+    keepers.onOver = (isOver) => this.#endStored(isOver);
     const own = make(this);
     this.#own = own;
     bus.on('pins', ({ pins, isState }) => {
@@ -120,8 +126,7 @@ export class SharedPins implements ApplicationPins {
   }
 
   release(keeper: PinKeeper): void {
-    const id = keeperIdOf(keeper);
-    if (this.#keepers.get(id)?.keeper === keeper) this.#keepers.delete(id);
+    this.#keepers.delete(keeper);
     this.#own.release(keeper);
     if (this.#keepers.size > 0) return;
     this.#endUse?.();
@@ -138,6 +143,12 @@ export class SharedPins implements ApplicationPins {
       );
       this.#cluster.track(writing);
     }
+    // What could not be written, or was not known yet.
+    this.forget(keeperIdOf(keeper));
+  }
+
+  forget(keeper: string): void {
+    this.#keepers.end(keeper);
   }
 
   saved(keeper: PinKeeper): SavedPin[] {
@@ -191,10 +202,20 @@ export class SharedPins implements ApplicationPins {
   }
 
   #register(options: KeeperOptions): string {
-    const id = keeperIdOf(options.keeper);
-    this.#keepers.set(id, options);
     this.#endUse ??= this.#cluster.use('follows');
-    return id;
+    return this.#keepers.add(options);
+  }
+
+  /** Ends wishes that are stored, but none that is newer than what was read. @throws StoreError */
+  async #endStored(isOver: (keeper: string) => boolean): Promise<void> {
+    const { pins } = this.#cluster;
+    const ended = (await pins.list()).map(async (each): Promise<StoredPin[]> => {
+      const { chipid, pin, version: before } = each;
+      if (!isOver(readText(each)?.keeper ?? '')) return [];
+      const version = await pins.write(chipid, pin, undefined, { version: before });
+      return version > 0 ? [{ chipid, pin, version, text: '' }] : [];
+    });
+    this.#tell((await Promise.all(ended)).flat());
   }
 
   /** @throws DeviceCloudError `UNREACHABLE` */

@@ -13,6 +13,7 @@ import type { Listen, Listening } from '../recovery/listen';
 import { clusterOf } from './cluster';
 import { compareBooks, remoteLatest, shareWatches } from './fleet';
 import { Following, type Follow } from './followed';
+import { Keepers } from './keepers';
 import { shareListening } from './listening';
 import { passUploads } from './passing';
 import { SharedPins } from './pins';
@@ -72,7 +73,8 @@ export function share(
   const latest = remoteLatest(cluster, bus, registry);
   const watches = shareWatches(cluster, bus);
   const calls = new SharedCalls(cluster, bus);
-  const ends = [() => latest.close(), () => watches.close(), () => calls.close()];
+  const keepers = new Keepers(cluster, bus);
+  const ends = [latest, watches, calls, keepers].map((each) => () => each.close());
   let isClosed = false;
 
   const lock: CommandLock = (chipid, longest, { signal, progress }, command) => {
@@ -98,7 +100,7 @@ export function share(
       reason: 'CLUSTER',
     },
     ...{ lock, latest, watches, calls },
-    pins: (make) => new SharedPins(cluster, bus, make),
+    pins: (make) => new SharedPins(cluster, bus, keepers, make),
     over({ channels, listening, channelPush, deadlines }) {
       const shared = shareListening(cluster, listening, channels);
       const endPassing = passUploads(cluster, bus, listening, shared.history);

@@ -195,7 +195,8 @@ export interface StoredPin {
 /** Which pins are to keep which level. */
 export interface PinStore {
   /**
-   * Writes a wish, or its end; with `version` the state of a pin, which counts only while the wish of that version is the newest.
+   * Writes a wish, or its end. With `version` it is the state of a pin, or the end of that wish alone, which counts only while the
+   * wish of that version is the newest.
    * @param text undefined ends it
    * @param options `isLost`: the wish is put back if the store has lost it
    * @returns the version; 0 if there is another wish by now

@@ -19,7 +19,7 @@ import {
 } from '../state/waiting-store';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
-import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
+import { isChipid, MOST_DEVICES, textsOf, type Bus } from './messages';
 import type { CallStage, NewCall, StoredCall } from './store';
 
 /** Milliseconds until what could not be written is tried again, and until it is looked again whether a process has died. */
@@ -76,8 +76,7 @@ export class SharedCalls implements OtherCommands {
       if (isChipid(chipid)) this.#own?.lost(chipid);
     });
     bus.on('cancelled', ({ ids, why }) => {
-      const texts = itemsOf(ids).filter((id) => typeof id === 'string');
-      this.#own?.cancelled(new Set(texts), typeof why === 'string' ? why : 'Cancelled');
+      this.#own?.cancelled(new Set(textsOf(ids)), typeof why === 'string' ? why : 'Cancelled');
     });
     const gone = (): void => {
       for (const store of this.#stores.values()) store.gone();

@@ -92,6 +92,8 @@ export interface ApplicationPins {
   release(keeper: PinKeeper): void;
   /** As {@link release}, for good: no process keeps them any more. */
   end(keeper: PinKeeper): void;
+  /** What a keeper with this id has kept before ends, once no process has it. */
+  forget(keeper: string): void;
   saved(keeper: PinKeeper): SavedPin[];
   restore(values: unknown, options: KeeperOptions): void;
   rebooted(chipid: string): void;
@@ -154,6 +156,9 @@ export class KeptPins implements ApplicationPins {
   end(keeper: PinKeeper): void {
     this.release(keeper);
   }
+
+  /** Of one process nothing is left but what its caller has saved. */
+  forget(): void {}
 
   /** What of a keeper's pins has to survive a restart. */
   saved(keeper: PinKeeper): SavedPin[] {

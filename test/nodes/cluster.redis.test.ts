@@ -158,6 +158,27 @@ describe('an application with a cluster', () => {
     assert.equal(cloud.device(one).received.length, 0);
   });
 
+  it('keeps a pin no more once its node is set to another operation, and not when it is set back', async () => {
+    const keep = (operation: string): FlowNode[] =>
+      flow(node('listen', { chipids: [one] }), node('gpio', { operation }));
+    await load(keep('keep'));
+    await shows('listen', '1/1 · 1 process');
+    void send('gpio', { chipid: one, pin: 5, payload: 1 });
+    await shows('gpio', 'status.pins-kept');
+    const key = (await redisCli(redis.port, 'KEYS', '*:pins')).trim();
+    await deploy(keep('set'));
+    await until(
+      async () => (await redisCli(redis.port, 'EXISTS', key)).trim() === '0',
+      'its wish has ended',
+    );
+    cloud.setPin(one, 5, 0);
+    await deploy(keep('keep'));
+    void send('gpio', { chipid: one, pin: 4, payload: 1 });
+    await shows('gpio', 'status.pins-kept');
+    assert.equal(cloud.device(one).levels.slice(4, 6), '10');
+    assert.equal((await redisCli(redis.port, 'HKEYS', key)).trim(), `${one}/4`);
+  });
+
   it('shows which process holds a device', async () => {
     await load(flow(node('listen', { chipids: [one] })));
     await shows('listen', '1/1 · 1 process');

@@ -267,7 +267,8 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
 
 /**
  * Writes what is wanted of a pin, under a new version, or, without a text, that nothing is any more. With a version it is the
- * state of a pin instead, which counts only while nobody has another wish; a wish that the store has lost is put back.
+ * state of a pin instead, or the end of that wish, and counts only while nobody has another wish; a wish that the store has lost
+ * is put back.
  *
  * KEYS: state, pins. ARGV: field, text, version or 0, 1 to put it back.
  */
@@ -279,7 +280,8 @@ if version > 0 then
   if ARGV[4] == '1' and (not known or known < version) then
     redis.call('HSET', state, 'pins', string.format('%d', math.max(top, version)))
   elseif known ~= version then return 0 end
-else
+end
+if version == 0 or text == '' then
   version = top + 1
   redis.call('HSET', state, 'pins', string.format('%d', version))
 end

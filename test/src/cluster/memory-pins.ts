@@ -15,7 +15,7 @@ export class MemoryPins implements PinStore {
     const known = this.#pins.get(field)?.version;
     const isBack = isLost && (known ?? 0) < version;
     if (version > 0 && !isBack && known !== version) return Promise.resolve(0);
-    const written = version > 0 ? version : this.#top + 1;
+    const written = version > 0 && text !== undefined ? version : this.#top + 1;
     this.#top = Math.max(this.#top, written);
     if (text === undefined) this.#pins.delete(field);
     else this.#pins.set(field, { chipid, pin, version: written, text });

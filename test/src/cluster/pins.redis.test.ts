@@ -3,6 +3,7 @@ import type { KeptPin, PinKeeper } from '../../../src/for-nodes';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { failure } from '../support/failure';
+import { redisCli } from './redis-cli';
 import { processesOn, type Processes, type ProcessModel } from './processes';
 
 const PIN = 5;
@@ -98,6 +99,44 @@ describe('pins that several processes keep', () => {
       one.process.client.pins.list(chipid).map(({ pin, state }) => `${pin} ${state}`);
     await until(() => kept().join() === '4 kept', 'it has looked, and learned of the end');
     assert.equal(level(chipid), '0');
+  });
+
+  it('end once no process has their keeper, and not while one has it or does not say', async () => {
+    const [one, two] = all;
+    const [chipid] = chipids;
+    await one.keep(chipid, 1);
+    await everywhere(chipid, 'kept');
+    let questions = 0;
+    world.store.subscribe('members', (text) => {
+      if (text.includes('"who keeps"')) questions++;
+    });
+    const forget = ({ keeper, process: { client } }: Keeping): void => {
+      client.pins.release(keeper);
+      client.pins.forget('node');
+    };
+    const goOn = async (): Promise<void> => {
+      const before = questions;
+      // The second one says that the first has ended nothing.
+      await until(() => questions >= before + 2, 'the others were asked twice');
+      assert.equal((await world.store.pins.list()).length, 1);
+    };
+    forget(one);
+    await goOn();
+    assert.equal(two.state(chipid), 'kept');
+    const key = (await redisCli(redis.port, 'KEYS', '*:members')).trim();
+    await redisCli(redis.port, 'HSET', key, 'silent', '1  60000');
+    forget(two);
+    await goOn();
+    await redisCli(redis.port, 'HDEL', key, 'silent');
+    await until(async () => (await world.store.pins.list()).length === 0, 'the wish has ended');
+    const again = all.map(({ process }) => new Keeping(process));
+    await again[0]!.process.client.keepPin(chipid, 4, 1, again[0]!.keeper);
+    await until(
+      () => again.every(({ process }) => process.client.pins.list()[0]?.state === 'kept'),
+      'what is wished from then on is kept',
+    );
+    const kept = again.map(({ process }) => process.client.pins.list().map(({ pin }) => pin));
+    assert.deepEqual(kept, [[4], [4]]);
   });
 
   it('are kept by nobody else if that could not be written', async () => {

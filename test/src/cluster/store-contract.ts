@@ -442,6 +442,10 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(await pins.write('7', 6, undefined), 4);
     assert.equal(await pins.write('7', 6, 'late state', { version: 2 }), 0);
     assert.equal(await pins.version(), 4);
+    assert.equal(await pins.write('7', 5, undefined, { version: 1 }), 0);
+    assert.equal(await pins.write('8', 5, 'other'), 5);
+    assert.equal(await pins.write('8', 5, undefined, { version: 5 }), 6);
+    assert.equal(await pins.version(), 6);
     const newer = { chipid: '7', pin: 5, version: 3, text: 'newer' };
     assert.deepEqual(await pins.list(), [newer]);
     await subject.wipe();
