@@ -197,7 +197,7 @@ export class RecentActivity {
   #oldest: Entry | undefined;
   #newest: Entry | undefined;
   #bytes = 0;
-  /** An upload that was forgotten. The end of a command may yet come. */
+  /** An entry that was forgotten, and that nothing more happens to. */
   #spare: Entry | undefined;
 
   /** @param most bytes for all devices together */
@@ -235,7 +235,8 @@ export class RecentActivity {
    */
   command<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
     const { commands } = this.#entriesOf(chipid);
-    const entry = new Entry(commands, this.#now(), path, 0);
+    const entry = this.#reused(commands, this.#now(), path, 0);
+    entry.source = undefined;
     this.#add(entry, commands);
     outcome.then(
       () => this.#end(entry, 'OK', undefined),
@@ -268,7 +269,7 @@ export class RecentActivity {
       while (chain.first) this.#remove(chain.first, chain);
   }
 
-  /** An upload that was forgotten makes room for the next: a new object each would cost twice as much CPU. */
+  /** What was forgotten makes room for the next: a new object each would cost twice as much CPU. */
   #reused(chain: Chain, at: number, text: string, size: number): Entry {
     const entry = this.#spare;
     if (!entry) return new Entry(chain, at, text, size);
@@ -277,6 +278,8 @@ export class RecentActivity {
     entry.at = at;
     entry.text = text;
     entry.size = size;
+    entry.outcome = null;
+    entry.message = undefined;
     return entry;
   }
 
@@ -326,7 +329,8 @@ export class RecentActivity {
     else this.#newest = entry.older;
     entry.chain = entry.older = entry.newer = entry.next = undefined;
     this.#bytes -= entry.bytes;
-    if (entry.source !== undefined) this.#spare = entry;
+    // The end of a command may yet come.
+    if (entry.source !== undefined || entry.outcome !== null) this.#spare = entry;
     const { device } = chain;
     if (device.uploads.length + device.commands.length === 0) this.#devices.delete(device.chipid);
   }
