@@ -45,8 +45,8 @@ export interface Limits {
   progress: Progress | undefined;
 }
 
-/** The limits of a call to a device. */
-export interface DeviceLimits extends Limits {
+/** What a call to a device keeps to. */
+export interface DeviceLimits extends Limits, CommandWait {
   /** Shared by the calls of `callEach`. */
   semaphore: Semaphore | undefined;
 }
@@ -76,13 +76,6 @@ const limitsOf = (options: CallOptions | undefined, usual: number): Limits => ({
 export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
   readInput('options object', () => limitsOf(options, usual));
 
-/** Reads the same for a call to a device. */
-export const readDeviceLimits = (options: CallOptions | undefined, usual: number): DeviceLimits =>
-  readInput('options object', () => ({
-    ...limitsOf(options, usual),
-    semaphore: semaphoreOf(options),
-  }));
-
 /** How many calls of `callEach` run side by side unless its caller says otherwise. */
 const AT_ONCE = 16;
 
@@ -104,7 +97,7 @@ export function readEachOptions<O extends CallOptions>(
   usual: number,
 ): EachOptions<O> {
   const limits = readLimits(options, usual);
-  readWait(options);
+  readCommand(options, '');
   return readInput('options object', () => {
     const atOnce: unknown = options?.atOnce ?? AT_ONCE;
     if (!Number.isInteger(atOnce) || (atOnce as number) < 1)
@@ -138,25 +131,32 @@ export function readKeeper(keeper: PinKeeper): KeeperOptions {
 export const readDuration = (options: PulseOptions | undefined): number =>
   readInput('options object', () => parseDuration(options?.duration ?? 500));
 
+function commandOf(options: CommandOptions | undefined, path: string): DeviceLimits {
+  const { when = 'now', expires, replace = false } = options ?? {};
+  if (typeof replace !== 'boolean')
+    throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
+  if (!WHENS.includes(when))
+    throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
+  return {
+    seconds: readTimeout(options?.timeout, DEVICE_TIMEOUT) / 1000,
+    signal: parseSignal(options?.signal),
+    progress: readProgress(options),
+    semaphore: semaphoreOf(options),
+    when,
+    replace,
+    expires: durationOf(expires, 'The expiry', EXPIRES) / 1000,
+    origin: originOf(options),
+    path,
+  };
+}
+
 /**
- * Reads `when`, `expires` and `replace`.
+ * Reads the options of a call to a device: those of {@link readLimits}, and `when`, `expires` and `replace`.
+ * @param path of its request, or what stands for it
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */
-export function readWait(options: CommandOptions | undefined): Omit<CommandWait, 'path'> {
-  return readInput('options object', () => {
-    const { when = 'now', expires, replace = false } = options ?? {};
-    if (typeof replace !== 'boolean')
-      throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
-    if (WHENS.includes(when))
-      return {
-        when,
-        replace,
-        origin: originOf(options),
-        expires: durationOf(expires, 'The expiry', EXPIRES) / 1000,
-      };
-    throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
-  });
-}
+export const readCommand = (options: CommandOptions | undefined, path: string): DeviceLimits =>
+  readInput('options object', () => commandOf(options, path));
 
 /**
  * Rejects `when` for a push that cannot wait for a device.
@@ -164,7 +164,7 @@ export function readWait(options: CommandOptions | undefined): Omit<CommandWait,
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */
 export function checkSentNow(options: CommandOptions | undefined, what: string): void {
-  if (readWait(options).when !== 'now')
+  if (readCommand(options, '').when !== 'now')
     throw invalidInput(`${what} cannot wait for a device: when must be now.`);
 }
 
@@ -324,7 +324,7 @@ export class Caller {
     const inTurn = <T>(device: string, seconds: number, work: () => Promise<T>): Promise<T> => {
       if (!commands) throw openApiMissing();
       const command = exclusive ? () => exclusive(device, seconds * 1000, {}, work) : work;
-      return commands.run(device, command, {}, { ...readWait(undefined), path: '' });
+      return commands.run(device, command, {}, readCommand(undefined, ''));
     };
     const send = <T>(device: string, spec: OpenApiCall<T>, seconds: number): Promise<Answer<T>> =>
       registry.recent.command(device, spec.unsigned.path, callService(http, spec, seconds));
@@ -361,13 +361,12 @@ export class Caller {
     longest = ({ seconds }: DeviceLimits): number => seconds * 1000,
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
-    const limits = readDeviceLimits(options, DEVICE_TIMEOUT);
-    const wait = readWait(options);
+    const limits = readCommand(options, path);
     const { commands, exclusive, registry } = this.#application;
     if (!commands) throw openApiMissing();
     const command = (): Promise<T> =>
       exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
-    const outcome = commands.run(device, command, limits, { ...wait, path });
+    const outcome = commands.run(device, command, limits, limits);
     return registry.recent.command(device, path, outcome);
   }
 }

@@ -241,20 +241,18 @@ class ActionLife<C extends object, K extends string> {
     const perform = (client: DeviceCloudClient): Promise<Outcome> => {
       const types = this.#types;
       const call = {
-        ...{
-          types,
-          client,
-          app,
-          config,
-          inputs,
-          msg,
-          node,
-          RED,
-          signal,
-          onProgress,
-          keeper,
-          onKept,
-        },
+        types,
+        client,
+        app,
+        config,
+        inputs,
+        msg,
+        node,
+        RED,
+        signal,
+        onProgress,
+        keeper,
+        onKept,
       };
       if (arrival.goOn && arrival.kept) return arrival.goOn(call, arrival.kept);
       if (action.perform) return action.perform(call);

@@ -133,14 +133,16 @@ export function makeCall(
   return onError ? (answer.catch(onError) as Promise<Answer<never>>) : answer;
 }
 
-const optionsOf = (
+/** Adds what ends a call early, and what shows its progress, to the options of its plan. */
+function optionsOf(
   { node, signal, onProgress }: AnyCall,
-  { options }: Plan,
+  { options = {} }: Plan,
   kept?: KeptCommands,
-): PushOptions =>
-  options?.when === undefined
-    ? { ...options, signal, onProgress }
-    : withOrigin({ ...options, signal, onProgress }, { node: node.id, ...(kept && { kept }) });
+): PushOptions {
+  // A plan is made for each message: a copy would cost more than all else that is done with its options.
+  if (options.when === undefined) return Object.assign(options, { signal, onProgress });
+  return withOrigin({ ...options, signal, onProgress }, { node: node.id, ...(kept && { kept }) });
+}
 
 /** Keeps a call whose commands may wait. @param atOnce of a call to several devices */
 function keep(
@@ -231,28 +233,36 @@ export function isForMany(config: object, device: unknown): boolean {
 }
 
 /** Makes the call of a plan: about no device, about one or, if the node takes several, about each of them. */
-export async function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
+export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
   const { client, config } = call;
-  if (!('device' in plan)) {
-    const fields = plan.fields ?? answerFields;
-    return { set: fields(await makeCall(call, plan, [], optionsOf(call, plan)), '', client) };
+  if (!('device' in plan)) return callService(call, plan);
+  const device = devicesOf(client, config, plan.device);
+  if (!isForMany(config, device)) {
+    const chipid = readDevice(config, plan.device);
+    return inOrder(call, plan, () => callOne(call, plan, chipid, keep(call, plan, [chipid])));
   }
-  const device = devicesOf(call.client, config, plan.device);
-  if (isForMany(config, device)) {
-    const { atOnce, limit } = config as ManyConfig;
-    const many = countOf(atOnce, 'atOnce');
-    const chipids = readDevices(config, countOf(limit, 'limit'), device);
-    await mayWait(call, plan);
-    return callMany(call, plan, chipids, many, keep(call, plan, chipids, many));
-  }
-  const chipid = readDevice(config, plan.device);
-  await mayWait(call, plan);
-  return callOne(call, plan, chipid, keep(call, plan, [chipid]));
+  const { atOnce, limit } = config as ManyConfig;
+  const many = countOf(atOnce, 'atOnce');
+  const chipids = readDevices(config, countOf(limit, 'limit'), device);
+  return inOrder(call, plan, () =>
+    callMany(call, plan, chipids, many, keep(call, plan, chipids, many)),
+  );
 }
 
-/** Commands of earlier times come first. */
-async function mayWait({ keeper }: AnyCall, { options }: Plan): Promise<void> {
-  if (options?.when !== undefined) await keeper?.ready;
+/** Makes a call whose commands may wait after those of earlier times. */
+function inOrder(
+  { keeper }: AnyCall,
+  { options }: Plan,
+  make: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const ready = options?.when === undefined ? undefined : keeper?.ready;
+  return ready ? ready.then(make) : make();
+}
+
+async function callService(call: AnyCall, plan: Plan): Promise<Outcome> {
+  const fields = plan.fields ?? answerFields;
+  const answer = await makeCall(call, plan, [], optionsOf(call, plan));
+  return { set: fields(answer, '', call.client) };
 }
 
 /** What is kept of a call whose commands wait, beside their devices. */
