@@ -3,7 +3,7 @@ export * from './index';
 export { testCluster } from './cluster/join';
 export type { ChannelState, ChannelSubscription } from './channel/listener';
 export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './cluster/types';
-export type { KeptPin, PinKeeper } from './commands/kept-pin';
+export type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';
 export type {
   DecodedBody,
   RequestMatch,

@@ -112,7 +112,10 @@ export interface Action<C extends object, K extends string> {
   inputs: (config: C) => readonly K[];
   /** The call for a message. @throws DeviceCloudError `INVALID_INPUT` if the message is invalid */
   plan?: (message: Message<C, K>) => Plan;
-  /** Whether a command may wait for its device, so that `msg.cancel` cancels the node's. */
+  /**
+   * Whether `msg.cancel` cancels the node's commands that wait. With other settings of the node none may wait: then such a message
+   * does nothing, rather than act.
+   */
   waits?: (config: C) => boolean;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;

@@ -53,10 +53,16 @@ export function addWait<O extends object>(
 }
 
 /** Which waiting commands `msg.cancel` means. @throws DeviceCloudError `INVALID_INPUT` */
-export const selectionOf = (cancel: unknown): WaitingSelection =>
-  cancel === 'all'
-    ? { all: true }
-    : { chipids: Array.isArray(cancel) ? parseChipids(cancel) : [parseChipid(cancel)] };
+export function selectionOf(cancel: unknown): WaitingSelection {
+  if (cancel === 'all') return { all: true };
+  try {
+    return { chipids: Array.isArray(cancel) ? cancel.map(parseChipid) : [parseChipid(cancel)] };
+  } catch {
+    throw invalidInput(
+      `msg.cancel must be a chip number, an array of them, or "all", but is ${show(cancel)}. Nothing was cancelled.`,
+    );
+  }
+}
 
 /** The format of a push: the node's, or the message's. */
 export function formatOf({ format }: MessageConfig, msg: NodeMessage): PushFormat {

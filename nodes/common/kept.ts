@@ -77,6 +77,12 @@ export class Kept {
     this.#saver.changed(isPassedOn);
   }
 
+  /** As {@link write}, now. Resolves once it is written, or could not be. */
+  flush(snapshot: () => object): Promise<void> {
+    this.#snapshot = snapshot;
+    return this.#saver.flush();
+  }
+
   /** Forgets what was kept before this start. @throws what the store fails with */
   async forget(): Promise<void> {
     if ((await this.#value.read()) !== undefined) await this.#value.remove();

@@ -145,7 +145,7 @@ export const action = defineAction<GpioConfig, Input>({
     if (operation !== 'read') return ['chipid', 'pin', 'level'];
     return pin === '' ? ['chipid'] : ['chipid', 'pin'];
   },
-  waits: ({ operation }) => operation !== 'read' && operation !== 'keep',
+  waits: ({ operation }) => operation !== 'read',
   closing: ({ operation }) => (operation === 'pulse' ? PULSE_ENDS : 0),
   start(background) {
     const { app, config, node } = background;

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NodeMessage, NodeStatus } from 'node-red';
-import type { DeviceCloudClient, KeptPin, PinKeeper } from '../../src/for-nodes';
+import type {
+  DeviceCloudClient,
+  DeviceCloudError,
+  KeptPin,
+  PinKeeper,
+  SavedPin,
+} from '../../src/for-nodes';
 import { parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf, isForMany } from '../common/device-call';
@@ -8,7 +14,7 @@ import { resolvePin, type DeviceType } from '../common/device-types';
 import { messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
 import { isObject } from '../common/shared.config';
-import { STATUS } from '../common/status';
+import { failureStatus, STATUS } from '../common/status';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
 
 /** The name of what a node keeps over a restart. */
@@ -21,6 +27,26 @@ const RETRY = 10_000;
 const LONGEST_STATUS = 20;
 
 type Context = Background<GpioConfig>;
+
+/** A level that is wished of a pin, as it is saved; null ends it. */
+interface Wish {
+  readonly chipid: string;
+  readonly pin: number;
+  readonly level: 0 | 1 | null;
+  readonly since: number;
+}
+
+const placeOf = ({ chipid, pin }: Pick<KeptPin, 'chipid' | 'pin'>): string => `${chipid}/${pin}`;
+
+/** What is kept once wishes are fulfilled. */
+function withWishes(saved: SavedPin[], wishes: ReadonlyMap<string, Wish>): SavedPin[] {
+  if (wishes.size === 0) return saved;
+  const others = saved.filter((pin) => !wishes.has(placeOf(pin)));
+  const wished = [...wishes.values()].flatMap(({ level, ...wish }): SavedPin[] =>
+    level === null ? [] : [{ ...wish, wanted: level, found: null, state: 'pending', setAt: null }],
+  );
+  return [...others, ...wished];
+}
 
 /** What a message wishes of a device: the number of the pin, and its level as it is. @throws DeviceCloudError `INVALID_INPUT` */
 export function readWish(
@@ -48,6 +74,10 @@ export class KeptByNode {
   #endReading!: () => void;
   #client: DeviceCloudClient | undefined;
   #kept: Kept | undefined;
+  /** What is being written: before, no device is called for it, and no message says that it is kept. */
+  readonly #wishes = new Map<string, Wish>();
+  /** The pins that could not be set or read, with the reason. */
+  readonly #errors = new Map<string, DeviceCloudError>();
   /** What to save, once the node has closed. */
   #last: object | undefined;
 
@@ -60,9 +90,15 @@ export class KeptByNode {
       timeout: 1000 * Number(config.timeout),
       codes: Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes)),
       onState: (pin) => {
+        if (pin.state !== 'pending') this.#errors.delete(placeOf(pin));
         if (this.#client) node.send(Object.assign({}, fieldsOf(pin, this.#client, {})));
       },
       onChange: () => this.#changed(),
+      onError: (pin, error) => {
+        this.#errors.set(placeOf(pin), error);
+        if (this.#client) node.error(error, fieldsOf(pin, this.#client, {}));
+        this.#changed();
+      },
     };
     this.#reading = new Promise((resolve) => (this.#endReading = resolve));
     void this.#start().finally(this.#endReading);
@@ -82,12 +118,17 @@ export class KeptByNode {
     // It may be missing, if what was kept cannot be read.
     this.#client = client;
     // All are read before anything is sent.
-    const wishes = chipidsOf(client, config, inputs['chipid']).map(
-      (chipid) => [chipid, readWish(inputs, types.of(client, chipid))] as const,
-    );
+    const since = Date.now();
+    const wishes = chipidsOf(client, config, inputs['chipid']).map((chipid): Wish => ({
+      chipid,
+      ...readWish(inputs, types.of(client, chipid)),
+      since,
+    }));
+    await this.#write(client, wishes);
+    this.#closing.signal.throwIfAborted();
     const pins = await Promise.all(
-      wishes.map(([chipid, { pin, level }]) => client.keepPin(chipid, pin, level, this.#keeper)),
-    );
+      wishes.map(({ chipid, pin, level }) => client.keepPin(chipid, pin, level, this.#keeper)),
+    ).finally(() => this.#written(wishes));
     const [first] = pins;
     if (first && !isForMany(config, undefined)) return { set: fieldsOf(first, client, msg) };
     const messages = pins.map((each) => {
@@ -95,6 +136,28 @@ export class KeptByNode {
       return Object.assign(own, fieldsOf(each, client, own));
     });
     return { messages };
+  }
+
+  /** Writes wishes to disk, unless they are there: a kill must not bring back what was wanted before. */
+  async #write(client: DeviceCloudClient, wishes: readonly Wish[]): Promise<void> {
+    if (!this.#kept) return;
+    const saved = new Map(client.pins.saved(this.#keeper).map((pin) => [placeOf(pin), pin.wanted]));
+    const isNew = (wish: Wish): boolean => {
+      const place = placeOf(wish);
+      return this.#wishes.has(place) || (saved.get(place) ?? null) !== wish.level;
+    };
+    const fresh = wishes.filter(isNew);
+    if (fresh.length === 0) return;
+    for (const wish of fresh) this.#wishes.set(placeOf(wish), wish);
+    await this.#kept.flush(this.#snapshot);
+  }
+
+  #written(wishes: readonly Wish[]): void {
+    for (const wish of wishes) {
+      const place = placeOf(wish);
+      if (this.#wishes.get(place) === wish) this.#wishes.delete(place);
+      this.#errors.delete(place);
+    }
   }
 
   /** @param removed whether the node is gone: then nothing is wanted any more */
@@ -143,7 +206,7 @@ export class KeptByNode {
   }
 
   readonly #snapshot = (): object =>
-    this.#last ?? { pins: this.#client?.pins.saved(this.#keeper) ?? [] };
+    this.#last ?? { pins: withWishes(this.#client?.pins.saved(this.#keeper) ?? [], this.#wishes) };
 
   #changed(): void {
     if (this.#closing.signal.aborted || !(this.#kept ?? this.#client?.cluster)) return;
@@ -156,6 +219,8 @@ export class KeptByNode {
     const count = (of: KeptPin['state']): number => pins.filter(({ state }) => state === of).length;
     const all = pins.length;
     const [kept, pending, differs] = [count('kept'), count('pending'), count('differs')];
+    const [error] = this.#errors.values();
+    if (error && pending > 0) return failureStatus(error);
     if (this.#kept?.problem && differs === 0) return STATUS.notKept;
     if (all === 0) return STATUS.none;
     const keys =

@@ -9,7 +9,7 @@ export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
   inputs: ({ target }) => (target === 'app' ? ['message'] : ['chipid', 'message']),
-  waits: ({ target, transport }) => target !== 'app' && transport !== 'channel',
+  waits: () => true,
   plan({ config, inputs, msg }) {
     const format = formatOf(config, msg);
     const target = choiceOf(config.target, 'target', ['device', 'app']);

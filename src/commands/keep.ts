@@ -11,7 +11,7 @@
  */
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { TimerQueue } from '../channel/timer-queue';
-import { DeviceCloudError, isSilence } from '../errors';
+import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
 import type { ListReading } from '../fleet/list-poller';
 import type { LevelCodes } from '../input/gpio';
 import { Semaphore } from './many';
@@ -390,7 +390,7 @@ export class KeptPins implements ApplicationPins {
         device.failures = 0;
       } catch (error) {
         device.failures++;
-        if (this.#isKept(device)) this.#lost(device, isSilence(error));
+        if (this.#isKept(device)) this.#lost(device, isSilence(error) && !device.hasAnswered);
       }
       device.lookedAt = this.#deps.timers.now();
     }
@@ -403,7 +403,7 @@ export class KeptPins implements ApplicationPins {
     const { timers, shared } = this.#deps;
     await shared?.learn();
     if (!this.#isKept(device)) return;
-    device.isDue = false;
+    device.isDue = device.hasAnswered = false;
     // What is new is set first, and the rest is read along with it.
     const isWish = device.hasNew;
     if (!isWish && !(await this.#read(device))) return;
@@ -417,7 +417,7 @@ export class KeptPins implements ApplicationPins {
   }
 
   /** @returns whether the pin was set: it may have ended before its turn came */
-  #set(device: KeptDevice, pin: WantedPin): Promise<boolean> {
+  async #set(device: KeptDevice, pin: WantedPin): Promise<boolean> {
     const level = (): 0 | 1 | undefined => {
       if (!this.#isKept(device) || device.pins.get(pin.pin) !== pin) return undefined;
       pin.isNew = false;
@@ -425,7 +425,12 @@ export class KeptPins implements ApplicationPins {
       pin.changed();
       return pin.wanted;
     };
-    return this.#deps.calls.set(device.chipid, pin.pin, level, pin.options.seconds);
+    try {
+      return await this.#deps.calls.set(device.chipid, pin.pin, level, pin.options.seconds);
+    } catch (error) {
+      pin.failed(error, isSilence(error) && !device.hasAnswered);
+      throw error;
+    }
   }
 
   /** @returns whether the levels were read */
@@ -433,9 +438,14 @@ export class KeptPins implements ApplicationPins {
     const { calls } = this.#deps;
     const isWanted = (): boolean => this.#isKept(device);
     if (!isWanted()) return false;
-    const result = await calls.read(device.chipid, isWanted, device.seconds);
+    const result = await calls.read(device.chipid, isWanted, device.seconds).catch((error) => {
+      if (isDeviceCloudError(error) && !isSilence(error))
+        for (const pin of device.pins.values()) pin.tell(error);
+      throw error;
+    });
     if (result === undefined || !isWanted()) return false;
     this.#heard(device);
+    device.hasAnswered = true;
     for (const pin of device.pins.values())
       pin.read(calls.levels(result, pin.options.codes).get(pin.pin));
     return true;

@@ -1,12 +1,14 @@
 import type { ChannelSubscription } from '../channel/listener';
 import type { Timed } from '../channel/timer-queue';
+import { isDeviceCloudError, isSilence, type DeviceCloudError, type ErrorCode } from '../errors';
 import { levelOf, type LevelCodes } from '../input/gpio';
 import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
 
 /**
  * `kept`: the device has confirmed the level. `pending`: it has not, or not since it was last away. `differs`: it was set
- * three times, and was read at another level each time. `ended`: it is not kept any more.
+ * three times in vain: it was read at another level, or could not be set although its device answers. `ended`: it is not kept
+ * any more.
  */
 export type KeptState = 'kept' | 'pending' | 'differs' | 'ended';
 
@@ -36,6 +38,11 @@ export interface PinKeeper {
   onState?(pin: KeptPin): void;
   /** What `pins.saved` returns has changed. */
   onChange?(): void;
+  /**
+   * A pin could not be set or read, and not since its device is silent: the service refuses or fails. Once for a code, until
+   * the pin has the level.
+   */
+  onError?(pin: KeptPin, error: DeviceCloudError): void;
 }
 
 /** A keeper's options, checked and complete. */
@@ -73,6 +80,8 @@ export class WantedPin {
   isDirty = false;
   /** How often it was set in vain. */
   #misses = 0;
+  /** What its keeper was told of. */
+  #failure: ErrorCode | undefined;
 
   constructor(
     readonly chipid: string,
@@ -98,6 +107,7 @@ export class WantedPin {
     this.isNew = true;
     this.state = 'pending';
     this.#misses = 0;
+    this.#failure = undefined;
   }
 
   /** Its device has told its levels. A newer wish waits until it was sent. */
@@ -106,14 +116,29 @@ export class WantedPin {
     if (this.isNew) return;
     if (this.isAsWanted) {
       this.#misses = 0;
+      this.#failure = undefined;
       this.#change('kept');
     } else if (this.state === 'kept') this.#change('pending');
   }
 
   /** It was set and then read. */
   tried(): void {
-    if (this.isNew || this.isAsWanted) return;
-    if (++this.#misses >= MOST_MISSES) this.#change('differs');
+    if (!this.isNew && !this.isAsWanted) this.#missed();
+  }
+
+  /** It could not be set. @param isSilent whether its device has not answered this look at all */
+  failed(error: unknown, isSilent: boolean): void {
+    if (!isDeviceCloudError(error)) return;
+    if (!isSilence(error)) this.tell(error);
+    const isAnswered = error.uncertain || isDeviceCloudError(error, 'BAD_REQUEST', 'NOT_FOUND');
+    if (isAnswered && !isSilent && !this.isNew) this.#missed();
+  }
+
+  /** Tells the keeper of an error, once for a code until the pin has its level. */
+  tell(error: DeviceCloudError): void {
+    if (error.code === this.#failure) return;
+    this.#failure = error.code;
+    isolated(() => this.options.keeper.onError?.(this.view(), error));
   }
 
   /** Its level is not certain any more. @param isAnew whether its device was away: then it is tried anew */
@@ -134,6 +159,10 @@ export class WantedPin {
   changed(): void {
     this.isDirty = true;
     isolated(() => this.options.keeper.onChange?.());
+  }
+
+  #missed(): void {
+    if (++this.#misses >= MOST_MISSES) this.#change('differs');
   }
 
   #change(state: WantedPin['state']): void {
@@ -165,6 +194,8 @@ export class KeptDevice implements Timed {
   isStarting = false;
   /** Whether it is to be looked at. */
   isDue = false;
+  /** Whether it has answered since the look began. */
+  hasAnswered = false;
   /** In which the look waits. */
   limiter: object | undefined;
   /** When it was last heard of, or lost. */

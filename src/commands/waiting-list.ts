@@ -125,8 +125,9 @@ export function readSelection(which: unknown): (command: WaitingInfo) => boolean
       return ({ id }) => chosen.has(id);
     }
   }
+  const given = isObject(which) ? Object.keys(which).slice(0, 5).join(' and ') : show(which);
   throw invalidInput(
-    'Say which waiting commands to cancel: ids (an array of texts), chipids (an array of chip numbers) or all (true), ' +
-      `but not ${show(which)}.`,
+    'Say which waiting commands to cancel by one of ids (an array of texts), chipids (an array of chip numbers) and ' +
+      `all (true), but not by ${show(given)}. Nothing was cancelled.`,
   );
 }

@@ -1,15 +1,16 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { KeptValue } from './folder';
 
-/** Milliseconds between the end of a write and the next one. */
+/** Milliseconds between the end of a write and the next one, and after one that has failed. */
 const PAUSE = 1000;
+const RETRY = 10_000;
 
 /** Milliseconds that a store may take for the last write before a stop. */
 const LAST_WRITE = 3000;
 
 /**
- * Writes a value that changes often: at most once a second, one write at a time, and once more when it is closed. No
- * caller waits for the store.
+ * Writes a value that changes often: at most once a second, one write at a time, and once more when it is closed. Only who
+ * flushes it waits for the store. What could not be written is written again until it is.
  */
 export class Saver {
   readonly #kept: KeptValue;
@@ -23,6 +24,9 @@ export class Saver {
   #isBroken = false;
   #writing: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
+  /** Those who wait for the next write. */
+  #flushing: (() => void)[] = [];
+  #pause = new AbortController();
 
   /**
    * @param snapshot returns the value to write, in one turn
@@ -48,6 +52,14 @@ export class Saver {
     if (!this.#closing.signal.aborted) this.#writing ??= this.#writeAll();
   }
 
+  /** Writes the value now. Resolves once that is done, or has failed. */
+  flush(): Promise<void> {
+    const flushed = new Promise<void>((resolve) => this.#flushing.push(resolve));
+    this.changed();
+    this.#pause.abort();
+    return flushed;
+  }
+
   /** Resolves once everything has been written, or could not be. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
@@ -55,6 +67,7 @@ export class Saver {
 
   async #close(): Promise<void> {
     this.#closing.abort();
+    this.#pause.abort();
     if (this.#isFresh) this.#isChanged = false;
     const over = new AbortController();
     const limit = sleep(LAST_WRITE, undefined, { signal: over.signal }).catch(() => undefined);
@@ -63,21 +76,31 @@ export class Saver {
   }
 
   async #writeAll(): Promise<void> {
-    const { signal } = this.#closing;
     // Many changes that come at the same time are one write.
     await nextTurn();
     while (this.#isChanged) {
       this.#isChanged = false;
+      const flushed = this.#flushing.splice(0);
       try {
         await this.#kept.write(this.#snapshot());
         this.#isBroken = false;
       } catch (error) {
         if (!this.#isBroken) this.#failed(error);
         this.#isBroken = true;
-        // A change that could not be written is written with the next one.
+        this.#isChanged = !this.#closing.signal.aborted;
       }
-      await sleep(PAUSE, undefined, { signal }).catch(() => undefined);
+      for (const resolve of flushed) resolve();
+      await this.#rest();
     }
     this.#writing = undefined;
+    for (const resolve of this.#flushing.splice(0)) resolve();
+  }
+
+  /** Waits until the next write may begin: not at all if somebody waits for it, or if this is closed. */
+  async #rest(): Promise<void> {
+    this.#pause = new AbortController();
+    if (this.#flushing.length > 0 || this.#closing.signal.aborted) return;
+    const { signal } = this.#pause;
+    await sleep(this.#isBroken ? RETRY : PAUSE, undefined, { signal }).catch(() => undefined);
   }
 }

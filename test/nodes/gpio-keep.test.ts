@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { call, fail } from './support/messages';
-import { isKept, startCloud, useNodeRed } from './support/node-red';
+import { arrivedAt, call, fail, shows } from './support/messages';
+import { fileOf, isKept, startCloud, useNodeRed } from './support/node-red';
 
 const keep = (properties: object = {}) => node('gpio', { operation: 'keep', ...properties });
 
@@ -87,5 +88,40 @@ describe('the gpio node that keeps a level', () => {
     await call('gpio', { chipid: second, pin: 5, payload: 1 });
     await until(() => states(second).includes('kept'), 'the other device is looked at');
     assert.equal(calls(), before + 2);
+  });
+
+  it('has written a wish when its message leaves, so that a kill does not bring back the one before', async () => {
+    await start();
+    const written = async (): Promise<[number, number][]> => {
+      const { value } = JSON.parse(await readFile(fileOf('gpio-pins-gpio'), 'utf8')) as {
+        value: { pins: { pin: number; wanted: number }[] };
+      };
+      return value.pins.map(({ pin, wanted }) => [pin, wanted]);
+    };
+    for (const [pin, payload] of [
+      [5, 1],
+      [5, 0],
+      [4, 1],
+      [5, null],
+      [4, 0],
+    ] as const) {
+      await call('gpio', { chipid: first, pin, payload });
+      const wanted = (await written()).find(([each]) => each === pin)?.[1] ?? null;
+      assert.equal(wanted, payload);
+    }
+    await call('gpio', { chipid: first, pin: 4, payload: null });
+    assert.deepEqual(await written(), []);
+  });
+
+  it('says why a pin cannot be set: an error of the node, and its status', async () => {
+    await start();
+    cloud.fail('unauthorized', { path: 'set_gpio_edge' });
+    await call('gpio', { chipid: first, pin: 5, payload: 1 });
+    await until(() => arrivedAt('caught').length === 1, 'the error is there');
+    const { chipid, error, payload } = arrivedAt('caught')[0] as unknown as Shown & {
+      error: { code: string };
+    };
+    assert.deepEqual([chipid, payload.pin, error.code], [first, 5, 'UNAUTHORIZED']);
+    await shows('gpio', 'status.unauthorized');
   });
 });

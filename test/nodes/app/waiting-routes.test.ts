@@ -85,6 +85,9 @@ describe('the commands that wait, for the editor', () => {
       await ask('app/waiting/cancel', body, 400);
     await ask('nobody/waiting/cancel', { all: true }, 404);
     await ask('nobody/waiting', undefined, 404);
+    assert.equal(await cancel({ ids: Array.from({ length: 5000 }, () => 'gone') }), 0);
+    const { ids, more } = journal.logs.at(-1) as unknown as { ids: string[]; more: number };
+    assert.deepEqual([ids.length, more], [20, 4980]);
   });
 
   it('are cancelled by `msg.cancel`, those of the node alone; 0 is no error', async () => {
@@ -92,13 +95,28 @@ describe('the commands that wait, for the editor', () => {
     const pushed = fail('push', { chipid: ONE, payload: 'x' }, 'CANCELLED');
     const set = fail('gpio', { chipid: ONE, pin: 5, payload: 1 }, 'CANCELLED');
     await shows('gpio', 'status.awaiting-device');
-    for (const wrong of ['x', '1.5', -1, null, {}, ['1', 'x'], true])
-      await fail('push', { cancel: wrong }, 'INVALID_INPUT');
+    for (const wrong of ['x', '1.5', -1, null, {}, ['1', 'x'], true]) {
+      const { error } = await fail('push', { cancel: wrong }, 'INVALID_INPUT');
+      assert.match(error.message, /msg\.cancel must be/);
+    }
     assert.equal((await call('reboot', { cancel: 'all' })).payload, 0);
     const { payload, topic } = await call('push', { cancel: [ONE, TWO], topic: 't' });
     assert.deepEqual([payload, topic], [1, 't']);
     await pushed;
     assert.equal((await call('gpio', { cancel: 'all' })).payload, 1);
     assert.equal((await set)['chipid'], ONE);
+  });
+
+  it('are what a message with `cancel` is about, also where the node lets none wait: nothing is sent then', async () => {
+    const cloud = await startCloud();
+    const all = node('push', { id: 'all', target: 'app' });
+    const channel = node('push', { id: 'channel', transport: 'channel' });
+    const keep = node('gpio', { id: 'keep', operation: 'keep' });
+    await load([cloudApp(cloud), all, channel, keep]);
+    for (const id of ['all', 'channel', 'keep']) {
+      const { payload } = await call(id, { cancel: 'all', chipid: ONE, pin: 5, payload: 1 });
+      assert.equal(payload, 0);
+    }
+    assert.deepEqual(cloud.requests, []);
   });
 });

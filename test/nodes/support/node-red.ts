@@ -12,9 +12,11 @@ import { until } from '../../../tooling/until';
 
 export const userDir = temporaryFolder('nodes');
 
-/** Whether the application `app` has a file for a kept value. */
-export const isKept = (name: string): boolean =>
-  existsSync(join(userDir, 'device-cloud', 'app', `${name}.json`));
+/** The file of a kept value of the application `app`. */
+export const fileOf = (name: string): string =>
+  join(userDir, 'device-cloud', 'app', `${name}.json`);
+
+export const isKept = (name: string): boolean => existsSync(fileOf(name));
 
 /** The journal of the waiting commands of the application `app`. */
 export const commandsFile = join(userDir, 'device-cloud', 'app', 'commands.jsonl');

@@ -18,6 +18,8 @@ class PinDevice {
   readonly stuck = new Set<number>();
   /** What the next calls fail with. */
   readonly failures: ErrorCode[] = [];
+  /** What each set of a pin fails with. */
+  refusal: ErrorCode | undefined;
 
   loseAndRegainPower(): void {
     this.levels = this.levels.replaceAll('1', '0');
@@ -51,7 +53,8 @@ export function keepWorld() {
   const reach = (chipid: string, call: string): PinDevice => {
     calls.push([(Date.now() - began) / 1000, `${chipid} ${call}`]);
     const device = deviceOf(chipid);
-    const failure = device.failures.shift() ?? (device.isOn ? undefined : 'TIMEOUT');
+    const refusal = call === 'read' ? undefined : device.refusal;
+    const failure = device.failures.shift() ?? refusal ?? (device.isOn ? undefined : 'TIMEOUT');
     if (failure) throw new DeviceCloudError(failure, 'it failed');
     return device;
   };
@@ -93,6 +96,8 @@ export function keepWorld() {
   const keeper: PinKeeper = {
     onState: ({ chipid, pin, wanted, found, state: to }: KeptPin) =>
       void states.push(`${chipid}/${pin} ${String(wanted)} ${String(found)} ${to}`),
+    onError: ({ chipid, pin }: KeptPin, { code }: DeviceCloudError) =>
+      void states.push(`${chipid}/${pin} ${code}`),
   };
 
   return {

@@ -102,6 +102,52 @@ describe('a pin that is kept', () => {
     assert.deepEqual(world.take(), { calls: [], states: [] });
   });
 
+  for (const refusal of ['SERVER_ERROR', 'BAD_REQUEST'] as const)
+    it(`that the service does not set (${refusal}) is left alone after three times, and the error told once`, async () => {
+      const device = world.device('1');
+      device.refusal = refusal;
+      await world.keep('1', 5, 1);
+      for (let uploads = 0; uploads < 10; uploads++) {
+        await world.pass(60);
+        world.channels.upload('1');
+      }
+      const { calls, states } = world.take();
+      assert.equal(calls.filter((call) => call === '1 5=1').length, 3);
+      assert.deepEqual(states, [`1/5 ${refusal}`, '1/5 1 0 differs']);
+      device.refusal = undefined;
+      assert.equal(await world.keep('1', 5, 0), 'pending');
+      assert.equal(world.take().states.at(-1), '1/5 0 0 kept');
+    });
+
+  it('that a gateway does not set although its device answers is left alone, too, until it was offline', async () => {
+    world.device('1').refusal = 'GATEWAY';
+    await world.keep('1', 5, 1);
+    for (let uploads = 0; uploads < 10; uploads++) {
+      await world.pass(60);
+      world.channels.upload('1');
+    }
+    assert.deepEqual(world.take().states, ['1/5 1 0 differs']);
+    world.device('1').refusal = undefined;
+    world.list.online = [];
+    await world.pass(60);
+    world.list.online = ['1'];
+    await world.pass(60);
+    assert.deepEqual(world.take().states, ['1/5 1 0 pending', '1/5 1 1 kept']);
+  });
+
+  it('for which the keys are wrong stays pending, and the error is told once', async () => {
+    world.device('1').refusal = 'UNAUTHORIZED';
+    await world.keep('1', 5, 1);
+    for (let uploads = 0; uploads < 10; uploads++) {
+      await world.pass(60);
+      world.channels.upload('1');
+    }
+    assert.deepEqual(world.take().states, ['1/5 UNAUTHORIZED']);
+    world.device('1').refusal = undefined;
+    await world.pass(600);
+    assert.deepEqual(world.take().states, ['1/5 1 1 kept']);
+  });
+
   it('that was left alone is tried anew after the device was offline, and for another level', async () => {
     world.device('1').stuck.add(5);
     await world.keep('1', 5, 1);

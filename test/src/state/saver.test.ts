@@ -55,31 +55,44 @@ describe('a value that changes often', () => {
     assert.deepEqual(written, [{ state: 1 }]);
   });
 
-  it('reports a store that fails once, until it has worked', async () => {
+  it('is written at once for whoever waits for that', async () => {
+    let state = 0;
+    const saver = new Saver(store, () => ({ state }), unexpected);
+    saver.changed();
+    await pass(0);
+    state = 1;
+    const flushed = [saver.flush(), saver.flush()];
+    await pass(0);
+    await Promise.all(flushed);
+    assert.deepEqual(written, [{ state: 0 }, { state: 1 }]);
+    await saver.close();
+  });
+
+  it('that cannot be written is reported once, and written as soon as it can be', async () => {
     const failures: unknown[] = [];
     let isBroken = true;
-    const broken = storeOf(() =>
-      isBroken ? Promise.reject(new Error('full')) : Promise.resolve(),
+    const broken = storeOf((value) =>
+      isBroken ? Promise.reject(new Error('full')) : Promise.resolve(void written.push(value)),
     );
     const saver = new Saver(
       broken,
       () => ({}),
       (error) => failures.push(error),
     );
-    const change = async (): Promise<void> => {
-      saver.changed();
-      await pass(0);
-      await pass(1000);
-      await pass(1000);
-    };
-    await change();
-    await change();
+    const flushed = saver.flush();
+    await pass(0);
+    await flushed;
+    await pass(10_000);
     assert.equal(failures.length, 1);
     isBroken = false;
-    await change();
+    await pass(10_000);
+    assert.equal(written.length, 1);
     isBroken = true;
-    await change();
+    await pass(1000);
+    saver.changed();
+    await pass(0);
     assert.equal(failures.length, 2);
+    await saver.close();
   });
 
   it('does not hold up a close if the store never answers', async () => {
