@@ -40,7 +40,7 @@ export class Keeper implements CommandKeeper {
   readonly #watched = new WeakSet<WaitingStore>();
   #setReady!: () => void;
   readonly #ready = new Promise<void>((resolve) => (this.#setReady = resolve));
-  readonly #onStarted = (): void => void this.#resume();
+  readonly #onStarted = (): void => void this.#resume(new Set(this.#users.keys()));
 
   constructor(
     private readonly RED: NodeAPI,
@@ -84,10 +84,10 @@ export class Keeper implements CommandKeeper {
     this.#setReady();
   }
 
-  /** It never rejects. */
-  async #resume(): Promise<void> {
+  /** It never rejects. @param nodes all that there are, if that is known */
+  async #resume(nodes?: ReadonlySet<string>): Promise<void> {
     try {
-      const found = this.deps.isShared ? await this.#takeShared() : await this.#takeOwn();
+      const found = this.deps.isShared ? await this.#takeShared(nodes) : await this.#takeOwn();
       for (const kept of found) this.#give(kept);
     } catch (error) {
       this.node.warn(`Waiting commands could not be read: ${messageOf(error)}`);
@@ -105,20 +105,19 @@ export class Keeper implements CommandKeeper {
   }
 
   /** The same, and the commands of processes that are gone. Calls of other nodes are left to processes that have these nodes. */
-  async #takeShared(): Promise<KeptCommands[]> {
+  async #takeShared(nodes?: ReadonlySet<string>): Promise<KeptCommands[]> {
     if (this.#users.size === 0 || this.#isClosed) return [];
     const store = await this.deps.store();
     if (store && !this.#watched.has(store)) {
       this.#watched.add(store);
-      store.onGone?.(this.#onStarted);
+      store.onGone?.(() => void this.#resume());
     }
     const found = await this.#calls.take((node) => this.#users.has(node));
-    // A node may have closed meanwhile: its calls stay in the store.
-    const [lost, given] = [true, false].map((isLost) =>
-      found.filter(({ call }) => this.#users.has(call.node) !== isLost),
-    ) as [KeptCommands[], KeptCommands[]];
-    for (const kept of lost) kept.isDetached = true;
-    return given;
+    // A node may have closed meanwhile: its calls stay in the store. If it was gone before, they end.
+    const isLost = ({ call: { node } }: KeptCommands): boolean =>
+      !this.#users.has(node) && nodes?.has(node) !== false;
+    for (const kept of found.filter(isLost)) kept.isDetached = true;
+    return found.filter(({ isDetached }) => !isDetached);
   }
 
   #give(kept: KeptCommands): void {

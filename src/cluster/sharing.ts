@@ -14,6 +14,7 @@ import { clusterOf } from './cluster';
 import { compareBooks, remoteLatest, shareWatches } from './fleet';
 import { Following, type Follow } from './followed';
 import { Keepers } from './keepers';
+import { LeftCalls } from './left-calls';
 import { shareListening } from './listening';
 import { passUploads } from './passing';
 import { SharedPins } from './pins';
@@ -74,7 +75,9 @@ export function share(
   const watches = shareWatches(cluster, bus);
   const calls = new SharedCalls(cluster, bus);
   const keepers = new Keepers(cluster, bus);
-  const ends = [latest, watches, calls, keepers].map((each) => () => each.close());
+  const ends = [latest, watches, calls, keepers, new LeftCalls(cluster)].map(
+    (each) => () => each.close(),
+  );
   let isClosed = false;
 
   const lock: CommandLock = (chipid, longest, { signal, progress }, command) => {

@@ -164,8 +164,8 @@ export interface CallStore {
     stage: CallStage,
     mark: string,
   ): Promise<MarkOutcome>;
-  /** Removes a call, unless it is another member's by now. */
-  remove(member: string, id: string, chipids: readonly string[]): Promise<void>;
+  /** Removes a call, unless it is another member's by now. @returns whether it was there */
+  remove(member: string, id: string, chipids: readonly string[]): Promise<boolean>;
   /**
    * The calls of a member whose commands to a device have none of another member before them.
    * @param isListed whether the device has shown itself by the list alone, so that others than those of it do not count

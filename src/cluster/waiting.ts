@@ -28,9 +28,6 @@ const RETRY = 1000;
 /** Calls that are read at a time. */
 const READ = 50;
 
-/** Milliseconds after its expiry that a call stays which no process can take, since none has its node. */
-const LEFT = 24 * 60 * 60_000;
-
 /** What others see of a call, by this process's clock. */
 interface SeenCall extends StoredCall {
   readonly app: string;
@@ -50,7 +47,7 @@ const parsed = (text: string): unknown => {
 };
 
 /** The clocks of machines differ: only how long a call has waited and may wait are the same on all. */
-function readCall(stored: StoredCall): SeenCall | undefined {
+export function readCall(stored: StoredCall): SeenCall | undefined {
   const value = parsed(stored.text);
   if (!isObject(value) || typeof value['app'] !== 'string') return undefined;
   const { app, lasts, ...rest } = value;
@@ -110,12 +107,15 @@ export class SharedCalls implements OtherCommands {
   async list(): Promise<WaitingInfo[]> {
     const { calls } = this.#cluster;
     const [all, lines] = await Promise.all([this.#all(), calls.waiting()]);
+    const now = Date.now();
     const found: WaitingInfo[] = [];
     for (const [chipid, ids] of lines)
       for (const id of ids) {
         const seen = all.get(id);
         if (!seen || seen.member === this.#cluster.member) continue;
         const { path, when, since, until, node } = seen.call;
+        // No process has its node, or the one that has it is about to say so.
+        if (until <= now) continue;
         found.push({
           ...{ id: `${id}/${chipid}`, chipid, ...commandOf(path), when, since, until },
           ...(node !== '' && { node }),
@@ -235,7 +235,6 @@ class AppCalls implements WaitingStore {
     }
     // The store has not settled, or their process is not known to be gone yet.
     if (adopted.size < gone.length) this.#lookAgain();
-    await this.#removeLeft(seen.filter(isGone));
     const own = seen
       .filter(({ app, id }) => app === this.#app && !this.#refused.has(id) && !ids.has(id))
       .filter((each) => each.member === member || adopted.has(each.id))
@@ -323,18 +322,6 @@ class AppCalls implements WaitingStore {
   #lookAgain(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#onGone?.(), RETRY);
-  }
-
-  /** Removes what nobody has taken over, long after it has expired. */
-  async #removeLeft(gone: readonly SeenCall[]): Promise<void> {
-    const { calls, member } = this.#cluster;
-    const left = gone.filter(({ call }) => Date.now() - call.until > LEFT);
-    if (left.length === 0) return;
-    for (const id of await calls.adopt(
-      member,
-      left.map((each) => each.id),
-    ))
-      await calls.remove(member, id, left.find((each) => each.id === id)?.call.chipids ?? []);
   }
 
   /** Writes until it is written, or the process leaves: what is missing would make the next process go on with it. */

@@ -158,6 +158,23 @@ describe('an application with a cluster', () => {
     assert.equal(cloud.device(one).received.length, 0);
   });
 
+  it('cancels a waiting command that was given back to it after its node was removed', async () => {
+    const nodes = [node('listen', { chipids: [one] }), node('push', { when: 'upload' })];
+    await load(flow(...nodes));
+    await shows('listen', '1/1 · 1 process');
+    void send('push', { chipid: one, payload: 'later' });
+    await shows('push', 'status.awaiting-device');
+    const key = (await redisCli(redis.port, 'KEYS', '*:calls')).trim();
+    const [id = '', ...text] = (await redisCli(redis.port, 'HGETALL', key)).trim().split('\n');
+    // Of a node that was removed while the engine was slow.
+    const moved = text.join('\n').replace('"node":"push"', '"node":"removed"');
+    await redisCli(redis.port, 'HSET', key, id, moved);
+    await deploy(flow(...nodes));
+    await until(async () => (await redisCli(redis.port, 'EXISTS', key)).trim() === '0', 'it ends');
+    const cancelled = /^CANCELLED: the node removed was removed/;
+    assert.ok(journal.logs.some(({ msg }) => cancelled.test(String(msg))));
+  });
+
   it('keeps a pin no more once its node is set to another operation, and not when it is set back', async () => {
     const keep = (operation: string): FlowNode[] =>
       flow(node('listen', { chipids: [one] }), node('gpio', { operation }));

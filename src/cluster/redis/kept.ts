@@ -203,7 +203,8 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
     },
 
     async remove(member, id, chipids) {
-      await commands.run(REMOVE, [calls, whats, callers, marks, waits], [member, id, ...chipids]);
+      const all = [calls, whats, callers, marks, waits];
+      return (await commands.run(REMOVE, all, [member, id, ...chipids])) === 1;
     },
 
     async turn(member, chipid, isListed) {

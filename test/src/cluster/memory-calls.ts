@@ -68,13 +68,13 @@ export class MemoryCalls implements CallStore {
   };
 
   remove: CallStore['remove'] = (member, id, chipids) => {
-    if (this.#calls.get(id)?.member !== member) return Promise.resolve();
+    if (this.#calls.get(id)?.member !== member) return Promise.resolve(false);
     this.#calls.delete(id);
     for (const chipid of chipids) {
       this.#marks.delete(`${id}/${chipid}`);
       this.#leave(chipid, id);
     }
-    return Promise.resolve();
+    return Promise.resolve(true);
   };
 
   turn: CallStore['turn'] = (member, chipid, isListed) => {

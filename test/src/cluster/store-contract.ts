@@ -371,9 +371,9 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
       undefined,
       { what: '{"of":"y"}', devices: [['7', '']] },
     ]);
-    await calls.remove('b', 'x', ['7', '8', '9']);
+    assert.equal(await calls.remove('b', 'x', ['7', '8', '9']), false);
     assert.equal((await calls.list()).length, 3, 'only its member removes it');
-    await calls.remove('a', 'x', ['7', '8', '9']);
+    assert.equal(await calls.remove('a', 'x', ['7', '8', '9']), true);
     assert.deepEqual(await calls.read([{ id: 'x', chipids: ['7'] }]), [undefined]);
     assert.deepEqual((await calls.waiting()).get('7'), ['y']);
   });

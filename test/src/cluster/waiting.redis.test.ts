@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeptCalls, keptStoreOf, withOrigin, type KeptCommands } from '../../../src/for-nodes';
+import { clusterOf } from '../../../src/cluster/cluster';
+import { LeftCalls } from '../../../src/cluster/left-calls';
+import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
@@ -213,6 +216,31 @@ describe('waiting commands of several processes', () => {
     world.simulator.upload(chipid, 'awake');
     await until(() => received().length === 1, 'it is sent');
     assert.deepEqual(received(), ['newest']);
+  });
+
+  it('whose node no process has end in time, can be cancelled, and are not listed once expired', async () => {
+    const [dying, other] = senders;
+    const { client, faults, member } = other.process;
+    await queue('a', 'of the other');
+    void dying.send('b', chipid);
+    void dying.send('expires', chipid, { expires: 4000 });
+    await waits(4);
+    await dying.process.kill();
+    await until(() => !member.members.includes(dying.process.member.member), 'gone');
+    // It has no node that takes them over.
+    await until(async () => (await other.waiting()) === 3, 'one has expired');
+    const last = (await client.waiting.list(chipid)).at(-1);
+    assert.ok(last);
+    assert.equal(await client.waiting.cancel({ ids: [last.id] }), 1);
+    assert.equal(await other.waiting(), 2);
+    const left = new LeftCalls(clusterOf(member), 1000);
+    atEnd(() => left.close());
+    await until(async () => (await world.store.calls.list()).length === 1, 'they have ended');
+    const ended = /^CANCELLED: no process has the node n any more\. Its waiting command to device/;
+    assert.ok(faults.some((fault) => ended.test(fault)));
+    world.simulator.upload(chipid, 'awake');
+    await until(() => other.ends.has('of the other'), 'what came after them is sent');
+    assert.deepEqual(received(), ['of the other']);
   });
 
   it('are a hundred to a device in all processes together', async () => {
