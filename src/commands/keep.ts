@@ -438,11 +438,13 @@ export class KeptPins implements ApplicationPins {
     const { calls } = this.#deps;
     const isWanted = (): boolean => this.#isKept(device);
     if (!isWanted()) return false;
-    const result = await calls.read(device.chipid, isWanted, device.seconds).catch((error: unknown) => {
-      if (isDeviceCloudError(error) && !isSilence(error))
-        for (const pin of device.pins.values()) pin.tell(error);
-      throw error;
-    });
+    const result = await calls
+      .read(device.chipid, isWanted, device.seconds)
+      .catch((error: unknown) => {
+        if (isDeviceCloudError(error) && !isSilence(error))
+          for (const pin of device.pins.values()) pin.tell(error);
+        throw error;
+      });
     if (result === undefined || !isWanted()) return false;
     this.#heard(device);
     device.hasAnswered = true;

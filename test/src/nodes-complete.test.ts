@@ -10,6 +10,18 @@ const manifest = JSON.parse(read('package.json')) as {
 const nodes = Object.keys(manifest['node-red'].nodes);
 const isAction = (name: string): boolean => !['app', 'cluster', 'type'].includes(name);
 
+/** The cells of the row of a table that begins with a text. */
+const cellsOf = (page: string, first: string): string[] => {
+  const row = read(page)
+    .split('\n')
+    .find((line) => line.startsWith(`| ${first} `));
+  assert.ok(row, `${page} has no row of ${first}: npm run tables`);
+  return row
+    .split('|')
+    .slice(1)
+    .map((cell) => cell.trim());
+};
+
 /** The parts of a node that no build and no other test would miss. */
 describe('each node has all that CONTRIBUTING asks for', () => {
   it('is in package.json if it has a folder, and the other way round', () => {
@@ -37,15 +49,30 @@ describe('each node has all that CONTRIBUTING asks for', () => {
       }
     });
 
-    it(`${name}: the README's table, and the tables of the tests`, () => {
-      assert.ok(
-        read('README.md').includes(`| \`device-cloud-${name}\``),
-        'the README, "The nodes"',
-      );
+    it(`${name}: the README's table, as \`npm run tables\` writes it, and the tables of the tests`, () => {
+      for (const [readme, language] of [
+        ['README.md', 'en-US'],
+        ['README.zh-CN.md', 'zh-CN'],
+      ] as const) {
+        const { summary } = JSON.parse(read(`nodes/${name}/locales/${language}.json`)) as {
+          summary: string;
+        };
+        assert.equal(cellsOf(readme, `\`device-cloud-${name}\``)[1], summary);
+      }
       if (!isAction(name)) return;
       const path = 'tooling/node-red/nodes.ts';
       const entries = read(path).match(new RegExp(`^ {2}'?${name}'?: (?:\\{|[A-Z_]+,)`, 'gm'));
       assert.equal(entries?.length, 2, `${path} has no defaults, or no sample, of ${name}`);
     });
   }
+
+  it('so has each example: its rows, as `npm run tables` writes them', () => {
+    for (const file of readdirSync(join(repository, 'examples'))) {
+      const flow = JSON.parse(read(`examples/${file}`)) as { type: string; info?: string }[];
+      const [english, chinese] = flow.find(({ type }) => type === 'tab')?.info?.split('\n\n') ?? [];
+      const name = file.replace('.json', '');
+      assert.equal(cellsOf('docs/use/examples.md', name)[1], english);
+      assert.equal(cellsOf('docs/use/examples.zh-CN.md', name)[1], chinese);
+    }
+  });
 });
