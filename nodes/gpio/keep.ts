@@ -43,7 +43,9 @@ function withWishes(saved: SavedPin[], wishes: ReadonlyMap<string, Wish>): Saved
   if (wishes.size === 0) return saved;
   const others = saved.filter((pin) => !wishes.has(placeOf(pin)));
   const wished = [...wishes.values()].flatMap(({ level, ...wish }): SavedPin[] =>
-    level === null ? [] : [{ ...wish, wanted: level, found: null, state: 'pending', setAt: null }],
+    level === null
+      ? []
+      : [{ ...wish, wanted: level, found: null, state: 'pending', setAt: null, lookedAt: null }],
   );
   return [...others, ...wished];
 }
@@ -164,6 +166,11 @@ export class KeptByNode {
   close(removed: boolean): void {
     this.#closing.abort();
     this.#last = this.#snapshot();
+    const all = this.#client?.pins.saved(this.#keeper).length ?? 0;
+    if (removed && all > 0)
+      this.#context.node.warn(
+        `The node was removed or disabled: ${all === 1 ? 'its pin is' : `its ${all} pins are`} kept no more.`,
+      );
     if (removed) this.#client?.pins.end(this.#keeper);
     else this.#client?.pins.release(this.#keeper);
   }

@@ -18,8 +18,10 @@ import type { StoredPin } from './store';
 const COLLECT = 500;
 
 /** What a wish is as text: the pin as it is saved, without its number, and the id of its keeper. */
-const textOf = ({ wanted, found, state, since, setAt }: SavedPin, keeper: string): string =>
-  JSON.stringify({ wanted, found, state, since, setAt, keeper });
+const textOf = (
+  { wanted, found, state, since, setAt, lookedAt }: SavedPin,
+  keeper: string,
+): string => JSON.stringify({ wanted, found, state, since, setAt, lookedAt, keeper });
 
 interface ReadPin {
   saved: SavedPin;
@@ -106,7 +108,8 @@ export class SharedPins implements ApplicationPins {
     const keeper = this.#register(options);
     const before = this.#own.get(chipid, number);
     const since = Date.now();
-    const fresh = { found: before?.found ?? null, state: 'pending', setAt: null } as const;
+    const found = before?.found ?? null;
+    const fresh = { found, state: 'pending', setAt: null, lookedAt: null } as const;
     const known = before?.wanted === level ? this.#own.toSave(before) : fresh;
     const text =
       level === null

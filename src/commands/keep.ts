@@ -168,10 +168,12 @@ export class KeptPins implements ApplicationPins {
 
   toSave(pin: WantedPin): SavedPin {
     const passed = this.#deps.now() - this.#deps.timers.now();
+    const time = (at = -Infinity): number | null =>
+      at === -Infinity ? null : Math.round(at + passed);
     return {
       ...{ chipid: pin.chipid, pin: pin.pin, wanted: pin.wanted, found: pin.found },
-      ...{ state: pin.state, since: pin.since },
-      setAt: pin.isNew || pin.setAt === -Infinity ? null : Math.round(pin.setAt + passed),
+      ...{ state: pin.state, since: pin.since, setAt: pin.isNew ? null : time(pin.setAt) },
+      lookedAt: time(this.#devices.get(pin.chipid)?.lookedAt),
     };
   }
 
@@ -197,15 +199,17 @@ export class KeptPins implements ApplicationPins {
   /** Keeps a pin as it was saved, in place of what was wanted of it. @returns undefined if there are too many */
   adopt(saved: SavedPin, options: KeeperOptions): WantedPin | undefined {
     const { timers, now } = this.#deps;
-    const { chipid, pin: number, wanted, since, setAt } = saved;
+    const { chipid, pin: number, wanted, since, setAt, lookedAt } = saved;
+    const ownTime = (at: number): number => timers.now() - Math.max(0, now() - at);
     const before = this.get(chipid, number);
     if (!before && this.#size >= MAX_KEPT) return undefined;
     const pin = before ?? this.#add(new WantedPin(chipid, number, wanted, options, since));
     this.#handOver(pin, options);
     Object.assign(pin, { wanted, since, found: saved.found, state: saved.state });
     pin.isNew = setAt === null;
-    if (setAt !== null) pin.setAt = timers.now() - Math.max(0, now() - setAt);
+    if (setAt !== null) pin.setAt = ownTime(setAt);
     const device = this.#devices.get(chipid);
+    if (device && lookedAt !== null) device.lookedAt = Math.max(device.lookedAt, ownTime(lookedAt));
     // Whether its power was lost meanwhile is unknown. A pin that differs is left alone all the same.
     if (device && saved.state !== 'differs') device.isDue = true;
     if (device) void this.#start(device);
@@ -312,7 +316,10 @@ export class KeptPins implements ApplicationPins {
     device.isStarting = false;
     if (!this.#isKept(device)) return;
     if (reading) this.#apply(reading, device);
-    if (device.hasNew || device.isDue) this.#go(device);
+    const at = device.nextAfter(0);
+    if (device.hasNew || (device.isDue && at <= this.#deps.timers.now())) this.#go(device);
+    // After a deploy, the last look may be a moment ago.
+    else if (device.isDue && !device.isBusy) this.#deps.timers.set(device, at);
   }
 
   /** Takes in whether a device is in the list. */

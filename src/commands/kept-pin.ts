@@ -61,6 +61,8 @@ export interface SavedPin extends KeptPin {
   since: number;
   /** When it was last set; null before. */
   setAt: number | null;
+  /** When its device was last looked at, if that is known. */
+  lookedAt: number | null;
 }
 
 /** After so many times that a pin was set and does not follow, it is left alone. */
@@ -249,7 +251,7 @@ export class KeptDevice implements Timed {
 /** Checks a pin that was saved, by whatever version. @returns undefined if it is malformed */
 export function readSaved(value: unknown): SavedPin | undefined {
   if (!isObject(value)) return undefined;
-  const { chipid, pin, wanted, found, state, since, setAt } = value;
+  const { chipid, pin, wanted, found, state, since, setAt, lookedAt } = value;
   const isPin =
     typeof chipid === 'string' &&
     /^\d{1,20}$/.test(chipid) &&
@@ -262,5 +264,6 @@ export function readSaved(value: unknown): SavedPin | undefined {
     state: state === 'kept' || state === 'differs' ? state : 'pending',
     since: typeof since === 'number' ? since : 0,
     setAt: typeof setAt === 'number' ? setAt : null,
+    lookedAt: typeof lookedAt === 'number' ? lookedAt : null,
   };
 }

@@ -68,11 +68,11 @@ describe('the gpio node that keeps a level', () => {
   });
 
   it('goes on after a deploy: looks at the pin again, without a message', async () => {
-    await start();
+    await start({ check: '1' });
     await call('gpio', { chipid: first, pin: 5, payload: 1 });
     await until(() => states(first).includes('kept'), 'the level is confirmed');
     const before = calls();
-    await deploy([cloudApp(cloud), keep({ name: 'changed' })]);
+    await deploy([cloudApp(cloud), keep({ name: 'changed', check: '1' })]);
     await until(() => calls() > before, 'the pin is looked at');
     assert.deepEqual(states(first), ['pending', 'kept']);
   });
