@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../util/object';
@@ -14,18 +14,41 @@ const MISSED = 2.5;
 export interface LockOwner {
   pid: number;
   host: string;
+  /** The containers of a machine may have the same host name, and each numbers its processes by itself. Linux alone has it. */
+  namespace?: string | undefined;
 }
 
 interface LockOptions {
-  owner?: LockOwner;
-  heartbeat?: number;
+  owner?: LockOwner | undefined;
+  heartbeat?: number | undefined;
+  /** Is called if the lock may be another process's. @param ms for how long a sign of life is waited for, at most */
+  onWait?: (holder: LockOwner | undefined, ms: number) => void;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
 }
+
+/** The namespace of the processes that are in no container, on every Linux. */
+const NO_CONTAINER = 'pid:[4026531836]';
 
 const codeOf = (error: unknown): unknown => isObject(error) && error['code'];
 
+/** This process. */
+export async function thisProcess(): Promise<LockOwner> {
+  const owner = { pid: process.pid, host: hostname() };
+  try {
+    const namespace = await readlink('/proc/self/ns/pid');
+    if (namespace === NO_CONTAINER) return owner;
+    // Two machines number their namespaces alike.
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+    return { ...owner, namespace: `${namespace} ${boot.trim()}` };
+  } catch {
+    return owner;
+  }
+}
+
 /** Whether a process of this machine is certainly gone. One of this number may be another process, or this one. */
-function isGone({ pid, host }: LockOwner, self: LockOwner): boolean {
-  if (host !== self.host) return false;
+function isGone({ pid, host, namespace }: LockOwner, self: LockOwner): boolean {
+  if (host !== self.host || namespace !== self.namespace) return false;
   if (pid === self.pid) return true;
   try {
     process.kill(pid, 0);
@@ -37,9 +60,9 @@ function isGone({ pid, host }: LockOwner, self: LockOwner): boolean {
 
 function readOwner(text: string): LockOwner | undefined {
   try {
-    const { pid, host } = JSON.parse(text) as Partial<LockOwner>;
+    const { pid, host, namespace } = JSON.parse(text) as Partial<LockOwner>;
     return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof host === 'string'
-      ? { pid: Number(pid), host }
+      ? { pid: Number(pid), host, namespace }
       : undefined;
   } catch {
     return undefined;
@@ -49,7 +72,7 @@ function readOwner(text: string): LockOwner | undefined {
 /**
  * A file that one process at a time holds. A process that is killed leaves its lock behind: the next one takes it over at
  * once if the process is known to be gone, otherwise after two and a half heartbeats without a sign of life, since a
- * container or another machine numbers its processes by itself.
+ * container or another machine numbers its processes by itself. The age of a lock proves nothing: clocks differ, and are set.
  */
 export class FolderLock {
   readonly #path: string;
@@ -63,11 +86,11 @@ export class FolderLock {
   }
 
   /**
-   * @returns undefined if another process holds it
+   * @returns undefined if another process holds it, or the wait was ended
    * @throws Error if the folder cannot be written
    */
   static async acquire(path: string, options: LockOptions = {}): Promise<FolderLock | undefined> {
-    const { owner = { pid: process.pid, host: hostname() }, heartbeat = HEARTBEAT } = options;
+    const { owner = await thisProcess(), heartbeat = HEARTBEAT, onWait, signal } = options;
     const text = JSON.stringify({ ...owner, token: randomUUID() });
     for (let attempt = 0; attempt < 3; attempt++) {
       try {
@@ -76,11 +99,17 @@ export class FolderLock {
       } catch (error) {
         if (codeOf(error) !== 'EEXIST') throw error;
       }
-      const found = await readFile(path, 'utf8').catch(() => undefined);
+      // One that another user has left cannot be read.
+      const found = await readFile(path, 'utf8').catch((error: unknown) =>
+        codeOf(error) === 'ENOENT' ? undefined : '',
+      );
       if (found === undefined) continue;
       const holder = readOwner(found);
-      const isFree = (holder && isGone(holder, owner)) || (await isSilent(path, heartbeat));
-      if (!isFree || !(await remove(path, found))) return undefined;
+      if (!holder || !isGone(holder, owner)) {
+        onWait?.(holder, MISSED * heartbeat);
+        if (!(await isSilent(path, heartbeat, signal))) return undefined;
+      }
+      if (!(await remove(path, found))) return undefined;
     }
     return undefined;
   }
@@ -105,14 +134,14 @@ export class FolderLock {
   }
 }
 
-/** Whether the holder of a lock gives no sign of life for as long as it must have given one. */
-async function isSilent(path: string, heartbeat: number): Promise<boolean> {
+/** Whether the holder of a lock gives no sign of life for as long as it must have given one; false if the wait was ended. */
+async function isSilent(path: string, heartbeat: number, signal?: AbortSignal): Promise<boolean> {
   const beat = async (): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
   const before = await beat();
   const end = performance.now() + MISSED * heartbeat;
   while (performance.now() < end) {
-    await sleep(heartbeat / 10);
-    if ((await beat()) !== before) return false;
+    await sleep(heartbeat / 10, undefined, { signal }).catch(() => undefined);
+    if (signal?.aborted || (await beat()) !== before) return false;
   }
   return true;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FolderLock } from '../../../src/state/lock';
+import { FolderLock, thisProcess, type LockOwner } from '../../../src/state/lock';
 
 /** The number of a process that has ended. */
 async function endedPid(): Promise<number> {
@@ -39,8 +39,9 @@ describe('the lock of a folder', () => {
   });
 
   it('is taken over at once from a process that was killed, and from an earlier one of the same number', async () => {
+    const self = await thisProcess();
     for (const pid of [await endedPid(), process.pid]) {
-      await writeFile(path, JSON.stringify({ pid, host, token: 'x' }));
+      await writeFile(path, JSON.stringify({ ...self, pid, token: 'x' }));
       // With heartbeats of a minute, a wait for one would outlast the test.
       const lock = await FolderLock.acquire(path, { heartbeat: 60_000 });
       assert.ok(lock);
@@ -56,6 +57,42 @@ describe('the lock of a folder', () => {
       assert.ok(lock, text);
       await lock.release();
     }
+  });
+
+  it('stays with a process of another container that has the same host name and the same number', async () => {
+    const heartbeat = 500;
+    const self = await thisProcess();
+    const first = await FolderLock.acquire(path, {
+      owner: { ...self, namespace: 'pid:[4026532201] a' },
+      heartbeat,
+    });
+    assert.ok(first);
+    for (const namespace of ['pid:[4026532202] a', undefined]) {
+      const owner = { ...self, namespace };
+      assert.equal(await FolderLock.acquire(path, { owner, heartbeat }), undefined);
+    }
+    assert.ok(await first.isHeld());
+    await first.release();
+  });
+
+  it('says of whom a sign of life is waited for, and for how long; the wait can be ended', async () => {
+    const waits: unknown[] = [];
+    const closing = new AbortController();
+    const onWait = (holder: LockOwner | undefined, ms: number): void => {
+      waits.push([holder?.pid, holder?.host, ms]);
+      closing.abort();
+    };
+    for (const text of ['{"pid":17,"host":"elsewhere"}', '']) {
+      await writeFile(path, text);
+      // The wait would outlast the test.
+      const options = { heartbeat: 60_000, onWait, signal: closing.signal };
+      assert.equal(await FolderLock.acquire(path, options), undefined);
+      assert.equal(await readFile(path, 'utf8'), text);
+    }
+    assert.deepEqual(waits, [
+      [17, 'elsewhere', 150_000],
+      [undefined, undefined, 150_000],
+    ]);
   });
 
   it('goes to one of many that find it free at the same time', async () => {
