@@ -17,6 +17,14 @@ const NOWHERE: KeptValue = {
 };
 /** The journal of waiting commands. */
 const COMMANDS = 'commands';
+/** What is lost if a file cannot be used. */
+const WHAT: Readonly<Record<string, string>> = {
+  'listen-positions': 'how far uploads were emitted',
+  'listen-seen': 'which devices were seen online',
+  'events-state': 'who was online',
+  'history-positions': 'which records were emitted',
+  'gpio-pins': 'the levels of pins',
+};
 const NO_COMMANDS =
   'Waiting commands are not kept over a restart: the application keeps its state in the context, or there is no user directory.';
 const NO_USER_DIRECTORY = 'Nothing is kept over a restart: this Node-RED has no user directory.';
@@ -27,6 +35,10 @@ export class KeptState {
   /** Of the nodes that run. */
   readonly #kept = new Map<Node, Map<string, Promise<Kept>>>();
   #isClosed = false;
+  /** Ends the wait for a folder that another process may use. */
+  readonly #closing = new AbortController();
+  /** What the log has been told: it is the same for many nodes. */
+  readonly #said = new Set<string>();
   #folder: Promise<StateFolder> | undefined;
   #commands: Promise<JournalStore | undefined> | undefined;
 
@@ -54,9 +66,6 @@ export class KeptState {
     const known = values.get(name);
     if (known) return known;
     const made = this.#make(application, user, name);
-    // Why nothing survives is the same for all values of a node: it is said once.
-    if (values.size === 0)
-      made.then(({ problem }) => problem && user.warn(problem)).catch(() => undefined);
     values.set(name, made);
     return made;
   }
@@ -82,6 +91,7 @@ export class KeptState {
 
   /** Resolves once everything is written. @param removed whether the application is gone */
   async close(removed: boolean): Promise<void> {
+    this.#closing.abort();
     await Promise.all([...this.#kept.values()].map(closeAll));
     this.#isClosed = true;
     await this.#commands;
@@ -93,17 +103,23 @@ export class KeptState {
   }
 
   #open(path: string, application: string): Promise<StateFolder> {
-    const log = (line: string): void => this.node.warn(line);
-    return (this.#folder ??= StateFolder.open(path, { application, log }));
+    const log = (line: string): void => this.#say(line);
+    const { signal } = this.#closing;
+    return (this.#folder ??= StateFolder.open(path, { application, log, signal }));
+  }
+
+  #say(line: string): void {
+    if (!this.#said.has(line)) this.node.warn(line);
+    this.#said.add(line);
   }
 
   async #openCommands(application: string): Promise<JournalStore | undefined> {
     if (!this.#commandsPath || !this.#path) {
-      this.node.warn(NO_COMMANDS);
+      this.#say(NO_COMMANDS);
       return undefined;
     }
     const folder = await this.#open(this.#path, application);
-    const journal = await folder.journal(COMMANDS);
+    const journal = await folder.journal(COMMANDS, 'waiting commands');
     return journal && new JournalStore(journal);
   }
 
@@ -113,15 +129,24 @@ export class KeptState {
   }
 
   async #make(application: string, user: Node, name: string): Promise<Kept> {
-    if (this.config.state === 'context') return contextKept(this.RED, user, name);
-    if (!this.#path) return new Kept(user, NOWHERE, () => NO_USER_DIRECTORY);
+    if (this.config.state === 'context') {
+      const kept = contextKept(this.RED, user, name);
+      if (kept.problem) this.#say(kept.problem);
+      return kept;
+    }
+    if (!this.#path) {
+      this.#say(NO_USER_DIRECTORY);
+      return new Kept(user, NOWHERE, () => NO_USER_DIRECTORY);
+    }
     const folder = await this.#open(this.#path, application);
-    return new Kept(user, folder.value(fileOf(user, name)), () => folder.problem);
+    const value = folder.value(fileOf(user, name), WHAT[kindOf(user, name)]);
+    return new Kept(user, value, () => value.problem);
   }
 }
 
-const fileOf = ({ id, type }: Node, name: string): string =>
-  `${type.replace('device-cloud-', '')}-${name}-${fileNameOf(id)}`;
+const kindOf = ({ type }: Node, name: string): string =>
+  `${type.replace('device-cloud-', '')}-${name}`;
+const fileOf = (user: Node, name: string): string => `${kindOf(user, name)}-${fileNameOf(user.id)}`;
 
 /** Resolves once all values of a node are written. */
 const closeAll = async (values: Map<string, Promise<Kept>>): Promise<void> => {

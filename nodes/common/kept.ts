@@ -9,6 +9,7 @@ const RETRY = 5000;
 
 /** What a node keeps over a restart: one value, written at most once a second and when the node closes. */
 export class Kept {
+  readonly #node: Node;
   readonly #value: KeptValue;
   readonly #problem: () => string | undefined;
   readonly #saver: Saver;
@@ -22,6 +23,7 @@ export class Kept {
    * @param problem returns why the value does not survive a restart, in a sentence; undefined if it does
    */
   constructor(node: Node, value: KeptValue, problem: () => string | undefined) {
+    this.#node = node;
     this.#value = value;
     this.#problem = problem;
     const write = (what: object): Promise<void> => this.#write(what);
@@ -48,8 +50,16 @@ export class Kept {
   }
 
   /** What was kept before this start, or is to be written now. @throws what the store fails with */
-  read(): Promise<unknown> {
-    return this.#snapshot ? Promise.resolve(this.#snapshot()) : this.#value.read();
+  async read(): Promise<unknown> {
+    if (this.#snapshot) return this.#snapshot();
+    const before = this.problem;
+    const read = await this.#value.read();
+    const { problem } = this;
+    if (problem !== undefined && problem !== before) {
+      this.#node.warn(problem);
+      this.#onProblem?.();
+    }
+    return read;
   }
 
   /** As {@link read}. Retries until the store answers: without what was kept, missed uploads would be lost. */

@@ -11,7 +11,6 @@ import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes, type DeviceType } from '../common/device-types';
 import { asError, messageOf } from '../common/errors';
-import type { Kept } from '../common/kept';
 import { createFaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { readListEntry } from '../common/settings';
@@ -171,7 +170,7 @@ class ListenLife implements DevicesListener {
     const { problem } = this.#types;
     if (problem) return failureStatus(problem);
     const states = this.#devices?.states() ?? [];
-    const isKept = this.#positions?.problem === undefined;
+    const isKept = (this.#positions?.problem ?? this.#online?.problem) === undefined;
     return channelsStatus(states, Date.now(), this.#client?.cluster, isKept);
   }
 
@@ -181,9 +180,7 @@ class ListenLife implements DevicesListener {
       const client = await this.#app.client('open');
       const processes = readProcesses(this.RED, this.node, this.config, client);
       const recover = await this.#recoverBy(client, processes);
-      const seen =
-        this.config.devices === 'online' ? await this.#app.kept(this.node, 'seen') : undefined;
-      if (!this.#closing.signal.aborted) this.#listen(client, recover, processes, seen);
+      if (!this.#closing.signal.aborted) this.#listen(client, recover, processes);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failure = error;
@@ -221,12 +218,7 @@ class ListenLife implements DevicesListener {
   }
 
   /** Subscribes to the channels of the devices that the properties name. */
-  #listen(
-    client: DeviceCloudClient,
-    recover: Recover | undefined,
-    { shard }: Processes,
-    seen: Kept | undefined,
-  ): void {
+  #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
     const { devices: mode, chipids } = this.config;
     const devices = new ListenedDevices(client, this, recover, shard);
     this.#client = client;
@@ -237,8 +229,8 @@ class ListenLife implements DevicesListener {
       onProblem: () => this.onChange(),
       onFault: (fault, kind = fault) => this.#log.write(kind, fault),
     });
-    if (seen) {
-      this.#listenToOnline(client, devices, shard, seen);
+    if (mode === 'online') {
+      this.#listenToOnline(client, devices, shard);
     } else if (mode === 'group') {
       this.#followGroup(client, devices);
     } else if (mode !== 'dynamic') {
@@ -271,11 +263,11 @@ class ListenLife implements DevicesListener {
     client: DeviceCloudClient,
     devices: ListenedDevices,
     shard: Processes['shard'],
-    seen: Kept,
   ): void {
     const online = new OnlineDevices({
       appid: client.appid ?? '',
-      kept: seen,
+      kept: this.#app.kept(this.node, 'seen'),
+      onProblem: () => this.onChange(),
       isWanted: (chipid) => !shard || inShard(chipid, shard),
       add: (chipid) => devices.add(chipid),
       remove: (chipid) => devices.remove(chipid),

@@ -13,8 +13,10 @@ const WRITE_TIMES = 3600_000;
 interface OnlineDeps {
   /** The devices of another application are not this one's. */
   appid: string;
-  /** Where the devices are kept over a restart. */
-  kept: Kept;
+  /** Where the devices are kept over a restart. Those that are listed are listened to before that is known. */
+  kept: Promise<Kept>;
+  /** Whether they are kept has changed. */
+  onProblem: () => void;
   /** Whether a device belongs to this process's share. */
   isWanted: (chipid: string) => boolean;
   add: (chipid: string) => void;
@@ -36,8 +38,8 @@ export class OnlineDevices {
   /** When each was last seen, in ms; the longest ago comes first. */
   readonly #seen = new Map<string, number>();
   readonly #closing = new AbortController();
-  /** What was kept has been read: before that, a write would lose it. */
-  #isRestored = false;
+  /** Undefined until what was kept has been read: before that, a write would lose it. */
+  #kept: Kept | undefined;
   readonly #snapshot = (): object => ({ appid: this.#deps.appid, seen: [...this.#seen] });
   #isChanged = false;
   #writtenAt = 0;
@@ -47,11 +49,25 @@ export class OnlineDevices {
     this.#now = deps.now ?? Date.now;
   }
 
+  /** Why they do not survive a restart; undefined if they do. */
+  get problem(): string | undefined {
+    return this.#kept?.problem;
+  }
+
   /** Listens to the devices that were kept. Retries until the store answers; never rejects. */
   async restore(): Promise<void> {
-    const { kept, failed } = this.#deps;
-    const saved = await kept.readSurely(failed, this.#closing.signal);
-    if (!this.#closing.signal.aborted) this.#apply(saved);
+    const { failed, onProblem } = this.#deps;
+    const { signal } = this.#closing;
+    try {
+      const kept = await this.#deps.kept;
+      kept.onProblem(onProblem);
+      const saved = await kept.readSurely(failed, signal);
+      if (signal.aborted) return;
+      this.#kept = kept;
+      this.#apply(saved);
+    } catch (error) {
+      if (!signal.aborted) failed(error);
+    }
   }
 
   /** The list has been read: listens to its devices, and no longer to those that were not seen for 30 days. */
@@ -111,7 +127,6 @@ export class OnlineDevices {
 
   #apply(saved: unknown): void {
     const { appid, isWanted } = this.#deps;
-    this.#isRestored = true;
     const now = this.#now();
     // What was seen since the start is newer.
     const since = [...this.#seen];
@@ -126,14 +141,14 @@ export class OnlineDevices {
     for (const chipid of kept) this.#deps.add(chipid);
     while (this.#seen.size > MAX_SEEN) this.#forget(this.#seen.keys().next().value as string);
     if (since.length > 0) this.#write();
+    if (this.problem) this.#deps.onProblem();
   }
 
-  /** Before what was kept has been read, a write would lose it. */
   #write(): void {
-    if (!this.#isRestored) return;
+    if (!this.#kept) return;
     this.#isChanged = false;
     this.#writtenAt = this.#now();
-    this.#deps.kept.write(this.#snapshot);
+    this.#kept.write(this.#snapshot);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { isObject } from '../util/object';
 import { Journal, setAside } from './journal';
@@ -14,6 +15,8 @@ export interface KeptValue {
   write(value: object): Promise<void>;
   /** Forgets the value. */
   remove(): Promise<void>;
+  /** Why the value does not survive a restart, in a sentence; undefined if it does, as far as the store knows. */
+  readonly problem?: string | undefined;
 }
 
 /** The first property of each file, so that a foreign file is recognised. */
@@ -35,19 +38,60 @@ export interface FolderOptions {
   owner?: LockOwner | undefined;
   /** Milliseconds; see {@link FolderLock}. */
   heartbeat?: number | undefined;
+  /** Ends the wait for a folder that another process may use. */
+  signal?: AbortSignal | undefined;
 }
+
+/** How often a file is read that cannot be read for what may pass, and the milliseconds between. */
+const TRIES = 3;
+const PAUSE = 1000;
+const PASSING = new Set(['EAGAIN', 'EBUSY', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETIMEDOUT']);
 
 /** What a process that was killed while it wrote has left behind. */
 const UNFINISHED = /^lock\.|\.jsonl?\.\d+$/;
 
+const codeOf = (error: unknown): string =>
+  isObject(error) && typeof error['code'] === 'string' ? error['code'] : '';
+
+/** What the system says, without the name of its call. */
 const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+  (error instanceof Error ? error.message : String(error)).split(',', 1)[0] ?? '';
+
+/** What to do about a file or a folder that cannot be used, as far as that is known. */
+const adviceOf = (error: unknown): string | undefined =>
+  ['EACCES', 'EPERM'].includes(codeOf(error))
+    ? 'Give it to the user that Node-RED runs as, and restart Node-RED'
+    : undefined;
+
+/** Tries again what fails for a reason that may pass. */
+async function patiently<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (tries === TRIES || !PASSING.has(codeOf(error))) throw error;
+    }
+    await sleep(PAUSE);
+  }
+}
+
+/** The file that stands where a folder should be. */
+async function fileInTheWay(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found) return found.isDirectory() ? undefined : path;
+  return path === dirname(path) ? undefined : fileInTheWay(dirname(path));
+}
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 /** The id of a node as the name of a file: ids are free text in a flow that was edited by hand. */
 export const fileNameOf = (id: string): string =>
   /^[a-z\d][a-z\d_-]{0,63}$/.test(id) ? id : `_${hash(id)}`;
+
+/** Why what is in a file does not survive a restart. */
+const unusable = (what: string, path: string, error: unknown): string =>
+  `Not kept over a restart: ${what}. ${path} cannot be used (${reasonOf(error)}), and is left as it is. ` +
+  `${adviceOf(error) ?? 'Mend it or move it away, and restart Node-RED'}.`;
 
 /**
  * What one application keeps over a restart, in a folder of its own, which one process at a time uses. Values are whole
@@ -85,15 +129,33 @@ export class StateFolder {
     return this.#problem;
   }
 
-  /** A value by its name: letters, digits, `-` and `_`. */
-  value(name: string): KeptValue {
+  /**
+   * A value by its name: letters, digits, `-` and `_`. If its file cannot be read, it stays as it is: reading returns
+   * undefined and nothing is written.
+   * @param what it is, for people
+   */
+  value(name: string, what = name): KeptValue {
     const path = this.#use(`${name}.json`);
+    const ofFolder = (): string | undefined => this.#problem;
+    let problem: string | undefined;
     return {
-      read: () => this.#read(path),
-      write: (value) => {
+      get problem() {
+        return problem ?? ofFolder();
+      },
+      read: async () => {
+        if (problem) return undefined;
+        try {
+          return await patiently(() => this.#read(path));
+        } catch (error) {
+          problem = unusable(what, path, error);
+          return undefined;
+        }
+      },
+      write: async (value) => {
+        if (problem) return;
         const write = this.#write(path, value).finally(() => this.#writes.delete(write));
         this.#writes.add(write);
-        return write;
+        await write;
       },
       remove: async () => {
         if (this.#lock) await rm(path, { force: true });
@@ -101,18 +163,19 @@ export class StateFolder {
     };
   }
 
-  /** The entries of a journal by its name; undefined if the folder cannot be used. */
-  async journal(name: string): Promise<Journal | undefined> {
+  /** The entries of a journal by its name; undefined if it cannot be used. @param what it is, for people */
+  async journal(name: string, what = name): Promise<Journal | undefined> {
     const lock = this.#lock;
     if (!lock) return undefined;
     const { log } = this.#options;
+    const path = this.#use(`${name}.jsonl`);
     try {
-      const path = this.#use(`${name}.jsonl`);
-      const journal = await Journal.open(path, { log, isMine: () => lock.isHeld() });
+      const options = { log, isMine: () => lock.isHeld() };
+      const journal = await patiently(() => Journal.open(path, options));
       this.#journals.add(journal);
       return journal;
     } catch (error) {
-      this.#fail(reasonOf(error));
+      log(unusable(what, path, error));
       return undefined;
     }
   }
@@ -127,17 +190,26 @@ export class StateFolder {
   }
 
   async #open(): Promise<void> {
-    const { owner, heartbeat } = this.#options;
+    const { owner, heartbeat, signal, log } = this.#options;
     try {
       await mkdir(this.#path, { recursive: true, mode: 0o700 });
-      this.#lock = await FolderLock.acquire(join(this.#path, 'lock'), {
-        ...(owner && { owner }),
-        ...(heartbeat !== undefined && { heartbeat }),
-      });
-      if (!this.#lock) this.#fail('another process uses it. Give each Node-RED a user directory');
-      else await this.#removeUnfinished();
+      const onWait = (holder: LockOwner | undefined, ms: number): void => {
+        const whom = holder ? `Process ${holder.pid} on ${holder.host}` : 'Another process';
+        log(
+          `${whom} has not given back ${this.#path}: it was killed, or still runs. This Node-RED waits ${ms / 1000} s for a ` +
+            'sign of life. Until then, nodes that need what is kept over a restart do not begin.',
+        );
+      };
+      const options = { owner, heartbeat, signal, onWait };
+      this.#lock = await FolderLock.acquire(join(this.#path, 'lock'), options);
+      if (this.#lock) await this.#removeUnfinished();
+      else if (signal?.aborted) this.#problem = 'It was closed before it could be used.';
+      else this.#fail('another process uses it. Give each Node-RED a user directory');
     } catch (error) {
-      this.#fail(reasonOf(error));
+      const file = await fileInTheWay(this.#path);
+      const advice = adviceOf(error);
+      if (file) this.#fail(`${file} is a file. Move it away, and restart Node-RED`);
+      else this.#fail(`${reasonOf(error)}${advice ? `. ${advice}` : ''}`);
     }
   }
 
@@ -185,9 +257,8 @@ export class StateFolder {
         }
       }
     } catch (error) {
-      if (isObject(error) && error['code'] === 'ENOENT') return undefined;
-      if (!(error instanceof SyntaxError) && !(isObject(error) && error['code'] === 'EISDIR'))
-        throw error;
+      if (codeOf(error) === 'ENOENT') return undefined;
+      if (!(error instanceof SyntaxError) && codeOf(error) !== 'EISDIR') throw error;
     }
     await setAside(path, this.#options.log);
     return undefined;

@@ -69,17 +69,21 @@ inEachDialect('a listener to every online device', () => {
 describe('the devices that were seen online', () => {
   useClock();
 
-  const world = (saved?: unknown) => {
+  const world = (saved?: unknown, isHeld = false) => {
     let now = 100 * DAY;
     const listening = new Set<string>();
     const [failures, written]: [unknown[], object[]] = [[], []];
     let isFull = false;
+    let open: () => void = () => undefined;
+    const isOpen = isHeld ? new Promise<void>((resolve) => (open = resolve)) : Promise.resolve();
     const kept = keptWith({
       read: () => (saved instanceof Error ? Promise.reject(saved) : Promise.resolve(saved)),
       write: (value) => Promise.resolve(void written.push(value)),
     });
     const devices = new OnlineDevices({
-      ...{ appid: '10001', kept, isWanted: (chipid) => chipid !== '13', now: () => now },
+      ...{ appid: '10001', isWanted: (chipid) => chipid !== '13', now: () => now },
+      kept: isOpen.then(() => kept),
+      onProblem: () => undefined,
       add: (chipid) => void listening.add(chipid),
       remove: (chipid) => void listening.delete(chipid),
       failed: (error) => void failures.push(error),
@@ -87,7 +91,7 @@ describe('the devices that were seen online', () => {
     });
     const record = (chipid: string) => [chipid, { chipid: Number(chipid) }] as const;
     return {
-      ...{ devices, failures, written, isFull: () => isFull },
+      ...{ devices, failures, written, isFull: () => isFull, open: () => open() },
       listening: () => [...listening].sort(),
       count: () => listening.size,
       pass: (time: number) => void (now += time),
@@ -129,6 +133,20 @@ describe('the devices that were seen online', () => {
       'a list that is too long drops no device that is online',
     );
     assert.equal(count(), 10_000);
+  });
+
+  it('are listened to while it is not known yet what was kept, which is not lost', async () => {
+    const saved = { appid: '10001', seen: [['1', 100 * DAY - 1]] };
+    const { devices, listening, read, written, open } = world(saved, true);
+    const restored = devices.restore();
+    read('2');
+    await settled();
+    assert.deepEqual([listening(), written], [['2'], []]);
+    open();
+    await restored;
+    assert.deepEqual(listening(), ['1', '2']);
+    await settled();
+    assert.equal((written.at(-1) as { seen: unknown[] }).seen.length, 2);
   });
 
   it('are kept, and restored without what is invalid or of another application', async () => {

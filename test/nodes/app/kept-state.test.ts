@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import helper from 'node-red-node-test-helper';
 import type { Node, NodeAPI } from 'node-red';
 import { KeptState } from '../../../nodes/app/kept-state';
 import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
-import { call, shows, statusesOf } from '../support/messages';
-import { isKept, startCloud, useNodeRed, userDir } from '../support/node-red';
+import { journal } from '../support/journal';
+import { arrivedAt, call, post, shows, statusesOf } from '../support/messages';
+import { commandsFile, fileOf, isKept, startCloud, useNodeRed, userDir } from '../support/node-red';
 
 describe('the kept state of an application', () => {
   it('has the last value of a node that closes in the same turn as the application', async () => {
@@ -37,26 +48,58 @@ describe('the kept state of an application', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('says once that nothing survives of the values of a node', async () => {
+  it('says once that nothing survives, for all nodes', async () => {
+    const path = join(temporaryFolder('kept'), 'a file');
+    writeFileSync(path, '');
+    for (const [userDir, kind] of [
+      [undefined, 'file'],
+      [undefined, 'context'],
+      [path, 'file'],
+    ] as const) {
+      const warnings: string[] = [];
+      const nodeOf = (id: string): Node =>
+        Object.assign(new EventEmitter(), {
+          ...{ id, type: 'device-cloud-listen' },
+          warn: (line: string) => warnings.push(line),
+          context: () => ({}),
+        }) as unknown as Node;
+      const RED = { settings: { userDir } } as unknown as NodeAPI;
+      const state = new KeptState(RED, nodeOf('app'), { state: kind });
+      const kept = await Promise.all(
+        ['one', 'two'].flatMap((id) => {
+          const user = nodeOf(id);
+          return ['positions', 'seen'].map((name) => state.value('app', user, name));
+        }),
+      );
+      for (const { problem } of kept) assert.deepEqual(warnings, [problem]);
+      assert.match(warnings[0]!, /^Nothing is kept over a restart/);
+      await state.close(false);
+    }
+  });
+
+  it('is given up at once if the application closes while another process may use its folder', async () => {
+    const userDir = temporaryFolder('kept');
+    const folder = join(userDir, 'device-cloud', 'app');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'lock'), '{"pid":17,"host":"elsewhere"}');
     const warnings: string[] = [];
     const nodeOf = (id: string): Node =>
       Object.assign(new EventEmitter(), {
         ...{ id, type: 'device-cloud-listen' },
         warn: (line: string) => warnings.push(line),
-        context: () => ({}),
       }) as unknown as Node;
-    const RED = { settings: {} } as unknown as NodeAPI;
-    for (const kind of ['file', 'context'] as const) {
-      const state = new KeptState(RED, nodeOf('app'), { state: kind });
-      const listeners = [nodeOf('one'), nodeOf('two')];
-      const names = ['positions', 'seen'];
-      await Promise.all(
-        listeners.flatMap((user) => names.map((name) => state.value('app', user, name))),
-      );
-      assert.equal(warnings.length, listeners.length, kind);
-      for (const line of warnings.splice(0))
-        assert.match(line, /^Nothing is kept over a restart: /);
-    }
+    const RED = { settings: { userDir } } as unknown as NodeAPI;
+    const state = new KeptState(RED, nodeOf('app'), { state: 'file' });
+    const value = state.value('one', nodeOf('listen'), 'positions');
+    const commands = state.commands('one');
+    await until(() => warnings.length > 0, 'the log says so');
+    await state.close(true);
+    assert.equal(await (await value).read(), undefined);
+    assert.equal(await commands, undefined);
+    // The other process, if there is one, goes on with it.
+    assert.deepEqual(readdirSync(folder), ['lock']);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, /^Process 17 on elsewhere has not given back/);
   });
 });
 
@@ -108,5 +151,52 @@ describe('a node whose state cannot be written while it runs', () => {
     await shows('events', '3/3');
     await shows('history', undefined);
     await until(() => Object.values(files).every(isKept), 'all is written again');
+  });
+});
+
+describe('a node whose file cannot be read', () => {
+  useNodeRed();
+  const chipid = '10000001';
+
+  it('works without it, and says so in its status and once in the log; the file stays as it is', async () => {
+    const cloud = await startCloud();
+    const files = {
+      ...{ listen: 'listen-positions-listen', online: 'listen-seen-online' },
+      ...{ events: 'events-state-events', gpio: 'gpio-pins-gpio' },
+      ...{ history: 'history-positions-history' },
+    };
+    const paths = Object.values(files).map(fileOf);
+    mkdirSync(dirname(commandsFile), { recursive: true });
+    // Root may read every file, but no link to itself.
+    for (const path of [...paths, commandsFile]) symlinkSync(path, path);
+    await load([
+      cloudApp(cloud),
+      node('listen', { chipids: [chipid], recover: 'restart' }),
+      { ...node('listen', { devices: 'online', recover: 'off' }), id: 'online', wires: [] },
+      node('events', { refresh: '1' }),
+      node('gpio', { operation: 'keep' }),
+      node('history', { incremental: true }),
+      node('push', { when: 'upload' }),
+    ]);
+    await shows('listen', 'status.not-kept');
+    cloud.upload(chipid, 'upload');
+    await until(
+      () => arrivedAt('out').some(({ payload }) => payload === 'upload'),
+      'it is emitted',
+    );
+    await call('gpio', { chipid, pin: 5, payload: 1 });
+    for (const records of [1, 0]) {
+      const { payload } = await call('history', { chipid });
+      assert.equal((payload as unknown[]).length, records);
+    }
+    post('push', { chipid, payload: 'sent' });
+    for (const id of [...Object.keys(files), 'push']) await shows(id, 'status.not-kept');
+    cloud.upload(chipid, 'awake');
+    await until(() => cloud.device(chipid).received.length === 1, 'the command is sent');
+    const lines = journal.logs.map(({ msg }) => String(msg));
+    for (const path of [...paths, commandsFile])
+      assert.equal(lines.filter((line) => line.includes(`${path} cannot be used`)).length, 1, path);
+    await helper.unload();
+    for (const path of [...paths, commandsFile]) assert.equal(readlinkSync(path), path);
   });
 });

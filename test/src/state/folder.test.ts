@@ -1,8 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateFolder, fileNameOf } from '../../../src/state/folder';
+import { until } from '../../../tooling/until';
 
 describe('kept values', () => {
   let root: string;
@@ -85,10 +98,73 @@ describe('kept values', () => {
     await folder.value('a').remove();
     assert.equal(await folder.value('a').read(), undefined);
     assert.equal(await folder.journal('c'), undefined);
-    assert.match(folder.problem!, /^Nothing is kept over a restart in .*(EEXIST|ENOTDIR)/);
-    assert.deepEqual(lines, [folder.problem]);
+    const text = `Nothing is kept over a restart in ${path}: ${path} is a file. Move it away, and restart Node-RED.`;
+    assert.equal(folder.problem, text);
     await folder.close();
     assert.equal(await readFile(path, 'utf8'), 'mine');
+    path = join(path, 'app');
+    await (await open()).close();
+    assert.deepEqual(lines, [text, text.replace('device-cloud/app:', 'device-cloud/app/app:')]);
+  });
+
+  it('in a file that cannot be read work without it, say why, and leave it and the others as they are', async () => {
+    await mkdir(path, { recursive: true });
+    // Root may read every file, but no link to itself.
+    for (const name of ['a.json', 'c.jsonl']) await symlink(name, join(path, name));
+    const folder = await open();
+    const value = folder.value('a', 'the pins to keep');
+    assert.equal(await value.read(), undefined);
+    await value.write({ n: 1 });
+    assert.equal(
+      value.problem,
+      `Not kept over a restart: the pins to keep. ${join(path, 'a.json')} cannot be used (ELOOP: too many symbolic links ` +
+        'encountered), and is left as it is. Mend it or move it away, and restart Node-RED.',
+    );
+    assert.equal(await folder.journal('c', 'waiting commands'), undefined);
+    assert.match(lines.join(), /^Not kept over a restart: waiting commands\. .*c\.jsonl cannot/);
+    for (const name of ['a.json', 'c.jsonl']) assert.equal(await readlink(join(path, name)), name);
+    const other = folder.value('b');
+    await other.write({ n: 2 });
+    assert.deepEqual(await other.read(), { n: 2 });
+    assert.deepEqual([other.problem, folder.problem], [undefined, undefined]);
+    await folder.close();
+  });
+
+  it('are read once the file can be read again, if that is soon', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const folder = await open();
+    const value = folder.value('a');
+    await value.write({ n: 1 });
+    const file = join(path, 'a.json');
+    await rename(file, join(path, 'good'));
+    // A file whose reading fails with EIO.
+    await symlink('/proc/self/mem', file);
+    const read = value.read();
+    setTimeout(() => void rename(join(path, 'good'), file), 100);
+    assert.deepEqual(await read, { n: 1 });
+    assert.equal(value.problem, undefined);
+    await folder.close();
+    assert.deepEqual(lines, []);
+  });
+
+  it('are neither read nor written, and the log says why at once, while another process may use them', async () => {
+    await (await open()).close();
+    const lock = '{"pid":17,"host":"elsewhere"}';
+    await writeFile(join(path, 'lock'), lock);
+    const closing = new AbortController();
+    // The wait would outlast the test.
+    const opening = open({ heartbeat: 60_000, signal: closing.signal });
+    await until(() => lines.length === 1, 'the log says so');
+    assert.match(lines[0]!, /^Process 17 on elsewhere has not given back .* waits 150 s/);
+    closing.abort();
+    const folder = await opening;
+    await folder.value('a').write({ n: 1 });
+    assert.equal(await folder.journal('c'), undefined);
+    assert.ok(folder.problem);
+    await folder.close();
+    assert.deepEqual(await readdir(path), ['lock']);
+    assert.equal(await readFile(join(path, 'lock'), 'utf8'), lock);
+    assert.equal(lines.length, 1);
   });
 
   it('belong to the first of two processes, and to the second once the first has ended', async () => {
