@@ -40,7 +40,13 @@ export class Keeper implements CommandKeeper {
   readonly #watched = new WeakSet<WaitingStore>();
   #setReady!: () => void;
   readonly #ready = new Promise<void>((resolve) => (this.#setReady = resolve));
-  readonly #onStarted = (): void => void this.#resume(new Set(this.#users.keys()));
+  /** Whether all nodes run: during a deploy or a stop, it is not known whose node is gone. */
+  #isStarted = false;
+  readonly #onStopping = (): void => void (this.#isStarted = false);
+  readonly #onStarted = (): void => {
+    this.#isStarted = true;
+    void this.#resume(new Set(this.#users.keys()));
+  };
 
   constructor(
     private readonly RED: NodeAPI,
@@ -57,6 +63,7 @@ export class Keeper implements CommandKeeper {
     });
     // By then all nodes exist, so that it is known whose commands have no node any more.
     RED.events.on('flows:started', this.#onStarted);
+    RED.events.on('flows:stopping', this.#onStopping);
   }
 
   get ready(): Promise<void> | undefined {
@@ -80,6 +87,7 @@ export class Keeper implements CommandKeeper {
   close(): void {
     this.#isClosed = true;
     this.RED.events.off('flows:started', this.#onStarted);
+    this.RED.events.off('flows:stopping', this.#onStopping);
     // Nothing that waits for it is left: nodes close at the same time.
     this.#setReady();
   }
@@ -100,6 +108,11 @@ export class Keeper implements CommandKeeper {
   async #takeOwn(): Promise<KeptCommands[]> {
     const isFirst = !this.#isReady;
     const found = isFirst && this.deps.mayHaveMore() ? await this.#calls.take() : [];
+    if (!this.#isStarted) {
+      // They go to their nodes once these have started again.
+      for (const kept of found) kept.isDetached = true;
+      return [];
+    }
     const detached = [...this.#calls.saved].filter(({ isDetached }) => isDetached);
     return [...new Set([...detached, ...found])].sort((a, b) => a.order - b.order);
   }

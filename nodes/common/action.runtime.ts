@@ -12,7 +12,7 @@ import type { Action, ActionNode, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { performPlan, readKept, selectionOf } from './device-call';
 import { DeviceTypes } from './device-types';
-import { asError, messageOf, toProblem } from './errors';
+import { asError, closed, messageOf, toProblem } from './errors';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
 import { withDefaults, type TypedConfig } from './shared.config';
 import { CallStatus, failureStatus } from './status';
@@ -22,9 +22,6 @@ type Done = (error?: Error) => void;
 
 /** Stands on the message of a call that is given back, until its node has it. */
 const RESUMED = Symbol('resumed');
-
-const closed = (): DeviceCloudError =>
-  new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');
 
 /** The error for a call that a close has interrupted: its outcome is unknown. */
 const closedMeanwhile = (): DeviceCloudError =>

@@ -22,7 +22,7 @@ import {
   show,
 } from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
-import { asError, deviceText, messageOf } from './errors';
+import { asError, closed, deviceText, messageOf } from './errors';
 import { decodeMessage, encodeMessage } from './kept-message';
 import { choiceOf } from './settings';
 import {
@@ -255,14 +255,18 @@ export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
   );
 }
 
-/** Makes a call whose commands may wait after those of earlier times. */
+/** Makes a call whose commands may wait after those of earlier times, unless the node closes before these are known. */
 function inOrder(
-  { keeper }: AnyCall,
+  { keeper, signal }: AnyCall,
   { options }: Plan,
   make: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const ready = options?.when === undefined ? undefined : keeper?.ready;
-  return ready ? ready.then(make) : make();
+  if (!ready) return make();
+  return new Promise<void>((resolve, reject) => {
+    void ready.then(resolve);
+    signal.addEventListener('abort', () => reject(closed()), { once: true });
+  }).then(make);
 }
 
 async function callService(call: AnyCall, plan: Plan): Promise<Outcome> {

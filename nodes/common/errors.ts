@@ -25,3 +25,7 @@ export const noQueue = (): DeviceCloudError =>
   notConfigured(
     "The application has no cluster, and so no queue. Choose one in the application's configuration.",
   );
+
+/** The error of a message for which nothing was sent before the node closed. */
+export const closed = (): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');

@@ -11,7 +11,7 @@ import { parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf, isForMany } from '../common/device-call';
 import { resolvePin, type DeviceType } from '../common/device-types';
-import { messageOf } from '../common/errors';
+import { closed, messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
 import { isObject } from '../common/shared.config';
 import { failureStatus, STATUS } from '../common/status';
@@ -164,7 +164,8 @@ export class KeptByNode {
 
   /** @param removed whether the node is gone: then nothing is wanted any more */
   close(removed: boolean): void {
-    this.#closing.abort();
+    this.#closing.abort(closed());
+    this.#endReading();
     this.#last = this.#snapshot();
     const all = this.#client?.pins.saved(this.#keeper).length ?? 0;
     if (removed && all > 0)

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, shows } from './support/messages';
-import { fileOf, isKept, startCloud, useNodeRed } from './support/node-red';
+import { arrivedAt, call, fail, send, shows } from './support/messages';
+import { commandsFile, fileOf, isKept, startCloud, useNodeRed } from './support/node-red';
 
 const keep = (properties: object = {}) => node('gpio', { operation: 'keep', ...properties });
 
@@ -44,6 +46,18 @@ describe('the gpio node that keeps a level', () => {
     await until(() => states(first).includes('kept'), 'the level is confirmed');
     assert.deepEqual(shown().at(-1)?.payload, { pin: 5, wanted: 1, found: 1, state: 'kept' });
     assert.equal(cloud.device(first).levels[5], '1');
+  });
+
+  it('ends a message as not sent that came before it was known what is kept, if it closes then', async () => {
+    await mkdir(dirname(commandsFile), { recursive: true });
+    // For 12.5 s it may be another process's.
+    await writeFile(join(dirname(commandsFile), 'lock'), '{"pid":17,"host":"elsewhere"}');
+    await start();
+    const ending = send('gpio', { chipid: first, pin: 5, payload: 1 });
+    await helper.unload();
+    const { error } = await ending;
+    assert.equal((error as { code?: string }).code, 'UNREACHABLE');
+    assert.equal(calls(), 0);
   });
 
   it('with several devices sends a message of each, and null ends them without a call', async () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
-import { arrivedAt, post, shows } from './support/messages';
+import { journal } from './support/journal';
+import { arrivedAt, post, send, shows } from './support/messages';
 import { commandsFile, startCloud, useNodeRed } from './support/node-red';
 
 const ONE = '10000001';
@@ -82,6 +85,25 @@ describe('a command that waits while its flow is deployed', () => {
     await deploy([cloudApp(other), ...flow().slice(1)]);
     await until(() => arrivedAt('caught').length === 2, 'both have ended');
     assert.equal(other.requests.filter(({ path }) => path.includes('push')).length, 0);
+  });
+
+  it('goes on after a deploy and a stop while another process may have its file, and is not said to be cancelled', async () => {
+    await helper.unload();
+    const lock = join(dirname(commandsFile), 'lock');
+    await writeFile(lock, '{"pid":17,"host":"elsewhere"}');
+    await load(flow());
+    // It is not written down yet, and ends with its node.
+    const ending = send('push', { chipid: ONE, payload: 'c', topic: 'c' });
+    await deploy(flow({ name: 'new' }), 'nodes');
+    assert.equal(((await ending).error as { code?: string }).code, 'UNREACHABLE');
+    await deploy(flow({ name: 'new' }, {}, { timeout: 20 }));
+    await helper.unload();
+    await rm(lock);
+    await load(flow());
+    await wake(ONE);
+    await until(() => texts(ONE).length === 2, 'both are sent');
+    const said = journal.logs.filter(({ msg }) => /CANCELLED|cannot be kept/.test(String(msg)));
+    assert.deepEqual([texts(ONE), said], [['a', 'b'], []]);
   });
 
   it('of several devices keeps the results of those that have ended', async () => {
