@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FolderLock, thisProcess, type LockOwner } from '../../../src/state/lock';
@@ -49,7 +49,7 @@ describe('the lock of a folder', () => {
     }
   });
 
-  it('is taken over after silence from another machine, a reused number, or a torn file', async () => {
+  it('is taken over after silence from another machine, a reused number, or a file that is torn or cannot be read', async () => {
     const texts = [{ pid: 1, host: 'elsewhere' }, other].map((owner) => JSON.stringify(owner));
     for (const text of [...texts, '{"pid":', '']) {
       await writeFile(path, text);
@@ -57,6 +57,11 @@ describe('the lock of a folder', () => {
       assert.ok(lock, text);
       await lock.release();
     }
+    // As one of another user, it cannot be read.
+    await symlink(path, path);
+    const lock = await FolderLock.acquire(path, { heartbeat: 20 });
+    assert.ok(lock);
+    await lock.release();
   });
 
   it('stays with a process of another container that has the same host name and the same number', async () => {
