@@ -1,6 +1,6 @@
 /** All of the client's names that nodes use: the public ones, and what nobody else needs. The package does not export it. */
 export * from './index';
-export { testCluster } from './cluster/join';
+export { sharedValue, testCluster } from './cluster/join';
 export type { ChannelState, ChannelSubscription } from './channel/listener';
 export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './cluster/types';
 export type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';

@@ -16,6 +16,7 @@ import {
   type Clock,
   type PinStore,
   type Store,
+  type ValueStore,
 } from './store';
 import type {
   ClusterListener,
@@ -73,7 +74,7 @@ export class Cluster implements ClusterMember {
   readonly #faults: Faults;
   /** Each in a list of its own, since the same one may listen twice. */
   readonly #listeners = new Set<readonly [ClusterListener]>();
-  readonly #restorers = new Set<() => void>();
+  readonly #restorers = new Set<(incarnation: string) => void>();
   /** What is being written besides. */
   readonly #writing = new Set<Promise<unknown>>();
   #members: readonly string[] = [];
@@ -201,8 +202,13 @@ export class Cluster implements ClusterMember {
     return this.#store.pins;
   }
 
-  /** Calls a function while the store may have lost what it had. @returns a function that ends it */
-  onUnsettled(restore: () => void): () => void {
+  /** What nodes keep over a restart. */
+  get values(): ValueStore {
+    return this.#store.values;
+  }
+
+  /** Calls a function while an incarnation of the store may lack what there was. @returns a function that ends it */
+  onUnsettled(restore: (incarnation: string) => void): () => void {
     this.#restorers.add(restore);
     return () => this.#restorers.delete(restore);
   }
@@ -316,7 +322,7 @@ export class Cluster implements ClusterMember {
     // Locks may be lost like everything else; others get none until the store has settled.
     if (!reply.isSettled) {
       this.#locks.restore();
-      for (const restore of this.#restorers) restore();
+      for (const restore of this.#restorers) restore(reply.incarnation);
     }
     this.#queue.fill();
     this.#checkResumed();
@@ -343,7 +349,8 @@ export class Cluster implements ClusterMember {
   }
 }
 
-async function reached<T>(what: string, answer: Promise<T>): Promise<T> {
+/** @throws DeviceCloudError `UNREACHABLE`, with what was not done, if the store fails */
+export async function reached<T>(what: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { ClusterMember, ClusterSettings, StoreInfo } from './types';
 import { DeviceCloudError, notConfigured } from '../errors';
+import type { KeptValue } from '../state/folder';
 import { readInput } from '../input/values';
 import { show } from '../util/show';
 
@@ -62,6 +63,12 @@ export async function testCluster(settings: ClusterSettings): Promise<StoreInfo>
   } finally {
     await store.close();
   }
+}
+
+/** A value that all processes of a cluster keep together. @param name distinguishes the values of the application */
+export function sharedValue(member: ClusterMember, name: string): KeptValue {
+  const { clusterOf, SharedValue } = room();
+  return new SharedValue(clusterOf(member), name);
 }
 
 /** Checks settings. No error repeats a text, which may contain a password. @throws DeviceCloudError `NOT_CONFIGURED` */

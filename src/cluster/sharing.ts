@@ -22,9 +22,10 @@ import { remotePush } from './remote-push';
 import { SharedCalls } from './waiting';
 import type { ClusterMember } from './types';
 
-export { Cluster } from './cluster';
+export { Cluster, clusterOf } from './cluster';
 export { openRedisStore } from './redis/redis-store';
 export { StoreError } from './store';
+export { SharedValue } from './values';
 
 /** What the parts of a client are made with if several processes share its devices. */
 export interface Sharing {

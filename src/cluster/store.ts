@@ -212,6 +212,34 @@ export interface PinStore {
   list(): Promise<StoredPin[]>;
 }
 
+/** The fields of a value that are kept, about: those that changed longest ago are forgotten. */
+export const MOST_FIELDS = 10_000;
+
+/** A field of a value that all members keep. */
+export interface StoredField {
+  /** Only those with a slash in their names are ever forgotten. */
+  readonly field: string;
+  /** Counts the writes of the value; 0: it is not written yet. */
+  readonly version: number;
+  readonly text: string;
+}
+
+/** The values that all members keep, each for 60 days after it was last written. */
+export interface ValueStore {
+  /** Reads some fields of a value, or all of them. */
+  read(name: string, fields?: readonly string[]): Promise<StoredField[]>;
+  /**
+   * Writes fields under the next version. Those that have a version are put back, unless the store has a newer one.
+   * @param top the highest version that the member knows
+   * @returns the version, and whether other fields had to be forgotten
+   */
+  write(
+    name: string,
+    top: number,
+    fields: readonly StoredField[],
+  ): Promise<{ version: number; forgets: boolean }>;
+}
+
 /** A command of the store that failed. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -266,6 +294,7 @@ export interface Store {
   queueState(): Promise<QueueState>;
   readonly calls: CallStore;
   readonly pins: PinStore;
+  readonly values: ValueStore;
   /** Sends a text to all who have subscribed to a topic; it is not kept. */
   publish(topic: string, text: string): Promise<void>;
   /** @returns a function that ends the subscription */

@@ -245,10 +245,11 @@ type Command = readonly [name: string, ...args: (string | number)[]];
 
 /** Further commands that the scripts and the store run on a key, by the arguments that follow it. */
 const ON_KEY: readonly (readonly [names: string, ...args: (string | number)[]])[] = [
-  ['GET EXISTS HGETALL HKEYS LLEN LPOP XLEN'],
+  ['GET EXISTS HGETALL HKEYS HLEN LLEN LPOP XLEN'],
   ['HGET HMGET HDEL RPUSH SADD SREM', ''],
   ['HSET HSETNX', '', ''],
   ['LINDEX', 0],
+  ['PEXPIRE', 1000],
   ['LREM', 1, ''],
   ['SRANDMEMBER', 1],
   ['XADD', '*', '', ''],

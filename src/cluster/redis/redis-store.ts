@@ -12,6 +12,7 @@ import {
 } from '../store';
 import type { ClusterSettings, StoreInfo } from '../types';
 import { redisCalls, redisPins } from './kept';
+import { redisValues } from './values';
 import { Commands, findForbidden, Topics } from './commands';
 import { loadClient, readAddress } from './connect';
 import { ACKNOWLEDGE, BEAT, CLAIM, LOCK, RESTORE, SAVE, UNLOCK, WAITING } from './scripts';
@@ -65,6 +66,8 @@ const keysOf = (prefix: string) => ({
   waits: `${prefix}waits`,
   /** What is wanted of each pin that keeps its level. */
   pins: `${prefix}pins`,
+  /** What a node keeps. */
+  value: (name: string) => `${prefix}value:${name}`,
   topic: (topic: string) => prefix + topic,
   /** A key without content, with which the user's rights are tried. */
   trial: `${prefix}trial`,
@@ -213,6 +216,7 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
 
     calls: redisCalls(data, keys),
     pins: redisPins(data, state, keys.pins),
+    values: redisValues(data, keys.value),
 
     async publish(topic, text) {
       await data.call('PUBLISH', keys.topic(topic), text);

@@ -62,6 +62,7 @@ export function faultyStore(
     acknowledge: (chipid, id) => send(() => store.acknowledge(chipid, id)),
     calls: store.calls,
     pins: store.pins,
+    values: store.values,
     queueState: () => send(() => store.queueState()),
     publish: (topic, text) => send(() => store.publish(topic, text)),
     subscribe: (topic, listener) =>

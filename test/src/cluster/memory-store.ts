@@ -2,6 +2,7 @@ import { uploadToText } from '../../../src/cluster/messages';
 import { partitionOf } from '../../../src/cluster/slots';
 import { MemoryCalls } from './memory-calls';
 import { MemoryPins } from './memory-pins';
+import { MemoryValues } from './memory-values';
 import { applyBeat, isSettled, type MembersState } from './memory-beat';
 import {
   queueTopic,
@@ -70,6 +71,7 @@ export class MemoryStore implements Store {
     () => isSettled(this.state),
   );
   readonly pins = new MemoryPins();
+  readonly values = new MemoryValues();
   private readonly topics = new Map<string, Set<(text: string) => void>>();
   private runs = 1;
 
@@ -82,6 +84,7 @@ export class MemoryStore implements Store {
     this.locks.clear();
     this.calls.wipe();
     this.pins.wipe();
+    this.values.wipe();
   }
 
   copy(): StoreCopy {

@@ -28,7 +28,8 @@ function through(line: Line, store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
-      if (name === 'calls' || name === 'pins') return through(line, method as Store);
+      if (name === 'calls' || name === 'pins' || name === 'values')
+        return through(line, method as Store);
       if (typeof method !== 'function') return method;
       const call = method.bind(target) as (...args: unknown[]) => unknown;
       if (name === 'close') return () => Promise.resolve();

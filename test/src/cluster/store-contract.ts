@@ -455,6 +455,49 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(await pins.version(), 3);
   });
 
+  it('writes fields of a value beside those of others, and puts back only what nobody has changed', async () => {
+    const { values } = store;
+    const fields = async (names?: string[]): Promise<string[]> =>
+      (await values.read('v', names)).map(
+        ({ field, version, text }) => `${field} ${version} ${text}`,
+      );
+    const field = (name: string, text: string, version = 0) => ({ field: name, version, text });
+    await values.write('v', 0, []);
+    assert.deepEqual(await fields(), []);
+    const first = await values.write('v', 0, [field('a', 'one'), field('/b', 'ä b')]);
+    assert.deepEqual(first, { version: 1, forgets: false });
+    assert.equal((await values.write('v', 1, [field('list/1', '')])).version, 2);
+    assert.deepEqual((await fields()).sort(), ['/b 1 ä b', 'a 1 one', 'list/1 2 '].sort());
+    assert.deepEqual(await fields(['/b', 'unknown']), ['/b 1 ä b']);
+    assert.deepEqual(await fields([]), []);
+    assert.deepEqual(await values.read('other'), []);
+    await subject.wipe();
+    // Another member has written meanwhile, and knows less.
+    assert.equal((await values.write('v', 1, [field('a', 'two')])).version, 2);
+    await values.write('v', 2, [field('a', 'one', 1), field('/b', 'b', 1), field('list/1', '', 2)]);
+    assert.deepEqual((await fields()).sort(), ['/b 1 b', 'a 2 two', 'list/1 2 '].sort());
+    assert.equal((await values.write('v', 9, [field('a', 'three')])).version, 10);
+  });
+
+  it('forgets the fields of a value that changed longest ago when there are too many', async () => {
+    const { values } = store;
+    const write = (first: number, count: number, more: string[] = []) => {
+      const names = Array.from({ length: count }, (_, index) => `list/${first + index}`);
+      const fields = [...more, ...names].map((field) => ({ field, version: 0, text: '[]' }));
+      return values.write('v', 0, fields);
+    };
+    await write(0, 1, ['list', 'appid']);
+    await write(1, 4999);
+    await write(5000, 5000);
+    await write(0, 1);
+    assert.equal((await write(10_000, 400)).forgets, false);
+    assert.equal((await write(10_400, 200)).forgets, true);
+    const left = new Set((await values.read('v')).map(({ field }) => field));
+    assert.equal(left.size, 10_002);
+    for (const name of ['list', 'appid', 'list/0']) assert.ok(left.has(name), name);
+    for (let n = 5000; n < 10_600; n++) assert.ok(left.has(`list/${n}`), `${n}`);
+  });
+
   it('locks for one holder at a time, and unlocks only for that holder', async () => {
     assert.equal(await store.lock('7', 'mine', 60_000), 'unsettled');
     await a.settle();
