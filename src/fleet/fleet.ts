@@ -269,6 +269,7 @@ export class Fleet {
       counts: () => started.counts(),
       state: () => started.state(),
       follow: (chipids) => started.follow(chipids),
+      learn: (state) => started.learn(state),
       close: () => {
         this.#watches.delete(started);
         started.close();

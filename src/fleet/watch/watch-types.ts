@@ -95,6 +95,8 @@ export interface FleetWatch {
    * @throws DeviceCloudError `INVALID_INPUT` if one is no chip number
    */
   follow(chipids: Iterable<Chipid>): void;
+  /** Goes on from what another process has kept since, of which it has emitted the events. */
+  learn(state: unknown): void;
   /** Ends it: nothing is called any more. May be called again. */
   close(): void;
 }

@@ -129,6 +129,14 @@ export class Watch implements FleetWatch {
     this.#emitter.stateChanged();
   }
 
+  learn(state: unknown): void {
+    for (const saved of readState(state, this.#source.appid).devices) {
+      const device = this.#at(saved[0]);
+      if (device) this.#set(device, saved, true);
+    }
+    this.#emitter.stateChanged();
+  }
+
   counts(): { devices: number; online: number } {
     let online = 0;
     for (const { presence } of this.#devices) if (presence.online) online++;

@@ -74,6 +74,34 @@ describe('the events of a client with a cluster', () => {
     assert.deepEqual(subject.events, ['unknown all', 'known all']);
   });
 
+  it('repeat nothing in a process that was cut off while others emitted, once it has learned their state', async () => {
+    const subject = await watched();
+    const { world, events } = subject;
+    await until(() => subject.readings >= world.all.length);
+    const [cut, dying] = world.all as [ProcessModel, ProcessModel];
+    cut.line.isCut = true;
+    await until(() => cut.member.state === 'awaiting');
+    await until(() => world.chipids.every((chipid) => clusterOf(dying.member).mayEmit(chipid)));
+    for (const chipid of world.chipids) world.simulator.switchOff(chipid);
+    await until(() => events.length >= DEVICES);
+    const state = subject.watches.get(dying)?.state();
+    await dying.kill();
+    const back = new Promise<void>((resolve) => {
+      cut.member.listen({
+        onState(now) {
+          if (now !== 'member') return;
+          subject.watches.get(cut)?.learn(state);
+          resolve();
+        },
+      });
+    });
+    cut.line.isCut = false;
+    await back;
+    await until(() => world.chipids.every((chipid) => clusterOf(cut.member).mayEmit(chipid)));
+    await subject.read();
+    assert.deepEqual(events.sort(), sorted('offline', world.chipids));
+  });
+
   it('with start: current, report each device once, also if a process joins later', async () => {
     const subject = await watched({ start: 'current' });
     const { world, events } = subject;
