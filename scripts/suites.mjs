@@ -37,6 +37,7 @@ const ON_4_ALONE = {
 };
 const ON_5_ALONE = {
   e2e: [
+    'cluster-kept.redis',
     'cluster.redis',
     'crash',
     'examples-cluster.redis',

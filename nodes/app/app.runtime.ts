@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import type { DeviceCloudError } from '../../src/index';
+import type { ClusterMember, DeviceCloudError } from '../../src/index';
 import { keptStoreOf } from '../../src/for-nodes';
 import type { Runtime } from '../common/action';
 import { withDefaults } from '../common/shared.config';
@@ -20,7 +20,9 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   const connection = new Connection(RED, node, config, simulator, (problem) => {
     for (const report of reports.values()) report(problem);
   });
-  const kept = new KeptState(RED, node, config);
+  const cluster = async (): Promise<ClusterMember | undefined> =>
+    (await connection.client('open')).cluster;
+  const kept = new KeptState(RED, node, config, config.cluster ? cluster : undefined);
   let users = 0;
   let stopped: Promise<void> = Promise.resolve();
 
@@ -61,7 +63,11 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     }
   };
   node.recordings = new Recordings(RED, node);
-  node.kept = (user, name) => kept.value(connection.application, user, name);
+  // What one that has closed keeps would never be closed.
+  node.kept = (user, name) =>
+    node.users[user.id] === user
+      ? kept.value(connection.application, user, name)
+      : Promise.reject(new Error('The node was closed.'));
   node.forgetPins = async (user, name) => {
     await kept.forget(connection.application, user, name);
     if (config.cluster) (await connection.client('open')).pins.forget(user.id);

@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import { fileNameOf, JournalStore, StateFolder, type KeptValue } from '../../src/for-nodes';
+import type { ClusterMember } from '../../src/index';
+import {
+  fileNameOf,
+  JournalStore,
+  sharedValue,
+  StateFolder,
+  type KeptValue,
+} from '../../src/for-nodes';
 import { contextKept, Kept } from '../common/kept';
 import type { AppConfig } from './app.config';
 
@@ -29,7 +36,7 @@ const NO_COMMANDS =
   'Waiting commands are not kept over a restart: the application keeps its state in the context, or there is no user directory.';
 const NO_USER_DIRECTORY = 'Nothing is kept over a restart: this Node-RED has no user directory.';
 
-/** What the nodes of an application keep over a restart: in files, or in the context of each node. */
+/** What the nodes of an application keep over a restart: in its cluster, in files, or in the context of each node. */
 export class KeptState {
   readonly #path: string | undefined;
   /** Of the nodes that run. */
@@ -46,6 +53,8 @@ export class KeptState {
     private readonly RED: NodeAPI,
     private readonly node: Node,
     private readonly config: Pick<AppConfig, 'state'>,
+    /** Undefined if the application has none. */
+    private readonly cluster?: () => Promise<ClusterMember | undefined>,
   ) {
     const { userDir } = RED.settings;
     this.#path = userDir ? join(userDir, FOLDER, fileNameOf(node.id)) : undefined;
@@ -67,11 +76,14 @@ export class KeptState {
     if (known) return known;
     const made = this.#make(application, user, name);
     values.set(name, made);
+    // A cluster that could not be joined may be later.
+    made.catch(() => values.delete(name));
     return made;
   }
 
   /** Forgets what a node has kept while it was set to something else. @throws what the store fails with */
   async forget(application: string, user: Node, name: string): Promise<void> {
+    if (this.cluster) return;
     const mayHave =
       this.config.state === 'context' ||
       existsSync(join(this.#path ?? '', `${fileOf(user, name)}.json`));
@@ -129,6 +141,8 @@ export class KeptState {
   }
 
   async #make(application: string, user: Node, name: string): Promise<Kept> {
+    const member = await this.cluster?.();
+    if (member) return new Kept(user, sharedValue(member, fileOf(user, name)), () => undefined);
     if (this.config.state === 'context') {
       const kept = contextKept(this.RED, user, name);
       if (kept.problem) this.#say(kept.problem);
@@ -150,5 +164,5 @@ const fileOf = (user: Node, name: string): string => `${kindOf(user, name)}-${fi
 
 /** Resolves once all values of a node are written. */
 const closeAll = async (values: Map<string, Promise<Kept>>): Promise<void> => {
-  await Promise.all([...values.values()].map(async (kept) => (await kept).close()));
+  await Promise.allSettled([...values.values()].map(async (kept) => (await kept).close()));
 };

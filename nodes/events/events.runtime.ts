@@ -100,11 +100,12 @@ class EventsLife implements WatchListener {
   #watch: FleetWatch | undefined;
   #client: DeviceCloudClient | undefined;
   #leaveGroup: (() => void) | undefined;
+  #leaveCluster: (() => void) | undefined;
+  readonly #closing = new AbortController();
   /** Whether the list was read the last time. */
   #isRead = false;
   /** The state to keep, once the watch has ended. */
   #lastState: object | undefined;
-  #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(
@@ -119,11 +120,12 @@ class EventsLife implements WatchListener {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#closing.abort();
     clearTimeout(this.#retry);
     this.#status.close();
     this.#lastState = this.#watch?.state();
     this.#leaveGroup?.();
+    this.#leaveCluster?.();
     this.#watch?.close();
     this.#log.close();
     this.#app.leave(this.node);
@@ -154,15 +156,21 @@ class EventsLife implements WatchListener {
   async #start(): Promise<void> {
     try {
       const client = await this.#app.client('open');
-      const state = await this.#readState();
-      if (this.#closed) return;
       this.#status.show(STATUS.connecting);
+      const state = await this.#readState(client);
+      if (this.#closing.signal.aborted) return;
       const options = { ...watchOptions(this.config, (error) => this.node.error(error)), state };
       this.#client = client;
       if (this.config.devices === 'group') this.#followGroup(client, options);
       else this.#watch = client.fleet.watch(options, this);
+      // With `current`, what others have emitted before this start is no reason to leave anything out.
+      if (this.config.start === 'none')
+        this.#leaveCluster = client.cluster?.listen({
+          onShare: () => void this.#learn(),
+          onState: (state) => void (state === 'member' && this.#learn()),
+        });
     } catch (error) {
-      if (this.#closed) return;
+      if (this.#closing.signal.aborted) return;
       this.#failed(error);
       // What the configuration is not to blame for, such as a simulator that could not start, may pass.
       if (!this.#app.problem('open')) this.#retry = setTimeout(() => void this.#start(), RETRY);
@@ -183,8 +191,17 @@ class EventsLife implements WatchListener {
     });
   }
 
-  /** The state before this start. No event waits for a store that is slow, broken or not there. */
-  async #readState(): Promise<unknown> {
+  /** What another process has emitted may be known here by the store alone: it was killed, or this one was cut off. */
+  async #learn(): Promise<void> {
+    try {
+      this.#watch?.learn(await this.#kept?.readAgain());
+    } catch {
+      // The cluster is away again.
+    }
+  }
+
+  /** The state before this start. No event waits for a store that is slow or broken: without the cluster, there is none. */
+  async #readState({ cluster }: DeviceCloudClient): Promise<unknown> {
     const failed = (error: unknown): void => {
       const text = `The state cannot be kept: ${messageOf(error)}`;
       this.#log.write(text, text);
@@ -192,6 +209,7 @@ class EventsLife implements WatchListener {
     try {
       const kept = (this.#kept ??= await this.#app.kept(this.node, 'state'));
       kept.onProblem(() => this.#showCounts());
+      if (cluster) return await kept.readSurely(failed, this.#closing.signal);
       const over = new AbortController();
       const limit = sleep(READ_LIMIT, SLOW, { signal: over.signal }).catch(() => SLOW);
       const read = await Promise.race([kept.read(), limit]);

@@ -172,8 +172,6 @@ export async function onlyNew<R extends HistoryRecord>(
   chipid: string,
   records: readonly R[],
 ): Promise<{ fresh: R[]; remember: () => void }> {
-  const saved = await kept.read();
-  const stored = isObject(saved) ? saved : {};
   const places = new Map<string, R[]>();
   for (const record of records) {
     const device = 'chipid' in record ? chipidOf(record).slice(0, MAX_ID) : chipid;
@@ -182,6 +180,8 @@ export async function onlyNew<R extends HistoryRecord>(
     if (group) group.push(record);
     else places.set(place, [record]);
   }
+  const saved = await kept.readAgain([...places.keys()]);
+  const stored = isObject(saved) ? saved : {};
   const added = [...places.keys()].filter((place) => !Object.hasOwn(stored, place));
   const devices = Math.min(Object.keys(stored).length + added.length, MAX_DEVICES);
   const fresh = new Set<R>();

@@ -7,7 +7,10 @@ import { isObject } from '../common/shared.config';
 const MAX_SEEN = 10_000;
 const MAX_AGE = 30 * 24 * 3600_000;
 
-/** Milliseconds after which new times are written, even if the devices are the same. */
+/**
+ * Milliseconds after which new times are written, even if the devices are the same. Times are kept no more exactly: a cluster
+ * writes those alone that have changed.
+ */
 const WRITE_TIMES = 3600_000;
 
 interface OnlineDeps {
@@ -40,7 +43,10 @@ export class OnlineDevices {
   readonly #closing = new AbortController();
   /** Undefined until what was kept has been read: before that, a write would lose it. */
   #kept: Kept | undefined;
-  readonly #snapshot = (): object => ({ appid: this.#deps.appid, seen: [...this.#seen] });
+  readonly #snapshot = (): object => ({
+    appid: this.#deps.appid,
+    seen: [...this.#seen].map(([chipid, at]) => [chipid, at - (at % WRITE_TIMES)]),
+  });
   #isChanged = false;
   #writtenAt = 0;
 

@@ -13,7 +13,7 @@ const LAST_WRITE = 3000;
  * flushes it waits for the store. What could not be written is written again until it is.
  */
 export class Saver {
-  readonly #kept: KeptValue;
+  readonly #kept: Pick<KeptValue, 'write'>;
   readonly #snapshot: () => object;
   readonly #failed: (error: unknown) => void;
   readonly #closing = new AbortController();
@@ -32,7 +32,11 @@ export class Saver {
    * @param snapshot returns the value to write, in one turn
    * @param failed is called if the store fails, and not again before it has worked
    */
-  constructor(kept: KeptValue, snapshot: () => object, failed: (error: unknown) => void) {
+  constructor(
+    kept: Pick<KeptValue, 'write'>,
+    snapshot: () => object,
+    failed: (error: unknown) => void,
+  ) {
     this.#kept = kept;
     this.#snapshot = snapshot;
     this.#failed = failed;

@@ -9,8 +9,8 @@ import { heldTimers } from '../support/held-timers';
 import { redisCli } from '../src/cluster/redis-cli';
 import { ALWAYS_ONLINE, cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, fail, send, shows, statusesOf } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { arrivedAt, call, fail, send, shows, statusesOf } from './support/messages';
+import { isKept, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, PROXY_CANARIES } from './support/secrets';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 
@@ -389,6 +389,34 @@ describe('an application with a cluster', () => {
       expire();
       return arrivedAt('out').length === 1;
     }, 'it is worked on');
+  });
+
+  it('keeps the marks of histories, also of a node that is removed; none is emitted that cannot be marked', async () => {
+    const history = node('history', { incremental: true });
+    const read = async (): Promise<unknown[]> => {
+      const { payload } = await call('history', { chipid: one });
+      return (payload as { body: unknown }[]).map(({ body }) => body);
+    };
+    await load(flow(history));
+    cloud.upload(one, 'a');
+    assert.deepEqual(await read(), ['a']);
+    await deploy(flow());
+    await deploy(flow(history));
+    cloud.upload(one, 'b');
+    assert.deepEqual(await read(), ['b']);
+    redis.stop();
+    await fail('history', { chipid: one }, 'UNREACHABLE');
+    redis.cont();
+    cloud.upload(one, 'c');
+    await until(async () => {
+      const { error } = await send('history', { chipid: one });
+      return error === undefined;
+    }, 'it is read again');
+    const bodies = arrivedAt('out').flatMap(({ payload }) =>
+      (payload as { body: unknown }[]).map(({ body }) => body),
+    );
+    assert.deepEqual(bodies, ['a', 'b', 'c']);
+    assert.ok(!isKept('history-positions-history'));
   });
 
   it('shows that it waits for the cluster while the server is away', async () => {
