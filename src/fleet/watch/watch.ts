@@ -313,6 +313,8 @@ export class Watch implements FleetWatch {
   #addListed(chipids: Iterable<string>, at: number): void {
     for (const chipid of chipids) {
       if (this.#devices.get(chipid)) continue;
+      // That it is new is an event: whoever may emit it says so, this process a later time.
+      if (this.#isComplete && !this.#emitter.mayEmit(chipid)) continue;
       const device = this.#at(chipid);
       // There is no room for the others, either.
       if (!device) return;

@@ -102,6 +102,22 @@ describe('the events of a client with a cluster', () => {
     assert.deepEqual(events.sort(), sorted('offline', world.chipids));
   });
 
+  it('report a device that is new while no process may emit anything, once one may again', async () => {
+    const subject = await watched();
+    const { world, events } = subject;
+    await until(() => subject.readings >= world.all.length);
+    for (const { line } of world.all) line.isCut = true;
+    await until(() => world.all.every(({ member }) => member.state === 'awaiting'));
+    world.simulator.addDevice({ chipid: 77 });
+    const before = subject.readings;
+    await until(() => subject.readings >= before + 4);
+    for (const { line } of world.all) line.isCut = false;
+    await until(() => events.length > 0);
+    await subject.read();
+    assert.deepEqual(events, ['online 77']);
+    for (const watch of subject.watches.values()) assert.equal(watch.counts().devices, DEVICES + 1);
+  });
+
   it('with start: current, report each device once, also if a process joins later', async () => {
     const subject = await watched({ start: 'current' });
     const { world, events } = subject;
