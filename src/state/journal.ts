@@ -103,9 +103,11 @@ export class Journal {
     await forgetting;
   }
 
-  /** Resolves once everything has been written. Nothing can be set after it. */
+  /** Resolves once everything has been written. Nothing can be set after it, and nothing is left of entries that are gone. */
   async close(): Promise<void> {
     while (this.#writing) await this.#writing;
+    if (this.#dead > 0 && (await this.#options.isMine()))
+      await this.#rewrite().catch(() => undefined);
     await this.#file.close().catch(() => undefined);
   }
 
@@ -119,7 +121,8 @@ export class Journal {
         await copyFile(this.#path, copy);
         this.#options.log(`${damaged} lines of ${this.#path} cannot be read. ${copy} has them.`);
       }
-      if (damaged > 0 || this.#isDue) await this.#rewrite();
+      // Entries that are gone hold what was sent.
+      if (damaged > 0 || this.#dead > 0) await this.#rewrite();
       else await this.#reopen(this.#size);
     }
   }
@@ -182,7 +185,8 @@ export class Journal {
         await this.#file.truncate(this.#size).catch(() => undefined);
         for (const each of changes) each.reject(error);
       }
-      if (this.#isDue) await this.#rewrite().catch(() => undefined);
+      if (this.#lines.size === 0 && this.#dead > 0) await this.#forgetAll().catch(() => undefined);
+      else if (this.#isDue) await this.#rewrite().catch(() => undefined);
     }
     this.#writing = undefined;
   }

@@ -66,6 +66,26 @@ describe('a journal', () => {
     assert.deepEqual(lines, []);
   });
 
+  it('holds nothing of entries that are gone: once none is left, after a close, and after a start', async () => {
+    const text = (): Promise<string> => readFile(path, 'utf8');
+    const journal = await open();
+    await journal.set('a', 'Canary');
+    await journal.delete('a');
+    await until(async () => !(await text()).includes('Canary'), 'the last one is gone');
+    await journal.set('b', 'stays');
+    await journal.set('a', 'Canary');
+    await journal.delete('a');
+    const killed = await text();
+    assert.match(killed, /Canary/);
+    await journal.close();
+    assert.doesNotMatch(await text(), /Canary/);
+    await writeFile(path, killed);
+    const next = await open();
+    assert.doesNotMatch(await text(), /Canary/);
+    assert.deepEqual(next.entries(), [['b', 'stays']]);
+    await next.close();
+  });
+
   it('that is killed at any moment has all that was done, and nothing that was torn', async function () {
     this.timeout(180_000);
     const expected = new Set<string>();
