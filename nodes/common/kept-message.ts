@@ -61,7 +61,9 @@ function encode(value: unknown, room: { left: number }, depth: number): unknown 
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
   if (Buffer.isBuffer(value)) return MARK + value.toString('base64');
   if (typeof value !== 'object') return undefined;
-  if (Array.isArray(value)) return value.map((each) => encode(each, room, depth + 1) ?? null);
+  // Not `map`, which passes over holes, however many there are.
+  if (Array.isArray(value))
+    return Array.from(value, (each) => encode(each, room, depth + 1) ?? null);
   if ('toJSON' in value) return encode(JSON.parse(JSON.stringify(value)), room, depth + 1);
   const prototype: unknown = Object.getPrototypeOf(value);
   // A message from a function node is of another context.
