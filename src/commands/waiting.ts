@@ -298,10 +298,11 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     this.#size++;
     timers.set(waiting, wait.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt);
     this.#changed(chipid);
+    const saving = waiting.isSaved ? undefined : this.#save(waiting);
     if (waiting.isSaved) command.caller.progress?.(AWAITING_DEVICE);
     // One of an earlier process may have expired meanwhile: nothing that comes first may send it.
     if (expiresAt <= now) this.onDue(waiting);
-    else if (wait.when === 'online') void this.#findInList(waiting);
+    else if (wait.when === 'online') void this.#findInList(waiting, saving);
     else this.#watch(waiting);
   }
 
@@ -428,7 +429,6 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     });
     if (isWatched) return;
     waiting.isWatched = true;
-    if (!waiting.isSaved) void this.#save(waiting);
     if (wait.when === 'online') this.#watchList(1);
   }
 
@@ -447,7 +447,7 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
   }
 
   /** Reads the list once. The channel is opened for the command only after that, or if it takes long. */
-  async #findInList(waiting: WaitingCommand): Promise<void> {
+  async #findInList(waiting: WaitingCommand, saving: Promise<void> | undefined): Promise<void> {
     const { list, timers } = this.#deps;
     const { device } = waiting;
     try {
@@ -455,6 +455,8 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
       let reading = await list.read(Math.floor(Math.min(FRESH, sinceLost)));
       // That reading began before the device was lost. The next one does not.
       if (this.#isOutdated(reading, device)) reading = await list.read();
+      // Those behind it wait in the queue of the device, and it may be under way for long: a kill must not lose them.
+      await saving;
       this.#show(reading, device);
     } catch {
       // Without a list the command waits.

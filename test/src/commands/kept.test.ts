@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { KeptCalls, type KeptCommands } from '../../../src/commands/kept';
 import { Journal } from '../../../src/state/journal';
 import { JournalStore, type Mark } from '../../../src/state/waiting-store';
+import type { When } from '../../../src/types';
 import { failure } from '../support/failure';
 import { until } from '../../../tooling/until';
 import { waitingWorld } from './waiting-world';
@@ -26,9 +27,9 @@ describe('a waiting command that is kept', () => {
       failed: (error) => failures.push(String(error)),
     });
     const world = waitingWorld();
-    const wait = (kept: KeptCommands, expires = 3600) =>
+    const wait = (kept: KeptCommands, expires = 3600, when: When = 'upload') =>
       kept.call.chipids.map((device) =>
-        world.run(`${String(kept.call.what())}`, 'upload', { device, expires, kept }),
+        world.run(`${String(kept.call.what())}`, when, { device, expires, kept }),
       );
     const add = (what: string, chipids = ['1']) =>
       calls.add({ chipids, node: 'n', what: () => what });
@@ -64,6 +65,24 @@ describe('a waiting command that is kept', () => {
     await until(async () => (await world.commands.list()).length === 1, 'the second waits');
     assert.equal(journal.size, 3);
     world.close();
+  });
+
+  it('with `online` is written down although its device is listed: those behind one without an answer are not lost', async () => {
+    const first = await start();
+    first.world.list.online = ['1'];
+    const fates = ['a', 'b', 'c'].flatMap((name) => first.wait(first.add(name), 3600, 'online'));
+    await until(() => first.world.started.length === 1, 'one is under way');
+    await first.journal.close();
+    first.world.running.get('a')?.resolve('done');
+    first.world.commands.close();
+    first.world.queues.close();
+    await Promise.allSettled(fates.map(({ promise }) => promise));
+    const found = await (await start()).calls.take();
+    assert.deepEqual(names(found), ['a', 'b', 'c']);
+    assert.deepEqual(
+      found.map(({ marks }) => marks.get('1')),
+      ['begun', undefined, undefined],
+    );
   });
 
   it('does not count as waiting before that either if one before it gets no answer', async () => {
