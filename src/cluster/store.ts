@@ -164,8 +164,17 @@ export interface CallStore {
     stage: CallStage,
     mark: string,
   ): Promise<MarkOutcome>;
-  /** Removes a call, unless it is another member's by now. @returns whether it was there */
-  remove(member: string, id: string, chipids: readonly string[]): Promise<boolean>;
+  /**
+   * Removes a call, unless it is another member's by now.
+   * @param mayComeLate whether {@link add} may be carried out only after this: then it does nothing
+   * @returns whether it was there
+   */
+  remove(
+    member: string,
+    id: string,
+    chipids: readonly string[],
+    mayComeLate?: boolean,
+  ): Promise<boolean>;
   /**
    * The calls of a member whose commands to a device have none of another member before them.
    * @param isListed whether the device has shown itself by the list alone, so that others than those of it do not count

@@ -20,7 +20,7 @@ import {
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
 import { isChipid, MOST_DEVICES, textsOf, type Bus } from './messages';
-import type { CallStage, NewCall, StoredCall } from './store';
+import { StoreError, type CallStage, type NewCall, type StoredCall } from './store';
 
 /** Milliseconds until what could not be written is tried again, and until it is looked again whether a process has died. */
 const RETRY = 1000;
@@ -184,8 +184,8 @@ class AppCalls implements WaitingStore {
   readonly #app: string;
   /** The bytes of the calls of this process. */
   readonly #sizes = new Map<string, number>();
-  /** Calls that could not be added, or may have been. */
-  readonly #refused = new Set<string>();
+  /** Calls of which a command that adds them may come late: when they have been removed, it must not add them again. */
+  readonly #doubtful = new Set<string>();
   #onGone: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   bytes = 0;
@@ -236,7 +236,7 @@ class AppCalls implements WaitingStore {
     // The store has not settled, or their process is not known to be gone yet.
     if (adopted.size < gone.length) this.#lookAgain();
     const own = seen
-      .filter(({ app, id }) => app === this.#app && !this.#refused.has(id) && !ids.has(id))
+      .filter(({ app, id }) => app === this.#app && !ids.has(id))
       .filter((each) => each.member === member || adopted.has(each.id))
       .sort((a, b) => a.order - b.order);
     const found: FoundCall[] = [];
@@ -278,20 +278,24 @@ class AppCalls implements WaitingStore {
       ...{ id, text: textOf(this.#app, call), what, isOnline: call.when === 'online', devices },
       ...(age !== undefined && { before: { order: call.order, age } }),
     };
-    try {
-      const answer = await this.#cluster.calls.add(this.#cluster.member, added, MAX_WAITING);
-      this.#count(id, what.length);
-      return answer;
-    } catch (error) {
-      if (age !== undefined) throw error;
-      // It may have arrived, and must not be carried out later.
-      this.#refused.add(id);
-      void this.remove(id, call.chipids);
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new DeviceCloudError(
-        'UNREACHABLE',
-        `Not sent: the command was to wait, and the cluster cannot be reached (${reason})`,
-      );
+    for (;;) {
+      try {
+        const answer = await this.#cluster.calls.add(this.#cluster.member, added, MAX_WAITING);
+        this.#count(id, what.length);
+        return answer;
+      } catch (error) {
+        if (error instanceof StoreError && error.uncertain) this.#doubtful.add(id);
+        if (age !== undefined) throw error;
+        // If it may have arrived, another process would send it after this one: it has not failed before that is known.
+        if (!this.#doubtful.has(id) || this.#cluster.state === 'closed') {
+          const reason = error instanceof Error ? error.message : String(error);
+          throw new DeviceCloudError(
+            'UNREACHABLE',
+            `Not sent: the command was to wait, and the cluster cannot be reached (${reason})`,
+          );
+        }
+      }
+      await sleep(RETRY, undefined, { ref: false });
     }
   }
 
@@ -305,8 +309,8 @@ class AppCalls implements WaitingStore {
   async remove(id: string, chipids: readonly string[]): Promise<void> {
     this.#count(id, 0);
     const { calls, member } = this.#cluster;
-    await this.#surely(() => calls.remove(member, id, chipids));
-    this.#refused.delete(id);
+    const mayComeLate = this.#doubtful.delete(id);
+    await this.#surely(() => calls.remove(member, id, chipids, mayComeLate));
   }
 
   abandon(): Promise<void> {

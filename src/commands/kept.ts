@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DeviceCloudError } from '../errors';
+import { DeviceCloudError, isDeviceCloudError } from '../errors';
 import type {
   Added,
   FoundCall,
@@ -192,6 +192,19 @@ export class KeptCommands {
     await marking?.catch(() => undefined);
   }
 
+  /**
+   * A command has failed before it began. Resolves when no other process would send it: the next one knows that it must not, or sees
+   * that it has expired. Never rejects.
+   */
+  async notSent(chipid: string, error: unknown): Promise<void> {
+    if (this.isDetached) return;
+    if (isDeviceCloudError(error, 'CANCELLED')) await this.cancel(chipid);
+    else if (isDeviceCloudError(error, 'EXPIRED')) await this.#saving?.catch(() => undefined);
+    // Its node may have been removed, and its caller does not wait any more.
+    else if (this.marks.get(chipid) !== 'cancelled')
+      await this.#send(chipid, 'cancelled').catch(() => undefined);
+  }
+
   /** A command of several has ended. @param result what the caller has to know of it, which JSON can hold */
   end(chipid: string, result: unknown): void {
     this.#mark(chipid, { ended: result }).catch(() => undefined);
@@ -221,7 +234,9 @@ export class KeptCommands {
       await this.#saving;
       if (!this.isKept) return;
       this.isKept = false;
-      await this.#store?.remove(this.id, this.call.chipids, [...this.marks.keys()]);
+      await this.#store?.remove(this.id, this.call.chipids, [
+        ...new Set([...this.marks.keys(), ...this.#marking.keys()]),
+      ]);
     } catch (error) {
       this.#calls.failed(error);
     } finally {
@@ -264,6 +279,10 @@ export class KeptCommands {
   /** @throws Error if the mark could not be written, and a process that reads what is there would act on it */
   #mark(chipid: string, mark: Mark): Promise<MarkOutcome> {
     this.marks.set(chipid, mark);
+    return this.#send(chipid, mark);
+  }
+
+  #send(chipid: string, mark: Mark): Promise<MarkOutcome> {
     if (!this.#saving) return Promise.resolve('written');
     const before = this.#marking.get(chipid);
     const marking = this.#write(chipid, mark, before);

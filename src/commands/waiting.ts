@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
-import { isDeviceCloudError, isSilence, type DeviceCloudError } from '../errors';
+import { isSilence, type DeviceCloudError } from '../errors';
 import type { KeptCommands } from './kept';
 import { commandOf } from '../fleet/recent';
 import { parseChipid } from '../input/chipid';
@@ -180,16 +180,18 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
       if (wait.when === 'now') return queues.run(command);
       return queues.run(command, (held) => this.#hold(held, wait));
     }
+    let hasBegun = false;
     const begin = async (): Promise<T> => {
       await kept.begin(chipid);
+      hasBegun = true;
       return work();
     };
     const command = new Command(chipid, begin, caller, this.#onFailure);
-    return cancelledSurely(
-      queues.run(command, (held) => this.#hold(held, wait)),
-      kept,
-      chipid,
-    );
+    const outcome = queues.run(command, (held) => this.#hold(held, wait));
+    return outcome.catch(async (error: unknown) => {
+      if (!hasBegun) await kept.notSent(chipid, error);
+      throw error;
+    });
   }
 
   async list(chipid?: string | number): Promise<WaitingInfo[]> {
@@ -509,18 +511,4 @@ function insert(all: WaitingCommand[], waiting: WaitingCommand): void {
   let index = all.length;
   while (index > 0 && (all[index - 1]?.order ?? 0) > order) index--;
   all.splice(index, 0, waiting);
-}
-
-/** Settles as the outcome of a command does; not as cancelled before the next process knows it, too. */
-async function cancelledSurely<T>(
-  outcome: Promise<T>,
-  kept: KeptCommands,
-  chipid: string,
-): Promise<T> {
-  try {
-    return await outcome;
-  } catch (error) {
-    if (isDeviceCloudError(error, 'CANCELLED')) await kept.cancel(chipid);
-    throw error;
-  }
 }

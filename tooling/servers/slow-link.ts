@@ -11,6 +11,8 @@ export interface SlowLink {
   readonly port: number;
   /** Bytes per second from now on. */
   rate: number;
+  /** Whether nothing is carried back from now on: what is sent arrives, and its answer does not. */
+  isDeaf: boolean;
   /** Bytes that were carried to the target. */
   readonly carried: number;
   close(): Promise<void>;
@@ -19,11 +21,12 @@ export interface SlowLink {
 /** Starts a relay to a port of this machine. */
 export async function startSlowLink(target: number, rate = Infinity): Promise<SlowLink> {
   const sockets = new Set<Socket>();
-  const link = { rate, carried: 0 };
+  const link = { rate, isDeaf: false, carried: 0 };
 
   /** Carries what `from` receives. It is read no faster than it is carried, so that its sender has to wait. */
   const carry = (from: Socket, to: Socket, isUp: boolean): void => {
     from.on('data', (bytes) => {
+      if (!isUp && link.isDeaf) return;
       from.pause();
       let rest = bytes;
       const next = (): void => {

@@ -40,12 +40,13 @@ end
 /**
  * Adds a call. One that is put back keeps its order and its age.
  *
- * KEYS: state, calls, whats, callers, marks, waits. ARGV: id, member, text, what, 1 if it waits for the list, most commands of
+ * KEYS: state, calls, whats, callers, marks, waits, left. ARGV: id, member, text, what, 1 if it waits for the list, most commands of
  * a device, order or 0, age, then chip number and mark of each device.
  */
 const ADD = script(`
 ${LINE}
-local state, calls, whats, callers, marks, waits = unpack(KEYS)
+local state, calls, whats, callers, marks, waits, left = unpack(KEYS)
+if redis.call('EXISTS', left) == 1 then return { 0 } end
 local id, isOnline, most, order = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local known = redis.call('HGET', calls, id)
 if known then return { tonumber(string.match(known, '^%d+')) } end
@@ -102,15 +103,17 @@ return 'written'
 /**
  * Removes a call of a member.
  *
- * KEYS: calls, whats, callers, marks, waits. ARGV: member, id, then its chip numbers.
+ * KEYS: calls, whats, callers, marks, waits, left. ARGV: member, id, milliseconds or 0 in which it must not be added again, then its
+ * chip numbers.
  */
 const REMOVE = script(`
 ${LINE}
-local calls, whats, callers, marks, waits = unpack(KEYS)
+local calls, whats, callers, marks, waits, left = unpack(KEYS)
 local id = ARGV[2]
+if ARGV[3] ~= '0' then redis.call('SET', left, '1', 'PX', ARGV[3]) end
 if redis.call('HGET', callers, id) ~= ARGV[1] then return 0 end
 for _, key in ipairs({ calls, whats, callers }) do redis.call('HDEL', key, id) end
-for i = 3, #ARGV do
+for i = 4, #ARGV do
   redis.call('HDEL', marks, id .. '/' .. ARGV[i])
   leaveLine(waits, ARGV[i], id)
 end
@@ -159,6 +162,9 @@ end
 return answer
 `);
 
+/** How long it is remembered that a member or a call has left, in ms: longer than any command takes. */
+export const LEFT = 120_000;
+
 /** About the most bytes that are read at a time. */
 const MUCH = 4 * 1024 * 1024;
 
@@ -171,6 +177,8 @@ export interface CallKeys {
   readonly callers: string;
   readonly marks: string;
   readonly waits: string;
+  /** Of a member or a call that has left, and may be written by a command that comes late. */
+  readonly left: (id: string) => string;
 }
 
 /** A hash as pairs. */
@@ -181,7 +189,7 @@ const pairsOf = (answer: unknown): [field: string, value: string][] => {
 
 /** Keeps the calls whose commands wait in the engine. */
 export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
-  const { state, members, calls, whats, callers, marks, waits } = keys;
+  const { state, members, calls, whats, callers, marks, waits, left } = keys;
   const all = async (key: string): Promise<[string, string][]> =>
     pairsOf(await commands.read(MUCH, 'HGETALL', key));
   return {
@@ -190,7 +198,7 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
       const args = [id, member, text, what, isOnline ? 1 : 0, most, order, Math.round(age)];
       const answer = await commands.run(
         ADD,
-        [state, calls, whats, callers, marks, waits],
+        [state, calls, whats, callers, marks, waits, left(id)],
         [...args, ...devices.flat()],
       );
       const [given, ...full] = answer as [number, ...string[]];
@@ -202,9 +210,10 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
       return (await answer) as MarkOutcome;
     },
 
-    async remove(member, id, chipids) {
-      const all = [calls, whats, callers, marks, waits];
-      return (await commands.run(REMOVE, all, [member, id, ...chipids])) === 1;
+    async remove(member, id, chipids, mayComeLate = false) {
+      const all = [calls, whats, callers, marks, waits, left(id)];
+      const args = [member, id, mayComeLate ? LEFT : 0, ...chipids];
+      return (await commands.run(REMOVE, all, args)) === 1;
     },
 
     async turn(member, chipid, isListed) {

@@ -11,7 +11,7 @@ import {
   type Store,
 } from '../store';
 import type { ClusterSettings, StoreInfo } from '../types';
-import { redisCalls, redisPins } from './kept';
+import { LEFT, redisCalls, redisPins } from './kept';
 import { redisValues } from './values';
 import { Commands, findForbidden, Topics } from './commands';
 import { loadClient, readAddress } from './connect';
@@ -30,9 +30,6 @@ const DEVICE = 30;
 /** The most bytes of an upload that comes with its claim. */
 const INLINE = 16 * 1024;
 
-/** How long it is remembered that a member has left, in ms: longer than any command takes. */
-const LEFT = 120_000;
-
 /** Letters for the claims in members' records. */
 const LETTERS: Readonly<Record<Share, string>> = { devices: 'd', 'spare devices': 's', queue: 'q' };
 
@@ -45,7 +42,7 @@ const keysOf = (prefix: string) => ({
   members: `${prefix}members`,
   slots: `${prefix}slots`,
   positions: `${prefix}positions`,
-  left: (member: string) => `${prefix}left:${member}`,
+  left: (id: string) => `${prefix}left:${id}`,
   lock: (key: string) => `${prefix}lock:${key}`,
   queue: (partition: number) => prefix + queueTopic(partition),
   /** The devices that have uploads in a stream of the queue. */

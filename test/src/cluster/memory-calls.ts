@@ -19,6 +19,7 @@ export class MemoryCalls implements CallStore {
   readonly #calls = new Map<string, Call>();
   readonly #marks = new Map<string, string>();
   readonly #lines = new Map<string, Line[]>();
+  readonly #left = new Set<string>();
   #top = 0;
 
   constructor(
@@ -28,12 +29,13 @@ export class MemoryCalls implements CallStore {
   ) {}
 
   wipe(): void {
-    for (const each of [this.#calls, this.#marks, this.#lines]) each.clear();
+    for (const each of [this.#calls, this.#marks, this.#lines, this.#left]) each.clear();
     this.#top = 0;
   }
 
   add: CallStore['add'] = (member, call, most) => {
     const { id, isOnline, devices, before } = call;
+    if (this.#left.has(id)) return Promise.resolve({ order: 0, full: [] });
     const known = this.#calls.get(id);
     if (known) return Promise.resolve({ order: known.order, full: [] });
     const order = before?.order ?? this.#top + 1;
@@ -67,7 +69,8 @@ export class MemoryCalls implements CallStore {
     return Promise.resolve('written');
   };
 
-  remove: CallStore['remove'] = (member, id, chipids) => {
+  remove: CallStore['remove'] = (member, id, chipids, mayComeLate = false) => {
+    if (mayComeLate) this.#left.add(id);
     if (this.#calls.get(id)?.member !== member) return Promise.resolve(false);
     this.#calls.delete(id);
     for (const chipid of chipids) {

@@ -184,15 +184,15 @@ export class Processes {
   }
 }
 
-/** Two processes that share eight devices through an engine, and listen. */
-export async function processesOn(port: number): Promise<Processes> {
-  const open = async (): Promise<Store> => {
+/** Two processes that share eight devices through an engine, and listen. @param first the port by which the first one reaches it */
+export async function processesOn(port: number, first = port): Promise<Processes> {
+  const open = async (port: number): Promise<Store> => {
     const url = `redis://127.0.0.1:${port}`;
     const store = await openRedisStore({ url, application: '1', limit: 400 });
     atEnd(() => store.close());
     return store;
   };
-  const stores = await Promise.all([open(), open()]);
+  const stores = await Promise.all([open(first), open(port)]);
   const world = new Processes(await startSimulated({ devices: 8 }), 2, {}, stores);
   world.listen();
   await world.served();

@@ -376,6 +376,14 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(await calls.remove('a', 'x', ['7', '8', '9']), true);
     assert.deepEqual(await calls.read([{ id: 'x', chipids: ['7'] }]), [undefined]);
     assert.deepEqual((await calls.waiting()).get('7'), ['y']);
+    assert.equal(await calls.remove('b', 'y', ['7'], true), true);
+    // Again, by a command that comes late.
+    await calls.add('b', callOf('y'), 2);
+    assert.deepEqual((await calls.waiting()).get('7') ?? [], []);
+    assert.deepEqual(
+      (await calls.list()).map(({ id }) => id),
+      ['z'],
+    );
   });
 
   it('says whose turn it is at a device, until the call before has ended', async () => {

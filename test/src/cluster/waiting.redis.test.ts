@@ -5,10 +5,11 @@ import { KeptCalls, keptStoreOf, withOrigin, type KeptCommands } from '../../../
 import { clusterOf } from '../../../src/cluster/cluster';
 import { LeftCalls } from '../../../src/cluster/left-calls';
 import { atEnd } from '../../../tooling/servers/at-end';
+import { startSlowLink, type SlowLink } from '../../../tooling/servers/slow-link';
+import { StoreError, type Store } from '../../../src/cluster/store';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
-import { failure } from '../support/failure';
 import { processesOn, type Processes, type ProcessModel } from './processes';
 
 /** What a call pushes. */
@@ -75,6 +76,8 @@ interface Options {
 
 describe('waiting commands of several processes', () => {
   let redis: RedisProcess;
+  /** Of the first process. */
+  let link: SlowLink;
   let world: Processes;
   let senders: [Sender, Sender];
   /** One that the first process has the channel of. */
@@ -82,13 +85,17 @@ describe('waiting commands of several processes', () => {
 
   beforeEach(async () => {
     redis = await startRedis();
-    world = await processesOn(redis.port);
+    link = await startSlowLink(redis.port);
+    world = await processesOn(redis.port, link.port);
     senders = world.all.map((each) => new Sender(each)) as [Sender, Sender];
     const found = world.chipids.find((each) => world.owner(each) === world.all[0]);
     assert.ok(found !== undefined);
     chipid = found;
   });
-  afterEach(() => redis.end());
+  afterEach(async () => {
+    await link.close();
+    await redis.end();
+  });
 
   const received = (): string[] => world.simulator.device(chipid).received.map(({ text }) => text);
   const waits = (count: number): Promise<void> =>
@@ -277,24 +284,88 @@ describe('waiting commands of several processes', () => {
     void one.send('a', chipid);
     await waits(1);
     redis.stop();
-    const { code } = await failure(
-      two.process.client.push(
-        chipid,
-        'b',
-        withOrigin(
-          { when: 'upload' as const },
-          { node: 'n', kept: two.calls.add({ chipids: [chipid], node: 'n', what: () => 1 }) },
-        ),
-      ),
-      'UNREACHABLE',
+    // Whether the engine has it is not known before that answers again.
+    void two.send('b', chipid);
+    const isCut = (error: unknown): boolean => error instanceof StoreError && !error.uncertain;
+    const { calls } = world.stores[1]!;
+    await until(
+      () => calls.turn('two', chipid, false).then(() => false, isCut),
+      'the connection counts as lost',
     );
-    assert.equal(code, 'UNREACHABLE');
-    world.simulator.upload(chipid, 'awake');
+    await two.send('c', chipid);
+    assert.deepEqual([...two.ends], [['c', 'UNREACHABLE']]);
     redis.cont();
+    await until(() => world.all.every(({ member }) => member.state === 'member'), 'it is back');
     await until(() => {
       world.simulator.upload(chipid, 'awake');
-      return one.ends.get('a') === 'OK';
+      return one.ends.has('a') && two.ends.has('b');
+    }, 'both are sent');
+    assert.deepEqual([one.ends.get('a'), two.ends.get('b')], ['OK', 'OK']);
+    assert.deepEqual(received(), ['a', 'b']);
+  });
+
+  /** The process that has sent `a` dies without having ended it, and the other one sends it. */
+  async function takenOver(): Promise<void> {
+    const [dying, other] = senders;
+    assert.equal(dying.ends.get('a'), undefined);
+    await dying.process.kill();
+    const gone = dying.process.member.member;
+    await until(() => !other.process.member.members.includes(gone), 'gone');
+    await until(async () => (await other.take()).length > 0, 'its calls are taken over');
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return received().includes('a');
     }, 'it is sent');
+  }
+
+  /** Sends `a`, which the engine gets; its answer does not come while it is waited for. */
+  async function sendUnanswered(): Promise<void> {
+    const [one, two] = senders;
+    // The engine knows the script by then.
+    void two.send('before', chipid);
+    await waits(1);
+    const [{ calls }, other] = world.stores as [Store, Store];
+    const next = (['add', 'remove'] as const).map((name) => mock.method(calls, name));
+    link.isDeaf = true;
+    void one.send('a', chipid);
+    await until(async () => (await other.calls.list()).length === 2, 'it has arrived');
+    await until(
+      () => next.reduce((sum, each) => sum + each.mock.callCount(), 0) > 1,
+      'the answer is waited for no more',
+    );
+  }
+
+  it('have not ended as not sent if the engine has them, although its answer does not come', async () => {
+    await sendUnanswered();
+    await takenOver();
+    assert.deepEqual(received(), ['before', 'a']);
+  });
+
+  it('wait although the answer of the engine comes late, and are sent once', async () => {
+    const [one] = senders;
+    await sendUnanswered();
+    link.isDeaf = false;
+    await until(async () => (await one.waiting().catch(() => 0)) === 2, 'both wait');
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return one.ends.has('a');
+    }, 'it is sent');
+    assert.deepEqual([received(), one.ends.get('a')], [['before', 'a'], 'OK']);
+  });
+
+  it('have not ended as not sent if another process would go on with them, since no mark can be written', async () => {
+    const [one] = senders;
+    void one.send('a', chipid);
+    await waits(1);
+    const { calls } = world.stores[0]!;
+    const fails = (): Promise<never> => Promise.reject(new StoreError('No answer.', true));
+    const next = (['mark', 'remove'] as const).map((name) => mock.method(calls, name, fails));
+    world.simulator.upload(chipid, 'awake');
+    await until(
+      () => next.reduce((sum, each) => sum + each.mock.callCount(), 0) > 1,
+      'it could not begin',
+    );
+    await takenOver();
     assert.deepEqual(received(), ['a']);
   });
 
