@@ -7,6 +7,7 @@ import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
 import type { AppNode } from './deployed';
 import { deviceText } from '../common/errors';
+import { isInFlows } from '../common/kept';
 import { FleetProcesses, FleetView } from './fleet';
 import { Keeper } from './kept-commands';
 import { KeptState } from './kept-state';
@@ -104,9 +105,10 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     if (Object.keys(node.users).length > 0) view.look();
   };
   node.on('close', (removed: boolean, done: () => void) => {
+    const isGone = removed && !isInFlows(RED, node);
     view.close();
-    keeper.close();
-    Promise.all([stopped, connection.stop(), kept.close(removed)]).then(
+    keeper.close(isGone);
+    Promise.all([stopped, connection.stop(), kept.close(isGone)]).then(
       () => done(),
       () => done(),
     );

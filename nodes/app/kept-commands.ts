@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Node, NodeAPI } from 'node-red';
-import { KeptCalls, type KeptCommands, type NewCall, type WaitingStore } from '../../src/for-nodes';
+import {
+  DeviceCloudError,
+  KeptCalls,
+  type KeptCommands,
+  type NewCall,
+  type WaitingStore,
+} from '../../src/for-nodes';
 import type { CommandKeeper } from '../common/app';
+import { readKept } from '../common/device-call';
 import { messageOf } from '../common/errors';
 import { isObject } from '../common/shared.config';
 
@@ -84,8 +91,13 @@ export class Keeper implements CommandKeeper {
     };
   }
 
-  close(): void {
+  /** @param isGone whether the application is: its commands end, those of nodes that stay too */
+  close(isGone: boolean): void {
     this.#isClosed = true;
+    if (isGone && !this.deps.isShared)
+      this.RED.events.once('flows:started', () => {
+        for (const kept of this.#calls.saved) if (kept.isDetached) this.#cancel(kept);
+      });
     this.RED.events.off('flows:started', this.#onStarted);
     this.RED.events.off('flows:stopping', this.#onStopping);
     // Nothing that waits for it is left: nodes close at the same time.
@@ -146,12 +158,31 @@ export class Keeper implements CommandKeeper {
       user.resume(kept, what);
       return;
     }
-    const devices = chipids.filter((chipid) => kept.waits(chipid)).map(this.deps.titleOf);
+    this.#cancel(kept);
     void kept.close();
+  }
+
+  /** Ends the commands of a node that is gone, or that has another application. */
+  #cancel(kept: KeptCommands): void {
+    const { node: id, chipids, what } = kept.call;
+    const devices = chipids.filter((chipid) => kept.waits(chipid)).map(this.deps.titleOf);
     if (devices.length === 0) return;
     const others = devices.length > 1 ? ` and ${devices.length - 1} others` : '';
-    this.node.warn(
-      `CANCELLED: the node ${node} was removed. Its waiting command to ${devices[0]}${others} was not sent.`,
+    const end = `Its waiting command to ${devices[0]}${others} was not sent.`;
+    // The types of Node-RED say that there always is one.
+    const node = this.RED.nodes.getNode(id) as Node | null;
+    if (!node) {
+      this.node.warn(`CANCELLED: the node ${id} was removed. ${end}`);
+      return;
+    }
+    const saved = what();
+    const { msg } = readKept(isObject(saved) ? saved['what'] : undefined);
+    node.error(
+      new DeviceCloudError(
+        'CANCELLED',
+        `the application of the node was changed or removed. ${end}`,
+      ),
+      msg,
     );
   }
 }

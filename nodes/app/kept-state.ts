@@ -142,7 +142,8 @@ export class KeptState {
 
   async #make(application: string, user: Node, name: string): Promise<Kept> {
     const member = await this.cluster?.();
-    if (member) return new Kept(user, sharedValue(member, fileOf(user, name)), () => undefined);
+    if (member)
+      return new Kept(this.RED, user, sharedValue(member, fileOf(user, name)), () => undefined);
     if (this.config.state === 'context') {
       const kept = contextKept(this.RED, user, name);
       if (kept.problem) this.#say(kept.problem);
@@ -150,11 +151,11 @@ export class KeptState {
     }
     if (!this.#path) {
       this.#say(NO_USER_DIRECTORY);
-      return new Kept(user, NOWHERE, () => NO_USER_DIRECTORY);
+      return new Kept(this.RED, user, NOWHERE, () => NO_USER_DIRECTORY);
     }
     const folder = await this.#open(this.#path, application);
     const value = folder.value(fileOf(user, name), WHAT[kindOf(user, name)]);
-    return new Kept(user, value, () => value.problem);
+    return new Kept(this.RED, user, value, () => value.problem);
   }
 }
 

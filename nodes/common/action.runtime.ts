@@ -13,6 +13,7 @@ import { findApp, type App } from './app';
 import { performPlan, readKept, selectionOf } from './device-call';
 import { DeviceTypes } from './device-types';
 import { asError, closed, messageOf, toProblem } from './errors';
+import { isInFlows } from './kept';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
 import { withDefaults, type TypedConfig } from './shared.config';
 import { CallStatus, failureStatus } from './status';
@@ -149,7 +150,7 @@ class ActionLife<C extends object, K extends string> {
   }
 
   close(removed: boolean, done: () => void): void {
-    this.#endBackground?.(removed);
+    this.#endBackground?.(removed && !isInFlows(this.RED, this.node));
     this.#status.close();
     this.#unregister?.();
     for (const { kept } of this.#open) {

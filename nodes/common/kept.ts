@@ -7,6 +7,13 @@ import { isObject } from './shared.config';
 /** Milliseconds from a failed reading of the store to the next. */
 const RETRY = 5000;
 
+/** Whether the flows have a node that closes: one that is disabled, itself or with its tab, keeps what it has. */
+export function isInFlows(RED: NodeAPI, { id }: Pick<Node, 'id'>): boolean {
+  let isThere = false;
+  RED.nodes.eachNode((each) => (isThere ||= each.id === id));
+  return isThere;
+}
+
 /** What a node keeps over a restart: one value, written at most once a second and when the node closes. */
 export class Kept {
   readonly #node: Node;
@@ -24,7 +31,7 @@ export class Kept {
    * @param node is warned if the store fails; when it is removed, so is the value
    * @param problem returns why the value does not survive a restart, in a sentence; undefined if it does
    */
-  constructor(node: Node, value: KeptValue, problem: () => string | undefined) {
+  constructor(RED: NodeAPI, node: Node, value: KeptValue, problem: () => string | undefined) {
     this.#node = node;
     this.#value = value;
     this.#problem = problem;
@@ -36,7 +43,7 @@ export class Kept {
     );
     node.on('close', (removed: boolean, done: () => void) => {
       void this.close()
-        .then(() => (removed ? value.remove() : undefined))
+        .then(() => (removed && !isInFlows(RED, node) ? value.remove() : undefined))
         .then(done, () => done());
     });
   }
@@ -172,5 +179,5 @@ export function contextKept(RED: NodeAPI, node: Node, key: string): Kept {
         });
       }),
   };
-  return new Kept(node, value, () => (isContextInMemory(RED) ? IN_MEMORY : undefined));
+  return new Kept(RED, node, value, () => (isContextInMemory(RED) ? IN_MEMORY : undefined));
 }

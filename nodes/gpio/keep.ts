@@ -38,6 +38,16 @@ interface Wish {
 
 const placeOf = ({ chipid, pin }: Pick<KeptPin, 'chipid' | 'pin'>): string => `${chipid}/${pin}`;
 
+/** Devices, and others: those that have left a group, which may have none by now. @throws what `read` throws if there are none */
+function withOthers(others: readonly string[], read: () => string[]): string[] {
+  if (others.length === 0) return read();
+  try {
+    return [...new Set([...read(), ...others])];
+  } catch {
+    return [...others];
+  }
+}
+
 /** What is kept once wishes are fulfilled. */
 function withWishes(saved: SavedPin[], wishes: ReadonlyMap<string, Wish>): SavedPin[] {
   if (wishes.size === 0) return saved;
@@ -119,13 +129,15 @@ export class KeptByNode {
     this.#closing.signal.throwIfAborted();
     // It may be missing, if what was kept cannot be read.
     this.#client = client;
-    // All are read before anything is sent.
     const since = Date.now();
-    const wishes = chipidsOf(client, config, inputs['chipid']).map((chipid): Wish => ({
-      chipid,
-      ...readWish(inputs, types.of(client, chipid)),
-      since,
-    }));
+    const wishOf = (chipid: string): Wish => ({
+      ...{ chipid, ...readWish(inputs, types.of(client, chipid)), since },
+    });
+    const isEnd = config.chipidType === 'group' && inputs['level'] === null;
+    const others = isEnd ? this.#keptLike(client, wishOf) : [];
+    const read = (): string[] => chipidsOf(client, config, inputs['chipid']);
+    // All are read before anything is sent.
+    const wishes = withOthers(others, read).map(wishOf);
     await this.#write(client, wishes);
     this.#closing.signal.throwIfAborted();
     const pins = await Promise.all(
@@ -138,6 +150,14 @@ export class KeptByNode {
       return Object.assign(own, fieldsOf(each, client, own));
     });
     return { messages };
+  }
+
+  /** The devices whose pin this node keeps. */
+  #keptLike(client: DeviceCloudClient, wishOf: (chipid: string) => Wish): string[] {
+    return client.pins
+      .saved(this.#keeper)
+      .filter(({ chipid, pin }) => wishOf(chipid).pin === pin)
+      .map(({ chipid }) => chipid);
   }
 
   /** Writes wishes to disk, unless they are there: a kill must not bring back what was wanted before. */
@@ -170,7 +190,7 @@ export class KeptByNode {
     const all = this.#client?.pins.saved(this.#keeper).length ?? 0;
     if (removed && all > 0)
       this.#context.node.warn(
-        `The node was removed or disabled: ${all === 1 ? 'its pin is' : `its ${all} pins are`} kept no more.`,
+        `The node was removed: ${all === 1 ? 'its pin is' : `its ${all} pins are`} kept no more.`,
       );
     if (removed) this.#client?.pins.end(this.#keeper);
     else this.#client?.pins.release(this.#keeper);

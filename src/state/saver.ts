@@ -3,7 +3,7 @@ import type { KeptValue } from './folder';
 
 /** Milliseconds between the end of a write and the next one, and after one that has failed. */
 const PAUSE = 1000;
-const RETRY = 10_000;
+const RETRY = 5000;
 
 /** Milliseconds that a store may take for the last write before a stop. */
 const LAST_WRITE = 3000;

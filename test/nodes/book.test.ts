@@ -93,6 +93,15 @@ describe('nodes and the device book', () => {
     await until(() => app.fleet().book.size === 1, 'the file was read');
     const { error } = await fail('gpio', { pin: 5, payload: 1 }, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
+    // What the devices keep that have left it can be ended all the same.
+    await call('gpio', { pin: 5, payload: null });
+    const ended = (): unknown[] =>
+      arrivedAt('out')
+        .filter(({ payload }) => (payload as { state: string }).state === 'ended')
+        .map(({ chipid }) => chipid);
+    await until(() => ended().length === 2, 'both have ended');
+    assert.deepEqual(ended().sort(), ['1', '2']);
+    await fail('gpio', { pin: 5, payload: null }, 'INVALID_INPUT');
   });
 
   it('follow a group: a listener joins and leaves devices as the book changes', async () => {

@@ -91,6 +91,17 @@ describe('the gpio node that keeps a level', () => {
     assert.deepEqual(states(first), ['pending', 'kept']);
   });
 
+  it('keeps nothing while it or its tab is disabled, and goes on once it is enabled', async () => {
+    await start({ check: '1' });
+    await call('gpio', { chipid: first, pin: 5, payload: 1 });
+    await until(() => states(first).includes('kept'), 'the level is confirmed');
+    await deploy([cloudApp(cloud), keep({ check: '1', d: true })]);
+    const before = calls();
+    await deploy([cloudApp(cloud), keep({ check: '1' })]);
+    await until(() => calls() > before, 'the pin is looked at');
+    assert.deepEqual(states(first), ['pending', 'kept']);
+  });
+
   it('forgets what it has kept when it is set to another operation', async () => {
     await start();
     await call('gpio', { chipid: first, pin: 5, payload: 1 });

@@ -80,6 +80,38 @@ describe('a command that waits while its flow is deployed', () => {
     assert.deepEqual([texts(ONE), arrivedAt('caught').length], [[], 2]);
   });
 
+  for (const [how, change] of [
+    ['removed', () => flow().slice(1)],
+    ['removed from its node', () => [...flow({ app: '' })]],
+    ['another node', () => [...flow({ app: 'other' }), cloudApp(cloud, { id: 'other' })]],
+  ] as const)
+    it(`ends with CANCELLED if its application is ${how}, and reaches the Catch node`, async () => {
+      await deploy(change());
+      await until(() => arrivedAt('caught').length === 2, 'both have ended');
+      assert.deepEqual(
+        arrivedAt('caught').map((msg) => [msg.topic, msg.payload]),
+        [
+          ['a', 'a'],
+          ['b', 'b'],
+        ],
+      );
+      assert.deepEqual(
+        errors().map((error) => error?.code),
+        ['CANCELLED', 'CANCELLED'],
+      );
+      await deploy(flow());
+      cloud.upload(ONE, 'awake');
+      assert.deepEqual(texts(ONE), []);
+    });
+
+  it('goes on once its application, which was disabled, is enabled', async () => {
+    await deploy(flow({}, {}, { d: true }));
+    await deploy(flow());
+    await wake(ONE);
+    await until(() => texts(ONE).length === 2, 'both are sent');
+    assert.deepEqual([texts(ONE), errors()], [['a', 'b'], []]);
+  });
+
   it('ends with CANCELLED if the application is another one', async () => {
     const other = await startCloud();
     await deploy([cloudApp(other), ...flow().slice(1)]);

@@ -45,7 +45,7 @@ describe('waiting commands that are read while a deploy is under way', () => {
     start();
     await until(() => resumed.length > 0, 'it is given back');
     assert.deepEqual([resumed, warnings], [['id'], []]);
-    keeper.close();
+    keeper.close(false);
     await journal.close();
   });
 });
