@@ -94,6 +94,7 @@ export class Keeper implements CommandKeeper {
   /** @param isGone whether the application is: its commands end, those of nodes that stay too */
   close(isGone: boolean): void {
     this.#isClosed = true;
+    this.#calls.close();
     if (isGone && !this.deps.isShared)
       this.RED.events.once('flows:started', () => {
         for (const kept of this.#calls.saved) if (kept.isDetached) this.#cancel(kept);

@@ -14,6 +14,9 @@ import { CANCELLED, cancelled, FEWER, notSent, queueFull } from './outcome';
 /** Bytes that the waiting commands of an application may take in the store. */
 const MAX_BYTES = 64 * 2 ** 20;
 
+/** Milliseconds from a failed attempt to write what the store has given up to the next. */
+const RETRY = 10_000;
+
 /** A call to one device or to several whose commands may wait. */
 export interface NewCall {
   readonly chipids: readonly string[];
@@ -31,6 +34,8 @@ interface KeptCallsOptions {
   store: () => Promise<WaitingStore | undefined>;
   /** Is called with a sentence for the log if something could not be written. */
   failed: (error: unknown) => void;
+  /** Milliseconds; default {@link RETRY}. */
+  retry?: number;
 }
 
 /** The calls of an application whose commands wait, over clients, deploys and restarts. */
@@ -39,6 +44,9 @@ export class KeptCalls {
   readonly #prefix = randomBytes(6).toString('base64url');
   /** Those that are in the store, or on their way. */
   readonly saved = new Set<KeptCommands>();
+  /** Those that the store has given up, and that have not ended. */
+  readonly #lost = new Set<KeptCommands>();
+  #retry: NodeJS.Timeout | undefined;
   #count = 0;
   #order = 0;
 
@@ -89,11 +97,43 @@ export class KeptCalls {
     return this.#options.store();
   }
 
-  /** A mark could not be written: without it, the next process would send a command again. */
+  /**
+   * A mark could not be written: without it, the next process would send a command again. The store forgets all calls, and has them
+   * again once it can be written.
+   */
   async abandon(store: WaitingStore): Promise<void> {
     await store.abandon();
-    for (const each of this.saved) each.isKept = false;
+    for (const each of this.saved) {
+      each.isKept = false;
+      this.#lost.add(each);
+    }
     this.saved.clear();
+    this.#putBackLater();
+  }
+
+  /** A call has ended, or is another process's by now. */
+  forget(kept: KeptCommands): void {
+    this.saved.delete(kept);
+    this.#lost.delete(kept);
+  }
+
+  /** Nothing is written any more. */
+  close(): void {
+    clearTimeout(this.#retry);
+    this.#lost.clear();
+  }
+
+  #putBackLater(): void {
+    this.#retry ??= setTimeout(() => void this.#putBack(), this.#options.retry ?? RETRY).unref();
+  }
+
+  async #putBack(): Promise<void> {
+    for (const each of this.#lost) {
+      if (!(await each.putBack())) break;
+      this.#lost.delete(each);
+    }
+    this.#retry = undefined;
+    if (this.#lost.size > 0) this.#putBackLater();
   }
 
   failed(error: unknown): void {
@@ -164,6 +204,17 @@ export class KeptCommands {
     }
   }
 
+  /** Writes it again, since its store could not be written for a while. @returns whether it can be now */
+  async putBack(): Promise<boolean> {
+    if (!this.wait) return true;
+    try {
+      await (this.#saving = this.#save(this.wait));
+    } catch {
+      // Others have taken its room.
+    }
+    return this.isKept;
+  }
+
   /** @throws DeviceCloudError `UNREACHABLE` if it must not be sent, `CANCELLED` if another process has cancelled it */
   async begin(chipid: string): Promise<void> {
     let outcome: MarkOutcome;
@@ -225,7 +276,7 @@ export class KeptCommands {
   moved(): void {
     this.isDetached = true;
     this.isKept = false;
-    this.#calls.saved.delete(this);
+    this.#calls.forget(this);
   }
 
   /** The call has ended, and everything of it was passed on. */
@@ -240,7 +291,7 @@ export class KeptCommands {
     } catch (error) {
       this.#calls.failed(error);
     } finally {
-      this.#calls.saved.delete(this);
+      this.#calls.forget(this);
     }
   }
 

@@ -25,6 +25,7 @@ describe('a waiting command that is kept', () => {
     const calls = new KeptCalls({
       store: () => Promise.resolve(store),
       failed: (error) => failures.push(String(error)),
+      retry: 10,
     });
     const world = waitingWorld();
     const wait = (kept: KeptCommands, expires = 3600, when: When = 'upload') =>
@@ -176,15 +177,30 @@ describe('a waiting command that is kept', () => {
     world.close();
   });
 
-  it('is given up, and sent, if its beginning cannot be written: no other process finds it', async () => {
-    const { world, wait, add, store } = await start();
-    wait(add('a'));
-    await until(async () => (await world.commands.list()).length === 1, 'it waits');
-    store.mark = () => Promise.reject(new Error('ENOSPC'));
+  it('is given up, and sent, if its beginning cannot be written: no other process finds it before it can be', async () => {
+    const { world, wait, add, store, journal } = await start();
+    const ended = add('a');
+    wait(ended);
+    wait(add('b', ['2']));
+    wait(add('c', ['3']));
+    await until(async () => (await world.commands.list()).length === 3, 'all wait');
+    const { mark, add: write } = store;
+    const full = (): Promise<never> => Promise.reject(new Error('ENOSPC'));
+    Object.assign(store, { mark: full, add: full });
     world.channels.upload('1');
-    await until(() => world.started.length === 1, 'it is sent');
-    assert.deepEqual(failures, ['Error: ENOSPC']);
+    world.channels.upload('2');
+    await until(() => world.started.length === 2, 'both are sent');
+    await until(() => failures.length > 1, 'it was tried again');
+    assert.deepEqual(new Set(failures), new Set(['Error: ENOSPC']));
     assert.deepEqual(await (await start()).calls.take(), []);
+    await ended.close();
+    Object.assign(store, { mark, add: write });
+    await until(() => journal.size === 3, 'two calls and a mark are there again');
+    const found = await (await start()).calls.take();
+    assert.deepEqual(
+      found.map(({ call, marks }) => [call.what(), ...marks]),
+      [['b', ['2', 'begun']], ['c']],
+    );
     world.close();
   });
 
