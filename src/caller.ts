@@ -292,8 +292,11 @@ export class Caller {
     try {
       const { device, spec } = prepare();
       const { http } = this.#application;
-      const call = ({ seconds, signal }: DeviceLimits): Promise<Answer<T>> =>
-        callService(http, spec, seconds, signal);
+      const call = ({ seconds, signal, when }: DeviceLimits): Promise<Answer<T>> => {
+        // Its error is not to advise what it has done.
+        if (when !== 'now') spec.call.canWait = false;
+        return callService(http, spec, seconds, signal);
+      };
       const { path } = spec.unsigned;
       return this.onDevice(device, path, call, options);
     } catch (error) {

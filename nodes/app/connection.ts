@@ -44,6 +44,9 @@ const otherOptions = ({ appid = '' }: ClientOptions): DeviceCloudError =>
 const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
   `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
 
+/** The config nodes in use, by their application. */
+const inUse = new Map<string, Set<Node>>();
+
 /** A client that could not be made at once, and what ends all that was begun for it. */
 interface Made {
   readonly client: DeviceCloudClient;
@@ -113,6 +116,7 @@ export class Connection {
 
   /** Starts what takes time: the simulator, if that is the service, joining a cluster, and reading the device book. */
   start(): void {
+    if (this.#options) this.#warnOfOthers(this.#options);
     // Each message that needs the client gets the error.
     if (!this.#wrong && this.#isAsync) this.#make().catch(() => undefined);
   }
@@ -139,10 +143,25 @@ export class Connection {
 
   /** Ends everything. It may be started again. */
   async stop(): Promise<void> {
+    const users = inUse.get(this.application);
+    users?.delete(this.node);
+    if (users?.size === 0) inUse.delete(this.application);
     const [client, making] = [this.#client, this.#making];
     this.#client = this.#making = undefined;
     if (making) await making.then((made) => made.close()).catch(() => undefined);
     else await client?.close();
+  }
+
+  /** Each has queues and kept pins of its own; in a cluster they are one. */
+  #warnOfOthers({ appid }: ClientOptions): void {
+    const users = inUse.get(this.application) ?? new Set();
+    inUse.set(this.application, users.add(this.node));
+    const other = [...users].find((each) => each !== this.node);
+    if (!other || !appid || this.#isShared) return;
+    this.node.warn(
+      `The configuration "${other.name || other.id}" is of the same application. The order of commands to a device, and which ` +
+        'level a pin keeps, are certain within one configuration only: choose one of the two in all nodes.',
+    );
   }
 
   get #isSimulated(): boolean {

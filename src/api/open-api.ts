@@ -53,7 +53,7 @@ class DeviceCall implements Call {
     readonly chipid: string,
     readonly titleOf: (chipid: string) => string,
     readonly reach: Call['reach'],
-    readonly canWait: boolean,
+    public canWait: boolean,
   ) {}
 
   get name(): string {

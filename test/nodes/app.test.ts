@@ -3,6 +3,7 @@ import helper from 'node-red-node-test-helper';
 import type { AppNode } from '../../nodes/app/deployed';
 import type { DeviceRecord } from '../../src/types';
 import { ALWAYS_ONLINE, cloudApp, deploy, load, node, simulatorApp } from './support/flow';
+import { journal } from './support/journal';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
@@ -126,6 +127,16 @@ describe('an application', () => {
     await call('push2', { chipid, payload: 'to the second' });
     assert.equal(first.device(chipid).received[0]?.text, 'to the first');
     assert.equal(second.device(chipid).received[0]?.text, 'to the second');
+  });
+
+  it('says if another one is of the same application, once', async () => {
+    const cloud = await startCloud();
+    const nodes = [node('push'), node('push', { id: 'push2', app: 'app2' })];
+    await load([cloudApp(cloud), cloudApp(cloud, { id: 'app2' }), ...nodes]);
+    await call('push', { chipid, payload: 'one' });
+    await call('push2', { chipid, payload: 'two' });
+    const said = journal.logs.filter(({ msg }) => /is of the same application/.test(String(msg)));
+    assert.equal(said.length, 1);
   });
 
   it('signs the address of the channel with a time in seconds if configured', async () => {

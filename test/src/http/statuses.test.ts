@@ -56,6 +56,11 @@ describe('a status that is no success', () => {
     const read = await failure(client.gpioStatus(CHIPID), 'GATEWAY');
     assert.doesNotMatch(read.message, remedy);
     cloud.heal();
+    cloud.fail('gateway', { path: 'reboot' });
+    // It has done what would be advised.
+    const waited = await failure(client.reboot(CHIPID, { when: 'online' }), 'GATEWAY');
+    assert.doesNotMatch(waited.message, remedy);
+    cloud.heal();
     cloud.fail('hang');
     const silent = await failure(client.reboot(CHIPID, { timeout: 50 }), 'TIMEOUT');
     assert.match(silent.message, remedy);
