@@ -76,7 +76,7 @@ export class LeftCalls {
     const { chipids, node } = call;
     const [found] = await calls.read([{ id, chipids }]);
     // Another process may have ended it, or has taken it over after all.
-    if (!(await calls.remove(member, id, chipids))) return;
+    if (!(await calls.remove(member, id, chipids, true))) return;
     const waited = found?.devices.filter(([, mark]) => mark === '') ?? [];
     if (waited.length === 0) return;
     const others = waited.length > 1 ? ` and ${waited.length - 1} others` : '';

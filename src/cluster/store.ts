@@ -27,6 +27,9 @@ export type Pool = 'devices' | 'queue';
 /** What a member claims a share of; `spare devices`: of the devices, as long as no member claims `devices`. */
 export type Share = Pool | 'spare devices';
 
+/** How long it is remembered that a member or a call has left, in ms: longer than any command takes. */
+export const LEFT = 120_000;
+
 /** A member as the store shows it: its id, the number of its last beat, and its lease in ms. */
 export interface MemberBeat {
   readonly member: string;
@@ -153,7 +156,7 @@ export interface CallStore {
   /**
    * Adds a call; once, if it is repeated.
    * @param most how many commands may wait for a device
-   * @returns its order, and the devices for which that many wait already
+   * @returns its order, and the devices for which that many wait already; order 0 if it has left, or is another member's by now
    */
   add(member: string, call: NewCall, most: number): Promise<{ order: number; full: string[] }>;
   /** Marks a command as text. Any member may cancel. */
@@ -166,7 +169,7 @@ export interface CallStore {
   ): Promise<MarkOutcome>;
   /**
    * Removes a call, unless it is another member's by now.
-   * @param mayComeLate whether {@link add} may be carried out only after this: then it does nothing
+   * @param mayComeLate whether {@link add} may be carried out once more after this: then it does nothing for {@link LEFT}
    * @returns whether it was there
    */
   remove(

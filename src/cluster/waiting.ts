@@ -20,10 +20,13 @@ import {
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
 import { isChipid, MOST_DEVICES, textsOf, type Bus } from './messages';
-import { StoreError, type CallStage, type NewCall, type StoredCall } from './store';
+import { LEFT, StoreError, type CallStage, type NewCall, type StoredCall } from './store';
 
 /** Milliseconds until what could not be written is tried again, and until it is looked again whether a process has died. */
 const RETRY = 1000;
+
+/** Milliseconds for which a call is added again: not so long that it is forgotten that it has left. */
+const AGAIN = LEFT / 2;
 
 /** Calls that are read at a time. */
 const READ = 50;
@@ -184,7 +187,7 @@ class AppCalls implements WaitingStore {
   readonly #app: string;
   /** The bytes of the calls of this process. */
   readonly #sizes = new Map<string, number>();
-  /** Calls of which a command that adds them may come late: when they have been removed, it must not add them again. */
+  /** Calls that may be added once more, late or by the process that had them: when they have been removed, that does nothing. */
   readonly #doubtful = new Set<string>();
   #onGone: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -233,6 +236,8 @@ class AppCalls implements WaitingStore {
       const ids = gone.slice(first, first + MOST_DEVICES).map(({ id }) => id);
       for (const id of await calls.adopt(member, ids)) adopted.add(id);
     }
+    // Their process may only have been cut off.
+    for (const id of adopted) this.#doubtful.add(id);
     // The store has not settled, or their process is not known to be gone yet.
     if (adopted.size < gone.length) this.#lookAgain();
     const own = seen
@@ -278,6 +283,7 @@ class AppCalls implements WaitingStore {
       ...{ id, text: textOf(this.#app, call), what, isOnline: call.when === 'online', devices },
       ...(age !== undefined && { before: { order: call.order, age } }),
     };
+    const began = performance.now();
     for (;;) {
       try {
         const answer = await this.#cluster.calls.add(this.#cluster.member, added, MAX_WAITING);
@@ -286,13 +292,13 @@ class AppCalls implements WaitingStore {
       } catch (error) {
         if (error instanceof StoreError && error.uncertain) this.#doubtful.add(id);
         if (age !== undefined) throw error;
-        // If it may have arrived, another process would send it after this one: it has not failed before that is known.
-        if (!this.#doubtful.has(id) || this.#cluster.state === 'closed') {
-          const reason = error instanceof Error ? error.message : String(error);
-          throw new DeviceCloudError(
-            'UNREACHABLE',
-            `Not sent: the command was to wait, and the cluster cannot be reached (${reason})`,
-          );
+        const reason = error instanceof Error ? error.message : String(error);
+        const why = `the command was to wait, and the cluster cannot be reached (${reason})`;
+        if (!this.#doubtful.has(id)) throw new DeviceCloudError('UNREACHABLE', `Not sent: ${why}`);
+        // It may have arrived, and another process would send it if this one ends.
+        if (this.#cluster.state === 'closed' || performance.now() - began > AGAIN) {
+          void this.remove(id, call.chipids);
+          throw new DeviceCloudError('CONNECTION_LOST', `Perhaps sent: ${why}`);
         }
       }
       await sleep(RETRY, undefined, { ref: false });

@@ -17,6 +17,8 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** Milliseconds from a failed attempt to write what the store has given up to the next. */
 const RETRY = 10_000;
 
+const TAKEN_OVER = 'another process has taken it over';
+
 /** A call to one device or to several whose commands may wait. */
 export interface NewCall {
   readonly chipids: readonly string[];
@@ -230,7 +232,7 @@ export class KeptCommands {
     }
     if (outcome === 'moved') {
       this.moved();
-      throw notSent(chipid, 'another process has taken it over');
+      throw notSent(chipid, TAKEN_OVER);
     }
   }
 
@@ -240,20 +242,16 @@ export class KeptCommands {
       this.marks.get(chipid) === 'cancelled'
         ? this.#marking.get(chipid)
         : this.#mark(chipid, 'cancelled');
-    await marking?.catch(() => undefined);
+    await this.#known(marking);
   }
 
-  /**
-   * A command has failed before it began. Resolves when no other process would send it: the next one knows that it must not, or sees
-   * that it has expired. Never rejects.
-   */
+  /** A command has failed before it began. Resolves when the next process knows that it must not send it. Never rejects. */
   async notSent(chipid: string, error: unknown): Promise<void> {
     if (this.isDetached) return;
     if (isDeviceCloudError(error, 'CANCELLED')) await this.cancel(chipid);
-    else if (isDeviceCloudError(error, 'EXPIRED')) await this.#saving?.catch(() => undefined);
     // Its node may have been removed, and its caller does not wait any more.
     else if (this.marks.get(chipid) !== 'cancelled')
-      await this.#send(chipid, 'cancelled').catch(() => undefined);
+      await this.#known(this.#send(chipid, 'cancelled'));
   }
 
   /** A command of several has ended. @param result what the caller has to know of it, which JSON can hold */
@@ -309,6 +307,10 @@ export class KeptCommands {
       this.isKept = store !== undefined;
       this.#store = store;
       const added = await store?.add(this.id, this.#toKeep(wait), new Map(this.marks));
+      if (added?.order === 0) {
+        this.moved();
+        throw notSent(this.call.chipids[0] ?? '', TAKEN_OVER);
+      }
       if (added) this.order = added.order;
       this.#calls.follow(this.order);
       return added;
@@ -339,6 +341,11 @@ export class KeptCommands {
     const marking = this.#write(chipid, mark, before);
     this.#marking.set(chipid, marking);
     return marking;
+  }
+
+  /** Waits for a mark. If another process has the call by now, it goes on there. */
+  async #known(marking: Promise<MarkOutcome> | undefined): Promise<void> {
+    if ((await marking?.catch(() => undefined)) === 'moved') this.moved();
   }
 
   async #write(

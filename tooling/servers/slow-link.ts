@@ -11,8 +11,9 @@ export interface SlowLink {
   readonly port: number;
   /** Bytes per second from now on. */
   rate: number;
-  /** Whether nothing is carried back from now on: what is sent arrives, and its answer does not. */
+  /** Whether answers are held back, or everything is. */
   isDeaf: boolean;
+  isHeld: boolean;
   /** Bytes that were carried to the target. */
   readonly carried: number;
   close(): Promise<void>;
@@ -21,15 +22,18 @@ export interface SlowLink {
 /** Starts a relay to a port of this machine. */
 export async function startSlowLink(target: number, rate = Infinity): Promise<SlowLink> {
   const sockets = new Set<Socket>();
-  const link = { rate, isDeaf: false, carried: 0 };
+  const link = { rate, isDeaf: false, isHeld: false, carried: 0 };
 
   /** Carries what `from` receives. It is read no faster than it is carried, so that its sender has to wait. */
   const carry = (from: Socket, to: Socket, isUp: boolean): void => {
     from.on('data', (bytes) => {
-      if (!isUp && link.isDeaf) return;
       from.pause();
       let rest = bytes;
       const next = (): void => {
+        if (link.isHeld || (!isUp && link.isDeaf)) {
+          setTimeout(next, TICK).unref();
+          return;
+        }
         const part = rest.subarray(0, Math.max(1, (link.rate * TICK) / 1000));
         rest = rest.subarray(part.length);
         if (isUp) link.carried += part.length;

@@ -1,5 +1,5 @@
 import type { MarkOutcome } from '../../state/waiting-store';
-import type { CallStore, PinStore, StoredCall } from '../store';
+import { LEFT, type CallStore, type PinStore, type StoredCall } from '../store';
 import type { Commands } from './commands';
 import { INCARNATION, script } from './scripts';
 
@@ -49,7 +49,10 @@ local state, calls, whats, callers, marks, waits, left = unpack(KEYS)
 if redis.call('EXISTS', left) == 1 then return { 0 } end
 local id, isOnline, most, order = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local known = redis.call('HGET', calls, id)
-if known then return { tonumber(string.match(known, '^%d+')) } end
+if known then
+  local isMine = redis.call('HGET', callers, id) == ARGV[2]
+  return { isMine and tonumber(string.match(known, '^%d+')) or 0 }
+end
 local top = tonumber(redis.call('HGET', state, 'calls') or '') or 0
 if order == 0 then order = top + 1 end
 redis.call('HSET', state, 'calls', string.format('%d', math.max(top, order)))
@@ -161,9 +164,6 @@ for i = 2, #ARGV do
 end
 return answer
 `);
-
-/** How long it is remembered that a member or a call has left, in ms: longer than any command takes. */
-export const LEFT = 120_000;
 
 /** About the most bytes that are read at a time. */
 const MUCH = 4 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { redactor } from '../../http/redact';
 import { partitionOf, PARTITIONS, POOLS } from '../slots';
 import {
+  LEFT,
   queueTopic,
   type BeatReply,
   type BeatRequest,
@@ -11,7 +12,7 @@ import {
   type Store,
 } from '../store';
 import type { ClusterSettings, StoreInfo } from '../types';
-import { LEFT, redisCalls, redisPins } from './kept';
+import { redisCalls, redisPins } from './kept';
 import { redisValues } from './values';
 import { Commands, findForbidden, Topics } from './commands';
 import { loadClient, readAddress } from './connect';

@@ -37,7 +37,8 @@ export class MemoryCalls implements CallStore {
     const { id, isOnline, devices, before } = call;
     if (this.#left.has(id)) return Promise.resolve({ order: 0, full: [] });
     const known = this.#calls.get(id);
-    if (known) return Promise.resolve({ order: known.order, full: [] });
+    if (known)
+      return Promise.resolve({ order: known.member === member ? known.order : 0, full: [] });
     const order = before?.order ?? this.#top + 1;
     this.#top = Math.max(this.#top, order);
     this.#calls.set(id, { call, member, order, at: this.now() - (before?.age ?? 0) });

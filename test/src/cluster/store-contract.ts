@@ -378,7 +378,8 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.deepEqual((await calls.waiting()).get('7'), ['y']);
     assert.equal(await calls.remove('b', 'y', ['7'], true), true);
     // Again, by a command that comes late.
-    await calls.add('b', callOf('y'), 2);
+    assert.equal((await calls.add('b', callOf('y'), 2)).order, 0);
+    assert.equal((await calls.add('b', callOf('z'), 2)).order, 0, "another member's");
     assert.deepEqual((await calls.waiting()).get('7') ?? [], []);
     assert.deepEqual(
       (await calls.list()).map(({ id }) => id),

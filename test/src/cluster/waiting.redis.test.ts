@@ -353,6 +353,24 @@ describe('waiting commands of several processes', () => {
     assert.deepEqual([received(), one.ends.get('a')], [['before', 'a'], 'OK']);
   });
 
+  it('are sent once if another process has taken them over before the answer of the engine comes', async () => {
+    const [one, two] = senders;
+    await sendUnanswered();
+    link.isHeld = true;
+    const { member } = two.process.member;
+    await until(() => two.process.member.members.join() === member, 'the first counts as gone');
+    await until(async () => (await two.take()).length > 0, 'its call is taken over');
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return two.ends.has('a');
+    }, 'it is sent');
+    link.isHeld = link.isDeaf = false;
+    await until(() => one.ends.has('a'), 'the first process knows');
+    assert.deepEqual([one.ends.get('a'), two.ends.get('a')], ['moved', 'OK']);
+    assert.equal(await two.waiting(), 0);
+    assert.deepEqual(received(), ['before', 'a']);
+  });
+
   it('have not ended as not sent if another process would go on with them, since no mark can be written', async () => {
     const [one] = senders;
     void one.send('a', chipid);
