@@ -76,7 +76,7 @@ export class Kept {
    * @param names the properties that are needed; default: all
    */
   readAgain(names?: readonly string[]): Promise<unknown> {
-    const unwritten = this.#isUnwritten ? this.#snapshot?.() : undefined;
+    const unwritten = () => (this.#isUnwritten ? this.#snapshot?.() : undefined);
     return this.#value.refresh?.(names, unwritten) ?? this.read();
   }
 

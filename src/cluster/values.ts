@@ -63,10 +63,11 @@ export class SharedValue implements KeptValue {
     return this.refresh();
   }
 
-  async refresh(names?: readonly string[], unwritten?: object): Promise<object> {
-    if (unwritten) this.#note(unwritten);
+  async refresh(names?: readonly string[], unwritten?: () => object | undefined): Promise<object> {
     const reading = this.#readFields(names?.map(objectField));
     const stored = await reached('What the node keeps was not read from the cluster', reading);
+    const own = unwritten?.();
+    if (own) this.#note(own);
     for (const { field, version, text } of stored) {
       const known = this.#fields.get(field);
       this.#top = Math.max(this.#top, version);

@@ -20,10 +20,13 @@ export interface KeptValue {
   /**
    * Only where other processes change the value, too: reads it again. Its entries and properties are written one by one.
    * @param names the properties that are needed; undefined: all
-   * @param unwritten the value as it is to be written
+   * @param unwritten returns the value as it is by then, if it is to be written: what has changed in it is newer
    * @returns what is known by now. @throws what the store fails with
    */
-  refresh?(names: readonly string[] | undefined, unwritten: object | undefined): Promise<unknown>;
+  refresh?(
+    names: readonly string[] | undefined,
+    unwritten: () => object | undefined,
+  ): Promise<unknown>;
   /** Ends its use. */
   close?(): void;
 }

@@ -112,17 +112,16 @@ describe('a value of a node that several processes keep', () => {
     assert.deepEqual(await two.value.refresh(), both);
   });
 
-  it('is read again with what this process is about to write', async () => {
+  it('is read again with what this process is about to write, even if that has changed meanwhile', async () => {
     const [one, two] = [await start(), await start()];
     await one.value.write({ a: { n: 1 }, b: { n: 1 } });
-    assert.deepEqual(await two.value.refresh(['a', 'b'], { a: { n: 2 } }), {
-      a: { n: 2 },
-      b: { n: 1 },
-    });
-    const positions = { a: { n: 2 }, b: { n: 1 } };
-    await two.value.refresh(['a'], positions);
+    await two.value.read();
+    let positions = { a: { n: 1 }, b: { n: 1 } };
+    const reading = two.value.refresh(['a', 'b'], () => positions);
+    positions = { a: { n: 2 }, b: { n: 1 } };
+    assert.deepEqual(await reading, { a: { n: 2 }, b: { n: 1 } });
     await one.value.write({ b: { n: 3 } });
-    assert.deepEqual(await two.value.refresh(['b']), { a: { n: 2 }, b: { n: 3 } });
+    assert.deepEqual(await two.value.refresh(['b'], () => positions), { a: { n: 2 }, b: { n: 3 } });
     await two.value.write(positions);
     assert.deepEqual(await one.value.refresh(['a']), { a: { n: 2 }, b: { n: 3 } });
   });
