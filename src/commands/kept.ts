@@ -15,7 +15,7 @@ import { CANCELLED, cancelled, FEWER, notSent, queueFull } from './outcome';
 const MAX_BYTES = 64 * 2 ** 20;
 
 /** Milliseconds from a failed attempt to write what the store has given up to the next. */
-const RETRY = 10_000;
+const RETRY = 2000;
 
 const TAKEN_OVER = 'another process has taken it over';
 
