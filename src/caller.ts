@@ -121,7 +121,10 @@ const CHECK = 300_000;
 export function readKeeper(keeper: PinKeeper): KeeperOptions {
   return readInput('keeper', () => ({
     keeper,
-    check: keeper.check === 0 ? 0 : durationOf(keeper.check, 'The check', CHECK, 1000),
+    check:
+      keeper.check === 0
+        ? 0
+        : durationOf(keeper.check, 'The check must be 0, or else it', CHECK, 1000),
     codes: parseCodes(keeper.codes ?? { 0: 0, 1: 1 }),
     seconds: readTimeout(keeper.timeout, DEVICE_TIMEOUT) / 1000,
   }));

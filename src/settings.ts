@@ -166,7 +166,7 @@ export function durationOf(
   if (typeof duration === 'number' && duration >= least && duration <= MAX_SECONDS * 1000)
     return duration;
   // Who configures a node knows it in seconds.
-  throw notConfigured(`${what} must be from ${least} ms to ${MAX_SECONDS} s.`);
+  throw notConfigured(`${what} must be from ${least / 1000} s to ${MAX_SECONDS} s.`);
 }
 
 /** Reads one of several words. The first one is the default. */

@@ -19,6 +19,7 @@ import {
   parseChipid,
   parseChipids,
   parseFormat,
+  parseLevel,
   show,
 } from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
@@ -308,6 +309,7 @@ export function readKept(saved: unknown): {
 /** Why a command is not sent any more: it had begun when the process ended, or it was cancelled. */
 function endOf(
   { client }: AnyCall,
+  plan: Plan,
   kept: KeptCommands | undefined,
   chipid: string,
 ): DeviceCloudError | undefined {
@@ -316,14 +318,21 @@ function endOf(
   if (mark === 'begun')
     return new DeviceCloudError(
       'TIMEOUT',
-      `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`,
+      `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.${leftBy(plan, chipid, client)}`,
     );
   if (mark === 'cancelled')
     return new DeviceCloudError(
       'CANCELLED',
-      `The node was changed or removed, or the command cancelled. The waiting command to ${device} was not sent.`,
+      `The node was changed, disabled or removed, or the command cancelled. The waiting command to ${device} was not sent.`,
     );
   return undefined;
+}
+
+/** At which level a pulse that was broken off may have left its pin. */
+function leftBy(plan: Plan, chipid: string, client: DeviceCloudClient): string {
+  if (plan.call !== 'pulseGpio') return '';
+  const [pin, level] = argumentsOf(plan, [chipid], client);
+  return ` Pin ${String(pin)} may have been left at ${parseLevel(level) === 1 ? 'high (1)' : 'low (0)'}: check it.`;
 }
 
 /** Makes the call to a device. @param kept whose commands of earlier times are not sent again */
@@ -334,7 +343,7 @@ async function callOne(
   kept: KeptCommands | undefined,
 ): Promise<Outcome> {
   const { client, msg } = call;
-  const end = endOf(call, kept, chipid);
+  const end = endOf(call, plan, kept, chipid);
   if (end) {
     const set = addName(end.uncertain ? { uncertain: true } : {}, client, chipid, msg);
     return { set, always: true, error: end };
@@ -347,7 +356,7 @@ async function callOne(
     set['chipid'] = chipid;
     return { set: addName(set, client, chipid, msg) };
   } catch (error) {
-    return failedAbout(call, chipid, cancelledOr(error, call, kept, chipid));
+    return failedAbout(call, chipid, cancelledOr(error, call, plan, kept, chipid));
   }
 }
 
@@ -355,11 +364,12 @@ async function callOne(
 const cancelledOr = (
   error: unknown,
   call: AnyCall,
+  plan: Plan,
   kept: KeptCommands | undefined,
   chipid: string,
 ): unknown =>
   kept?.marks.get(chipid) === 'cancelled' && !isDeviceCloudError(error, 'CANCELLED')
-    ? endOf(call, kept, chipid)
+    ? endOf(call, plan, kept, chipid)
     : error;
 
 /** Does more than a call about one device. */
@@ -459,7 +469,7 @@ async function callMany(
   };
   const one = kept
     ? (chipid: string, options: CallOptions) =>
-        callKept(call, kept, chipid, () => make(chipid, options))
+        callKept(call, plan, kept, chipid, () => make(chipid, options))
     : make;
   const settled = await call.client.callEach(chipids, one, {
     ...{ ...optionsOf(call, plan, kept), atOnce },
@@ -490,20 +500,21 @@ async function callMany(
 /** Makes one of several calls, unless it has ended before; what comes of it is kept until the message ends. */
 async function callKept(
   call: AnyCall,
+  plan: Plan,
   kept: KeptCommands,
   chipid: string,
   make: () => Promise<Result>,
 ): Promise<Result> {
   const mark = kept.marks.get(chipid);
   if (isObject(mark)) return mark['ended'] as Result;
-  const end = endOf(call, kept, chipid);
+  const end = endOf(call, plan, kept, chipid);
   try {
     if (end) throw end;
     const result = await make();
     kept.end(chipid, result);
     return result;
   } catch (thrown) {
-    const error = cancelledOr(thrown, call, kept, chipid);
+    const error = cancelledOr(thrown, call, plan, kept, chipid);
     if (!kept.isDetached || !kept.waits(chipid)) kept.end(chipid, failed(chipid, error));
     throw error;
   }

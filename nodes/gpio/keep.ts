@@ -7,7 +7,7 @@ import type {
   PinKeeper,
   SavedPin,
 } from '../../src/for-nodes';
-import { parseCodes, parseLevel } from '../../src/input';
+import { parseChipid, parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf, isForMany } from '../common/device-call';
 import { resolvePin, type DeviceType } from '../common/device-types';
@@ -220,7 +220,7 @@ export class KeptByNode {
         if (isOver()) return;
         kept.onProblem(() => this.#changed());
         this.#client = client;
-        client.pins.restore(this.#keeper, isObject(saved) ? saved['pins'] : undefined);
+        client.pins.restore(this.#keeper, this.#stillMeant(isObject(saved) ? saved['pins'] : []));
         this.#kept = kept;
         this.#changed();
         return;
@@ -231,6 +231,30 @@ export class KeptByNode {
       }
       await sleep(RETRY, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** Leaves out pins that the node has kept while it was set to another device or pin: nothing else would end them. */
+  #stillMeant(saved: unknown): unknown[] {
+    const { config, node } = this.#context;
+    const isNumber = (type: string, text: string): boolean =>
+      (type === 'num' || type === 'str') && /^\d{1,20}$/.test(text);
+    const all = Array.isArray(saved) ? (saved as unknown[]) : [];
+    const device = isNumber(config.chipidType, config.chipid)
+      ? parseChipid(config.chipid)
+      : undefined;
+    const pin = isNumber(config.pinType, config.pin) ? Number(config.pin) : undefined;
+    const meant = all.filter(
+      (each) =>
+        !isObject(each) ||
+        ((device === undefined || each['chipid'] === device) &&
+          (pin === undefined || each['pin'] === pin)),
+    );
+    const ended = all.length - meant.length;
+    if (ended > 0)
+      node.warn(
+        `The node was set to another device or pin: ${ended === 1 ? 'the pin that it kept is' : `the ${ended} pins that it kept are`} kept no more.`,
+      );
+    return meant;
   }
 
   readonly #snapshot = (): object =>

@@ -102,6 +102,22 @@ describe('the gpio node that keeps a level', () => {
     assert.deepEqual(states(first), ['pending', 'kept']);
   });
 
+  for (const [what, before, after] of [
+    ['device', { chipid: first, chipidType: 'str' }, { chipid: second, chipidType: 'str' }],
+    ['pin', { pin: '5', pinType: 'num' }, { pin: '4', pinType: 'num' }],
+  ] as const)
+    it(`keeps no more what it kept while it was set to another ${what}`, async () => {
+      await start({ ...before, check: '1' });
+      await call('gpio', { chipid: first, pin: 5, payload: 1 });
+      await until(() => states(first).includes('kept'), 'the level is confirmed');
+      await deploy([cloudApp(cloud), keep({ ...after, check: '1' })]);
+      const said = (): boolean =>
+        journal.logs.some(({ msg }) => /set to another device or pin/.test(String(msg)));
+      await until(said, 'the log says so');
+      const { pins } = helper.getNode('app') as unknown as { pins(): unknown[] };
+      assert.deepEqual(pins(), []);
+    });
+
   it('forgets what it has kept when it is set to another operation', async () => {
     await start();
     await call('gpio', { chipid: first, pin: 5, payload: 1 });

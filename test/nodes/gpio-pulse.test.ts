@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { call, fail, post } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { arrivedAt, call, fail, post } from './support/messages';
+import { commandsFile, startCloud, useNodeRed } from './support/node-red';
 
 describe('a gpio node that pulses', () => {
   useNodeRed();
@@ -52,5 +54,36 @@ describe('a gpio node that pulses', () => {
     await deploy([cloudApp(cloud)], 'nodes');
     const { message } = journal.endings[0]!.error as Error;
     assert.match(message, /may have been left at high \(1\)\.$/);
+  });
+
+  it('that was under way when Node-RED was killed says at which level it may have left the pin', async () => {
+    const now = Date.now();
+    const call = {
+      ...{ path: `pulse/${chipid}/5/1/`, when: 'upload', since: now, until: now + 60_000 },
+      ...{ order: 1, chipids: [chipid], node: 'gpio' },
+      what: {
+        settings: 'as before',
+        what: {
+          plan: { call: 'pulseGpio', args: [5, 1], options: { when: 'upload', duration: 500 } },
+          msg: { topic: 'kept' },
+        },
+      },
+    };
+    const lines = [
+      { format: 'device-cloud-journal', version: 1 },
+      ['id', call],
+      [`id/${chipid}`, 'begun'],
+    ];
+    await mkdir(dirname(commandsFile), { recursive: true });
+    await writeFile(commandsFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), pulse({ when: 'upload' })]);
+    await until(() => arrivedAt('caught').length === 1, 'it has ended');
+    const { topic, error } = arrivedAt('caught')[0] as unknown as {
+      topic: string;
+      error: { message: string };
+    };
+    assert.equal(topic, 'kept');
+    assert.match(error.message, /^TIMEOUT: .* Pin 5 may have been left at high \(1\): check it\.$/);
   });
 });
