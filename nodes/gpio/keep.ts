@@ -276,7 +276,11 @@ export class KeptByNode {
     if (this.#kept?.problem && differs === 0) return STATUS.notKept;
     if (all === 0) return STATUS.none;
     const keys =
-      differs > 0 ? ['differs'] : pending > 0 ? ['pending', 'pending-short', 'kept'] : ['kept'];
+      differs > 0
+        ? ['differs-of', 'differs']
+        : pending > 0
+          ? ['pending', 'pending-short', 'kept']
+          : ['kept'];
     const texts = keys.map((key) =>
       this.#context.RED._(`status.pins-${key}`, { all, kept, pending, differs }),
     );

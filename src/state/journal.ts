@@ -253,6 +253,8 @@ export class Journal {
   async #reopen(size: number): Promise<void> {
     const before = this.#file as FileHandle | undefined;
     this.#file = await open(this.#path, constants.O_RDWR);
+    // One that was copied back may be open to others.
+    await this.#file.chmod(0o600).catch(() => undefined);
     await before?.close();
     await this.#file.truncate(size);
     this.#size = size;
