@@ -263,6 +263,11 @@ class ActionLife<C extends object, K extends string> {
 
   #succeed(arrival: Arrival, outcome: Outcome): void {
     if (arrival.isOver) return;
+    if (arrival.kept?.isDetached) {
+      // Another process has it by now, and says what has come of it.
+      this.#end(arrival);
+      return;
+    }
     const { msg, send } = arrival;
     const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
     if (error) {

@@ -402,7 +402,11 @@ export class KeptPins implements ApplicationPins {
       device.lookedAt = this.#deps.timers.now();
     }
     device.isBusy = false;
-    this.#deps.shared?.changed();
+    if (this.#deps.shared) {
+      // Whoever has the device next is not to look at it again at once.
+      for (const pin of device.pins.values()) pin.isDirty = true;
+      this.#deps.shared.changed();
+    }
     this.#schedule(device);
   }
 
