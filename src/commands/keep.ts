@@ -230,6 +230,8 @@ export class KeptPins implements ApplicationPins {
         // What has happened to it meanwhile is unknown.
         device.isDue = [...device.pins.values()].some(({ state }) => state !== 'differs');
         device.isAway = false;
+        // The other process may have called it a moment ago, by a clock that need not agree with this one.
+        device.lookedAt = this.#deps.timers.now();
         void this.#start(device);
       }
       device.isOwn = this.#isKept(device);
