@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Journal } from '../../../src/state/journal';
@@ -64,6 +64,16 @@ describe('a journal', () => {
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     await next.close();
     assert.deepEqual(lines, []);
+  });
+
+  it('that others may read is closed to them', async () => {
+    const journal = await open();
+    await journal.set('a', 1);
+    await journal.close();
+    await chmod(path, 0o644);
+    const next = await open();
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    await next.close();
   });
 
   it('holds nothing of entries that are gone: once none is left, after a close, and after a start', async () => {
