@@ -156,7 +156,7 @@ export class Connection {
   #warnOfOthers({ appid }: ClientOptions): void {
     const users = inUse.get(this.application) ?? new Set();
     inUse.set(this.application, users.add(this.node));
-    const other = [...users].find((each) => each !== this.node);
+    const other = [...users].find((each) => each.id !== this.node.id);
     if (!other || !appid || this.#isShared) return;
     this.node.warn(
       `The configuration "${other.name || other.id}" is of the same application. The order of commands to a device, and which ` +

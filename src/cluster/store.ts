@@ -159,7 +159,10 @@ export interface CallStore {
    * @returns its order, and the devices for which that many wait already; order 0 if it has left, or is another member's by now
    */
   add(member: string, call: NewCall, most: number): Promise<{ order: number; full: string[] }>;
-  /** Marks a command as text. Any member may cancel. */
+  /**
+   * Marks a command as text. Any member may cancel.
+   * @throws StoreError also if the call is unknown while the store may have gone back in time
+   */
   mark(
     member: string,
     id: string,

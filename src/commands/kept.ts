@@ -107,10 +107,15 @@ export class KeptCalls {
     await store.abandon();
     for (const each of this.saved) {
       each.isKept = false;
-      this.#lost.add(each);
+      this.lost(each);
     }
     this.saved.clear();
-    this.#putBackLater();
+  }
+
+  /** A call is not in the store: it is written once that is possible, unless it has ended by then. */
+  lost(kept: KeptCommands): void {
+    this.#lost.add(kept);
+    this.#retry ??= setTimeout(() => void this.#putBack(), this.#options.retry ?? RETRY).unref();
   }
 
   /** A call has ended, or is another process's by now. */
@@ -125,17 +130,14 @@ export class KeptCalls {
     this.#lost.clear();
   }
 
-  #putBackLater(): void {
-    this.#retry ??= setTimeout(() => void this.#putBack(), this.#options.retry ?? RETRY).unref();
-  }
-
   async #putBack(): Promise<void> {
     for (const each of this.#lost) {
       if (!(await each.putBack())) break;
       this.#lost.delete(each);
     }
     this.#retry = undefined;
-    if (this.#lost.size > 0) this.#putBackLater();
+    const [next] = this.#lost;
+    if (next) this.lost(next);
   }
 
   failed(error: unknown): void {
@@ -319,6 +321,7 @@ export class KeptCommands {
       this.#calls.saved.delete(this);
       if (error instanceof DeviceCloudError) throw error;
       this.#calls.failed(error);
+      this.#calls.lost(this);
       return undefined;
     }
   }

@@ -1,5 +1,5 @@
 import type { MarkOutcome } from '../../state/waiting-store';
-import { LEFT, type CallStore, type PinStore, type StoredCall } from '../store';
+import { LEFT, StoreError, type CallStore, type PinStore, type StoredCall } from '../store';
 import type { Commands } from './commands';
 import { INCARNATION, script } from './scripts';
 
@@ -78,15 +78,17 @@ return answer
 `);
 
 /**
- * Marks a command.
+ * Marks a command. While the store may have forgotten calls, one that it does not know is not another member's.
  *
- * KEYS: callers, marks, waits. ARGV: member, id, chip number, stage, mark.
+ * KEYS: callers, marks, waits, state. ARGV: member, id, chip number, stage, mark.
  */
 const MARK = script(`
+${INCARNATION}
 ${LINE}
-local callers, marks, waits = unpack(KEYS)
+local callers, marks, waits, state = unpack(KEYS)
 local me, id, chipid, stage, mark = unpack(ARGV)
 local caller = redis.call('HGET', callers, id)
+if not caller and not isSettled(state) then return 'unsettled' end
 if not caller or (stage ~= 'cancelled' and caller ~= me) then return 'moved' end
 local field = id .. '/' .. chipid
 local known = redis.call('HGET', marks, field)
@@ -206,8 +208,10 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
     },
 
     async mark(member, id, chipid, stage, mark) {
-      const answer = commands.run(MARK, [callers, marks, waits], [member, id, chipid, stage, mark]);
-      return (await answer) as MarkOutcome;
+      const args = [member, id, chipid, stage, mark];
+      const answer = await commands.run(MARK, [callers, marks, waits, state], args);
+      if (answer === 'unsettled') throw new StoreError('it may have lost the command', false);
+      return answer as MarkOutcome;
     },
 
     async remove(member, id, chipids, mayComeLate = false) {

@@ -1,4 +1,9 @@
-import type { CallStore, NewCall, StoredCall } from '../../../src/cluster/store';
+import {
+  StoreError,
+  type CallStore,
+  type NewCall,
+  type StoredCall,
+} from '../../../src/cluster/store';
 
 interface Line {
   id: string;
@@ -59,6 +64,8 @@ export class MemoryCalls implements CallStore {
 
   mark: CallStore['mark'] = (member, id, chipid, stage, mark) => {
     const call = this.#calls.get(id);
+    if (!call && !this.isSettled())
+      return Promise.reject(new StoreError('it may have lost the command', false));
     if (!call || (stage !== 'cancelled' && call.member !== member)) return Promise.resolve('moved');
     const known = this.#marks.get(`${id}/${chipid}`);
     if (known !== undefined && stage === 'cancelled') return Promise.resolve('late');

@@ -428,6 +428,16 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(await calls.mark('a', 'x', '7', 'begun', '"begun"'), 'written');
   });
 
+  it('says nothing of a command that it may have lost', async () => {
+    const { calls } = store;
+    await a.settle();
+    await calls.add('a', callOf('x'), 9);
+    await subject.wipe();
+    await assert.rejects(calls.mark('a', 'x', '7', 'begun', '"begun"'), { name: 'StoreError' });
+    await a.settle();
+    assert.equal(await calls.mark('a', 'x', '7', 'begun', '"begun"'), 'moved');
+  });
+
   it('has calls put back with their order and age after a loss', async () => {
     const { calls } = store;
     await subject.wipe();
