@@ -16,8 +16,9 @@ const start = (port: number, args: readonly string[] = [], env: NodeJS.ProcessEn
     env: { DEVICE_CLOUD_CLUSTER_DIR: temporaryFolder('cluster'), ...env },
   });
 
+/** Nothing of it is there before the flows have started. */
 interface Fleet {
-  devices: { channel: { state: string } | null }[];
+  devices?: { channel: { state: string } | null }[];
   cluster?: { processes: number };
 }
 
@@ -49,23 +50,28 @@ describe('npm run cluster', () => {
 
   it('starts three Node-RED that share the devices, prints their addresses, and ends all of it', async () => {
     const demo = start(await freePort());
-    await demo.up();
-    const members = [...demo.log().matchAll(/(http:\S+?\/) +process (\d+)/g)];
-    const editors = members.map(([, editor = '']) => editor);
-    const pids = members.map(([, , pid]) => Number(pid));
-    assert.equal(editors.length, 3);
-    const connected = ({ devices }: Fleet): number =>
-      devices.filter(({ channel }) => channel?.state === 'connected').length;
-    await until(async () => {
-      const fleets = await Promise.all(editors.map(fleet));
-      const shares = fleets.map(connected);
-      return (
-        fleets.every(({ cluster }) => cluster?.processes === 3) &&
-        shares.every((share) => share > 0) &&
-        shares.reduce((sum, share) => sum + share) === DEVICES
-      );
-    }, 'the devices are shared by three processes');
-    demo.interrupt();
+    let pids: number[] = [];
+    try {
+      await demo.up();
+      const members = [...demo.log().matchAll(/(http:\S+?\/) +process (\d+)/g)];
+      const editors = members.map(([, editor = '']) => editor);
+      pids = members.map(([, , pid]) => Number(pid));
+      assert.equal(editors.length, 3);
+      const connected = ({ devices = [] }: Fleet): number =>
+        devices.filter(({ channel }) => channel?.state === 'connected').length;
+      await until(async () => {
+        const fleets = await Promise.all(editors.map(fleet));
+        const shares = fleets.map(connected);
+        return (
+          fleets.every(({ cluster }) => cluster?.processes === 3) &&
+          shares.every((share) => share > 0) &&
+          shares.reduce((sum, share) => sum + share) === DEVICES
+        );
+      }, 'the devices are shared by three processes');
+    } finally {
+      // It would keep this process, too, if something has failed.
+      demo.interrupt();
+    }
     assert.equal(await demo.ended, 'exit code 0');
     await until(() => !pids.some(isAlive), 'all have ended');
   });
