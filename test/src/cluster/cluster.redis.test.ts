@@ -8,6 +8,7 @@ import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, startSentinel, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { manual } from '../support/manual';
+import { redisCli } from './redis-cli';
 
 const DEVICES = Array.from({ length: 60 }, (_, index) => String(1000 + index));
 
@@ -155,6 +156,16 @@ describe('a cluster on a real server', () => {
   });
 });
 
+/** Whether a hash of an engine has a value that ends with a text. */
+async function has(port: number, end: string): Promise<boolean> {
+  const keys = (await redisCli(port, 'KEYS', '*')).split('\n').slice(0, -1);
+  const values = await Promise.all(keys.map((key) => redisCli(port, 'HVALS', key).catch(() => '')));
+  return values
+    .join('')
+    .split('\n')
+    .some((value) => value.endsWith(end));
+}
+
 describe('a cluster behind Sentinels', () => {
   it('continues with the replica that replaces the primary', async () => {
     const primary = await startRedis();
@@ -171,6 +182,8 @@ describe('a cluster behind Sentinels', () => {
     await Promise.all(
       sentinels.map((sentinel) => sentinel.child.logged(/\+slave slave 127\.0\.0\.1/)),
     );
+    // It follows the primary in its own time.
+    await until(() => has(replica.port, 'here'), 'the replica has the position');
     primary.stop();
     await until(() => cluster.state === 'awaiting', 'its time is over');
     await shared(cluster);
