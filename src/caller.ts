@@ -89,15 +89,12 @@ export interface EachOptions<O> {
 
 /**
  * Reads the options of `callEach`.
- * @param usual the time-out in ms if they have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 export function readEachOptions<O extends CallOptions>(
   options: (O & { atOnce?: number }) | undefined,
-  usual: number,
 ): EachOptions<O> {
-  const limits = readLimits(options, usual);
-  readCommand(options, '');
+  const limits = readCommand(options, '');
   return readInput('options object', () => {
     const atOnce: unknown = options?.atOnce ?? AT_ONCE;
     if (!Number.isInteger(atOnce) || (atOnce as number) < 1)
@@ -134,32 +131,31 @@ export function readKeeper(keeper: PinKeeper): KeeperOptions {
 export const readDuration = (options: PulseOptions | undefined): number =>
   readInput('options object', () => parseDuration(options?.duration ?? 500));
 
-function commandOf(options: CommandOptions | undefined, path: string): DeviceLimits {
-  const { when = 'now', expires, replace = false } = options ?? {};
-  if (typeof replace !== 'boolean')
-    throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
-  if (!WHENS.includes(when))
-    throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
-  return {
-    seconds: readTimeout(options?.timeout, DEVICE_TIMEOUT) / 1000,
-    signal: parseSignal(options?.signal),
-    progress: readProgress(options),
-    semaphore: semaphoreOf(options),
-    when,
-    replace,
-    expires: durationOf(expires, 'The expiry', EXPIRES) / 1000,
-    origin: originOf(options),
-    path,
-  };
-}
-
 /**
  * Reads the options of a call to a device: those of {@link readLimits}, and `when`, `expires` and `replace`.
  * @param path of its request, or what stands for it
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */
-export const readCommand = (options: CommandOptions | undefined, path: string): DeviceLimits =>
-  readInput('options object', () => commandOf(options, path));
+export function readCommand(options: CommandOptions | undefined, path: string): DeviceLimits {
+  return readInput('options object', () => {
+    const { when = 'now', expires, replace = false } = options ?? {};
+    if (typeof replace !== 'boolean')
+      throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
+    if (!WHENS.includes(when))
+      throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
+    return {
+      seconds: readTimeout(options?.timeout, DEVICE_TIMEOUT) / 1000,
+      signal: parseSignal(options?.signal),
+      progress: readProgress(options),
+      semaphore: semaphoreOf(options),
+      when,
+      replace,
+      expires: durationOf(expires, 'The expiry', EXPIRES) / 1000,
+      origin: originOf(options),
+      path,
+    };
+  });
+}
 
 /**
  * Rejects `when` for a push that cannot wait for a device.

@@ -266,7 +266,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const devices = parseChipids(chipids);
     if (typeof call !== 'function')
       throw invalidInput(`call must be a function, but is ${show(call)}.`);
-    const { atOnce, limits, each } = readEachOptions(options, DEVICE_TIMEOUT);
+    const { atOnce, limits, each } = readEachOptions(options);
     // Fails without the keys, whether or not there are devices.
     void this.#caller.parts;
     const { arrivals } = this.#application.queues;

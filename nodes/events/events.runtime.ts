@@ -200,7 +200,10 @@ class EventsLife implements WatchListener {
     }
   }
 
-  /** The state before this start. No event waits for a store that is slow or broken: without the cluster, there is none. */
+  /**
+   * The state before this start. No event waits for a file or a context that is slow or broken. With a cluster all wait for it:
+   * there are none without it.
+   */
   async #readState({ cluster }: DeviceCloudClient): Promise<unknown> {
     const failed = (error: unknown): void => {
       const text = `The state cannot be kept: ${messageOf(error)}`;

@@ -38,7 +38,10 @@ interface Wish {
 
 const placeOf = ({ chipid, pin }: Pick<KeptPin, 'chipid' | 'pin'>): string => `${chipid}/${pin}`;
 
-/** Devices, and others: those that have left a group, which may have none by now. @throws what `read` throws if there are none */
+/**
+ * The devices of a group, and those that have left it.
+ * @param read returns the devices of the group. It throws if the group is empty, which counts only if nobody has left it
+ */
 function withOthers(others: readonly string[], read: () => string[]): string[] {
   if (others.length === 0) return read();
   try {

@@ -82,7 +82,7 @@ export class WantedPin {
   isDirty = false;
   /** How often it was set in vain. */
   #misses = 0;
-  /** What its keeper was told of. */
+  /** The code of the error that its keeper was told last. */
   #failure: ErrorCode | undefined;
 
   constructor(

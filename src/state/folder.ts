@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { isObject } from '../util/object';
 import { Journal, setAside } from './journal';
-import { FolderLock, type LockOwner } from './lock';
+import { codeOf, FolderLock, type LockOwner } from './lock';
 
 /** The port: one value that survives a restart. */
 export interface KeptValue {
@@ -62,9 +62,6 @@ const PASSING = new Set(['EAGAIN', 'EBUSY', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM',
 /** What a process that was killed while it wrote has left behind. */
 const UNFINISHED = /^lock\.|\.jsonl?\.\d+$/;
 
-const codeOf = (error: unknown): string =>
-  isObject(error) && typeof error['code'] === 'string' ? error['code'] : '';
-
 /** What the system says, without the name of its call. */
 const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split(',', 1)[0] ?? '';
@@ -103,7 +100,7 @@ export const fileNameOf = (id: string): string =>
 /** Why what is in a file does not survive a restart. */
 const unusable = (what: string, path: string, error: unknown): string =>
   `Not kept over a restart: ${what}. ${path} cannot be used (${reasonOf(error)}), and is left as it is. ` +
-  `${adviceOf(error) ?? 'Mend it or move it away, and restart Node-RED'}.`;
+  `${adviceOf(error) ?? 'Repair it or move it away, and restart Node-RED'}.`;
 
 /**
  * What one application keeps over a restart, in a folder of its own, which one process at a time uses. Values are whole

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import writeFileAtomic from 'write-file-atomic';
-import { isObject } from '../util/object';
+import { codeOf } from './lock';
 
 /** The first line of each journal. */
 const HEADER = '{"format":"device-cloud-journal","version":1}\n';
@@ -141,9 +141,8 @@ export class Journal {
         return whole;
       }
     } catch (error) {
-      const code = isObject(error) && error['code'];
-      if (code === 'ENOENT') return undefined;
-      if (code !== 'EISDIR') throw error;
+      if (codeOf(error) === 'ENOENT') return undefined;
+      if (codeOf(error) !== 'EISDIR') throw error;
     }
     await setAside(this.#path, log);
     return undefined;

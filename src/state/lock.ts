@@ -30,7 +30,9 @@ interface LockOptions {
 /** The namespace of the processes that are in no container, on every Linux. */
 const NO_CONTAINER = 'pid:[4026531836]';
 
-const codeOf = (error: unknown): unknown => isObject(error) && error['code'];
+/** The code of an error of the system; empty if it has none. */
+export const codeOf = (error: unknown): string =>
+  isObject(error) && typeof error['code'] === 'string' ? error['code'] : '';
 
 /** This process. */
 export async function thisProcess(): Promise<LockOwner> {

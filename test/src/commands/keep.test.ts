@@ -14,6 +14,14 @@ describe('a pin that is kept', () => {
   });
   afterEach(() => world.pins.close());
 
+  /** The device shows itself ten times. */
+  const uploadEachMinute = async (): Promise<void> => {
+    for (let uploads = 0; uploads < 10; uploads++) {
+      await world.pass(60);
+      world.channels.upload('1');
+    }
+  };
+
   it('is set at once, and believed when it was read back', async () => {
     assert.equal(await world.keep('1', 5, 1), 'pending');
     assert.deepEqual(world.take(), { calls: ['1 5=1', '1 read'], states: ['1/5 1 1 kept'] });
@@ -107,10 +115,7 @@ describe('a pin that is kept', () => {
       const device = world.device('1');
       device.refusal = refusal;
       await world.keep('1', 5, 1);
-      for (let uploads = 0; uploads < 10; uploads++) {
-        await world.pass(60);
-        world.channels.upload('1');
-      }
+      await uploadEachMinute();
       const { calls, states } = world.take();
       assert.equal(calls.filter((call) => call === '1 5=1').length, 3);
       assert.deepEqual(states, [`1/5 ${refusal}`, '1/5 1 0 differs']);
@@ -122,10 +127,7 @@ describe('a pin that is kept', () => {
   it('that a gateway does not set although its device answers is left alone, too, until it was offline', async () => {
     world.device('1').refusal = 'GATEWAY';
     await world.keep('1', 5, 1);
-    for (let uploads = 0; uploads < 10; uploads++) {
-      await world.pass(60);
-      world.channels.upload('1');
-    }
+    await uploadEachMinute();
     assert.deepEqual(world.take().states, ['1/5 1 0 differs']);
     world.device('1').refusal = undefined;
     world.list.online = [];
@@ -135,13 +137,10 @@ describe('a pin that is kept', () => {
     assert.deepEqual(world.take().states, ['1/5 1 0 pending', '1/5 1 1 kept']);
   });
 
-  it('for which the keys are wrong stays pending, and the error is told once', async () => {
+  it('stays pending while the keys are wrong, and the error is told once', async () => {
     world.device('1').refusal = 'UNAUTHORIZED';
     await world.keep('1', 5, 1);
-    for (let uploads = 0; uploads < 10; uploads++) {
-      await world.pass(60);
-      world.channels.upload('1');
-    }
+    await uploadEachMinute();
     assert.deepEqual(world.take().states, ['1/5 UNAUTHORIZED']);
     world.device('1').refusal = undefined;
     await world.pass(600);

@@ -118,7 +118,7 @@ describe('kept values', () => {
     assert.equal(
       value.problem,
       `Not kept over a restart: the pins to keep. ${join(path, 'a.json')} cannot be used (ELOOP: too many symbolic links ` +
-        'encountered), and is left as it is. Mend it or move it away, and restart Node-RED.',
+        'encountered), and is left as it is. Repair it or move it away, and restart Node-RED.',
     );
     assert.equal(await folder.journal('c', 'waiting commands'), undefined);
     assert.match(lines.join(), /^Not kept over a restart: waiting commands\. .*c\.jsonl cannot/);
