@@ -220,7 +220,7 @@ export function partsOf(paths) {
 
 /** Counts of a finished step; a mocha that broke off before its end counts as a failure. */
 export function readCounts({ counts }) {
-  if (!existsSync(counts)) return { passed: 0, failed: 1 };
-  const { passes, failures, pending } = JSON.parse(readFileSync(counts, 'utf8'));
-  return { passed: passes, failed: failures + pending };
+  if (!existsSync(counts)) return { passed: 0, failed: 1, names: [] };
+  const { passes, failures, pending, failed } = JSON.parse(readFileSync(counts, 'utf8'));
+  return { passed: passes, failed: failures + pending, names: failed };
 }

@@ -52,14 +52,18 @@ const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', '
 const LANES = { built: 5, packed: 4 };
 
 const total = { passed: 0, failed: 0, skipped: 0 };
+/** What failed, said once more at the end: the log of a run is long, and often only its end is kept. */
+const failures = [];
 
 /** A failed step that is no test counts as one failure, so that the last line never looks well. */
 async function check(step, { quiet = false } = {}) {
   if (!quiet) headline(step.name);
   const result = await runStep(step, { quiet });
-  const counts = step.counts ? readCounts(step) : { passed: 0, failed: 0 };
+  const counts = step.counts ? readCounts(step) : { passed: 0, failed: 0, names: [] };
   if (!result.ok) counts.failed ||= 1;
   if (counts.failed > 0) result.ok = false;
+  const lines = counts.names.length > 0 || result.ok ? counts.names : [result.output.slice(-1000)];
+  failures.push(...lines.map((line) => `${step.name}: ${line}`));
   total.passed += counts.passed;
   total.failed += counts.failed;
   report(result, { quiet, always: step.counts !== undefined });
@@ -242,5 +246,6 @@ try {
 }
 if (total.passed === 0) total.failed ||= 1;
 if (total.failed > 0) process.exitCode = 1;
+if (failures.length > 0) console.log(`\nFailed:\n- ${failures.slice(0, 20).join('\n- ')}`);
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);
