@@ -235,7 +235,10 @@ class ActionLife<C extends object, K extends string> {
     const onProgress = (progress: RequestProgress): void =>
       this.#status.progress(arrival, progress);
     const { keeper } = app;
-    const onKept = (kept: KeptCommands): void => void (arrival.kept = kept);
+    const onKept = (kept: KeptCommands): void => {
+      arrival.kept = kept;
+      kept.onChange = () => this.#status.refresh();
+    };
     const perform = (client: DeviceCloudClient): Promise<Outcome> => {
       const types = this.#types;
       const call = {
@@ -252,7 +255,10 @@ class ActionLife<C extends object, K extends string> {
         keeper,
         onKept,
       };
-      if (arrival.goOn && arrival.kept) return arrival.goOn(call, arrival.kept);
+      if (arrival.goOn && arrival.kept) {
+        onKept(arrival.kept);
+        return arrival.goOn(call, arrival.kept);
+      }
       if (action.perform) return action.perform(call);
       if (!action.plan) throw new Error('The node has neither a plan nor anything to perform.');
       return performPlan(call, action.plan(call));

@@ -165,6 +165,11 @@ export class CallStatus {
     this.#line.updateLater(this.#status);
   }
 
+  /** A call may be kept by now, or no more. */
+  refresh(): void {
+    if (this.#calls.size > 0) this.#line.updateLater(this.#status);
+  }
+
   succeed(call: ShownCall): void {
     this.#calls.delete(call);
     if (this.#calls.size === 0) this.#line.show(this.#idle());

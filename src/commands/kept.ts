@@ -107,6 +107,7 @@ export class KeptCalls {
     await store.abandon();
     for (const each of this.saved) {
       each.isKept = false;
+      each.onChange?.();
       this.lost(each);
     }
     this.saved.clear();
@@ -153,6 +154,8 @@ export class KeptCommands {
   wait: Wait | undefined;
   /** Whether they survive the process. */
   isKept = false;
+  /** Is called when it is kept no more, or again, while its commands wait. */
+  onChange: (() => void) | undefined;
   /** Whether its caller has let go of it, and another one may take it. */
   isDetached = false;
   readonly #calls: KeptCalls;
@@ -216,6 +219,7 @@ export class KeptCommands {
     } catch {
       // Others have taken its room.
     }
+    if (this.isKept) this.onChange?.();
     return this.isKept;
   }
 

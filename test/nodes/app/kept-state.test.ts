@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -151,6 +152,20 @@ describe('a node whose state cannot be written while it runs', () => {
     await shows('events', '3/3');
     await shows('history', undefined);
     await until(() => Object.values(files).every(isKept), 'all is written again');
+  });
+
+  it('shows it while a command waits, until that is kept again', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push', { when: 'upload' })]);
+    post('push', { chipid, payload: 'kept' });
+    await shows('push', 'status.awaiting-device');
+    // Without its lock the folder cannot be written.
+    const lock = join(dirname(commandsFile), 'lock');
+    renameSync(lock, `${lock}-away`);
+    post('push', { chipid, payload: 'not kept' });
+    await shows('push', 'status.not-kept');
+    renameSync(`${lock}-away`, lock);
+    await shows('push', 'status.awaiting-device');
   });
 });
 

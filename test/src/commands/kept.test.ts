@@ -182,7 +182,10 @@ describe('a waiting command that is kept', () => {
     const ended = add('a');
     wait(ended);
     wait(add('b', ['2']));
-    wait(add('c', ['3']));
+    const waiting = add('c', ['3']);
+    const changes: boolean[] = [];
+    waiting.onChange = () => changes.push(waiting.isKept);
+    wait(waiting);
     await until(async () => (await world.commands.list()).length === 3, 'all wait');
     const { mark, add: write } = store;
     const full = (): Promise<never> => Promise.reject(new Error('ENOSPC'));
@@ -201,6 +204,7 @@ describe('a waiting command that is kept', () => {
       found.map(({ call, marks }) => [call.what(), ...marks]),
       [['b', ['2', 'begun']], ['c']],
     );
+    assert.deepEqual(changes, [false, true]);
     world.close();
   });
 
