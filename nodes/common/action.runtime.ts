@@ -10,9 +10,9 @@ import {
 import { notConfigured } from '../../src/input';
 import type { Action, ActionNode, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
-import { performPlan, readKept, selectionOf } from './device-call';
+import { deviceIn, performPlan, readKept, selectionOf } from './device-call';
 import { DeviceTypes } from './device-types';
-import { asError, closed, messageOf, toProblem } from './errors';
+import { asError, closed, closedMeanwhile, messageOf, toProblem } from './errors';
 import { isInFlows } from './kept';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
 import { withDefaults, type TypedConfig } from './shared.config';
@@ -23,10 +23,6 @@ type Done = (error?: Error) => void;
 
 /** Stands on the message of a call that is given back, until its node has it. */
 const RESUMED = Symbol('resumed');
-
-/** The error for a call that a close has interrupted: its outcome is unknown. */
-const closedMeanwhile = (): DeviceCloudError =>
-  new DeviceCloudError('CONNECTION_LOST', 'The node was closed before the call had ended.');
 
 /**
  * Makes the run time of an action node. All that action nodes share is here: config node, inputs in the order of
@@ -57,6 +53,8 @@ class Arrival {
   /** Whether reading its inputs has begun; false while a sequential node makes it wait. */
   hasBegun = false;
   isOver = false;
+  /** The chip number, as it came. */
+  chipid: unknown;
   /** The call whose commands may wait. */
   kept: KeptCommands | undefined;
   /** Of a message that was kept. */
@@ -164,7 +162,7 @@ class ActionLife<C extends object, K extends string> {
       // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
       setImmediate(() => {
         for (const arrival of this.#open)
-          if (arrival.hasBegun) this.#fail(arrival, closedMeanwhile());
+          if (arrival.hasBegun) this.#fail(arrival, closedMeanwhile(this.#deviceOf(arrival)));
         setImmediate(done);
       });
     });
@@ -208,7 +206,7 @@ class ActionLife<C extends object, K extends string> {
   /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
   #outcomeOf(arrival: Arrival): Promise<Outcome> {
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
-    this.#throwIfClosed();
+    this.#throwIfClosed(arrival);
     const { msg } = arrival;
     if (arrival.goOn) return this.#perform(arrival, {} as InputValues<K>);
     if (msg['cancel'] !== undefined && this.action.waits?.(this.config)) return this.#cancel(msg);
@@ -227,7 +225,8 @@ class ActionLife<C extends object, K extends string> {
   }
 
   #perform(arrival: Arrival, inputs: InputValues<K>): Promise<Outcome> {
-    this.#throwIfClosed();
+    arrival.chipid = (inputs as { chipid?: unknown }).chipid;
+    this.#throwIfClosed(arrival);
     const { RED, node, config, action } = this;
     const { msg } = arrival;
     const app = this.#app;
@@ -275,7 +274,9 @@ class ActionLife<C extends object, K extends string> {
       return;
     }
     const { msg, send } = arrival;
-    const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
+    const isClosed = this.#closing.signal.aborted;
+    const error =
+      outcome.error ?? (isClosed ? closedMeanwhile(this.#deviceOf(arrival)) : undefined);
     if (error) {
       this.#fail(arrival, error, outcome.always && 'set' in outcome ? outcome.set : undefined);
       return;
@@ -298,7 +299,7 @@ class ActionLife<C extends object, K extends string> {
     try {
       // Node-RED passes messages on in the next turn, and drops them if it is stopped before.
       await nextTurn();
-      if (this.#closing.signal.aborted) throw closedMeanwhile();
+      if (this.#closing.signal.aborted) throw closedMeanwhile(this.#deviceOf(arrival));
       sent();
       this.#end(arrival);
     } catch (error) {
@@ -346,8 +347,14 @@ class ActionLife<C extends object, K extends string> {
     if (this.#open.size === 0) this.#onAllOver?.();
   }
 
-  #throwIfClosed(): void {
-    if (this.#closing.signal.aborted) throw closed();
+  #throwIfClosed(arrival: Arrival): void {
+    if (this.#closing.signal.aborted) throw closed(this.#deviceOf(arrival));
+  }
+
+  /** The device of a message that is about a single one. */
+  #deviceOf({ kept, chipid }: Arrival): string | undefined {
+    const [first, ...others] = kept?.call.chipids ?? [];
+    return deviceIn(this.config, others.length === 0 ? (first ?? chipid) : undefined);
   }
 
   /** Waits for the inputs of a message and of the messages before it. */

@@ -89,6 +89,16 @@ function readDevice(config: object, value: unknown): string {
   return parseChipid(value);
 }
 
+/** The device of a message that is about a single one; undefined if it is not, or has an invalid number. */
+export function deviceIn(config: object, value: unknown): string | undefined {
+  if ((config as Partial<DeviceConfig>).chipidType === 'group') return undefined;
+  try {
+    return parseChipid(value);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Adds the device's name and its row of the book to the fields of a message about it, unless the message has its own. */
 export function addName(
   fields: CallFields,
@@ -258,15 +268,17 @@ export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
 
 /** Makes a call whose commands may wait after those of earlier times, unless the node closes before these are known. */
 function inOrder(
-  { keeper, signal }: AnyCall,
-  { options }: Plan,
+  { keeper, signal, config }: AnyCall,
+  { options, device }: Plan,
   make: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const ready = options?.when === undefined ? undefined : keeper?.ready;
   if (!ready) return make();
   return new Promise<void>((resolve, reject) => {
     void ready.then(resolve);
-    signal.addEventListener('abort', () => reject(closed()), { once: true });
+    signal.addEventListener('abort', () => reject(closed(deviceIn(config, device))), {
+      once: true,
+    });
   }).then(make);
 }
 

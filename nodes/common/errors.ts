@@ -26,6 +26,19 @@ export const noQueue = (): DeviceCloudError =>
     "The application has no cluster, and so no queue. Choose one in the application's configuration.",
   );
 
-/** The error of a message for which nothing was sent before the node closed. */
-export const closed = (): DeviceCloudError =>
-  new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');
+const forDevice = (chipid: string | undefined): string =>
+  chipid === undefined ? '' : ` for device ${chipid}`;
+
+/** The error of a message for which nothing was sent before the node closed. @param chipid if it is about one device */
+export const closed = (chipid?: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'UNREACHABLE',
+    `Nothing was sent${forDevice(chipid)}, since the node was closed.`,
+  );
+
+/** The error for a call that a close has interrupted: its outcome is unknown. @param chipid as of {@link closed} */
+export const closedMeanwhile = (chipid?: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'CONNECTION_LOST',
+    `The node was closed before the call${forDevice(chipid)} had ended.`,
+  );

@@ -9,7 +9,7 @@ import type {
 } from '../../src/for-nodes';
 import { parseChipid, parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
-import { addName, chipidsOf, isForMany } from '../common/device-call';
+import { addName, chipidsOf, deviceIn, isForMany } from '../common/device-call';
 import { resolvePin, type DeviceType } from '../common/device-types';
 import { closed, messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
@@ -129,7 +129,7 @@ export class KeptByNode {
     types,
   }: ActionCall<GpioConfig, string>): Promise<Outcome> {
     await this.#reading;
-    this.#closing.signal.throwIfAborted();
+    this.#throwIfClosed(config, inputs);
     // It may be missing, if what was kept cannot be read.
     this.#client = client;
     const since = Date.now();
@@ -142,7 +142,7 @@ export class KeptByNode {
     // All are read before anything is sent.
     const wishes = withOthers(others, read).map(wishOf);
     await this.#write(client, wishes);
-    this.#closing.signal.throwIfAborted();
+    this.#throwIfClosed(config, inputs);
     const pins = await Promise.all(
       wishes.map(({ chipid, pin, level }) => client.keepPin(chipid, pin, level, this.#keeper)),
     ).finally(() => this.#written(wishes));
@@ -153,6 +153,10 @@ export class KeptByNode {
       return Object.assign(own, fieldsOf(each, client, own));
     });
     return { messages };
+  }
+
+  #throwIfClosed(config: GpioConfig, { chipid }: { chipid?: unknown }): void {
+    if (this.#closing.signal.aborted) throw closed(deviceIn(config, chipid));
   }
 
   /** The devices whose pin this node keeps. */
@@ -187,7 +191,7 @@ export class KeptByNode {
 
   /** @param removed whether the node is gone: then nothing is wanted any more */
   close(removed: boolean): void {
-    this.#closing.abort(closed());
+    this.#closing.abort();
     this.#endReading();
     this.#last = this.#snapshot();
     const all = this.#client?.pins.saved(this.#keeper).length ?? 0;

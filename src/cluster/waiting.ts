@@ -293,7 +293,7 @@ class AppCalls implements WaitingStore {
         if (error instanceof StoreError && error.uncertain) this.#doubtful.add(id);
         if (age !== undefined) throw error;
         const reason = error instanceof Error ? error.message : String(error);
-        const why = `the command was to wait, and the cluster cannot be reached (${reason})`;
+        const why = `the command was to wait, and the cluster cannot be reached (${reason}).`;
         if (!this.#doubtful.has(id)) throw new DeviceCloudError('UNREACHABLE', `Not sent: ${why}`);
         // It may have arrived, and another process would send it if this one ends.
         if (this.#cluster.state === 'closed' || performance.now() - began > AGAIN) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DeviceCloudError, isDeviceCloudError } from '../errors';
+import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
 import type {
   Added,
   FoundCall,
@@ -30,6 +30,15 @@ export interface NewCall {
 
 /** When the commands of a call began to wait. */
 export type Wait = Pick<KeptCall, 'path' | 'when' | 'since' | 'until'>;
+
+/** The error of one command of a call that could not be kept. */
+const ofDevice = (error: unknown, chipid: string): unknown =>
+  isDeviceCloudError(error)
+    ? new DeviceCloudError(
+        error.code,
+        `${withoutCode(error)} The command to ${deviceTitle(chipid)} ${error.uncertain ? 'may have begun' : 'never began'}.`,
+      )
+    : error;
 
 interface KeptCallsOptions {
   /** @returns undefined if nothing can be kept */
@@ -189,7 +198,10 @@ export class KeptCommands {
    */
   async save(wait: Wait, chipid: string): Promise<void> {
     this.wait ??= wait;
-    const added = await (this.#saving ??= this.#save(this.wait));
+    const saving = (this.#saving ??= this.#save(this.wait));
+    const added = await saving.catch((error: unknown) => {
+      throw ofDevice(error, chipid);
+    });
     if (added?.full.includes(chipid))
       throw queueFull(
         deviceTitle(chipid),
@@ -307,7 +319,7 @@ export class KeptCommands {
       if (store && store.bytes > MAX_BYTES) {
         throw new DeviceCloudError(
           'QUEUE_FULL',
-          `Waiting commands take ${MAX_BYTES / 2 ** 20} MiB already. Nothing was sent. ${FEWER}`,
+          `Waiting commands take ${MAX_BYTES / 2 ** 20} MiB already. ${FEWER}`,
         );
       }
       this.isKept = store !== undefined;
@@ -315,7 +327,7 @@ export class KeptCommands {
       const added = await store?.add(this.id, this.#toKeep(wait), new Map(this.marks));
       if (added?.order === 0) {
         this.moved();
-        throw notSent(this.call.chipids[0] ?? '', TAKEN_OVER);
+        throw new DeviceCloudError('UNREACHABLE', `Not sent: ${TAKEN_OVER}.`);
       }
       if (added) this.order = added.order;
       this.#calls.follow(this.order);

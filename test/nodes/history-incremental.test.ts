@@ -117,7 +117,7 @@ describe('the history node, for new records only', () => {
     nodeRed.hooks.add('onSend.closes', () => void setImmediate(() => void history.close(false)));
     try {
       const { error } = await send('history', { chipid });
-      assert.match(String(error), /closed before the call had ended/);
+      assert.match(String(error), /closed before the call for device 10000001 had ended/);
     } finally {
       nodeRed.hooks.remove('onSend.closes');
     }

@@ -26,6 +26,7 @@ describe('a redeploy', () => {
     await deploy([cloudApp(cloud), node('reboot')], 'nodes');
     assert.equal(journal.endings.length, 50);
     assert.deepEqual(statusesOf('push'), statuses, 'a node that is gone shows no status');
+    for (const { error } of journal.endings) assert.match(String(error), /device 10000001/);
     assert.deepEqual(new Set(codes()), new Set(['CONNECTION_LOST', 'UNREACHABLE']));
     assert.equal(codes().filter((code) => code === 'UNREACHABLE').length, 49);
     const lines = journal.logs.filter(({ id }) => id === 'push').map(({ msg }) => msg);

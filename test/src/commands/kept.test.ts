@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeptCalls, type KeptCommands } from '../../../src/commands/kept';
+import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { Journal } from '../../../src/state/journal';
 import { JournalStore, type Mark } from '../../../src/state/waiting-store';
 import type { When } from '../../../src/types';
@@ -36,6 +37,10 @@ describe('a waiting command that is kept', () => {
       calls.add({ chipids, node: 'n', what: () => what });
     return { journal, store, calls, world, wait, add };
   }
+  const messages = async (fates: ReturnType<Awaited<ReturnType<typeof start>>['wait']>) =>
+    (await Promise.allSettled(fates.map(({ promise }) => promise))).map((end) =>
+      end.status === 'rejected' ? (end.reason as Error).message : 'sent',
+    );
   const names = (found: readonly KeptCommands[]) => found.map(({ call }) => call.what());
 
   beforeEach(async () => {
@@ -217,6 +222,25 @@ describe('a waiting command that is kept', () => {
     const { message } = await failure(fate!.promise, 'UNREACHABLE');
     assert.match(message, /Not sent/);
     assert.deepEqual(world.started, []);
+    world.close();
+  });
+
+  it('of several devices that cannot be kept names its own device', async () => {
+    const { world, wait, add, store } = await start();
+    const refused = (code: ErrorCode): Promise<never> =>
+      Promise.reject(new DeviceCloudError(code, 'The cluster is away.'));
+    store.add = () => refused('UNREACHABLE');
+    const ends = await messages(wait(add('a', ['1', '2'])));
+    assert.deepEqual(ends, [
+      'UNREACHABLE: The cluster is away. The command to device 1 never began.',
+      'UNREACHABLE: The cluster is away. The command to device 2 never began.',
+    ]);
+    store.add = () => refused('CONNECTION_LOST');
+    const [perhaps] = await messages(wait(add('b')));
+    assert.match(perhaps!, /The command to device 1 may have begun\.$/);
+    Object.defineProperty(store, 'bytes', { value: Infinity });
+    const [large] = await messages(wait(add('c')));
+    assert.match(large!, /^QUEUE_FULL: .* The command to device 1 never began\.$/);
     world.close();
   });
 
