@@ -40,13 +40,26 @@ const HASH_LENGTH = 12;
 export const REPLACEMENT = '\ufffd';
 /** No well-formed text begins with it, so bytes that are not text cannot be confused with one. */
 const NOT_TEXT = '\ud800';
+/** The same for the hash of a long text. */
+const HASHED = '\ud804';
 
-/** A hash, since keys are saved with positions, and no body may be. What is empty stays so. */
-const textKey = (text: string): string =>
-  text === '' ? '' : hash('sha256', text, 'base64').slice(0, HASH_LENGTH);
+const hashOf = (text: string): string => hash('sha256', text, 'base64').slice(0, HASH_LENGTH);
+
+/** A short text is its own key: each hash costs most of a microsecond. */
+const textKey = (text: string): string => (text.length <= MAX_TEXT ? text : HASHED + hashOf(text));
+
+/** The same for a part of a text, which would keep the whole text in memory. */
+const partKey = (part: string): string => textKey(Buffer.from(part, 'utf8').toString('utf8'));
 
 const bytesKey = (bytes: Buffer): string =>
   isUtf8(bytes) ? textKey(bytes.toString('utf8')) : NOT_TEXT + textKey(bytes.toString('base64'));
+
+/** A key as it is saved, a hash: positions contain no body. What is empty stays so. */
+export function savedKey(key: string): string {
+  if (key === '') return '';
+  if (key.startsWith(NOT_TEXT)) return NOT_TEXT + savedKey(key.slice(1));
+  return key.startsWith(HASHED) ? key.slice(1) : hashOf(key);
+}
 
 /** What any of the usual languages takes for white space: which of them wrote the history is unknown. */
 const isSpace = (code: number): boolean =>
@@ -72,35 +85,42 @@ function untag(text: string): string {
   return comma < 0 ? text : trim(text.slice(comma + 1).replaceAll(',', ''));
 }
 
-type Keys = Readonly<Record<HistoryForm, string>>;
+/** `isSaved`: what {@link savedKey} makes of them, which an earlier run has saved. */
+type Keys = Record<HistoryForm, string> & { readonly isSaved?: true };
 
 /**
- * What an upload that arrived looks like in each form, as hashes. Equal keys mean equal bodies. Of a short text, only the
- * text is kept, since there may be a million of them and few are ever compared in another form.
+ * What an upload that arrived looks like in each form. Equal keys mean equal bodies. Of a short text, only the text is
+ * kept, since there may be a million of them and few are ever compared in another form.
  */
 export class BodyKeys {
   readonly #of: string | Keys;
   #saved: string | undefined;
 
   /** @param of a short text, or its keys */
-  constructor(of: string | Keys) {
+  constructor(of: string | Keys, saved?: string) {
     this.#of = of;
+    this.#saved = saved;
+  }
+
+  /** Whether an earlier run has saved it: then it equals no record before {@link restore}. */
+  get isSaved(): boolean {
+    return typeof this.#of !== 'string' && this.#of.isSaved === true;
   }
 
   get text(): string {
-    return typeof this.#of === 'string' ? textKey(this.#of) : this.#of.text;
+    return typeof this.#of === 'string' ? this.#of : this.#of.text;
   }
 
   get trimmed(): string {
-    return typeof this.#of === 'string' ? textKey(trim(this.#of)) : this.#of.trimmed;
+    return typeof this.#of === 'string' ? trim(this.#of) : this.#of.trimmed;
   }
 
   get tagged(): string {
-    return typeof this.#of === 'string' ? textKey(bareBody(this.#of)) : this.#of.tagged;
+    return typeof this.#of === 'string' ? bareBody(this.#of) : this.#of.tagged;
   }
 
   get base64(): string {
-    return typeof this.#of === 'string' ? textKey(this.#of) : this.#of.base64;
+    return typeof this.#of === 'string' ? this.#of : this.#of.base64;
   }
 
   /** Whether it is text: then it shows how texts are written, while binary data may be in Base64 anywhere. */
@@ -113,9 +133,10 @@ export class BodyKeys {
     return typeof this.#of === 'string' ? this.#of : undefined;
   }
 
-  /** The same with all keys made, to be compared many times: each hash costs most of a microsecond. */
-  hashed(): BodyKeys {
-    return typeof this.#of === 'string' ? new BodyKeys(textKeys(this.#of)) : this;
+  /** Replaces its saved keys by those of records. @param keys of records, by what is saved of them */
+  restore(keys: ReadonlyMap<string, string>): void {
+    if (typeof this.#of === 'string') return;
+    for (const form of FORMS) this.#of[form] = keys.get(this.#of[form]) ?? this.#of[form];
   }
 
   /** Joins the keys to one text, to be saved: it does not contain the body. */
@@ -124,22 +145,12 @@ export class BodyKeys {
   }
 
   #join(): string {
-    const keys = typeof this.#of === 'string' ? textKeys(this.#of) : this.#of;
-    let joined = keys.text;
+    const { text } = this;
+    let joined = savedKey(text);
     for (const form of SAVED_FORMS)
-      if (keys[form] !== keys.text) joined += SAVED[form] + keys[form];
+      if (this[form] !== text) joined += SAVED[form] + savedKey(this[form]);
     return joined;
   }
-}
-
-/** The keys of a text, with no hash made twice: of most uploads they are equal. */
-function textKeys(written: string): Keys {
-  const text = textKey(written);
-  const bare = trim(written);
-  const trimmed = bare === written ? text : textKey(bare);
-  const plain = untag(bare);
-  const tagged = plain === bare ? trimmed : textKey(plain);
-  return { text, trimmed, tagged, base64: text };
 }
 
 /** The keys of an upload that arrived. */
@@ -147,8 +158,13 @@ export function arrivalKeys(body: Buffer): BodyKeys {
   const written = body.toString('utf8');
   const isWhole = !written.includes(REPLACEMENT) || isUtf8(body);
   if (isWhole && written.length <= MAX_TEXT) return new BodyKeys(written);
-  const keys = textKeys(written);
-  return new BodyKeys(isWhole ? keys : { ...keys, base64: bytesKey(body) });
+  const text = textKey(written);
+  const bare = trim(written);
+  // No hash is made twice: of most uploads they are equal.
+  const trimmed = bare === written ? text : partKey(bare);
+  const plain = untag(bare);
+  const tagged = plain === bare ? trimmed : partKey(plain);
+  return new BodyKeys({ text, trimmed, tagged, base64: isWhole ? text : bytesKey(body) });
 }
 
 /** The key of a record's body; undefined if it cannot be in this form. Texts are compared without what a form may drop. */
@@ -204,12 +220,12 @@ const SAVED_FORMS = ['trimmed', 'tagged', 'base64'] as const;
 /** Splits what {@link BodyKeys.join} has returned. */
 export function splitKeys(saved: string): BodyKeys {
   const [text = '', ...others] = saved.split(MARK);
-  const keys = { text, trimmed: text, tagged: text, base64: text };
+  const keys = { text, trimmed: text, tagged: text, base64: text, isSaved: true as const };
   for (const other of others) {
     const form = SAVED_FORMS.find((each) => other.startsWith(SAVED[each]));
     if (form) keys[form] = other.slice(1);
   }
-  return new BodyKeys(keys);
+  return new BodyKeys(keys, saved);
 }
 
 /** A body without all that some form of text may leave out: the same in each of these forms. */

@@ -121,7 +121,7 @@ export class HistoryRecord {
     const { body } = this;
     if (body === undefined) return undefined;
     if (form === 'text') return (this.#text ??= recordKey(body, form));
-    // One hash does for both: most bodies have no white space at their ends.
+    // One key does for both: most bodies have no white space at their ends.
     if (form !== 'base64')
       return (this.#trimmed ??= isTrimmed(body) ? this.key('text') : recordKey(body, form));
     this.#base64 ??= recordKey(body, form) ?? false;

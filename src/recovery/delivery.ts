@@ -1,4 +1,4 @@
-import { arrivalKeys, FORMS, type BodyKeys } from '../history/form';
+import { arrivalKeys, FORMS, savedKey, type BodyKeys } from '../history/form';
 import { HistoryRecord } from '../history/record';
 import { isDeviceCloudError } from '../errors';
 import type { Upload } from '../types';
@@ -45,7 +45,7 @@ export class Delivery {
   #closed = false;
   /** Arrivals of this device that are counted in the application's budget. */
   #counted = 0;
-  /** Texts of the records that were recovered last, as arrivals have them, and how often. */
+  /** Of the records that were recovered last, what is saved of their keys, and how often: hashes keep no text. */
   #recent: Map<string, number> | undefined;
   #recentUntil = 0;
 
@@ -142,7 +142,7 @@ export class Delivery {
     if (now >= this.#recentUntil) this.#recent = undefined;
     if (keys.length === 0) return;
     const recent = (this.#recent ??= new Map<string, number>());
-    for (const key of keys) recent.set(key, (recent.get(key) ?? 0) + 1);
+    for (const key of keys.map(savedKey)) recent.set(key, (recent.get(key) ?? 0) + 1);
     while (recent.size > MOST_RECENT) recent.delete(recent.keys().next().value as string);
     this.#recentUntil = now + ANNOUNCED_WITHIN;
   }
@@ -237,9 +237,8 @@ export class Delivery {
       this.#recent = undefined;
       return false;
     }
-    const form = FORMS.find((each) => recent.has(keys[each]));
-    if (!form) return false;
-    const key = keys[form];
+    const key = FORMS.map((form) => savedKey(keys[form])).find((each) => recent.has(each));
+    if (key === undefined) return false;
     const left = (recent.get(key) ?? 0) - 1;
     if (left > 0) recent.set(key, left);
     else recent.delete(key);

@@ -1,4 +1,11 @@
-import { FORMS, isLossy, mayBeEmpty, type BodyKeys, type HistoryForm } from '../history/form';
+import {
+  FORMS,
+  isLossy,
+  mayBeEmpty,
+  savedKey,
+  type BodyKeys,
+  type HistoryForm,
+} from '../history/form';
 import type { HistoryRecord } from '../history/record';
 import type { Arrival } from './position';
 import type { Since } from './ids';
@@ -175,6 +182,25 @@ function afterEmitted(
   return [...records.slice(0, Math.max(0, end - skip)), ...records.slice(end)];
 }
 
+/** Restores the keys of arrivals of an earlier run, of which only hashes were saved, from those of the records. */
+function* restore(
+  arrived: readonly BodyKeys[],
+  records: readonly HistoryRecord[],
+): Generator<void> {
+  const saved = arrived.filter(({ isSaved }) => isSaved);
+  if (saved.length === 0) return;
+  const wanted = new Set(saved.flatMap((each) => FORMS.map((form) => each[form])));
+  const keys = new Map<string, string>();
+  for (const [at, record] of records.entries()) {
+    for (const key of new Set(FORMS.map((form) => record.key(form)))) {
+      const hash = key === undefined ? '' : savedKey(key);
+      if (key !== undefined && wanted.has(hash)) keys.set(hash, key);
+    }
+    if (at % PART === PART - 1) yield;
+  }
+  for (const each of saved) each.restore(keys);
+}
+
 /** Whether an arrival and a record are equal in some form. */
 const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean =>
   FORMS.some((form) => record?.key(form) === keys[form]);
@@ -259,7 +285,7 @@ export class Reconciliation {
     this.#emitted = emitted;
     this.#all = [...sure, ...open];
     this.#sure = sure.length;
-    const keys = this.#all.map((arrival) => arrival.keys.hashed());
+    const keys = this.#all.map((arrival) => arrival.keys);
     if (emitted.last) keys.push(emitted.last);
     const isOpen = (place: number): boolean => place >= sure.length && place < this.#all.length;
     this.#evidence = new Evidence(keys, (place) => !isOpen(place), known);
@@ -269,6 +295,7 @@ export class Reconciliation {
   *compare(): Generator<void> {
     const [all, evidence] = [this.#all, this.#evidence];
     const { fresh, isTruncated } = this.#since;
+    yield* restore(evidence.arrived, fresh);
     if (evidence.arrived.length > 0) yield* evidence.see(fresh);
     ({ form: this.form, rivals: this.#rivals } = evidence.choose());
     const every = [...evidence.arrived.keys()];
