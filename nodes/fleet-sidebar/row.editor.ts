@@ -4,7 +4,10 @@ import type { FleetCluster, FleetRow } from '../app/answers.config';
 /** Pixels of a row: two lines, or one where the tab is low. */
 export const ROW_HEIGHTS = { high: 44, low: 24 } as const;
 
-const PARTS = ['dot', 'name', 'age', 'number', 'channel', 'latest', 'counts', 'error'] as const;
+const PARTS = [
+  ...(['dot', 'name', 'age', 'number', 'channel'] as const),
+  ...(['latest', 'counts', 'waiting', 'error'] as const),
+];
 
 /** A device by its name, if it has one, and its number. */
 export const nameOf = ({ name, chipid }: Pick<FleetRow, 'name' | 'chipid'>): string =>
@@ -115,6 +118,7 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
       channel: isPlain ? missing : channelText(device),
       latest,
       counts: counts.join(' · '),
+      waiting: device.waiting > 0 ? String(device.waiting) : '',
       error,
     },
   };
@@ -132,6 +136,6 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const holder = process === undefined ? '' : t('held', { process });
   const groups = [...(device.groups ?? []), device.type ?? ''].filter(Boolean).join(', ');
   const shown = [nameOf(device), missing || channelText(device), groups, holder];
-  shown.push(counts.join(' · '), latest);
+  shown.push(counts.join(' · '), age === '' ? '' : uploaded, latest);
   row.title = [...shown, lastError?.message ?? ''].filter(Boolean).join('\n');
 }

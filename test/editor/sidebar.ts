@@ -134,6 +134,51 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
     });
 
+    it('says how many commands wait for a device also where it is low', async () => {
+      const { page } = here.editor;
+      const usual = {
+        ...{ chipid: VALUED, name: 'Sensor 4', online: true, since: null, lastUpload: null },
+        ...{ channel: null, lastError: null },
+        ...{ waiting: 0, reconnects: 0, recovered: 0 },
+      };
+      let device: object = {
+        ...{ ...usual, name: 'Sensor 4 in the greenhouse', waiting: 12, reconnects: 3 },
+        ...{ lastUpload: Date.now() - 125_000, latest: '{"temperature":21.5,"on":true}' },
+      };
+      await page.route(/fleet\?since=/, async (route) => {
+        const response = await route.fetch();
+        const answer = (await response.json()) as object;
+        await route.fulfill({ response, json: { ...answer, devices: [device] } });
+      });
+      const fleet = `$('.device-cloud-fleet')`;
+      const isWaiting = (count: string): Promise<unknown> =>
+        page.waitForFunction(
+          `$('#device-cloud-row-${VALUED} .device-cloud-fleet-waiting:visible').text() === '${count}'`,
+        );
+      const look = (width: string): Promise<void> =>
+        inEachTheme(here.editor, async (theme) => {
+          await here.editor.run(`void ${fleet}.css({ width: '${width}', height: '255px' })`);
+          await isWaiting('12');
+          await here.editor.picture(`sidebar-low-${theme}-${width}`);
+          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${width}`);
+          assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${width}`);
+        });
+      await look('');
+      device = {
+        ...{ ...device, channel: { state: 'disconnected', reason: null }, online: false },
+        lastError: { at: Date.now(), code: 'TIMEOUT', message: 'TIMEOUT: no answer in 12 s.' },
+      };
+      await page.waitForSelector(`#device-cloud-row-${VALUED} .device-cloud-fleet-error:text("T")`);
+      await look('200px');
+      // There, words say it.
+      await here.editor.run(`void ${fleet}.css({ width: '', height: '700px' })`);
+      await isWaiting('');
+      await here.editor.run(`void ${fleet}.css('height', '')`);
+      device = usual;
+      await page.waitForSelector(`#device-cloud-row-${VALUED}[data-online=true]`);
+      await page.unroute(/fleet\?since=/);
+    });
+
     // The rest does not depend on the language.
     if (isChinese) return;
 
