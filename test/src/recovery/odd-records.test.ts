@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { arrivalKeys } from '../../../src/history/form';
 import { FORMS, type HistoryForm } from '../../../src/history/form';
 import { keptOf } from './history';
 import { createSubject, record } from './subject';
@@ -187,6 +188,17 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.given, []);
     assert.equal(subject.faults.length, 1);
     assert.match(subject.faults[0]!.text, /newest id of the history, 1, is below 3/);
+  });
+
+  it('repeats nothing that an earlier run has emitted and the history lacks at first', async () => {
+    const keys = [arrivalKeys(Buffer.from('emitted')).join()];
+    assert.doesNotMatch(keys.join(), /emitted/);
+    const after = createSubject({ start: { id: '1', live: 0, keys } });
+    after.has(record(1, 'old'));
+    await after.connect();
+    after.has(record(1, 'old'), record(2, 'emitted'), record(3, 'missed'));
+    await after.connect();
+    assert.deepEqual(after.given, [['missed', 3]]);
   });
 
   it('repeats nothing if the history lags within a second that has many uploads', async () => {
