@@ -13,6 +13,8 @@ module.exports = class CountingReporter extends reporters.Spec {
       const { passes, failures, pending } = runner.stats;
       const counts = { passes, failures, pending, failed };
       writeFileSync(options.reporterOptions.counts, JSON.stringify(counts));
+      // A test that failed may have left open what keeps the process from ending.
+      if (failures > 0) setTimeout(() => process.exit(1), 10_000).unref();
     });
   }
 };
