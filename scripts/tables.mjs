@@ -4,8 +4,9 @@ import { formatFile, root } from './npm.mjs';
 import { fail } from './setup.mjs';
 
 /*
- * `npm run tables` writes the tables of nodes in the README and of examples in docs/use/examples.md, each also in Chinese. What
- * a node does is the `summary` of its texts; what an example shows is the description of its tab, in both languages.
+ * `npm run tables` writes the tables of nodes in the README and of examples in docs/use/examples.md, each also in Chinese, and
+ * the links to the nodes' helps in docs/README.md. What a node does is the `summary` of its texts; what an example shows is the
+ * description of its tab, in both languages.
  */
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -18,13 +19,16 @@ const isConfiguration = (node) => !read(`nodes/${node}/${node}.html`).includes('
 const row = (...cells) => `| ${cells.join(' | ')} |\n`;
 
 /** In the order of the palette, and those that configure others last. */
+const inOrder = [
+  ...nodes.filter((node) => !isConfiguration(node)),
+  ...nodes.filter(isConfiguration),
+];
+
 const nodeRows = (language) =>
-  [...nodes.filter((node) => !isConfiguration(node)), ...nodes.filter(isConfiguration)].map(
-    (node) => {
-      const { summary } = JSON.parse(read(`nodes/${node}/locales/${language}.json`));
-      return row(`\`device-cloud-${node}\``, summary);
-    },
-  );
+  inOrder.map((node) => {
+    const { summary } = JSON.parse(read(`nodes/${node}/locales/${language}.json`));
+    return row(`\`device-cloud-${node}\``, summary);
+  });
 
 function exampleRow({ name, flow }, paragraph, comma) {
   const { info } = flow.find(({ type }) => type === 'tab');
@@ -37,21 +41,32 @@ function exampleRow({ name, flow }, paragraph, comma) {
 const exampleRows = (paragraph, comma) =>
   examples.map((each) => exampleRow(each, paragraph, comma));
 
-/** Puts rows in place of the ones between the head of a table and the text after it. */
-function write(page, head, rows) {
-  const text = read(page);
-  const table = new RegExp(`(^\\| ${head}.*\\n\\|[ |-]*\\n)(?:\\|.*\\n)*`, 'm');
-  if (!table.test(text)) throw new Error(`${page} has no table that begins with "${head}".`);
+/** The helps of the nodes as pages, by what the palette calls them. */
+const helpLinks = () =>
+  inOrder.map((node) => {
+    const { paletteLabel } = JSON.parse(read(`nodes/${node}/locales/en-US.json`));
+    return `[${paletteLabel}](../nodes/${node}/locales/en-US.md)`;
+  });
+
+/** Puts a text in place of the one that the pattern finds after its first group. */
+function put(page, pattern, text) {
+  const old = read(page);
+  if (!pattern.test(old)) throw new Error(`${page} has nothing like ${pattern}.`);
   writeFileSync(
     join(root, page),
-    text.replace(table, (_, first) => first + rows.join('')),
+    old.replace(pattern, (_, first) => first + text),
   );
   formatFile(join(root, page));
 }
 
+/** Puts rows in place of the ones between the head of a table and the text after it. */
+const write = (page, head, rows) =>
+  put(page, new RegExp(`(^\\| ${head}.*\\n\\|[ |-]*\\n)(?:\\|.*\\n)*`, 'm'), rows.join(''));
+
 try {
   write('README.md', 'node', nodeRows('en-US'));
   write('README.zh-CN.md', '节点', nodeRows('zh-CN'));
+  put('docs/README.md', /(here it is as pages:\n)(?:\[.*\n)*/, `${helpLinks().join(',\n')}.\n`);
   write('docs/use/examples.md', 'example', exampleRows(0, ', '));
   write('docs/use/examples.zh-CN.md', '示例', exampleRows(1, '、'));
 } catch (error) {

@@ -54,7 +54,10 @@ export class TurnShare {
   }
 }
 
-/** The largest frame that is read, in bytes. A change needs one of {@link MAX_PARTS}, too: a read has a kilobyte or two. */
+/**
+ * The largest frame that is read, in bytes. A change needs one of {@link MAX_PARTS}, too: a read has a kilobyte or two. What
+ * has room for one frame has limits of its own: recordings (`MAX_LINE`, `MAX_WAITING`) and the queue of a cluster (`WAITING`).
+ */
 export const MAX_FRAME = 16 * 1024 * 1024;
 
 /**

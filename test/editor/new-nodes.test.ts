@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { closeDialog, openDialog } from '../../tooling/editor/dialog';
-import { app } from '../../tooling/node-red/nodes';
+import { app, CHANGED } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 /** The most rows that a new node shows. */
 const MOST = 6;
 const MOST_OF_REQUEST = 7;
 
-/** Nodes that call a device, each with the one that the picker would put in. */
-const TO_DEVICES = ['push', 'gpio', 'request', 'history', 'rt-status', 'refresh', 'reboot'];
-
-const OTHERS = ['listen', 'latest', 'events', 'devices', 'server', 'work', 'ack'];
+const NODES = Object.keys(CHANGED);
+/** Those that have to be given a device. */
+const TO_DEVICES = Object.entries(CHANGED)
+  .filter(([name, sample]) => 'chipid' in sample && name !== 'latest')
+  .map(([name]) => name);
 
 for (const language of ['en-US', 'zh-CN'] as const) {
   describe(`a node that is new, in ${language}`, () => {
@@ -32,7 +33,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
         .map((row) => row.id || $(row).find('[id^=node-input]').attr('id') || row.className)`);
 
     it('says the same word as the palette', async () => {
-      for (const type of [...TO_DEVICES, ...OTHERS]) {
+      for (const type of NODES) {
         const id = await add(type);
         const [label, word] = await here.editor.run<string[]>(`(() => {
           const node = RED.nodes.node('${id}');
@@ -45,7 +46,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
 
     if (language === 'zh-CN') return;
 
-    for (const type of [...TO_DEVICES, ...OTHERS]) {
+    for (const type of NODES) {
       it(`${type} shows few rows, and folds what is seldom set`, async () => {
         await openDialog(here.editor, await add(type));
         const seen = await rows();
@@ -103,7 +104,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
     });
 
     it('is of version 1', async () => {
-      for (const type of [...TO_DEVICES, ...OTHERS]) {
+      for (const type of NODES) {
         const id = await add(type);
         assert.equal(await here.editor.run(`RED.nodes.node('${id}').version`), 1, type);
       }

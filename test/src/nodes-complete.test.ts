@@ -66,6 +66,11 @@ describe('each node has all that CONTRIBUTING asks for', () => {
     });
   }
 
+  it('the index of the pages leads to its help, as `npm run tables` writes it', () => {
+    for (const name of nodes)
+      assert.ok(read('docs/README.md').includes(`(../nodes/${name}/locales/en-US.md)`), name);
+  });
+
   it('so has each example: its rows, as `npm run tables` writes them', () => {
     for (const file of readdirSync(join(repository, 'examples'))) {
       const flow = JSON.parse(read(`examples/${file}`)) as { type: string; info?: string }[];
