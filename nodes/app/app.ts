@@ -2,8 +2,23 @@ import type { NodeAPI } from 'node-red';
 import { addRoutes, registerNode } from '../common/register';
 import type { SharedSimulator } from './simulator';
 
+/** The events of the Node-RED that are listened to: its modules may be called again, as tests do. */
+const followed = new WeakSet<NodeAPI['events']>();
+
+/** Ends what applications keep that are removed while they are disabled: they have no node that could. */
+function followRemovals(RED: NodeAPI): void {
+  if (followed.has(RED.events)) return;
+  followed.add(RED.events);
+  RED.events.on('flows:started', ({ diff }: { diff?: { removed?: string[] } } = {}) => {
+    if (!diff?.removed?.length) return;
+    const { endLeft } = require('./kept-commands') as typeof import('./kept-commands');
+    void endLeft(RED, diff.removed);
+  });
+}
+
 export = function (RED: NodeAPI): void {
   const simulator: SharedSimulator = {};
+  followRemovals(RED);
   const loadNode = () => {
     const { appRuntime } = require('./app.runtime') as typeof import('./app.runtime');
     return { runtime: appRuntime(simulator) };

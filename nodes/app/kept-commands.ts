@@ -9,8 +9,9 @@ import {
 } from '../../src/for-nodes';
 import type { CommandKeeper } from '../common/app';
 import { readKept } from '../common/device-call';
-import { messageOf } from '../common/errors';
+import { deviceText, messageOf } from '../common/errors';
 import { isObject } from '../common/shared.config';
+import { removeLeft } from './kept-state';
 
 /** A node whose commands wait, while it runs. */
 interface User {
@@ -163,27 +164,36 @@ export class Keeper implements CommandKeeper {
     void kept.close();
   }
 
-  /** Ends the commands of a node that is gone, or that has another application. */
   #cancel(kept: KeptCommands): void {
-    const { node: id, chipids, what } = kept.call;
-    const devices = chipids.filter((chipid) => kept.waits(chipid)).map(this.deps.titleOf);
-    if (devices.length === 0) return;
-    const others = devices.length > 1 ? ` and ${devices.length - 1} others` : '';
-    const end = `Its waiting command to ${devices[0]}${others} was not sent.`;
-    // The types of Node-RED say that there always is one.
-    const node = this.RED.nodes.getNode(id) as Node | null;
-    if (!node) {
-      this.node.warn(`CANCELLED: the node ${id} was removed. ${end}`);
-      return;
-    }
-    const saved = what();
-    const { msg } = readKept(isObject(saved) ? saved['what'] : undefined);
-    node.error(
-      new DeviceCloudError(
-        'CANCELLED',
-        `the application of the node was changed or removed. ${end}`,
-      ),
-      msg,
-    );
+    cancelCall(this.RED, kept, (line) => this.node.warn(line), this.deps.titleOf);
   }
 }
+
+/** Ends the commands of a node that is gone, or that has another application. @param warn logs a line */
+function cancelCall(
+  RED: NodeAPI,
+  { call: { node: id, chipids, what }, marks }: Pick<KeptCommands, 'call' | 'marks'>,
+  warn: (line: string) => void,
+  titleOf: KeeperDeps['titleOf'] = (chipid) => deviceText(undefined, chipid),
+): void {
+  const devices = chipids.filter((chipid) => !marks.has(chipid)).map(titleOf);
+  if (devices.length === 0) return;
+  const others = devices.length > 1 ? ` and ${devices.length - 1} others` : '';
+  const end = `Its waiting command to ${devices[0]}${others} was not sent.`;
+  // The types of Node-RED say that there always is one.
+  const node = RED.nodes.getNode(id) as Node | null;
+  if (!node) {
+    warn(`CANCELLED: the node ${id} was removed. ${end}`);
+    return;
+  }
+  const saved = what();
+  const { msg } = readKept(isObject(saved) ? saved['what'] : undefined);
+  node.error(
+    new DeviceCloudError('CANCELLED', `the application of the node was changed or removed. ${end}`),
+    msg,
+  );
+}
+
+/** Ends what applications have kept that were removed while they were disabled. @param ids of the nodes that were removed */
+export const endLeft = (RED: NodeAPI, ids: readonly string[]): Promise<void> =>
+  removeLeft(RED, ids, (kept) => cancelCall(RED, kept, (line) => RED.log.warn(line)));

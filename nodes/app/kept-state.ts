@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import type { ClusterMember } from '../../src/index';
@@ -7,10 +7,13 @@ import {
   fileNameOf,
   JournalStore,
   sharedValue,
+  KeptCalls,
   StateFolder,
+  type KeptCommands,
   type KeptValue,
 } from '../../src/for-nodes';
-import { contextKept, Kept } from '../common/kept';
+import { messageOf } from '../common/errors';
+import { contextKept, isInFlows, Kept } from '../common/kept';
 import type { AppConfig } from './app.config';
 
 /** The folder in Node-RED's user directory in which each application has one of its own. */
@@ -35,6 +38,39 @@ const WHAT: Readonly<Record<string, string>> = {
 const NO_COMMANDS =
   'Waiting commands are not kept over a restart: the application keeps its state in the context, or there is no user directory.';
 const NO_USER_DIRECTORY = 'Nothing is kept over a restart: this Node-RED has no user directory.';
+
+/**
+ * Removes the folders of applications that were removed while they were disabled: others have removed theirs. Never rejects.
+ * @param end is called with each call of theirs that waits
+ */
+export async function removeLeft(
+  RED: NodeAPI,
+  ids: readonly string[],
+  end: (kept: KeptCommands) => void,
+): Promise<void> {
+  const { userDir } = RED.settings;
+  const all = join(userDir ?? '', FOLDER);
+  const names = new Set(userDir ? await readdir(all).catch(() => []) : []);
+  for (const id of ids) {
+    if (!names.has(fileNameOf(id)) || isInFlows(RED, { id })) continue;
+    const path = join(all, fileNameOf(id));
+    try {
+      const ignore = (): void => undefined;
+      const folder = await StateFolder.open(path, { application: '', log: ignore });
+      if (folder.problem) throw new Error(folder.problem);
+      const journal = await folder.journal(COMMANDS);
+      const store = journal && new JournalStore(journal);
+      const calls = new KeptCalls({ store: () => Promise.resolve(store), failed: ignore });
+      for (const kept of await calls.take()) end(kept);
+      await folder.close();
+      await rm(path, { recursive: true });
+    } catch (error) {
+      RED.log.warn(
+        `${path} is left of an application that was removed: its positions, pins and waiting commands. Remove it. ${messageOf(error)}`,
+      );
+    }
+  }
+}
 
 /** What the nodes of an application keep over a restart: in its cluster, in files, or in the context of each node. */
 export class KeptState {

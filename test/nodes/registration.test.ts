@@ -21,6 +21,7 @@ const SCRIPT = `
     nodes: { registerType: (type) => types.push(type) },
     httpAdmin: { get: add('get'), post: add('post'), put: add('put') },
     auth: { needsPermission: (permission) => permission },
+    events: { on: () => undefined },
   };
   for (const entry of entries) require(require('node:path').join(folder, entry))(RED);
   console.log(JSON.stringify({ types, routes, loaded: Object.keys(require.cache) }));`;

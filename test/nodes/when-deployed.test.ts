@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import helper from 'node-red-node-test-helper';
@@ -27,7 +28,9 @@ describe('a command that waits while its flow is deployed', () => {
   };
   const texts = (chipid: string) => cloud.device(chipid).received.map(({ text }) => text);
   const errors = () =>
-    arrivedAt('caught').map((msg) => (msg as { error?: { code?: string } }).error);
+    arrivedAt('caught').map(
+      (msg) => (msg as { error?: { code?: string; message?: string } }).error,
+    );
 
   beforeEach(async () => {
     cloud = await startCloud();
@@ -111,6 +114,22 @@ describe('a command that waits while its flow is deployed', () => {
     await until(() => texts(ONE).length === 2, 'both are sent');
     assert.deepEqual([texts(ONE), errors()], [['a', 'b'], []]);
   });
+
+  for (const [how, isRestarted] of [
+    ['', false],
+    [', which it was before Node-RED started', true],
+  ] as const)
+    it(`ends with CANCELLED if its application is removed while it is disabled${how}`, async () => {
+      await deploy(flow({}, {}, { d: true }));
+      if (isRestarted) {
+        await helper.unload();
+        await load(flow({}, {}, { d: true }));
+      }
+      await deploy(flow().slice(1));
+      await until(() => errors().length === 2, 'both have ended');
+      assert.match(String(errors()[0]?.message), /application .* removed\. .* to device 10000001 /);
+      await until(() => !existsSync(dirname(commandsFile)), 'nothing is left of it');
+    });
 
   it('ends with CANCELLED if the application is another one', async () => {
     const other = await startCloud();

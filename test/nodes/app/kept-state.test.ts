@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import type { Node, NodeAPI } from 'node-red';
-import { KeptState } from '../../../nodes/app/kept-state';
+import { KeptState, removeLeft } from '../../../nodes/app/kept-state';
 import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
@@ -101,6 +101,24 @@ describe('the kept state of an application', () => {
     assert.deepEqual(readdirSync(folder), ['lock']);
     assert.equal(warnings.length, 1);
     assert.match(warnings[0]!, /^Process 17 on elsewhere has not given back/);
+  });
+});
+
+describe('what a removed application has kept', () => {
+  it('is named in the log if it cannot be removed', async () => {
+    const userDir = temporaryFolder('kept');
+    const path = join(userDir, 'device-cloud', 'app');
+    mkdirSync(dirname(path));
+    writeFileSync(path, 'a file');
+    const warnings: string[] = [];
+    const RED = {
+      ...{ settings: { userDir }, nodes: { eachNode: () => undefined } },
+      log: { warn: (line: string) => warnings.push(line) },
+    };
+    await removeLeft(RED as unknown as NodeAPI, ['app', 'other'], () => undefined);
+    assert.equal(warnings.length, 1);
+    assert.ok(warnings[0]!.startsWith(`${path} is left of an application that was removed`));
+    assert.equal(readFileSync(path, 'utf8'), 'a file');
   });
 });
 
