@@ -15,6 +15,8 @@ import { dialectOf } from './options';
 import { Recordings } from './recordings';
 import type { SharedSimulator } from './simulator';
 
+export { endLeft } from './kept-commands';
+
 function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: SharedSimulator): void {
   /** By the user's id. */
   const reports = new Map<string, (problem: DeviceCloudError) => void>();

@@ -11,7 +11,7 @@ function followRemovals(RED: NodeAPI): void {
   followed.add(RED.events);
   RED.events.on('flows:started', ({ diff }: { diff?: { removed?: string[] } } = {}) => {
     if (!diff?.removed?.length) return;
-    const { endLeft } = require('./kept-commands') as typeof import('./kept-commands');
+    const { endLeft } = require('./app.runtime') as typeof import('./app.runtime');
     void endLeft(RED, diff.removed);
   });
 }
