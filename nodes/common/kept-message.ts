@@ -1,7 +1,7 @@
 import type { NodeMessage } from 'node-red';
 
 /** Bytes of a message that are kept. A property that does not fit any more is left out. */
-export const MAX_MESSAGE = 64 * 1024;
+const MAX_MESSAGE = 64 * 1024;
 
 /** How deep values may be nested. */
 const MAX_DEPTH = 100;

@@ -147,7 +147,7 @@ const IN_MEMORY =
   'Keep it in files, or set contextStorage in the settings of Node-RED.';
 
 /** Whether the default context store forgets everything at a restart, as it does unless the settings name another. */
-export function isContextInMemory({ settings }: NodeAPI): boolean {
+function isContextInMemory({ settings }: NodeAPI): boolean {
   const stores = (settings as { contextStorage?: unknown }).contextStorage;
   if (!isObject(stores)) return true;
   const { default: first } = stores;

@@ -8,7 +8,7 @@ import { show } from '../util/show';
 import { Slices } from '../util/slices';
 
 /** The columns that the book itself reads, in any order; all but the first may be missing. */
-export const BOOK_COLUMNS = ['chipid', 'name', 'groups', 'type', 'note'] as const;
+const BOOK_COLUMNS = ['chipid', 'name', 'groups', 'type', 'note'] as const;
 export type BookColumn = (typeof BOOK_COLUMNS)[number];
 
 /** A row of the book. Columns of the user's own are further properties, as text. */

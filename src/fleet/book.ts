@@ -47,7 +47,7 @@ const MAX_PROBLEMS = 100;
 const PIECE = 2 ** 20;
 
 /** Identifies the content of a file. */
-export async function revisionOf(bytes: Buffer, slices = new Slices()): Promise<string> {
+async function revisionOf(bytes: Buffer, slices = new Slices()): Promise<string> {
   const hash = createHash('sha256');
   for (let from = 0; from < bytes.length; from += PIECE) {
     hash.update(bytes.subarray(from, from + PIECE));
@@ -81,7 +81,7 @@ async function stampOf(path: string): Promise<string> {
  * The bytes of a file.
  * @throws DeviceCloudError `INVALID_INPUT` if it is no file, and what the file system fails with
  */
-export async function readBytes(path: string): Promise<Buffer> {
+async function readBytes(path: string): Promise<Buffer> {
   // Opening a pipe or a device may wait, or do something.
   if (!(await stat(path)).isFile())
     throw invalidInput(`The device book ${path} is not a file, but a folder, a device or a pipe.`);

@@ -50,7 +50,7 @@ export function keyFaults(key: string): KeyFault[] {
 }
 
 /** The keys of an application, as its configuration names them. */
-export const KEY_NAMES = ['appid', 'appkey', 'serverKey', 'serverPassword'] as const;
+const KEY_NAMES = ['appid', 'appkey', 'serverKey', 'serverPassword'] as const;
 export type KeyName = (typeof KEY_NAMES)[number];
 
 /** A key that looks wrong. */

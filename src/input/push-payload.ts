@@ -14,7 +14,7 @@ const MEBIBYTE = 1024 * 1024;
  * The longest message or body that is sent, in bytes. Encoded as a form it may be three times as long, and V8 has no texts of
  * 512 MiB.
  */
-export const MAX_SENT = 64 * MEBIBYTE;
+const MAX_SENT = 64 * MEBIBYTE;
 
 /** @throws DeviceCloudError `INVALID_INPUT` if a text, or what it is made of, is too long to be sent */
 export function checkLength(what: string, value: unknown): void {

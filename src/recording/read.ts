@@ -146,7 +146,7 @@ export type RecordedLine =
 /** Bytes of the longest line that is read: a frame has at most 16 MiB. */
 export const MAX_LINE = 17 * 2 ** 20;
 /** Devices of a list that are read. */
-export const MAX_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 /** Bytes that are read at once. */
 const CHUNK = 64 * 1024;
 /** Milliseconds of the longest time that is believed: no recording is longer than a day. */

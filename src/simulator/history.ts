@@ -56,7 +56,7 @@ const BODIES = {
 } satisfies Record<HistoryEncoding, (bytes: Buffer) => string>;
 
 /** The body of an upload as the histories write it. */
-export const uploadBody = ({ bytes }: UploadEntry, encoding: HistoryEncoding): string =>
+const uploadBody = ({ bytes }: UploadEntry, encoding: HistoryEncoding): string =>
   BODIES[encoding](bytes);
 
 type Form = Pick<Settings, 'historyEncoding' | 'appName' | 'zone'>;

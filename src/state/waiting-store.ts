@@ -102,7 +102,7 @@ export class JournalStore implements WaitingStore {
 }
 
 /** Reads entries: a call by its id, a mark by the id, a slash and the chip number. What is malformed is left out. */
-export function readCalls(entries: Iterable<readonly [key: string, value: unknown]>): FoundCall[] {
+function readCalls(entries: Iterable<readonly [key: string, value: unknown]>): FoundCall[] {
   const found = new Map<string, FoundCall & { marks: Map<string, Mark> }>();
   const marks: [id: string, chipid: string, mark: unknown][] = [];
   for (const [key, value] of entries) {

@@ -128,7 +128,7 @@ export const typed = <T>(
  * Validates the property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: by the
  * check given for the type, else as Node-RED does. A missing value means the default.
  */
-export function typedValidator<T>(
+function typedValidator<T>(
   typeProperty: keyof T & `${string}Type`,
   checks: Record<string, NodeCheck<T>> = {},
   needed?: (node: EditorNode<T>) => boolean,

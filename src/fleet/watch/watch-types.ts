@@ -7,7 +7,7 @@ import { show } from '../../util/show';
 import { MAX_WATCHED } from './watched-devices';
 
 /** The groups of events that a watch can be asked for. */
-export const EVENT_KINDS = ['presence', 'channel', 'recovery'] as const;
+const EVENT_KINDS = ['presence', 'channel', 'recovery'] as const;
 /** A group of events: who is online, which channels break, how many uploads are recovered. */
 export type FleetEventKind = (typeof EVENT_KINDS)[number];
 
