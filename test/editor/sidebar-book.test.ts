@@ -9,6 +9,8 @@ import { tabMisfits } from './layout';
 import { world } from './world';
 
 const FORM = '.red-ui-notification form';
+/** Of the notification that is seen: those of tests before may still be there. */
+const PRIMARY = '.red-ui-notification:visible button.primary';
 
 describe('the device book in the sidebar', () => {
   const folder = temporaryFolder('sidebar-book');
@@ -44,14 +46,14 @@ describe('the device book in the sidebar', () => {
     assert.equal(await page.locator(`${FORM} i:not(.fa)`).count(), 0);
     await page.fill('#device-cloud-fleet-row-note', 'by the road');
     appendFileSync(path, '10000078,Late,\n');
-    await page.click('.red-ui-notification button.primary');
+    await page.click(PRIMARY);
     await page.waitForSelector(`${FORM} [role=alert]:has-text("has changed meanwhile")`);
     await inEachTheme(here.editor, (theme) => here.editor.picture(`sidebar-book-row-${theme}`));
     assert.doesNotMatch(readFileSync(path, 'utf8'), /by the road/);
     await page.click(`${FORM} button:has-text("Load it again")`);
     await page.waitForSelector(`${FORM} [role=alert]`, { state: 'hidden' });
     assert.equal(await page.inputValue('#device-cloud-fleet-row-note'), 'by the road');
-    await page.click('.red-ui-notification button.primary');
+    await page.click(PRIMARY);
     await page.waitForSelector(FORM, { state: 'detached' });
     assert.equal(
       readFileSync(path, 'utf8'),
@@ -68,7 +70,7 @@ describe('the device book in the sidebar', () => {
     await page.waitForSelector(FORM);
     assert.equal(await page.inputValue('#device-cloud-fleet-row-note'), 'two\nlines ');
     await page.fill('#device-cloud-fleet-row-name', 'Door');
-    await page.click('.red-ui-notification button.primary');
+    await page.click(PRIMARY);
     await page.waitForSelector(FORM, { state: 'detached' });
     assert.equal(readFileSync(path, 'utf8'), 'chipid,name,note\n10000001,Door,"two\r\nlines "\n');
     assert.deepEqual(await tabFaint(here.editor), []);
@@ -80,7 +82,7 @@ describe('the device book in the sidebar', () => {
     const VIEW = '.device-cloud-fleet-view:visible';
     const press = (words: string): Promise<void> =>
       page.click(`${VIEW} button:has-text("${words}")`);
-    const agree = (): Promise<void> => page.click('.red-ui-notification button.primary');
+    const agree = (): Promise<void> => page.click(PRIMARY);
     const closed = (): Promise<unknown> => page.waitForSelector(FORM, { state: 'detached' });
     writeFileSync(path, 'chipid,name\n10000001,Gate\nx,<b>Wrong</b>\n10000001,Twice\n');
     await page.click('button[data-view=book]:visible');

@@ -13,6 +13,15 @@ import { redisCli } from './redis-cli';
 const NAME = 'history-positions-n';
 const KEY = `{device-cloud:1}:value:${NAME}`;
 
+/** What did not reach the engine in time is written with the next attempt. */
+const written = (value: SharedValue, content: object): Promise<void> =>
+  until(() =>
+    value.write(content).then(
+      () => true,
+      () => false,
+    ),
+  );
+
 describe('a value of a node that several processes keep', () => {
   let redis: RedisProcess;
   beforeEach(async () => {
@@ -154,8 +163,8 @@ describe('a value of a node that several processes keep', () => {
     cluster.listen({ onFault: (fault) => faults.push(fault) });
     const listOf = (first: number, count: number): unknown[] =>
       Array.from({ length: count }, (_, n) => [`${first + n}`, 1]);
-    await value.write({ seen: listOf(0, 6000) });
-    await value.write({ seen: listOf(6000, 4600) });
+    await written(value, { seen: listOf(0, 6000) });
+    await written(value, { seen: listOf(6000, 4600) });
     assert.match(faults.join(), /more than 10000 devices/);
     for (const known of [await stored(), await value.refresh([])]) {
       const seen = new Set((known as { seen: [string, number][] }).seen.map(([n]) => n));
@@ -173,12 +182,7 @@ describe('a value of a node that several processes keep', () => {
     // A later change does not name it any more.
     await failure(value.write({ a: { n: 2 } }), 'UNREACHABLE');
     redis.cont();
-    await until(() =>
-      value.write({ c: { n: 1 } }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await written(value, { c: { n: 1 } });
     assert.deepEqual(await stored(), { a: { n: 2 }, b: { n: 1 }, c: { n: 1 } });
   });
 
