@@ -97,11 +97,16 @@ function shareOf(state: MembersState, member: string, pool: Pool): number {
   );
   if (!claimants.includes(member)) return 0;
   const share = Math.floor((end - first) / claimants.length);
-  const mine = heldIn(state, member, pool).length;
+  const held = new Map<string | undefined, number>();
+  for (let slot = first; slot < end; slot++) {
+    const owner = state.slots.get(slot)?.owner;
+    held.set(owner, (held.get(owner) ?? 0) + 1);
+  }
+  const mine = held.get(member) ?? 0;
   const larger = claimants.filter(
     (id) =>
       id !== member &&
-      heldIn(state, id, pool).length > share &&
+      (held.get(id) ?? 0) > share &&
       (mine <= share || Buffer.compare(Buffer.from(id), Buffer.from(member)) < 0),
   );
   return larger.length < (end - first) % claimants.length ? share + 1 : share;

@@ -16,6 +16,9 @@ const secret = fc
 const secrets = fc.array(secret, { minLength: 1, maxLength: 3 });
 const sign = textOf('0123456789abcdef', { minLength: 32, maxLength: 32 });
 
+/** Words, each before one of the secrets in one of the forms. */
+const answer = fc.array(fc.tuple(anyText, fc.nat(), fc.nat()));
+
 const FORMS: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toLowerCase(),
@@ -30,24 +33,23 @@ const FORMS: readonly ((text: string) => string)[] = [
 describe('what the service says, with any secrets in it', () => {
   holds(
     'contains none of them in any form of a request or its echo',
-    300,
-    fc.property(
-      secrets,
-      fc.array(fc.tuple(anyText, fc.nat(), fc.nat())),
-      sign,
-      (known, pieces, signature) => {
+    100,
+    // Most of the time goes into the patterns of the secrets, so each is used for three texts.
+    fc.property(secrets, fc.tuple(answer, answer, answer), sign, (known, answers, signature) => {
+      const clean = redactor(known);
+      for (const pieces of answers) {
         const shown = pieces.map(([words, which, form]) => {
           const hidden = known[which % known.length] ?? '';
           return words + (FORMS[form % FORMS.length] ?? String)(hidden);
         });
-        const clean = redactor(known)(`${shown.join(' ')} sign=${signature}`);
+        const seen = clean(`${shown.join(' ')} sign=${signature}`);
         for (const each of known) {
           for (const form of FORMS)
-            assert.ok(!clean.includes(form(each)), `${form(each)} is in ${clean}`);
+            assert.ok(!seen.includes(form(each)), `${form(each)} is in ${seen}`);
         }
-        assert.doesNotMatch(clean, /[0-9a-f]{32}/i);
-      },
-    ),
+        assert.doesNotMatch(seen, /[0-9a-f]{32}/i);
+      }
+    }),
   );
 
   holds(
