@@ -141,12 +141,16 @@ export async function useDarkTheme({ page, run }: Editor): Promise<boolean> {
   return true;
 }
 
-/** Calls `look` in the light theme and, where Node-RED has one, in the dark. */
+/**
+ * Calls `look` in the light theme and, where Node-RED has one, in the dark; in Chinese in the light one alone, since no
+ * colour depends on the language, and to change the theme draws the whole editor anew.
+ */
 export async function inEachTheme(
   editor: Editor,
   look: (theme: 'light' | 'dark') => Promise<void>,
 ): Promise<void> {
   await look('light');
+  if (await editor.run<boolean>(`navigator.language === 'zh-CN'`)) return;
   if (!(await useDarkTheme(editor))) return;
   try {
     await look('dark');

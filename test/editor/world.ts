@@ -5,6 +5,7 @@ import type { FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
 import { EDITOR_SETTINGS } from '../../tooling/editor/page';
+import { SETTINGS } from '../../tooling/node-red/process';
 import { openEditor, type Editor } from './browser';
 import { emptyPage, loadFlows } from './page';
 
@@ -27,7 +28,9 @@ after(async () => {
 
 /** One Node-RED for all: a start takes longer than many a test, and a deploy replaces everything. */
 async function deployed(flows: FlowNode[]): Promise<NodeRed> {
-  shared ??= startNodeRed({ settings: EDITOR_SETTINGS });
+  // With all core nodes: the palette compares their colours with ours.
+  const { nodesExcludes } = SETTINGS;
+  shared ??= startNodeRed({ settings: { ...EDITOR_SETTINGS, nodesExcludes } });
   const red = await shared;
   await red.deploy(flows);
   return red;

@@ -23,7 +23,7 @@ const flowsOf = (work: object): string =>
 const functionOf = (func: string): object => ({ type: 'function', func, outputs: 1 });
 
 const testOf = (name: string, payload: string): string =>
-  `- { name: ${name}, given: [{ inject: Go }], expect: [{ message: { at: End, match: { payload: ${payload} }, within: 1 } }] }\n`;
+  `- { name: ${name}, given: [{ inject: Go }], expect: [{ message: { at: End, match: { payload: ${payload} } } }] }\n`;
 
 function write(files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {
