@@ -89,43 +89,48 @@ function claimsOf(
   return claims.includes(isSpare ? 'spare devices' : pool);
 }
 
+/** What each member holds of a pool. */
+function heldIn({ slots }: MembersState, pool: Pool): Map<string | undefined, Holding[]> {
+  const [first, end] = POOLS[pool];
+  const held = new Map<string | undefined, Holding[]>();
+  for (let slot = first; slot < end; slot++) {
+    const owned = slots.get(slot);
+    if (!owned) continue;
+    const known = held.get(owned.owner);
+    if (known) known.push({ slot, epoch: owned.epoch });
+    else held.set(owned.owner, [{ slot, epoch: owned.epoch }]);
+  }
+  return held;
+}
+
 /** The share of one member. Shares differ by one slot at most; as many as are left over may hold one more. */
-function shareOf(state: MembersState, member: string, pool: Pool): number {
+function shareOf(
+  state: MembersState,
+  member: string,
+  pool: Pool,
+  held: ReturnType<typeof heldIn>,
+): number {
   const [first, end] = POOLS[pool];
   const claimants = [...state.members].flatMap(([id, known]) =>
     claimsOf(state, known, pool) ? id : [],
   );
   if (!claimants.includes(member)) return 0;
   const share = Math.floor((end - first) / claimants.length);
-  const held = new Map<string | undefined, number>();
-  for (let slot = first; slot < end; slot++) {
-    const owner = state.slots.get(slot)?.owner;
-    held.set(owner, (held.get(owner) ?? 0) + 1);
-  }
-  const mine = held.get(member) ?? 0;
+  const countOf = (id: string): number => held.get(id)?.length ?? 0;
   const larger = claimants.filter(
     (id) =>
       id !== member &&
-      (held.get(id) ?? 0) > share &&
-      (mine <= share || Buffer.compare(Buffer.from(id), Buffer.from(member)) < 0),
+      countOf(id) > share &&
+      (countOf(member) <= share || Buffer.compare(Buffer.from(id), Buffer.from(member)) < 0),
   );
   return larger.length < (end - first) % claimants.length ? share + 1 : share;
-}
-
-function heldIn({ slots }: MembersState, member: string, pool: Pool): Holding[] {
-  const [first, end] = POOLS[pool];
-  const held: Holding[] = [];
-  for (let slot = first; slot < end; slot++) {
-    const owned = slots.get(slot);
-    if (owned?.owner === member) held.push({ slot, epoch: owned.epoch });
-  }
-  return held;
 }
 
 /** Claims slots without a holder, up to the member's share. */
 function claim(state: MembersState, member: string, pool: Pool): void {
   const [first, end] = POOLS[pool];
-  let room = shareOf(state, member, pool) - heldIn(state, member, pool).length;
+  const held = heldIn(state, pool);
+  let room = shareOf(state, member, pool, held) - (held.get(member)?.length ?? 0);
   for (let slot = first; slot < end && room > 0; slot++) {
     const owner = state.slots.get(slot)?.owner;
     if (owner !== undefined && state.members.has(owner)) continue;
@@ -136,15 +141,16 @@ function claim(state: MembersState, member: string, pool: Pool): void {
 
 function replyTo(state: MembersState, { member, holdings }: BeatRequest): BeatReply {
   const settled = isSettled(state);
-  const held = POOL_NAMES.map((pool) => heldIn(state, member, pool));
-  const surplus = POOL_NAMES.map((pool, index) => {
-    const share = shareOf(state, member, pool);
-    return [pool, settled ? Math.max(0, (held[index] ?? []).length - share) : 0] as const;
+  const pools = POOL_NAMES.map((pool) => {
+    const held = heldIn(state, pool);
+    const mine = held.get(member) ?? [];
+    const surplus = Math.max(0, mine.length - shareOf(state, member, pool, held));
+    return { pool, mine, surplus: settled ? surplus : 0 };
   });
   return {
     incarnation: incarnationOf(state),
     isSettled: settled,
-    mine: held.flat(),
+    mine: pools.flatMap(({ mine }) => mine),
     behind: settled
       ? []
       : holdings
@@ -155,6 +161,9 @@ function replyTo(state: MembersState, { member, holdings }: BeatRequest): BeatRe
       beat: known.beat,
       lease: known.lease,
     })),
-    surplus: Object.fromEntries(surplus) as Record<Pool, number>,
+    surplus: Object.fromEntries(pools.map(({ pool, surplus }) => [pool, surplus])) as Record<
+      Pool,
+      number
+    >,
   };
 }
