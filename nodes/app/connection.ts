@@ -271,6 +271,6 @@ export class Connection {
   #share(options: ClientOptions): MembershipUse {
     const cluster = findCluster(this.RED, this.config.cluster);
     if (!cluster) throw noCluster();
-    return cluster.share(applicationOf(options));
+    return cluster.share(applicationOf(options), (line) => this.node.warn(line));
   }
 }

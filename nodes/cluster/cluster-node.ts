@@ -19,8 +19,8 @@ type ClusterEndpoint = Pick<ClusterConfig, (typeof ENDPOINT)[number]>;
 export interface ClusterNode extends Node<ClusterCredentials> {
   /** As deployed, with each property that is a `${NAME}` replaced. */
   endpoint: Partial<ClusterEndpoint>;
-  /** Shares an application. @throws DeviceCloudError `NOT_CONFIGURED` */
-  share(application: string): MembershipUse;
+  /** Shares an application. @param warn logs a fault of the cluster @throws DeviceCloudError `NOT_CONFIGURED` */
+  share(application: string, warn: (line: string) => void): MembershipUse;
   /** Whether Node-RED stops, and not only deploys: then the devices are freed at once. */
   isStopping: boolean;
 }

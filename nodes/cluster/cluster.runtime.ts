@@ -33,9 +33,9 @@ export const runtime: Runtime<ClusterConfig, ClusterNode> = (RED) => {
     const { url, sentinels, master, tls } = def;
     node.endpoint = { url, sentinels, master, tls };
     node.isStopping = false;
-    node.share = (application) => {
+    node.share = (application, warn) => {
       const engine = engineOf(RED, node, { ...def, credentials: node.credentials });
-      return memberships.use(node.id, { ...engine, application }, () => node.isStopping);
+      return memberships.use(node.id, { ...engine, application }, () => node.isStopping, warn);
     };
     watchStop(RED, node);
   };

@@ -5,6 +5,7 @@ import {
   type ClusterMember,
   type ClusterSettings,
 } from '../../src/index';
+import { createFaultLog, type FaultLog } from '../common/fault-log';
 
 /** Milliseconds that a membership outlives its last user: a deploy ends one user and begins the next. */
 const KEPT = 2000;
@@ -31,6 +32,7 @@ interface UsedClient {
 interface Membership {
   readonly settings: string;
   readonly ready: Promise<ClusterMember>;
+  readonly log: FaultLog;
   client: UsedClient | undefined;
   users: number;
   timer: NodeJS.Timeout | undefined;
@@ -43,10 +45,16 @@ export class Memberships {
   /**
    * @param cluster the id of the config node: its membership is given up if it has other settings now
    * @param isStopping whether the end of the last use frees the devices at once, or a next one may follow
+   * @param warn logs the faults of the cluster, if this is the first use: once, however many nodes use it
    */
-  use(cluster: string, settings: ClusterSettings, isStopping: () => boolean): MembershipUse {
+  use(
+    cluster: string,
+    settings: ClusterSettings,
+    isStopping: () => boolean,
+    warn: (line: string) => void,
+  ): MembershipUse {
     const key = JSON.stringify([cluster, settings.application]);
-    const membership = this.#membership(key, settings);
+    const membership = this.#membership(key, settings, warn);
     membership.users++;
     clearTimeout(membership.timer);
     let client: UsedClient | undefined;
@@ -85,20 +93,24 @@ export class Memberships {
     await client.made.close();
   }
 
-  #membership(key: string, settings: ClusterSettings): Membership {
+  #membership(key: string, settings: ClusterSettings, warn: (line: string) => void): Membership {
     const text = JSON.stringify(settings);
     const known = this.#memberships.get(key);
     if (known?.settings === text) return known;
     // One that waits for its next user is not in use.
     if (known?.users === 0) void this.#end(key, known);
     const ready = joinCluster(settings);
+    const log = createFaultLog(warn);
     const membership: Membership = {
-      ...{ settings: text, ready },
+      ...{ settings: text, ready, log },
       ...{ client: undefined, users: 0, timer: undefined },
     };
     this.#memberships.set(key, membership);
-    // The next user tries again.
-    ready.catch(() => this.#forget(key, membership));
+    ready.then(
+      (member) => member.listen({ onFault: (fault, kind = fault) => log.write(kind, fault) }),
+      // The next user tries again.
+      () => this.#forget(key, membership),
+    );
     return membership;
   }
 
@@ -111,5 +123,6 @@ export class Memberships {
     clearTimeout(membership.timer);
     this.#forget(key, membership);
     await membership.ready.then((member) => member.close()).catch(() => undefined);
+    membership.log.close();
   }
 }

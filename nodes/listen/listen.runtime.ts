@@ -227,7 +227,6 @@ class ListenLife implements DevicesListener {
       onState: () => this.onChange(),
       onMembers: () => this.onChange(),
       onProblem: () => this.onChange(),
-      onFault: (fault, kind = fault) => this.#log.write(kind, fault),
     });
     if (mode === 'online') {
       this.#listenToOnline(client, devices, shard);

@@ -88,7 +88,6 @@ class WorkLife {
     const leave = cluster.listen({
       onState: showState,
       onProblem: showState,
-      onFault: (fault, kind = fault) => this.#log.write(kind, fault),
     });
     this.#ends = [end, leave];
     showState();

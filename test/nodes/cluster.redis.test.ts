@@ -262,18 +262,25 @@ describe('an application with a cluster', () => {
     const rights = ['allkeys', 'allchannels', '+@all', '-@dangerous', '-publish'];
     await redisCli(redis.port, 'ACL', 'SETUSER', 'few', 'reset', 'on', `>${password}`, ...rights);
     const stored = { app: { ...CANARIES }, cluster: { user: 'few', password } };
-    await load(flow(node('listen', { chipids: [one] })), stored);
+    const listen = node('listen', { chipids: [one] });
+    await load(flow(listen, { ...listen, id: 'other' }), stored);
     const settings = { id: 'cluster', url: `redis://127.0.0.1:${redis.port}` };
     const answer = await helper.request().post('/device-cloud/clusters/test').send(settings);
     journal.answers.push(answer.text);
     const { ok, forbidden, version } = answer.body as ClusterTestResult;
     assert.deepEqual([ok, forbidden, version], [true, ['+info', '+publish'], '']);
     await shows('listen', 'status.awaiting-cluster');
-    await until(
-      () =>
-        journal.logs.some(({ msg }) => /missing in its ACL: \+info \+publish\.$/.test(String(msg))),
-      'the log names them',
-    );
+    const logged = (): unknown[] =>
+      journal.logs
+        .filter(({ msg }) => /missing in its ACL: \+info \+publish\.$/.test(String(msg)))
+        .map(({ id }) => id);
+    await until(() => logged().length > 0, 'the log names them');
+    await helper.unload();
+    // Once for the application, whichever nodes use it.
+    assert.deepEqual(logged(), ['app']);
+    await load(flow(node('push')), stored);
+    await until(() => logged().length === 2, 'the log names them without a listener, too');
+    assert.deepEqual(logged(), ['app', 'app']);
   });
 
   it('shows no password, whether the server accepts it or not', async () => {
