@@ -44,10 +44,10 @@ function watch(page: Page): string[] {
 
 export type EditorOptions = Pick<PageOptions, 'language' | 'user'>;
 
-/** Without what slides and fades: painting that took half of the browser's time. */
+/** Without what slides and fades, and unseen: painting that took more than half of the browser's time. */
 const STILL = `document.addEventListener('DOMContentLoaded', () => {
   const style = document.createElement('style');
-  style.textContent = '*, ::before, ::after { transition: none !important; animation: none !important }';
+  style.textContent = ':root { opacity: 0 } *, ::before, ::after { transition: none !important; animation: none !important }';
   document.head.append(style);
   jQuery.fx.off = true;
 })`;
@@ -87,7 +87,8 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
   const folder = join(repository, 'screenshots', 'editor', version, language);
   const keepPicture = async (name: string): Promise<void> => {
     mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: join(folder, `${name.replace(/\W+/g, '-')}.png`) });
+    const path = join(folder, `${name.replace(/\W+/g, '-')}.png`);
+    await page.screenshot({ path, style: ':root { opacity: 1 !important }' });
   };
   return {
     page,

@@ -119,7 +119,8 @@ describe('the examples in an editor that has no other nodes', () => {
       it(`${name}: nothing is wrong with it`, async () => {
         await here.editor.run(importQuickly(name));
         const [comment] = ofType(nodes, 'comment');
-        const label = here.editor.page.getByText(String(comment?.['name']), { exact: true });
+        const canvas = here.editor.page.locator('#red-ui-workspace-chart');
+        const label = canvas.getByText(String(comment?.['name']), { exact: true });
         await label.first().waitFor();
         assert.deepEqual(await here.editor.run(PROBLEMS), []);
       });
