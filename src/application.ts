@@ -48,6 +48,8 @@ export interface OpenApiParts {
   listening: Listening;
   channelPush: ChannelPush;
   pulses: Pulses;
+  /** Everything that reaches a device. */
+  commands: DeviceCommands;
   requests: Requests;
 }
 
@@ -61,10 +63,8 @@ export interface Application {
   /** This machine's clock, in ms. */
   now: () => number;
   open: OpenApiParts | undefined;
-  /** Everything that reaches a device of the open API. */
-  commands: DeviceCommands | undefined;
-  /** Keeps its commands apart from the commands of other processes, if there are any. */
-  exclusive: CommandLock | undefined;
+  /** Keeps its commands apart from the commands of other processes. */
+  exclusive: CommandLock;
   /** Has pins kept by each process for its devices, if several share them. */
   sharePins: Sharing['pins'] | undefined;
   /** What is known of its devices. */
@@ -204,20 +204,21 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     remote: sharing?.latest,
     share: sharing?.watches,
   });
-  const commands =
-    parts &&
-    new DeviceCommands({
+  // A process alone has its own queues, and needs no lock.
+  const exclusive: CommandLock =
+    sharing?.lock ?? ((_chipid, _longest, _caller, command) => command());
+  const openCommands = (channels: NonNullable<typeof parts>) => {
+    const commands = new DeviceCommands({
       ...{ queues, registry, now, timers: new TimerQueue(), list: fleet.poller },
-      ...{ channels: parts, others: sharing?.calls },
+      ...{ channels, others: sharing?.calls },
     });
-  const open = parts && {
-    ...parts,
-    requests: new Requests({
-      ...{ listening: parts, deadlines, queues, turns: new Queues(0, explain) },
-      exclusive: sharing?.lock,
-      onPushError: (chipid, error) => commands?.failed(chipid, error),
-    }),
+    const requests = new Requests({
+      ...{ listening: channels, deadlines, queues, turns: new Queues(0, explain), exclusive },
+      onPushError: (chipid, error) => commands.failed(chipid, error),
+    });
+    return { commands, requests };
   };
+  const open = parts && { ...parts, ...openCommands(parts) };
 
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
@@ -257,8 +258,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     open,
     registry,
     fleet: fleet.fleet,
-    commands,
-    exclusive: sharing?.lock,
+    exclusive,
     sharePins: sharing?.pins,
     server:
       settings.serverApi &&
@@ -270,7 +270,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       // Before calls are ended: that is no fault of the service.
       const recorded = registry.recorder?.end('closed');
       fleet.close();
-      commands?.close();
+      open?.commands.close();
       queues.close();
       deadlines.close();
       open?.requests.close();

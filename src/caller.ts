@@ -62,19 +62,17 @@ function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Pro
   throw invalidInput(`onProgress must be a function, but is ${show(onProgress)}.`);
 }
 
-const limitsOf = (options: CallOptions | undefined, usual: number): Limits => ({
-  seconds: readTimeout(options?.timeout, usual) / 1000,
-  signal: parseSignal(options?.signal),
-  progress: readProgress(options),
-});
-
 /**
  * Reads `timeout`, `signal` and `onProgress`.
  * @param usual the time-out in ms if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
-  readInput('options object', () => limitsOf(options, usual));
+  readInput('options object', () => ({
+    seconds: readTimeout(options?.timeout, usual) / 1000,
+    signal: parseSignal(options?.signal),
+    progress: readProgress(options),
+  }));
 
 /** How many calls of `callEach` run side by side unless its caller says otherwise. */
 const AT_ONCE = 16;
@@ -275,7 +273,7 @@ export class Caller {
     const { seconds, signal, progress } = readLimits(options, settings.timeout);
     const work = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
     const caller = { signal, progress };
-    const call = exclusive ? () => exclusive(deviceid, seconds * 1000, caller, work) : work;
+    const call = (): Promise<Answer<T>> => exclusive(deviceid, seconds * 1000, caller, work);
     return queues.call(deviceid, call, caller);
   }
 
@@ -321,11 +319,10 @@ export class Caller {
   }
 
   #pinCalls(): PinCalls {
-    const { http, registry, settings, commands, exclusive } = this.#application;
-    const { api } = this.parts;
+    const { http, registry, settings, exclusive } = this.#application;
+    const { api, commands } = this.parts;
     const inTurn = <T>(device: string, seconds: number, work: () => Promise<T>): Promise<T> => {
-      if (!commands) throw openApiMissing();
-      const command = exclusive ? () => exclusive(device, seconds * 1000, {}, work) : work;
+      const command = (): Promise<T> => exclusive(device, seconds * 1000, {}, work);
       return commands.run(device, command, {}, readCommand(undefined, ''));
     };
     const send = <T>(device: string, spec: OpenApiCall<T>, seconds: number): Promise<Answer<T>> =>
@@ -364,10 +361,10 @@ export class Caller {
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readCommand(options, path);
-    const { commands, exclusive, registry } = this.#application;
-    if (!commands) throw openApiMissing();
+    const { exclusive, registry } = this.#application;
+    const { commands } = this.parts;
     const command = (): Promise<T> =>
-      exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
+      exclusive(device, longest(limits), limits, () => work(limits));
     const outcome = commands.run(device, command, limits, limits);
     return registry.recent.command(device, path, outcome);
   }

@@ -13,7 +13,6 @@ import { CALLS } from './calls';
 import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
 import type { ClusterMember } from './cluster/types';
-import { openApiMissing } from './api/open-api';
 import type { ApplicationPins } from './commands/keep';
 import type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';
 import { callEach } from './commands/many';
@@ -568,9 +567,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
    */
   get waiting(): WaitingCommands {
-    const { commands } = this.#application;
-    if (!commands) throw openApiMissing();
-    return commands;
+    return this.#caller.parts.commands;
   }
 
   /**

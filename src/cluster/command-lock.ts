@@ -1,4 +1,5 @@
 import { notSent } from '../commands/outcome';
+import { deviceTitle } from '../util/show';
 import { backoff } from '../util/backoff';
 import type { Clock, Store } from './store';
 
@@ -97,11 +98,11 @@ export class DeviceLocks {
       // An attempt that took too long, or whose outcome is unknown, may have set the lock.
       if (outcome !== 'busy' && outcome !== 'unsettled') await this.#release(chipid, token);
       if (outcome instanceof Error)
-        throw notSent(chipid, `the cluster cannot be reached (${outcome.message})`);
-      if (why !== undefined) throw notSent(chipid, why);
+        throw notSent(deviceTitle(chipid), `the cluster cannot be reached (${outcome.message})`);
+      if (why !== undefined) throw notSent(deviceTitle(chipid), why);
       if (now - began >= PATIENCE)
         throw notSent(
-          chipid,
+          deviceTitle(chipid),
           outcome === 'unsettled'
             ? 'the store of the cluster has just been restarted, and the processes wait for each other'
             : "another process held the device's lock the whole time",

@@ -1,14 +1,14 @@
 import type { Channels } from '../channel/pool';
 import type { Ownership } from '../channel/ownership';
 import type { ChannelPush } from '../channel/push';
-import { CALLING, CLOSED } from '../commands/outcome';
+import { CALLING } from '../commands/outcome';
 import type { ApplicationPins, KeepDeps, KeptPins } from '../commands/keep';
 import type { CommandLock } from '../commands/queue';
 import type { Book } from '../fleet/book';
 import type { OtherLatest } from '../fleet/latest';
 import type { FleetRegistry } from '../fleet/registry';
 import type { WatchShare } from '../fleet/watch/watch-types';
-import type { Deadlines } from '../http/deadline';
+import { CLOSED, type Deadlines } from '../http/deadline';
 import type { Listen, Listening } from '../recovery/listen';
 import { clusterOf } from './cluster';
 import { compareBooks, remoteLatest, shareWatches } from './fleet';

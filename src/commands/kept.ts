@@ -9,15 +9,13 @@ import type {
   WaitingStore,
 } from '../state/waiting-store';
 import { deviceTitle } from '../util/show';
-import { CANCELLED, cancelled, FEWER, notSent, queueFull } from './outcome';
+import { CANCELLED, cancelled, FEWER, notSent, queueFull, TAKEN_OVER } from './outcome';
 
 /** Bytes that the waiting commands of an application may take in the store. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 /** Milliseconds from a failed attempt to write what the store has given up to the next. */
 const RETRY = 2000;
-
-const TAKEN_OVER = 'another process has taken it over';
 
 /** A call to one device or to several whose commands may wait. */
 export interface NewCall {
@@ -242,7 +240,7 @@ export class KeptCommands {
       outcome = await this.#mark(chipid, 'begun');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw notSent(chipid, `that it begins could not be written down (${why})`);
+      throw notSent(deviceTitle(chipid), `that it begins could not be written down (${why})`);
     }
     if (outcome === 'cancelled') {
       this.marks.set(chipid, 'cancelled');
@@ -250,7 +248,7 @@ export class KeptCommands {
     }
     if (outcome === 'moved') {
       this.moved();
-      throw notSent(chipid, TAKEN_OVER);
+      throw notSent(deviceTitle(chipid), TAKEN_OVER);
     }
   }
 
@@ -282,10 +280,9 @@ export class KeptCommands {
     return !this.marks.has(chipid);
   }
 
-  /** Lets go of it, if a command of it waits: another caller may take it. @returns whether one does */
-  detach(): boolean {
+  /** Lets go of it, if a command of it waits: another caller may take it. */
+  detach(): void {
     this.isDetached = this.isKept && this.call.chipids.some((chipid) => this.waits(chipid));
-    return this.isDetached;
   }
 
   /** Another process has it by now. */

@@ -1,6 +1,5 @@
 import { DeviceCloudError, ERRORS } from '../errors';
 import type { CallProgress } from '../types';
-import { deviceTitle } from '../util/show';
 import { catchRejection } from '../util/thrown';
 
 /** Shows a caller what its call waits for. It never throws. */
@@ -25,7 +24,7 @@ export const CALLING: CallProgress = { state: 'calling' };
 export const AWAITING_DEVICE: CallProgress = { state: 'awaiting-device' };
 
 /** Completes "Not sent: ". */
-export const CLOSED = 'the client was closed';
+export const TAKEN_OVER = 'another process has taken it over';
 
 /** Why a command that waited has ended: somebody has cancelled it. */
 export const CANCELLED = 'Cancelled before its device showed itself';
@@ -33,17 +32,8 @@ export const CANCELLED = 'Cancelled before its device showed itself';
 /** What to do where too many commands wait. */
 export const FEWER = 'Send fewer, or let them expire sooner.';
 
-/**
- * The error for a command that never began.
- * @param why completes "Not sent: "
- * @param device as errors name it
- */
-export const notSent = (
-  chipid: string,
-  why: string,
-  device = deviceTitle(chipid),
-  what = 'command',
-): DeviceCloudError =>
+/** The error for a command that never began. @param device as errors name it @param why completes "Not sent: " */
+export const notSent = (device: string, why: string, what = 'command'): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', `Not sent: ${why}. The ${what} to ${device} never began.`);
 
 /** The error for a command that would be one too many. @param waiting a sentence: what waits already */

@@ -1,6 +1,6 @@
 import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
 import { callService, callWithin, type HttpContext } from '../http/call';
-import { abortReason, Deadlines, onAbort } from '../http/deadline';
+import { CLOSED, Deadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
 import type { OpenApi } from '../api/open-api';
 
@@ -40,7 +40,7 @@ export class Pulses {
   readonly #deadlines = new Deadlines();
 
   /** @param explain why a signal aborted, without secrets */
-  constructor(http: HttpContext, api: OpenApi, explain = abortReason) {
+  constructor(http: HttpContext, api: OpenApi, explain: (signal: AbortSignal) => string) {
     this.#http = http;
     this.#api = api;
     this.#explain = explain;
@@ -68,7 +68,7 @@ export class Pulses {
 
   /** Ends the pulses under way. Resolves once their pins are set back, after 3 s at most. */
   async close(): Promise<void> {
-    this.#closing.abort('the client was closed');
+    this.#closing.abort(CLOSED);
     await Promise.allSettled(this.#running);
   }
 

@@ -10,10 +10,10 @@
  * order of arrival. Devices do not wait for each other.
  */
 import type { DeviceCloudError } from '../errors';
-import { abortReason, onAbort } from '../http/deadline';
+import { abortReason, CLOSED, onAbort } from '../http/deadline';
 import type { Semaphore } from './many';
 import { deviceTitle } from '../util/show';
-import { CALLING, CLOSED, notSent, queueFull, type Progress } from './outcome';
+import { CALLING, notSent, queueFull, type Progress } from './outcome';
 
 /** The most commands that may wait in the queue of a device; the next one fails with `QUEUE_FULL`. */
 export const MAX_WAITING = 100;
@@ -245,7 +245,7 @@ export class Queues {
   }
 
   #notSent(chipid: string, why: string): DeviceCloudError {
-    return notSent(chipid, why, this.#titleOf(chipid));
+    return notSent(this.#titleOf(chipid), why);
   }
 
   #checkSignal({ chipid, caller: { signal } }: Command): void {

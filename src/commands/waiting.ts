@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { isSilence, type DeviceCloudError } from '../errors';
+import { CLOSED } from '../http/deadline';
 import type { KeptCommands } from './kept';
 import { commandOf } from '../fleet/recent';
 import { parseChipid } from '../input/chipid';
@@ -10,11 +11,11 @@ import {
   AWAITING_DEVICE,
   CANCELLED,
   cancelled,
-  CLOSED,
   expired,
   FEWER,
   notSent,
   queueFull,
+  TAKEN_OVER,
 } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
 import { Turns } from './turns';
@@ -245,7 +246,7 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
       const { kept } = wait.origin ?? {};
       if (!kept || !ids.has(kept.id)) continue;
       kept.moved();
-      this.#deps.queues.refuse(command, notSent(command.chipid, 'another process has it by now'));
+      this.#deps.queues.refuse(command, this.#notSent(command.chipid, TAKEN_OVER));
     }
   }
 
@@ -253,11 +254,10 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
   close(): void {
     this.#isClosed = true;
     this.#turns?.close();
-    for (const { all } of [...this.#devices.values()])
-      for (const { command, wait } of [...all]) {
-        wait.origin?.kept?.detach();
-        this.#deps.queues.refuse(command, this.#notSent(command.chipid));
-      }
+    for (const { command, wait } of [...this.#all()]) {
+      wait.origin?.kept?.detach();
+      this.#deps.queues.refuse(command, this.#notSent(command.chipid, CLOSED));
+    }
   }
 
   /** The time of a command for finding its device in the list has passed, or it has expired. */
@@ -370,7 +370,7 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
   #refusalOf({ chipid, all }: Device): DeviceCloudError | undefined {
     const full = (count: number, whom: string): DeviceCloudError =>
       queueFull(this.#deps.registry.titleOf(chipid), `${count} commands wait for ${whom}`, FEWER);
-    if (this.#isClosed) return this.#notSent(chipid);
+    if (this.#isClosed) return this.#notSent(chipid, CLOSED);
     if (all.length >= MAX_WAITING) return full(MAX_WAITING, 'this device already');
     return this.#size < MAX_WAITING_IN_ALL
       ? undefined
@@ -477,8 +477,8 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     return age >= this.#deps.timers.now() - lostAt;
   }
 
-  #notSent(chipid: string): DeviceCloudError {
-    return notSent(chipid, CLOSED, this.#deps.registry.titleOf(chipid));
+  #notSent(chipid: string, why: string): DeviceCloudError {
+    return notSent(this.#deps.registry.titleOf(chipid), why);
   }
 
   #changed(chipid: string): void {

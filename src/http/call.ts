@@ -7,7 +7,6 @@ import { isDeviceCloudError, isWorthRetry } from '../errors';
 import {
   exchange,
   failureOf,
-  MAX_ANSWER,
   type BodyReader,
   type Failure,
   type HttpAnswer,
@@ -118,7 +117,7 @@ class CallAttempt<T> implements Receiver {
     spec.reader?.restart();
     if (http.observer && spec.unsigned) this.#observed = http.observer.onCall(spec.unsigned);
     try {
-      exchange(http.dispatcher, http.origin, spec.build(), this.#deadline, MAX_ANSWER, this);
+      exchange(http.dispatcher, http.origin, spec.build(), this.#deadline, this);
     } catch (error) {
       http.limiter.release();
       this.#clear();

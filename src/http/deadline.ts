@@ -19,7 +19,8 @@ function listen(signal: AbortSignal): Listening {
 }
 
 const NO_REASON = 'the caller aborted it';
-const CLOSED = 'the client was closed';
+/** Completes "Not sent: " and the like. */
+export const CLOSED = 'the client was closed';
 
 /**
  * Why a signal aborted, for an error. The reason is the caller's and may be any value: a value that throws

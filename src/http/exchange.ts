@@ -139,12 +139,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isCollected = false;
 
   readonly #deadline: Deadline;
-  readonly #maxAnswer: number;
   readonly #receiver: Receiver;
 
-  constructor(deadline: Deadline, maxAnswer: number, receiver: Receiver) {
+  constructor(deadline: Deadline, receiver: Receiver) {
     this.#deadline = deadline;
-    this.#maxAnswer = maxAnswer;
     this.#receiver = receiver;
   }
 
@@ -177,7 +175,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       if (this.#reader) this.#reader.announced = this.#rest;
     }
     if (this.#isCollected)
-      this.#body = new AnswerBody(this.#maxAnswer, Number(headers['content-length']));
+      this.#body = new AnswerBody(MAX_ANSWER, Number(headers['content-length']));
     else if (!this.#reader) this.#body = new AnswerBody(MAX_ERROR_ANSWER);
   }
 
@@ -206,7 +204,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Ends an answer and its connection: no more of it is needed, or can be collected. */
   #endEarly(controller: Dispatcher.DispatchController): void {
     if (this.#isCollected) {
-      this.#fail({ kind: 'too-large', sent: true, detail: `${this.#maxAnswer / MEBIBYTE} MiB` });
+      this.#fail({ kind: 'too-large', sent: true, detail: `${MAX_ANSWER / MEBIBYTE} MiB` });
     } else this.#answer();
     controller.abort(new Error('no more of the answer is needed'));
   }
@@ -258,7 +256,6 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 /**
  * Sends one request and reads its answer: whole, or by the receiver's reader as far as that needs it.
- * @param maxAnswer the longest answer that is collected, in bytes
  * @param receiver gets the answer, or the reason for the failure
  */
 export function exchange(
@@ -266,10 +263,9 @@ export function exchange(
   origin: string,
   { method, path, headers, body }: HttpRequest,
   deadline: Deadline,
-  maxAnswer: number,
   receiver: Receiver,
 ): void {
-  const handler = new Exchange(deadline, maxAnswer, receiver);
+  const handler = new Exchange(deadline, receiver);
   deadline.listen((end) => handler.onEnd(end));
   if (deadline.ended) return;
   try {

@@ -7,23 +7,7 @@ const CONNECT_TIMEOUT = 5000;
 
 /** The connections to a proxy. undici names the status of a refused tunnel only in its message; this one has it in the code. */
 class ProxyPool extends Pool {
-  override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
-  override connect(
-    options: Dispatcher.ConnectOptions,
-    callback: (error: Error | null, data: Dispatcher.ConnectData) => void,
-  ): void;
-  override connect(
-    options: Dispatcher.ConnectOptions,
-    callback?: (error: Error | null, data: Dispatcher.ConnectData) => void,
-  ): Promise<Dispatcher.ConnectData> | void {
-    if (callback) {
-      super.connect(options, callback);
-      return;
-    }
-    return this.#tunnel(options);
-  }
-
-  async #tunnel(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
+  override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
     const data = await super.connect(options);
     const isTunnel = data.statusCode === 200;
     // undici drops such a tunnel and at once asks for another one, until the call is out of time.

@@ -5,6 +5,7 @@ import type { Deadline, Deadlines } from '../../http/deadline';
 import type { Listening, RecoveringChannel } from '../../recovery/listen';
 import type { RecoverOptions } from '../../recovery/options';
 import type { Answer, Charset, PushAnswer, Upload } from '../../types';
+import { deviceTitle } from '../../util/show';
 import { TurnLimit } from '../../util/turn-limit';
 import { notSent, queueFull } from '../outcome';
 import { MAX_WAITING, type CommandLock, type Queues } from '../queue';
@@ -42,8 +43,8 @@ interface RequestsDeps {
   deadlines: Deadlines;
   /** The queues of all commands. */
   queues: Queues;
-  /** Keeps pushes and the commands of other processes apart, if there are any. */
-  exclusive?: CommandLock | undefined;
+  /** Keeps pushes and the commands of other processes apart. */
+  exclusive: CommandLock;
   /** Own code, which never throws: is called with the error of each push that failed. */
   onPushError: (chipid: string, error: unknown) => void;
   /** For requests that take any upload, of which a device has one at a time. */
@@ -104,7 +105,7 @@ class DeviceRequests implements ChannelListener {
       this.#waiting.push(resolve);
       deadline.listen(({ reason, detail = '' }) => {
         this.#waiting = this.#waiting.filter((waiting) => waiting !== resolve);
-        if (reason === 'aborted') reject(notSent(this.#chipid, detail, undefined, 'request'));
+        if (reason === 'aborted') reject(notSent(deviceTitle(this.#chipid), detail, 'request'));
         else reject(notConnected(this.#chipid, deadline.seconds, this.#channel.channel.reason));
       });
     });
@@ -275,7 +276,8 @@ export class Requests {
         // It may have been lost while other commands were sent.
         device.isReady ? this.#push(device, request) : undefined;
       const caller = { signal, progress: onProgress };
-      const turn = exclusive ? () => exclusive(chipid, timeout * 1000, caller, push) : push;
+      const turn = (): Promise<PendingRequest | undefined> =>
+        exclusive(chipid, timeout * 1000, caller, push);
       const pending = await queues.call(chipid, turn, caller);
       if (pending) return pending;
     }
