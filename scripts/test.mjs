@@ -49,7 +49,7 @@ const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', '
  * more; and of those that install the packed package, which is there later, and have Node-RED or a browser work. More
  * would make all slower, not the whole faster.
  */
-const LANES = { waiting: 4, working: 2, packed: 4 };
+const LANES = { waiting: 4, working: 3, packed: 4 };
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 /** What failed, said once more at the end: the log of a run is long, and often only its end is kept. */
@@ -170,13 +170,13 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
   };
   const waiting = [
     ...(HAS_REDIS ? [share('unit', 'redis', '24')] : []),
-    share('nodes', 'cluster', '22'),
+    share('flows', 'examples'),
     share('nodes', 'matrix', '22'),
+    share('nodes', 'cluster', '22'),
     share('nodes', 'listen', '22'),
     share('unit', 'cluster', '24'),
   ];
   const working = [
-    share('flows', 'examples'),
     share('unit', 'recovery', '24'),
     share('unit', 'rest'),
     share('flows', 'rest'),
@@ -184,11 +184,11 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     share('nodes', 'rest', '22'),
   ];
   const packed = [
+    onNodeRed('e2e', '5', 'examples'),
     onNodeRed('editor', '5', 'rest'),
     onNodeRed('editor', '4'),
-    onNodeRed('e2e', '5', 'examples'),
-    onNodeRed('editor', '5', 'dialogs'),
     onNodeRed('e2e', '4', 'examples'),
+    onNodeRed('editor', '5', 'dialogs'),
     async () => {
       const [ok] = await Promise.all([isPacked, hasScorecard]);
       return ok && mochaStep('the package and its commands', SUITES.package);

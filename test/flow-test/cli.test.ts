@@ -80,7 +80,7 @@ describe('the command device-cloud-test', () => {
     assert.match(failed.text, /^✓ it is so \(.*\n✗ it is otherwise \(/m);
     assert.match(
       failed.text,
-      /\n {4}expected a message at "End" like \{"payload":2\}, within 1 s\n/,
+      /\n {4}expected a message at "End" like \{"payload":2\}, within 5 s\n/,
     );
     assert.match(failed.text, /at \d+\.\d\d s \{.*\(payload is "a < b", not 2\)\n/);
     assert.match(failed.text, /\n {6}messages went by "Go" \(1 in, 1 out\), "Work" /);
