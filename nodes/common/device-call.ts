@@ -199,6 +199,9 @@ const ownArguments = (
     }),
   );
 
+const NO_BOOK =
+  'The application has no device book, so it has no groups: name a CSV file in its configuration.';
+
 /**
  * The devices of a node that is set to a group of the book; otherwise the value as it is.
  * @throws DeviceCloudError `INVALID_INPUT` if the group is unknown or empty
@@ -206,10 +209,7 @@ const ownArguments = (
 export function devicesOf(client: DeviceCloudClient, config: object, value: unknown): unknown {
   if ((config as Partial<DeviceConfig>).chipidType !== 'group') return value;
   const { book } = client.fleet;
-  if (!book)
-    throw invalidInput(
-      'The application has no device book, so it has no groups: name a CSV file in its configuration.',
-    );
+  if (!book) throw invalidInput(NO_BOOK);
   const devices = typeof value === 'string' && value !== '' ? book.group(value.trim()) : undefined;
   if (devices) return devices;
   throw invalidInput(
@@ -228,10 +228,7 @@ export function groupFollower(
   { fleet: { book } }: DeviceCloudClient,
   group: string,
 ): { chipids: () => Set<string>; onChange: (listener: () => void) => () => void } {
-  if (!book)
-    throw notConfigured(
-      'The application has no device book, so it has no groups: name a CSV file in its configuration.',
-    );
+  if (!book) throw notConfigured(NO_BOOK);
   const name = group.trim();
   return {
     chipids: () => new Set(name === '' ? book.chipids() : book.group(name)),
@@ -484,12 +481,13 @@ async function callMany(
         callKept(call, plan, kept, chipid, () => make(chipid, options))
     : make;
   const settled = await call.client.callEach(chipids, one, {
-    ...{ ...optionsOf(call, plan, kept), atOnce },
+    ...optionsOf(call, plan, kept),
+    atOnce,
   });
   const errors: unknown[] = [];
   const results = settled.map((result, index): Result => {
     if (result.status === 'fulfilled') {
-      // One of a message that was kept meanwhile.
+      // A result from before the restart.
       if (!result.value.ok) errors[index] = errorOf(result.value);
       return result.value;
     }

@@ -69,7 +69,7 @@ export class KeptCalls {
    * @throws what the store fails with
    */
   async take(mayTake: (node: string) => boolean = () => true): Promise<KeptCommands[]> {
-    const store = await this.#options.store();
+    const store = await this.store();
     for (const each of this.saved) if (each.isDetached) this.saved.delete(each);
     // One that ends meanwhile is still in what the store has found.
     const own = new Set<string>();

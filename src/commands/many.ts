@@ -71,8 +71,7 @@ export async function callEach<T>(
     isAwaited ||= now.state === 'awaiting-device';
     progress?.(now.state !== 'calling' && semaphore.isBusy ? CALLING : now);
   };
-  const onProgress: Progress | undefined = progress && show;
-  const shared = { [SEMAPHORE]: semaphore, ...(onProgress && { onProgress }) };
+  const shared = { [SEMAPHORE]: semaphore, ...(progress && { onProgress: show }) };
   const calls: Promise<T>[] = [];
   const unwatched: Promise<T>[] = [];
   const uncalled = new Map<string, number[]>();

@@ -51,7 +51,7 @@ class DeviceQueue {
 
 /** A command on its way to its device. A class with plain fields, since there may be thousands. */
 export class Command<T = unknown> {
-  /** Whether it has begun, or was refused: it cannot be either any more. */
+  /** Whether it has begun, or was refused: neither can happen to it again. */
   isSettled = false;
   /** In which it is pending, or has its turn. */
   queue: DeviceQueue | undefined;

@@ -101,7 +101,7 @@ class WaitingCommand implements Timed {
   index = -1;
   /** Whether the channel of its device is open for it, and the list read. */
   isWatched = false;
-  /** Whether it is safe if the process ends now, or cannot be: before, it does not count as waiting. */
+  /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
   isSaved: boolean;
 
   /**
@@ -159,13 +159,6 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     const add = (command: Command): void => queues.add(command);
     this.#turns = new Turns({ others, add, save: (waiting) => this.#save(waiting) });
     others.join(this);
-  }
-
-  /** How many commands wait for a device and are not in its queue. */
-  waiting(chipid: string): number {
-    let count = 0;
-    for (const { isWaiting } of this.#devices.get(chipid)?.all ?? []) if (isWaiting) count++;
-    return count;
   }
 
   /**
@@ -482,7 +475,9 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
   }
 
   #changed(chipid: string): void {
-    this.#deps.registry.onHeld(chipid, this.waiting(chipid));
+    let waiting = 0;
+    for (const { isWaiting } of this.#devices.get(chipid)?.all ?? []) if (isWaiting) waiting++;
+    this.#deps.registry.onHeld(chipid, waiting);
   }
 }
 
