@@ -98,7 +98,7 @@ export interface RecoveryObserver {
   /** A recovery begins to read the history after a gap. */
   onRecovering(chipid: string): void;
   /** A missed upload is being emitted. Called before the listener receives it. */
-  onMissed?(upload: Upload): void;
+  onMissed(upload: Upload): void;
   /** Missed uploads are being emitted; this is the last of them. Called before the listener receives it. */
   onReplayed(upload: Upload): void;
   /** A recovery has ended. @param count the missed uploads that it emitted */
@@ -113,7 +113,7 @@ export interface RecoveryShared {
   budgets: Budgets;
   facts: HistoryFacts;
   limits: Limits;
-  observer?: RecoveryObserver | undefined;
+  observer: RecoveryObserver;
   now: () => number;
   random: () => number;
 }
@@ -136,7 +136,7 @@ export interface RecoveryDevice {
    * Whether another process may continue from the position. If so, nothing is emitted before there is one, unless the
    * history cannot be read.
    */
-  readonly isShared?: boolean;
+  readonly isShared: boolean;
   /** Whether `save` is to be called. */
   readonly saves: boolean;
   /** Called after each upload that was emitted, with what makes the position of that moment. @returns perhaps a promise */

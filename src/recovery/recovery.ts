@@ -348,7 +348,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
   #began(): void {
     if (this.#recovering) return;
     this.#recovering = true;
-    this.#shared.observer?.onRecovering(this.#device.chipid);
+    this.#shared.observer.onRecovering(this.#device.chipid);
   }
 
   #ended(): void {
@@ -359,7 +359,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (count > 0) this.#began();
     if (!this.#recovering) return;
     this.#recovering = false;
-    this.#shared.observer?.onRecovered(this.#device.chipid, count);
+    this.#shared.observer.onRecovered(this.#device.chipid, count);
   }
 
   #stop(): void {

@@ -32,6 +32,12 @@ export const sharedBy = (answer: AnswerHistory): RecoveryShared => ({
   budgets: new Budgets(),
   facts: new HistoryFacts(),
   limits: LIMITS,
+  observer: {
+    onRecovering: ignore,
+    onMissed: ignore,
+    onReplayed: ignore,
+    onRecovered: ignore,
+  },
   now: () => Date.UTC(2026, 0, 2),
   random: () => 0.5,
 });
