@@ -26,7 +26,7 @@ const INVALID_TRIES = 2;
 const WAITING_TRIES = 3;
 /** Milliseconds until an upload that may have been announced late is looked up in the history. */
 const DOUBT_DELAY = 250;
-/** Milliseconds in which a history that is still not understood after that is read once more, at most. */
+/** Milliseconds in which a history that is not understood after {@link FIRST_TRIES} readings is read again, at most. */
 const LATER = 10 * 60_000;
 
 /** Recovers what the channel of one device missed. It is placed between the channel and its listener. */
@@ -214,18 +214,19 @@ export class Recovery implements ChannelListener, ReadingOwner {
 
   #onDisconnected(): void {
     const delivery = this.#delivery;
-    const { hasPosition } = delivery.progress;
-    // Without a position, what is held could not be recovered from the history.
-    if (!hasPosition) delivery.stayLive();
-    if (!hasPosition) delivery.progress.arrivals.clear();
-    if (hasPosition) this.#stop();
-    else if (this.#connected && this.#reading.isRunning()) {
-      // It would be unknown which of the arrivals its answer contains.
-      this.#reading.stop();
-      this.#reading.later(retryDelay(0, false, this.#shared.random));
-    } else if (!this.#reading.isDue()) {
-      // Recovery starts with a first reading, even if the channel is not open yet.
-      this.#reading.start();
+    if (delivery.progress.hasPosition) this.#stop();
+    else {
+      // What is held could not be recovered from the history.
+      delivery.stayLive();
+      delivery.progress.arrivals.clear();
+      if (this.#connected && this.#reading.isRunning()) {
+        // It would be unknown which of the arrivals its answer contains.
+        this.#reading.stop();
+        this.#reading.later(retryDelay(0, false, this.#shared.random));
+      } else if (!this.#reading.isDue()) {
+        // Recovery starts with a first reading, even if the channel is not open yet.
+        this.#reading.start();
+      }
     }
     this.#connected = false;
   }
@@ -280,7 +281,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     const suspect = (): boolean => this.#suspect;
     const settled = await this.#settling.settle(answer, this.#followUps, suspect, signal);
     const { random } = this.#shared;
-    if (settled.kind === 'over' || this.#closed || signal.aborted) return;
+    if (settled.kind === 'over' || signal.aborted) return;
     if (settled.kind === 'no beginning') {
       this.#delivery.stayLive();
       this.#reading.later(retryDelay(this.#followUps++, false, random));
@@ -294,6 +295,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     }
     this.#checkpoint.read(answer.length, settled.isTruncated);
     if (!settled.isWhole) {
+      // The next reading needs the room.
       answer.release();
       this.#reading.start();
       return;

@@ -164,9 +164,10 @@ export class Settling {
     if (cutAt !== undefined) return;
     let isUnproven = this.#isUnproven;
     for (const { arrival, isFound } of findings) {
-      if (isFound) isUnproven = false;
-      if (isFound) this.#unfound = 0;
-      else if (!arrival.isCounted && ++this.#unfound >= UNPROVEN) isUnproven = true;
+      if (isFound) {
+        isUnproven = false;
+        this.#unfound = 0;
+      } else if (!arrival.isCounted && ++this.#unfound >= UNPROVEN) isUnproven = true;
       arrival.isCounted = true;
     }
     if (isUnproven === this.#isUnproven) return;
