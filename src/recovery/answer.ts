@@ -111,11 +111,7 @@ export class HistoryAnswer {
     if (!this.#oldest || record.id < this.#oldest.id) this.#oldest = record;
     if (this.known) return this.#takeAfter(record, size, this.known);
     this.#keepNewest(record);
-    return !(
-      this.length >= MARGIN &&
-      this.#order.isSeen &&
-      this.length >= MARGIN + 2 * this.expected()
-    );
+    return !(this.#order.isSeen && this.length >= MARGIN + 2 * this.expected());
   }
 
   /** Whether the ids have started over, so that the history has to be read once more to keep its old records. */

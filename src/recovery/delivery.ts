@@ -85,11 +85,11 @@ export class Delivery {
     if (isDoubtful && !this.isHolding) doubted();
     if (this.isHolding) {
       if (!this.#hold(upload)) return 'overflow';
-      this.progress.add(keys, upload.timestamp, upload, isDoubtful);
+      this.progress.arrivals.add(keys, upload.timestamp, upload, isDoubtful);
       return 'held';
     }
     this.#emit(upload);
-    this.progress.add(keys, upload.timestamp);
+    this.progress.arrivals.add(keys, upload.timestamp);
     this.#count();
     this.save();
     return 'emitted';

@@ -281,10 +281,6 @@ export class Progress {
     this.isGapped = true;
   }
 
-  add(keys: BodyKeys, timestamp: number, held?: Upload, isDoubtful = false): void {
-    this.arrivals.add(keys, timestamp, held, isDoubtful);
-  }
-
   /** Forgets what is held back, since the history contains it. */
   drop(): void {
     if (this.arrivals.drop()) this.isGapped = true;
