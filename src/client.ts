@@ -619,10 +619,10 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /**
    * How the history of uploads writes `body`, once an upload that came both ways, live and recovered,
-   * has shown it; undefined before. Which of the two is not shown (sections 2.3 to 2.5).
+   * has shown it; undefined before. Which form it is, the document does not show (sections 2.3 to 2.5).
    */
   get historyEncoding(): HistoryForm | undefined {
-    return this.#application.open?.listening.historyEncoding;
+    return this.#application.open?.listening.shared.facts.form;
   }
 
   /**

@@ -7,12 +7,7 @@ import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
 import type { AdaptiveLimiter } from '../http/adaptive-limiters';
-import {
-  HistoryFacts,
-  parseForm,
-  type HistoryForm,
-  type HistoryFormSetting,
-} from '../history/form';
+import { HistoryFacts, parseForm, type HistoryFormSetting } from '../history/form';
 import type { StreamHistory } from '../history/record-reader';
 import { parseZoneSetting } from '../history/zone';
 import { Budgets, LIMITS } from './options';
@@ -61,8 +56,6 @@ export interface Listening {
   listen: Listen;
   /** As `listen` with recovery. */
   recover: (chipid: string, listener: ChannelListener, options: RecoverHere) => RecoveringChannel;
-  /** How the history writes bodies, once an upload that came both ways has shown it. */
-  readonly historyEncoding: HistoryForm | undefined;
   /** What recoveries share, so that others can read histories within the same limits. */
   readonly shared: RecoveryShared;
   /** Ends every recovery, but closes no channel. */
@@ -155,9 +148,6 @@ export function createListening(deps: ListeningDeps): Listening {
         ? recover(chipid, listener, options)
         : channels.join(chipid, new IsolatedListener(listener)),
     recover,
-    get historyEncoding() {
-      return facts.form;
-    },
     close() {
       for (const recovery of active) recovery.close();
       active.clear();
