@@ -3,6 +3,7 @@ import { bareBody } from '../history/form';
 import { idFromText, type HistoryRecord, type RecordId } from '../history/record';
 import { QUARTER, toUnix, WIDEST } from '../history/zone';
 import { decodeBase64 } from '../util/base64';
+import { fnv1a } from '../util/hash32';
 import { isObject } from '../util/object';
 
 /** What is remembered of a history, to recognise its records if its ids start over. */
@@ -27,14 +28,9 @@ const DIGITS = { body: 5, time: 3 };
 const MARK = DIGITS.body + DIGITS.time;
 const SEEN = /^\d{0,20}[\da-z]{8}$/;
 
-/** FNV-1a, since it is fast and nothing has to be protected: there may be very many records. */
-function hash(text: string, digits: number): string {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  }
-  return (value >>> 0).toString(36).padStart(digits, '0').slice(-digits);
-}
+/** A fast hash: there may be very many records. */
+const hash = (text: string, digits: number): string =>
+  fnv1a(text).toString(36).padStart(digits, '0').slice(-digits);
 
 const bodyHash = (body: string): string => hash(body, DIGITS.body);
 const timeHash = (time: string): string => hash(time, DIGITS.time);
