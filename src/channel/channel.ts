@@ -13,7 +13,13 @@ import {
 } from './listener';
 import { backoff } from '../util/backoff';
 import { readRetryAfter } from '../http/headers';
-import { Connection, MAX_FRAME, type ConnectionEvents, type ConnectionSettings } from './socket';
+import {
+  Connection,
+  MAX_FRAME,
+  MAX_PARTS,
+  type ConnectionEvents,
+  type ConnectionSettings,
+} from './socket';
 import { ALONE, type ChannelAccess, type Ownership } from './ownership';
 
 /** Everything a channel needs from its application. */
@@ -74,12 +80,13 @@ export class ReconnectBackoff {
 }
 
 const TOO_LARGE = `An upload is larger than ${MAX_FRAME / 2 ** 20} MiB, the limit for a frame.`;
+const TOO_MANY = `An upload came in more than ${MAX_PARTS.toLocaleString('en')} parts, the limit.`;
 
 /** Faults by the code of ws that ends a connection for them; the first two are the same limit. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
   ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', TOO_LARGE],
   ['WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH', TOO_LARGE],
-  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 'An upload came in more than 16,384 parts, the limit.'],
+  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', TOO_MANY],
 ]);
 
 /**

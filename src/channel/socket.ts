@@ -56,7 +56,8 @@ export class TurnShare {
 
 /**
  * The largest frame that is read, in bytes. A change needs one of {@link MAX_PARTS}, too: a read has a kilobyte or two. What
- * has room for one frame has limits of its own: recordings (`MAX_LINE`, `MAX_WAITING`) and the queue of a cluster (`WAITING`).
+ * has to hold a frame has limits of its own: `MAX_LINE` (recording/read.ts), `MAX_RECORD` (history/record-reader.ts),
+ * `LONGEST_MESSAGE` and `LONGEST_UPLOAD` (cluster/messages.ts).
  */
 export const MAX_FRAME = 16 * 1024 * 1024;
 
@@ -64,7 +65,7 @@ export const MAX_FRAME = 16 * 1024 * 1024;
  * Fragments of a message, and reads of a fragment, at most. Each costs some hundred bytes until the
  * message is whole, even an empty one: 16 MiB in single bytes would need gigabytes.
  */
-const MAX_PARTS = 16 * 1024;
+export const MAX_PARTS = 16 * 1024;
 
 /** Options of every connection: they limit its memory, the size of its frames and its waits. */
 const OPTIONS: ClientOptions & { closeTimeout: number } = {
