@@ -148,6 +148,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** The deadline has ended the call. */
   onEnd(end: CallAborted): void {
+    // In a process that stood still, the answer may have come in time: it is read in this turn.
+    if (end.reason === 'timeout' && this.#controller) setImmediate(() => this.#end(end));
+    else this.#end(end);
+  }
+
+  #end(end: CallAborted): void {
+    if (this.#isSettled) return;
     this.#fail(failureOf(end, this.#controller !== undefined));
     this.#controller?.abort(end);
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { mock } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { CallOptions } from '../../../src/types';
 import { transportError } from '../../../src/http/failures';
@@ -36,6 +38,20 @@ const DEVICE_CALLS: Record<
 const HOUR = 3_600_000;
 
 type TimerArguments = [callback: (...values: unknown[]) => void, ms: number, ...values: unknown[]];
+
+/** A service in a thread: it says that a request is there, and answers once it is told to. */
+const ANSWERING = `
+  const { parentPort, workerData: state } = require('node:worker_threads');
+  const server = require('node:http').createServer((request, response) => {
+    parentPort.postMessage('request');
+    Atomics.wait(state, 0, 0);
+    response.end('{"status":"online","msg":"OK"}', () => {
+      Atomics.store(state, 0, 2);
+      Atomics.notify(state, 0);
+    });
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
 
 /** Writes a piece every 10 ms until the client has had enough. */
 const drip = (response: ServerResponse, piece: string): void => {
@@ -123,6 +139,29 @@ describe('the time a call may take', () => {
     for (const [end, , ...values] of limits) end(...values);
     await ended;
     assert.equal(service.requests.length, 2);
+  });
+
+  it('is not over for an answer that came while the process stood still', async () => {
+    const state = new Int32Array(new SharedArrayBuffer(4));
+    const server = new Worker(ANSWERING, { eval: true, workerData: state });
+    try {
+      const [port] = (await once(server, 'message')) as [number];
+      const timers = mock.method(globalThis, 'setTimeout').mock;
+      const standStill = (): void => {
+        // Nothing else runs until the answer is in the socket, and the hour is over.
+        Atomics.store(state, 0, 1);
+        Atomics.notify(state, 0);
+        Atomics.wait(state, 0, 1);
+        const set = timers.calls.map((call) => call.arguments as unknown as TimerArguments);
+        for (const [end, ms, ...values] of set) if (ms === HOUR) end(...values);
+      };
+      // The request is there. As all that is late, the end of the hour comes as a timer.
+      server.once('message', () => setTimeout(standStill));
+      const answer = clientOf(`http://127.0.0.1:${port}`).push(1, 'x', { timeout: HOUR });
+      assert.deepEqual((await answer).body, { status: 'online', msg: 'OK' });
+    } finally {
+      await server.terminate();
+    }
   });
 
   it('ends an answer that trickles, although data keeps arriving', async () => {
