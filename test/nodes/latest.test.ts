@@ -79,7 +79,10 @@ describe('the latest node', () => {
   });
 
   it('outputs what a listener has recovered', async () => {
-    await start({}, [one]);
+    cloud = await startCloud();
+    uploads = 0;
+    // What was uploaded before the first reading of the history would not be missed.
+    await openWithRecovery(cloud, [one], {}, node('latest'));
     await upload(one, 'live');
     cloud.disconnect(one, { terminate: true });
     await upload(one, 'missed');
