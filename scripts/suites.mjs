@@ -41,6 +41,7 @@ const ON_5_ALONE = {
     'cluster.redis',
     'crash',
     'examples-cluster.redis',
+    'examples-imported',
     'examples-in-use',
     'kept-state',
     'upgrade',
@@ -167,8 +168,8 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
 }
 
 /**
- * The step of a suite that runs `onNodeRed`, of either version; its name says on which. The examples as imported run
- * on both versions, so that they take no longer if they run on the other dialect of the simulator on one of them.
+ * The step of a suite that runs `onNodeRed`, of either version; its name says on which. On Node-RED 5 the examples as
+ * imported run on the public server's dialect: on the document's one their own tests run, test/flows, with Node-RED 4.
  */
 export function nodeRedStep(name, version, options = {}) {
   const { extra, isChosen, node, without, share, isMapped } = options;

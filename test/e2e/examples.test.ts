@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asImported } from './examples/as-imported';
 import { example, examples, ofType } from './examples/files';
-import { useStage } from './examples/stage';
 import { repository } from '../../tooling/repository';
-import { request } from './harness/request';
 
 describe('the examples', () => {
   it('use every node of the package', () => {
@@ -89,20 +86,5 @@ describe('the examples', () => {
       );
       assert.ok(placed.length <= 8, `${name}: ${placed.length} nodes`);
     }
-  });
-
-  describe('in a real Node-RED', () => {
-    const stage = useStage();
-
-    it('are in the import menu', async () => {
-      const url = `${stage.red.url}/library/examples/flows/@device-cloud/node-red-device-cloud`;
-      const names = (await (await request(url)).json()) as { fn: string }[];
-      assert.deepEqual(
-        names.map(({ fn }) => fn).sort(),
-        examples.map(({ name }) => name),
-      );
-    });
-
-    asImported(stage);
   });
 });
