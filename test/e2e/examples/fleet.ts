@@ -30,6 +30,8 @@ export function fleet(stage: Stage): void {
       await scene.press('Switch pin 5 on');
       await waits(scene, 'Set at next upload');
       assert.deepEqual([device.asleep, device.levels[5]], [true, '0']);
+      // It uploads once when it wakes.
+      await until(() => simulator.channels(THREE) > 0, 'its channel is open');
       simulator.wake(THREE);
       await scene.waitShown('That it is switched');
       assert.deepEqual([device.asleep, device.levels[5]], [false, '1']);
