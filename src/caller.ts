@@ -346,8 +346,8 @@ export class Caller {
 
   /**
    * Every call to a device goes through here, except those that keep pins: it checks the options, waits for the device if
-   * `when` says so, and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
-   * settled, so it may make several calls.
+   * `when` says so, and runs the work when the commands before it have ended. The work occupies the device's queue until
+   * its promise has settled, so it may make several calls.
    * @param path of its request, or what stands for it
    * @param work is called at most once, with what its calls have to keep to
    * @param longest milliseconds that it takes at most

@@ -201,8 +201,8 @@ class EventsLife implements WatchListener {
   }
 
   /**
-   * The state before this start. No event waits for a file or a context that is slow or broken. With a cluster all wait for it:
-   * there are none without it.
+   * The state before this start. No event waits for a file or a context that is slow or broken. With a cluster, all events wait
+   * for what it has kept: while it cannot be reached, no process may emit.
    */
   async #readState({ cluster }: DeviceCloudClient): Promise<unknown> {
     const failed = (error: unknown): void => {

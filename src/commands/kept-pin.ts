@@ -82,7 +82,7 @@ export class WantedPin {
   isDirty = false;
   /** How often it was set in vain. */
   #misses = 0;
-  /** The code of the error that its keeper was told last. */
+  /** The code of the last error that its keeper was told. */
   #failure: ErrorCode | undefined;
 
   constructor(

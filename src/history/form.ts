@@ -96,7 +96,7 @@ export class BodyKeys {
   readonly #of: string | Keys;
   #saved: string | undefined;
 
-  /** @param of a short text, or its keys */
+  /** @param of a short text, or its keys @param saved what an earlier run has saved of it */
   constructor(of: string | Keys, saved?: string) {
     this.#of = of;
     this.#saved = saved;

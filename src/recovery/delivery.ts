@@ -45,7 +45,7 @@ export class Delivery {
   #closed = false;
   /** Arrivals of this device that are counted in the application's budget. */
   #counted = 0;
-  /** Of the records that were recovered last, what is saved of their keys, and how often: hashes keep no text. */
+  /** How often each of the bodies occurs that were recovered last, by its saved key: a hash keeps no text in memory. */
   #recent: Map<string, number> | undefined;
   #recentUntil = 0;
 
@@ -237,8 +237,9 @@ export class Delivery {
       this.#recent = undefined;
       return false;
     }
-    const key = FORMS.map((form) => savedKey(keys[form])).find((each) => recent.has(each));
-    if (key === undefined) return false;
+    const form = FORMS.find((each) => recent.has(savedKey(keys[each])));
+    if (!form) return false;
+    const key = savedKey(keys[form]);
     const left = (recent.get(key) ?? 0) - 1;
     if (left > 0) recent.set(key, left);
     else recent.delete(key);

@@ -137,7 +137,7 @@ describe('a pin that is kept', () => {
     assert.deepEqual(world.take().states, ['1/5 1 0 pending', '1/5 1 1 kept']);
   });
 
-  it('stays pending while the keys are wrong, and the error is told once', async () => {
+  it('stays pending while the keys are wrong, and reports the error once', async () => {
     world.device('1').refusal = 'UNAUTHORIZED';
     await world.keep('1', 5, 1);
     await uploadEachMinute();

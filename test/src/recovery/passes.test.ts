@@ -52,7 +52,7 @@ describe('more missed uploads than may be kept in memory', () => {
   );
 });
 
-/** Milliseconds that so many uploads may take on a machine that is busy. */
+/** Milliseconds that this many uploads may take on a busy machine. */
 const PATIENCE = 120_000;
 
 describe('250,000 uploads missed in one outage', () => {
