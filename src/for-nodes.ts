@@ -38,6 +38,7 @@ export {
 export { guessEncoding } from './history/form';
 export type { TlsSettings } from './http/tls';
 export type { KeyWarning } from './input/pasted-key';
+export { LinkedList, type Linked } from './util/linked-list';
 export { Slices } from './util/slices';
 export { testFromRecording } from './recording/to-test';
 export type { RecordingState, RunningRecording } from './recording/write';

@@ -3,8 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from 'node-red';
 import {
   DeviceCloudError,
+  LinkedList,
   type DeviceCloudClient,
   type KeptCommands,
+  type Linked,
   type RequestProgress,
 } from '../../src/for-nodes';
 import { notConfigured } from '../../src/input';
@@ -47,7 +49,10 @@ const settingsOf = (config: object, defaults: object): object =>
   );
 
 /** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
-class Arrival {
+class Arrival implements Linked<Arrival> {
+  previous: Arrival | undefined = undefined;
+  next: Arrival | undefined = undefined;
+  isShown = false;
   /** What its call waits for, once that is known. */
   progress: RequestProgress | undefined;
   /** Whether reading its inputs has begun; false while a sequential node makes it wait. */
@@ -87,7 +92,7 @@ class ActionLife<C extends object, K extends string> {
   /** Whole messages, of a node that is sequential. */
   readonly #messages = new SerialQueue();
   /** The messages that have not ended. */
-  readonly #open = new Set<Arrival>();
+  readonly #open = new LinkedList<Arrival>();
   #onAllOver: (() => void) | undefined;
   /** Ends what the node does besides handling messages. */
   #endBackground: ((removed: boolean) => void) | undefined;
@@ -105,7 +110,7 @@ class ActionLife<C extends object, K extends string> {
     this.#types = new DeviceTypes(RED, (config as Partial<TypedConfig>).deviceType, (line) =>
       node.warn(line),
     );
-    this.#status = new CallStatus(node);
+    this.#status = new CallStatus(node, () => this.#open.all());
     this.#problem = this.#app.problem(action.api) ?? this.#types.problem;
     try {
       this.#readInputs = inputReader(RED, node, action.inputs(config), config);
@@ -151,7 +156,7 @@ class ActionLife<C extends object, K extends string> {
     this.#endBackground?.(removed && !isInFlows(this.RED, this.node));
     this.#status.close();
     this.#unregister?.();
-    for (const { kept } of this.#open) {
+    for (const { kept } of this.#open.all()) {
       if (!removed) kept?.detach();
       else if (kept?.isKept)
         for (const chipid of kept.call.chipids) if (kept.waits(chipid)) void kept.cancel(chipid);
@@ -161,7 +166,7 @@ class ActionLife<C extends object, K extends string> {
     void this.#patience().then(() => {
       // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
       setImmediate(() => {
-        for (const arrival of this.#open)
+        for (const arrival of this.#open.all())
           if (arrival.hasBegun) this.#fail(arrival, closedMeanwhile(this.#deviceOf(arrival)));
         setImmediate(done);
       });
@@ -332,7 +337,7 @@ class ActionLife<C extends object, K extends string> {
   #end(arrival: Arrival, failure?: Error): void {
     if (arrival.isOver) return;
     arrival.isOver = true;
-    this.#open.delete(arrival);
+    this.#open.remove(arrival);
     try {
       if (failure && this.#closing.signal.aborted && !this.action.looks)
         endLogged(this.RED, this.node, failure, arrival.done);

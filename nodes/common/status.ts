@@ -110,16 +110,19 @@ export function waitingStatus(ahead: number): NodeStatus {
 
 /** A call, and what it waits for once that is known. */
 interface ShownCall {
+  /** Whether it has begun and has not ended. */
+  isShown: boolean;
   progress: RequestProgress | undefined;
   /** Whether it awaits its device, and is lost if the process ends. */
   readonly isUnkept: boolean;
 }
 
 /** What several calls wait for, in one status: a call that runs says most, then the shortest queue. */
-function statusOf(calls: Iterable<ShownCall>): NodeStatus {
+function statusOf(calls: readonly ShownCall[]): NodeStatus {
   let ahead = Infinity;
   let awaited: NodeStatus | undefined;
-  for (const { progress, isUnkept } of calls) {
+  for (const { isShown, progress, isUnkept } of calls) {
+    if (!isShown) continue;
     if (progress?.state === 'calling') return STATUS.calling;
     if (progress?.state === 'waiting') ahead = Math.min(ahead, progress.ahead);
     if (isUnkept) awaited = STATUS.notKept;
@@ -134,57 +137,59 @@ function statusOf(calls: Iterable<ShownCall>): NodeStatus {
 /** The status of a node that makes calls: blue while any runs or waits, red after a failure, nothing after a success. */
 export class CallStatus {
   readonly #line: StatusLine;
-  /** Those that have not ended. */
-  readonly #calls = new Set<ShownCall>();
-  readonly #status = (): NodeStatus => statusOf(this.#calls);
+  /** How many are shown. */
+  #shown = 0;
+  readonly #status: () => NodeStatus;
   /** Shows the calls that continue, some time after one has failed. */
   #afterFailure: NodeJS.Timeout | undefined;
   #isClosed = false;
   #idle: () => NodeStatus = () => STATUS.none;
 
-  constructor(node: Node) {
+  /** @param calls all that may be shown now */
+  constructor(node: Node, calls: () => readonly ShownCall[]) {
     this.#line = new StatusLine(node);
+    this.#status = () => statusOf(calls());
   }
 
   /** Shows a status while no call runs. */
   showIdle(status: () => NodeStatus): void {
     this.#idle = status;
-    if (this.#calls.size === 0) this.#line.update(status);
+    if (this.#shown === 0) this.#line.update(status);
   }
 
   begin(call: ShownCall): void {
-    this.#calls.add(call);
-    if (this.#calls.size === 1) this.#line.show(STATUS.calling);
+    call.isShown = true;
+    if (++this.#shown === 1) this.#line.show(STATUS.calling);
     else this.#line.updateLater(this.#status);
   }
 
   /** Says what a call waits for. Most calls end before it is shown. */
   progress(call: ShownCall, progress: RequestProgress): void {
-    if (!this.#calls.has(call)) return;
+    if (!call.isShown) return;
     call.progress = progress;
     this.#line.updateLater(this.#status);
   }
 
   /** A call may be kept by now, or no more. */
   refresh(): void {
-    if (this.#calls.size > 0) this.#line.updateLater(this.#status);
+    if (this.#shown > 0) this.#line.updateLater(this.#status);
   }
 
   succeed(call: ShownCall): void {
-    this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#line.show(this.#idle());
+    this.#end(call);
+    if (this.#shown === 0) this.#line.show(this.#idle());
     else this.#line.updateLater(this.#status);
   }
 
   /** A call that has succeeded may fail yet, when its messages are sent. */
   fail(call: ShownCall, error: unknown): void {
-    this.#calls.delete(call);
+    this.#end(call);
     this.show(failureStatus(error));
     clearTimeout(this.#afterFailure);
     // Those that a close aborts fail after it.
-    if (this.#isClosed || this.#calls.size === 0) return;
+    if (this.#isClosed || this.#shown === 0) return;
     this.#afterFailure = setTimeout(() => {
-      if (this.#calls.size > 0) this.#line.updateLater(this.#status);
+      if (this.#shown > 0) this.#line.updateLater(this.#status);
     }, FAILURE_SHOWN);
   }
 
@@ -198,5 +203,10 @@ export class CallStatus {
     this.#isClosed = true;
     clearTimeout(this.#afterFailure);
     this.#line.close();
+  }
+
+  #end(call: ShownCall): void {
+    if (call.isShown) this.#shown--;
+    call.isShown = false;
   }
 }

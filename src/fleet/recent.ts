@@ -78,54 +78,61 @@ export interface Recent {
 
 /** What is kept of an upload or of a command. Plain fields, since there may be 80,000. */
 class Entry {
-  older: Entry | undefined = undefined;
-  newer: Entry | undefined = undefined;
-  /** The next one of the same device. */
-  next: Entry | undefined = undefined;
+  at = 0;
+  /** Of an upload the beginning in Base64, of a command its path. */
+  text = '';
+  /** Bytes of an upload. */
+  size = 0;
   source: LatestSource | undefined = undefined;
   outcome: RecentCommand['outcome'] = null;
   message: string | undefined = undefined;
   ended = 0;
-  /** Undefined once it is forgotten. */
-  chain: Chain | undefined;
-
-  /**
-   * @param text of an upload the beginning in Base64, of a command its path
-   * @param size bytes of an upload
-   */
-  constructor(
-    chain: Chain,
-    public at: number,
-    public text: string,
-    public size: number,
-  ) {
-    this.chain = chain;
-  }
+  isForgotten = false;
 
   get bytes(): number {
     return ENTRY + this.text.length + (this.message?.length ?? 0);
   }
+
+  /** Whether it is a command that runs. */
+  get isPending(): boolean {
+    return this.source === undefined && this.outcome === null;
+  }
 }
 
-/** The entries of a device of one kind, the oldest first. */
-class Chain {
-  first: Entry | undefined = undefined;
-  last: Entry | undefined = undefined;
+/** The last entries of a device of one kind. */
+class Ring {
+  /** The oldest is at `start`; after the last place comes the first. */
+  readonly entries: (Entry | undefined)[] = [];
+  start = 0;
   length = 0;
+  /** How many of its places in the order of all entries are left over: the first ones. */
+  leftOver = 0;
 
   constructor(readonly device: DeviceEntries) {}
 
   /** The newest first. */
   list(): Entry[] {
     const entries: Entry[] = [];
-    for (let entry = this.first; entry; entry = entry.next) entries.push(entry);
-    return entries.reverse();
+    for (let age = this.length - 1; age >= 0; age--) {
+      const entry = this.entries[(this.start + age) % MOST];
+      if (entry) entries.push(entry);
+    }
+    return entries;
+  }
+
+  /** Takes the oldest out, and returns it. */
+  shift(): Entry | undefined {
+    const entry = this.entries[this.start];
+    this.entries[this.start] = undefined;
+    this.start = (this.start + 1) % MOST;
+    this.length--;
+    return entry;
   }
 }
 
 class DeviceEntries {
-  readonly uploads = new Chain(this);
-  readonly commands = new Chain(this);
+  readonly uploads = new Ring(this);
+  readonly commands = new Ring(this);
 
   constructor(readonly chipid: string) {}
 }
@@ -189,16 +196,19 @@ function toCommand({ at, text, outcome, message, ended }: Entry): RecentCommand 
   };
 }
 
+/** Places of entries that are gone by now, above which the order of all is written anew. */
+const LEFT_OVER = 1000;
+
 /** The last uploads and commands of each device of an application. */
 export class RecentActivity {
   readonly #now: () => number;
   readonly #most: number;
   readonly #devices = new Map<string, DeviceEntries>();
-  #oldest: Entry | undefined;
-  #newest: Entry | undefined;
+  /** The ring of each entry, the oldest entry first, from `#head` on. */
+  #order: Ring[] = [];
+  #head = 0;
+  #length = 0;
   #bytes = 0;
-  /** An entry that was forgotten, and that nothing more happens to. */
-  #spare: Entry | undefined;
 
   /** @param most bytes for all devices together */
   constructor(now: () => number, most = MAX_BYTES) {
@@ -218,14 +228,11 @@ export class RecentActivity {
     at: number,
     base64?: string,
   ): void {
-    const time = source === 'live' ? at : timestamp;
-    const { uploads } = this.#entriesOf(chipid);
     const isShort = base64 !== undefined && base64.length <= LONGEST_BASE64;
     // A copy of its own: a slice of the text would keep all of it in memory.
     const text = isShort ? base64 : body.toString('base64', 0, LONGEST_BYTES);
-    const entry = this.#reused(uploads, time, text, body.length);
-    entry.source = source;
-    this.#add(entry, uploads);
+    const { uploads } = this.#entriesOf(chipid);
+    this.#add(uploads, source === 'live' ? at : timestamp, text, body.length, source);
   }
 
   /**
@@ -235,9 +242,7 @@ export class RecentActivity {
    */
   command<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
     const { commands } = this.#entriesOf(chipid);
-    const entry = this.#reused(commands, this.#now(), path, 0);
-    entry.source = undefined;
-    this.#add(entry, commands);
+    const entry = this.#add(commands, this.#now(), path, 0, undefined);
     outcome.then(
       () => this.#end(entry, 'OK', undefined),
       (error: unknown) =>
@@ -265,22 +270,10 @@ export class RecentActivity {
   forget(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
-    for (const chain of [device.uploads, device.commands])
-      while (chain.first) this.#remove(chain.first, chain);
-  }
-
-  /** What was forgotten makes room for the next: a new object each would cost twice as much CPU. */
-  #reused(chain: Chain, at: number, text: string, size: number): Entry {
-    const entry = this.#spare;
-    if (!entry) return new Entry(chain, at, text, size);
-    this.#spare = undefined;
-    entry.chain = chain;
-    entry.at = at;
-    entry.text = text;
-    entry.size = size;
-    entry.outcome = null;
-    entry.message = undefined;
-    return entry;
+    for (const ring of [device.uploads, device.commands]) {
+      ring.leftOver += ring.length;
+      while (ring.length > 0) this.#forgetOldest(ring);
+    }
   }
 
   #entriesOf(chipid: string): DeviceEntries {
@@ -289,49 +282,77 @@ export class RecentActivity {
     return device;
   }
 
-  #end(entry: Entry, outcome: RecentCommand['outcome'], message: string | undefined): void {
-    if (!entry.chain) return;
-    const before = entry.bytes;
-    entry.ended = this.#now();
-    entry.outcome = outcome;
-    if (message !== undefined) entry.message = oneLine(message, LONGEST_MESSAGE);
-    this.#bytes += entry.bytes - before;
+  #add(
+    ring: Ring,
+    at: number,
+    text: string,
+    size: number,
+    source: LatestSource | undefined,
+  ): Entry {
+    const entry = this.#newest(ring);
+    entry.at = at;
+    entry.text = text;
+    entry.size = size;
+    entry.source = source;
+    entry.outcome = null;
+    entry.message = undefined;
+    this.#bytes += entry.bytes;
+    this.#order.push(ring);
     this.#makeRoom();
+    return entry;
   }
 
-  #add(entry: Entry, chain: Chain): void {
-    if (chain.last) chain.last.next = entry;
-    else chain.first = entry;
-    chain.last = entry;
-    chain.length++;
-    entry.older = this.#newest;
-    if (this.#newest) this.#newest.newer = entry;
-    else this.#oldest = entry;
-    this.#newest = entry;
-    this.#bytes += entry.bytes;
-    if (chain.length > MOST && chain.first) this.#remove(chain.first, chain);
+  /** Where a ring is full, the oldest entry becomes the newest: a new object each would cost twice as much CPU. */
+  #newest(ring: Ring): Entry {
+    const place = (ring.start + ring.length) % MOST;
+    if (ring.length < MOST) {
+      ring.length++;
+      this.#length++;
+    } else {
+      const oldest = ring.entries[place] as Entry;
+      this.#bytes -= oldest.bytes;
+      ring.start = (place + 1) % MOST;
+      ring.leftOver++;
+      if (!oldest.isPending) return oldest;
+      oldest.isForgotten = true;
+    }
+    return (ring.entries[place] = new Entry());
+  }
+
+  #end(entry: Entry, outcome: RecentCommand['outcome'], message: string | undefined): void {
+    if (entry.isForgotten) return;
+    entry.ended = this.#now();
+    entry.outcome = outcome;
+    if (message === undefined) return;
+    entry.message = oneLine(message, LONGEST_MESSAGE);
+    this.#bytes += entry.message.length;
     this.#makeRoom();
   }
 
   #makeRoom(): void {
-    while (this.#bytes > this.#most && this.#oldest?.chain)
-      this.#remove(this.#oldest, this.#oldest.chain);
+    while (this.#bytes > this.#most) {
+      const ring = this.#order[this.#head++] as Ring;
+      if (ring.leftOver > 0) ring.leftOver--;
+      else this.#forgetOldest(ring);
+    }
+    if (this.#order.length > 2 * this.#length + LEFT_OVER) this.#compact();
   }
 
-  /** Forgets the oldest entry of a chain, which the oldest of all is, too. */
-  #remove(entry: Entry, chain: Chain): void {
-    chain.first = entry.next;
-    if (!entry.next) chain.last = undefined;
-    chain.length--;
-    if (entry.older) entry.older.newer = entry.newer;
-    else this.#oldest = entry.newer;
-    if (entry.newer) entry.newer.older = entry.older;
-    else this.#newest = entry.older;
-    entry.chain = entry.older = entry.newer = entry.next = undefined;
+  #compact(): void {
+    this.#order = this.#order.slice(this.#head).filter((ring) => {
+      if (ring.leftOver === 0) return true;
+      ring.leftOver--;
+      return false;
+    });
+    this.#head = 0;
+  }
+
+  #forgetOldest(ring: Ring): void {
+    const entry = ring.shift() as Entry;
+    entry.isForgotten = true;
     this.#bytes -= entry.bytes;
-    // The end of a command may yet come.
-    if (entry.source !== undefined || entry.outcome !== null) this.#spare = entry;
-    const { device } = chain;
+    this.#length--;
+    const { device } = ring;
     if (device.uploads.length + device.commands.length === 0) this.#devices.delete(device.chipid);
   }
 }

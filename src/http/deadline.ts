@@ -1,16 +1,22 @@
 import { readInput } from '../input/values';
+import { LinkedList, type Linked } from '../util/linked-list';
+
+interface Callback extends Linked<Callback> {
+  /** Undefined once it is removed. */
+  call: (() => void) | undefined;
+}
 
 interface Listening {
-  callbacks: Set<() => void>;
+  callbacks: LinkedList<Callback>;
   abort: () => void;
 }
 
 const listening = new WeakMap<AbortSignal, Listening>();
 
 function listen(signal: AbortSignal): Listening {
-  const callbacks = new Set<() => void>();
+  const callbacks = new LinkedList<Callback>();
   const abort = (): void => {
-    for (const callback of callbacks) callback();
+    for (const callback of callbacks.all()) callback.call?.();
   };
   readInput('signal', () => signal.addEventListener('abort', abort, { once: true }));
   const listener = { callbacks, abort };
@@ -42,11 +48,13 @@ export function abortReason(signal: AbortSignal): string {
  * and remove one costs as much as a call's timer, and Node.js warns of more than a few.
  * @returns a function that removes the callback, and with the last one the listener
  */
-export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+export function onAbort(signal: AbortSignal, call: () => void): () => void {
   const { callbacks, abort } = listening.get(signal) ?? listen(signal);
+  const callback: Callback = { call, previous: undefined, next: undefined };
   callbacks.add(callback);
   return () => {
-    if (!callbacks.delete(callback) || callbacks.size > 0) return;
+    callback.call = undefined;
+    if (!callbacks.remove(callback) || callbacks.size > 0) return;
     listening.delete(signal);
     try {
       signal.removeEventListener('abort', abort);
@@ -82,9 +90,13 @@ export const MAX_SECONDS = 2_147_483;
 const onTimeout = (deadline: Deadline): void => deadline.timeout();
 
 /** The deadline of one call: one timer for all its stages, waiting for a connection included. */
-export class Deadline {
+export class Deadline implements Linked<Deadline> {
+  previous: Deadline | undefined;
+  next: Deadline | undefined;
   /** Why it has ended. */
   ended: CallAborted | undefined;
+  /** Stops listening to the signal of the call. */
+  ignoreSignal: (() => void) | undefined;
   #listener: EndListener | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #extension: Extension | undefined;
@@ -136,12 +148,11 @@ export class Deadline {
 
 /** The deadlines of all calls of one client, so that closing it can end them. */
 export class Deadlines {
-  readonly #running = new Map<Deadline, (() => void) | undefined>();
+  readonly #running = new LinkedList<Deadline>();
   readonly #explain: (signal: AbortSignal) => string;
   #isClosed = false;
   readonly #over = (deadline: Deadline): void => {
-    this.#running.get(deadline)?.();
-    this.#running.delete(deadline);
+    if (this.#running.remove(deadline)) deadline.ignoreSignal?.();
   };
 
   /** @param explain why a signal aborted, without secrets */
@@ -160,7 +171,8 @@ export class Deadlines {
     const ignoreSignal =
       signal && onAbort(signal, () => deadline.end('aborted', this.#explain(signal)));
     const deadline = new Deadline(seconds, extension, this.#over);
-    this.#running.set(deadline, ignoreSignal);
+    deadline.ignoreSignal = ignoreSignal;
+    this.#running.add(deadline);
     if (signal?.aborted) deadline.end('aborted', this.#explain(signal));
     if (this.#isClosed) deadline.end('aborted', CLOSED);
     return deadline;
@@ -169,6 +181,6 @@ export class Deadlines {
   /** Ends every running call, and each later one when it starts. */
   close(): void {
     this.#isClosed = true;
-    for (const deadline of [...this.#running.keys()]) deadline.end('aborted', CLOSED);
+    for (const deadline of this.#running.all()) deadline.end('aborted', CLOSED);
   }
 }

@@ -97,6 +97,18 @@ describe('what devices did of late', () => {
     assert.equal(recent.bytes, 0);
   });
 
+  it('leaves newer commands alone when one ends that they have pushed out', async () => {
+    let end = (): void => undefined;
+    const first = recent.command('1', 'reboot/dev/1/', new Promise<void>((done) => (end = done)));
+    const running = new Promise<void>(() => undefined);
+    for (let count = 0; count < MOST; count++) void recent.command('1', 'request/', running);
+    end();
+    await first;
+    const { commands } = recent.of('1', 'utf-8');
+    assert.equal(commands.length, MOST);
+    assert.ok(commands.every(({ kind, outcome }) => kind === 'request' && outcome === null));
+  });
+
   it('keeps 5,000 devices with 20 long uploads each within 16 MiB', function () {
     this.timeout(30_000);
     const body = Buffer.alloc(16_384, 'long ');
