@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { invalidInput } from '../errors';
-import type { HttpRequest } from '../http/exchange';
+import type { HttpRequest } from '../http/answer';
 import { checkLength } from '../input/push-payload';
 import { readInput } from '../input/values';
 import type { JsonObject } from '../types';

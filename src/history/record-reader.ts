@@ -1,10 +1,9 @@
 import { AnswerBody } from '../http/answer-body';
-import type { BodyReader } from '../http/exchange';
 import { JsonLimitError, MAX_DEPTH, isSpace, parseJson, tooDeep } from '../util/json';
 import { isDeviceCloudError } from '../errors';
 import type { OpenApi } from '../api/open-api';
 import { type HttpContext, callService } from '../http/call';
-import type { CallSpec, Shape } from '../http/answer';
+import type { BodyReader, CallSpec, Shape } from '../http/answer';
 import type { PacedAttempt } from '../http/adaptive-limiters';
 
 /**

@@ -1,7 +1,5 @@
-/** The first size of the buffer, in bytes, when a second chunk arrives: unless the length is announced … */
+/** The first size of the buffer, in bytes, when a second chunk arrives. */
 const SMALL = 16 * 1024;
-/** … which is believed up to this many bytes, before they have come. */
-const BELIEVED = 1024 * 1024;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -12,18 +10,9 @@ const NOTHING: Buffer = Buffer.alloc(0);
 export class AnswerBody {
   #bytes = NOTHING;
   #size = 0;
-  readonly #announced: number;
 
-  /**
-   * @param limit the most bytes it may hold
-   * @param announced the answer's length in bytes, as its header says, which may be wrong or no number
-   */
-  constructor(
-    readonly limit: number,
-    announced = 0,
-  ) {
-    this.#announced = announced <= BELIEVED ? announced : 0;
-  }
+  /** @param limit the most bytes it may hold */
+  constructor(readonly limit: number) {}
 
   /** Adds a chunk. @returns false, without adding it, if it does not fit */
   add(chunk: Buffer): boolean {
@@ -39,16 +28,12 @@ export class AnswerBody {
   }
 
   #grow(size: number): void {
-    const room = Math.min(
-      this.limit,
-      Math.max(this.#announced || SMALL, 2 * this.#bytes.length, size),
-    );
+    const room = Math.min(this.limit, Math.max(SMALL, 2 * this.#bytes.length, size));
     const bytes = Buffer.allocUnsafeSlow(room);
     this.#bytes.copy(bytes, 0, 0, this.#size);
     this.#bytes = bytes;
   }
 
-  /** All that was added. */
   read(): Buffer {
     const bytes = this.#bytes;
     // Most answers come in one chunk, which needs no other view.

@@ -1,5 +1,4 @@
 import { JsonLimitError, parseJson } from '../util/json';
-import type { BodyReader, HttpAnswer, HttpRequest } from './exchange';
 import {
   answerError,
   notAcceptedError,
@@ -17,6 +16,48 @@ export interface UnsignedRequest {
   /** Of the server API: percent-encoded, and JSON. */
   query?: string;
   body?: string | undefined;
+}
+
+/** A request ready to be sent: every part validated and encoded, since undici loses a slot to a bad one. */
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PUT';
+  /** Path and query, percent-encoded. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface HttpAnswer {
+  statusCode: number;
+  /** Possibly only its beginning, if the status is an error or the body is compressed. */
+  body: Buffer;
+  /** What has read the body in place of `body`. */
+  reader: BodyReader | undefined;
+  /** The value of `Content-Encoding`, if there is one other than `identity`. */
+  encoding: string | undefined;
+  /** The header `Date`: the clock of the service, or of the proxy that answered. */
+  date: string | undefined;
+  /** Milliseconds for which it asks to wait (`Retry-After`), if its status is an error. */
+  retryAfter: number | undefined;
+}
+
+/** Reads the body of a success while it arrives. Nothing of it is collected, so its length needs no limit. */
+export interface BodyReader {
+  /** Bytes that have arrived, in all attempts. */
+  readonly bytes: number;
+  /** Whether anything was passed on. */
+  readonly hasBegun: boolean;
+  /** Set to the length of the answer, in bytes; infinite if the service does not announce it. */
+  announced: number;
+  /** Forgets an attempt that failed before anything was passed on. */
+  restart(): void;
+  /** Takes the next bytes. Never throws. @returns false if no more are needed: the answer is ended */
+  add(chunk: Buffer): boolean;
+  /**
+   * Returns what the answer is, once it has ended or `add` has returned false.
+   * @throws SyntaxError if it is not JSON; JsonLimitError, a subclass, if it exceeds a limit
+   */
+  end(): unknown;
 }
 
 /** One call: how to sign its request, and what its answer has to be. */

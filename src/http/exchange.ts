@@ -1,8 +1,46 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { isDeviceCloudError } from '../errors';
+import type { Answer } from '../types';
+import {
+  readAnswer,
+  serviceText,
+  type CallSpec,
+  type HttpAnswer,
+  type HttpRequest,
+  type UnsignedRequest,
+} from './answer';
 import { AnswerBody } from './answer-body';
-import { readRetryAfter } from './headers';
-import type { CallAborted, Deadline } from './deadline';
+import type { CallAborted, Deadline, Deadlines } from './deadline';
+import { statusError, transportError, type Failure } from './failures';
+import { readRetryAfter, type ServiceClock } from './headers';
+import type { Limiter } from './limiter';
+
+/** Observes an attempt of a call. It never throws. */
+export interface ObservedCall {
+  /** @param code of its error, if it is one */
+  ended(answer: HttpAnswer | undefined, code: string | undefined): void;
+}
+
+/** Observes each attempt of a call that is sent. It never throws. */
+export interface CallObserver {
+  onCall(request: UnsignedRequest): ObservedCall | undefined;
+}
+
+/** The connections of one application, as the calls use them. */
+export interface HttpContext {
+  dispatcher: Dispatcher;
+  origin: string;
+  /** Scheme, host and port of the proxy, if one is used. */
+  proxy: string | undefined;
+  limiter: Limiter;
+  deadlines: Deadlines;
+  /** Removes secrets from what the service says. */
+  redact: (text: string) => string;
+  random: () => number;
+  clock: ServiceClock;
+  observer?: CallObserver | undefined;
+}
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -30,67 +68,9 @@ const IN_A_TURN = 64 * 1024;
 /** What a chunk costs besides its bytes, as a number of bytes: a chunk may be a single one. */
 const COST_OF_CHUNK = 64;
 
-/** A request ready to be sent: every part validated and encoded, since undici loses a slot to a bad one. */
-export interface HttpRequest {
-  method: 'GET' | 'POST' | 'PUT';
-  /** Path and query, percent-encoded. */
-  path: string;
-  headers: Record<string, string>;
-  body?: string;
-}
-
-export interface HttpAnswer {
-  statusCode: number;
-  /** Possibly only its beginning, if the status is an error or the body is compressed. */
-  body: Buffer;
-  /** What has read the body in place of `body`. */
-  reader: BodyReader | undefined;
-  /** The value of `Content-Encoding`, if there is one other than `identity`. */
-  encoding: string | undefined;
-  /** The header `Date`: the clock of the service, or of the proxy that answered. */
-  date: string | undefined;
-  /** Milliseconds for which it asks to wait (`Retry-After`), if its status is an error. */
-  retryAfter: number | undefined;
-}
-
-/** Why there was no answer. If `sent` is false, no byte of the request was written. */
-export interface Failure {
-  kind: 'timeout' | 'aborted' | 'error' | 'too-large';
-  sent: boolean;
-  /** The error code of Node.js or undici, for example `ECONNREFUSED`; the reason of an abort; the limit of `too-large`. */
-  detail?: string;
-}
-
 /** The failure of a call that its deadline or its caller has ended. */
 export const failureOf = ({ reason: kind, detail }: CallAborted, sent: boolean): Failure =>
   detail === undefined ? { kind, sent } : { kind, sent, detail };
-
-/** Reads the body of a success while it arrives. Nothing of it is collected, so its length needs no limit. */
-export interface BodyReader {
-  /** Bytes that have arrived, in all attempts. */
-  readonly bytes: number;
-  /** Whether anything was passed on. */
-  readonly hasBegun: boolean;
-  /** Set to the length of the answer, in bytes; infinite if the service does not announce it. */
-  announced: number;
-  /** Forgets an attempt that failed before anything was passed on. */
-  restart(): void;
-  /** Takes the next bytes. Never throws. @returns false if no more are needed: the answer is ended */
-  add(chunk: Buffer): boolean;
-  /**
-   * Returns what the answer is, once it has ended or `add` has returned false.
-   * @throws SyntaxError if it is not JSON; JsonLimitError, a subclass, if it exceeds a limit
-   */
-  end(): unknown;
-}
-
-/** Receives the outcome of a request, once. */
-export interface Receiver {
-  /** Returns what reads the body of an answer with this status while it arrives; undefined if it is to be collected. */
-  readerFor(statusCode: number): BodyReader | undefined;
-  onAnswer(answer: HttpAnswer): void;
-  onFailure(failure: Failure): void;
-}
 
 const headerText = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value;
@@ -102,6 +82,7 @@ const contentEncoding = (value: string | string[] | undefined): string | undefin
 
 /** The body of an answer that has not begun. */
 const NO_BODY = new AnswerBody(0);
+const NOTHING = NO_BODY.read();
 
 const isSuccess = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;
 
@@ -115,20 +96,26 @@ export function errorCode(error: unknown): string {
   return error.name;
 }
 
+const codeOf = (error: unknown): string => (isDeviceCloudError(error) ? error.code : 'ERROR');
+
 /**
- * One request and its answer. A class, since there is one for each call. The handler sits directly
- * on undici's dispatch: `onRequestStart` comes right before the first byte is written, which shows exactly whether a
- * failed request can have reached the service.
+ * One attempt of a call, from its place in the limiter to the answer. A class with a single promise, since there may be
+ * tens of thousands a second. It sits directly on undici's dispatch: `onRequestStart` comes right before the first byte is
+ * written, which shows exactly whether a failed request can have reached the service.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange<T> implements Dispatcher.DispatchHandler {
+  readonly #http: HttpContext;
+  readonly #spec: CallSpec<T>;
+  readonly #deadline: Deadline;
+  readonly #clears: boolean;
+  readonly #resolve: (answer: Answer<T>) => void;
+  readonly #reject: (error: unknown) => void;
+  #observed: ObservedCall | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isSettled = false;
-  #statusCode = 0;
-  #encoding: string | undefined;
-  #date: string | undefined;
-  #retryAfter: number | undefined;
+  /** The answer from its headers on; its body is still to come. */
+  #begun: HttpAnswer | undefined;
   #body = NO_BODY;
-  #reader: BodyReader | undefined;
   /** Bytes that are still to come, if known, or else that are still read. */
   #rest = Infinity;
   /** Bytes that the reader was given in this turn. */
@@ -138,16 +125,61 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Whether the body is collected whole, so that a body that is too long is a failure. */
   #isCollected = false;
 
-  readonly #deadline: Deadline;
-  readonly #receiver: Receiver;
-
-  constructor(deadline: Deadline, receiver: Receiver) {
+  /** @param clears whether it clears the deadline when it ends */
+  constructor(
+    http: HttpContext,
+    spec: CallSpec<T>,
+    deadline: Deadline,
+    clears: boolean,
+    resolve: (answer: Answer<T>) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#http = http;
+    this.#spec = spec;
     this.#deadline = deadline;
-    this.#receiver = receiver;
+    this.#clears = clears;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  /** The deadline has ended the call. */
-  onEnd(end: CallAborted): void {
+  start(): void {
+    const turn = this.#http.limiter.acquire(this.#deadline);
+    if (turn) {
+      turn.then(
+        () => this.#send(),
+        (end: unknown) => this.#failed(failureOf(end as CallAborted, false)),
+      );
+    } else this.#send();
+  }
+
+  #send(): void {
+    const [http, spec, deadline] = [this.#http, this.#spec, this.#deadline];
+    spec.reader?.restart();
+    if (http.observer && spec.unsigned) this.#observed = http.observer.onCall(spec.unsigned);
+    let request: HttpRequest;
+    try {
+      request = spec.build();
+    } catch (error) {
+      this.#settle();
+      this.#clear();
+      this.#reject(error);
+      return;
+    }
+    deadline.listen((end) => this.#onEnd(end));
+    if (deadline.ended) return;
+    const { origin, dispatcher } = http;
+    const { method, path, headers, body = null } = request;
+    try {
+      dispatcher.dispatch(
+        { origin, method, path, headers, body, headersTimeout: 0, bodyTimeout: 0 },
+        this,
+      );
+    } catch (error) {
+      this.onResponseError(undefined, error);
+    }
+  }
+
+  #onEnd(end: CallAborted): void {
     // In a process that stood still, the answer may have come in time: it is read in this turn.
     if (end.reason === 'timeout' && this.#controller) setImmediate(() => this.#end(end));
     else this.#end(end);
@@ -171,30 +203,29 @@ class Exchange implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (statusCode < 200) return;
-    this.#statusCode = statusCode;
-    this.#encoding = contentEncoding(headers['content-encoding']);
-    this.#date = headerText(headers.date);
-    if (!isSuccess(statusCode)) this.#retryAfter = readRetryAfter(headers, Date.now());
-    else if (this.#encoding === undefined) {
-      this.#reader = this.#receiver.readerFor(statusCode);
-      this.#isCollected = !this.#reader;
-      this.#rest = Number(headers['content-length'] ?? Infinity);
-      if (this.#reader) this.#reader.announced = this.#rest;
-    }
-    if (this.#isCollected)
-      this.#body = new AnswerBody(MAX_ANSWER, Number(headers['content-length']));
-    else if (!this.#reader) this.#body = new AnswerBody(MAX_ERROR_ANSWER);
+    const [spec, isGood] = [this.#spec, isSuccess(statusCode)];
+    const encoding = contentEncoding(headers['content-encoding']);
+    const isRead = isGood && encoding === undefined;
+    const reader = isRead && spec.succeeds(statusCode) ? spec.reader : undefined;
+    const retryAfter = isGood ? undefined : readRetryAfter(headers, Date.now());
+    const date = headerText(headers.date);
+    this.#begun = { statusCode, body: NOTHING, reader, encoding, date, retryAfter };
+    this.#rest = Number(headers['content-length'] ?? Infinity);
+    this.#isCollected = isRead && !reader;
+    if (reader) reader.announced = this.#rest;
+    else this.#body = new AnswerBody(this.#isCollected ? MAX_ANSWER : MAX_ERROR_ANSWER);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // What undici had read before the end is not passed on after it.
     if (this.#isSettled) return;
+    const reader = this.#begun?.reader;
     this.#rest -= chunk.length;
     if (this.#restTimer) {
       if (this.#rest < 0) this.#endEarly(controller);
-    } else if (!this.#reader) {
+    } else if (!reader) {
       if (!this.#body.add(chunk)) this.#endEarly(controller);
-    } else if (!this.#reader.add(chunk)) this.#readRest(controller);
+    } else if (!reader.add(chunk)) this.#readRest(controller);
     else {
       this.#inTurn += chunk.length + COST_OF_CHUNK;
       if (this.#inTurn >= IN_A_TURN && this.#rest > 0) this.#awaitTurn(controller);
@@ -234,53 +265,75 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
+    const begun = this.#begun;
     // An error status says enough, even if its body was cut off; and so does what a reader needed.
-    if (this.#restTimer || (this.#statusCode !== 0 && !isSuccess(this.#statusCode))) this.#answer();
+    if (this.#restTimer || (begun && !isSuccess(begun.statusCode))) this.#answer();
     else
       this.#fail({ kind: 'error', sent: this.#controller !== undefined, detail: errorCode(error) });
   }
 
+  /** Gives its place back. @returns false if it has ended already */
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;
     clearTimeout(this.#restTimer);
     this.#deadline.listen(undefined);
+    this.#http.limiter.release();
     return true;
   }
 
   #answer(): void {
-    if (!this.#settle()) return;
-    const [statusCode, encoding, date] = [this.#statusCode, this.#encoding, this.#date];
-    const [retryAfter, reader] = [this.#retryAfter, this.#reader];
-    const body = this.#body.read();
-    this.#receiver.onAnswer({ statusCode, body, reader, encoding, date, retryAfter });
+    const answer = this.#begun;
+    if (!answer || !this.#settle()) return;
+    this.#clear();
+    answer.body = this.#body.read();
+    const { statusCode } = answer;
+    try {
+      const body = this.#read(answer);
+      const warning = this.#spec.warning?.(body);
+      this.#observed?.ended(answer, undefined);
+      this.#resolve(warning === undefined ? { statusCode, body } : { statusCode, body, warning });
+    } catch (error) {
+      this.#observed?.ended(answer, codeOf(error));
+      this.#reject(error);
+    }
+  }
+
+  /** @throws DeviceCloudError unless the answer is a success */
+  #read(answer: HttpAnswer): T {
+    const [http, spec] = [this.#http, this.#spec];
+    const { statusCode, date, retryAfter } = answer;
+    if (date !== undefined) http.clock.saw(date);
+    if (spec.succeeds(statusCode)) return readAnswer(spec, answer, http.redact);
+    if (retryAfter !== undefined) spec.paced?.onRetryAfter?.(retryAfter);
+    const said = serviceText(answer, spec.call, http.redact);
+    throw statusError(spec.call, statusCode, said, spec.meaning?.(statusCode, said));
   }
 
   #fail(failure: Failure): void {
-    if (this.#settle()) this.#receiver.onFailure(failure);
+    if (this.#settle()) this.#failed(failure);
+  }
+
+  #failed(failure: Failure): void {
+    this.#clear();
+    const { seconds } = this.#deadline;
+    const error = transportError(this.#spec.call, failure, this.#http, seconds);
+    this.#observed?.ended(undefined, error.code);
+    this.#reject(error);
+  }
+
+  #clear(): void {
+    if (this.#clears) this.#deadline.clear();
   }
 }
 
-/**
- * Sends one request and reads its answer: whole, or by the receiver's reader as far as that needs it.
- * @param receiver gets the answer, or the reason for the failure
- */
-export function exchange(
-  dispatcher: Dispatcher,
-  origin: string,
-  { method, path, headers, body }: HttpRequest,
+/** Makes one attempt of a call. @param clears whether it clears the deadline when it ends @throws DeviceCloudError */
+export const attempt = <T>(
+  http: HttpContext,
+  spec: CallSpec<T>,
   deadline: Deadline,
-  receiver: Receiver,
-): void {
-  const handler = new Exchange(deadline, receiver);
-  deadline.listen((end) => handler.onEnd(end));
-  if (deadline.ended) return;
-  try {
-    dispatcher.dispatch(
-      { origin, method, path, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 },
-      handler,
-    );
-  } catch (error) {
-    handler.onResponseError(undefined, error);
-  }
-}
+  clears: boolean,
+): Promise<Answer<T>> =>
+  new Promise((resolve, reject) =>
+    new Exchange(http, spec, deadline, clears, resolve, reject).start(),
+  );

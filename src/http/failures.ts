@@ -1,6 +1,5 @@
 import { DeviceCloudError, ERRORS, type ErrorCode } from '../errors';
 import { capitalized, oneLine } from '../util/show';
-import type { Failure } from './exchange';
 
 /** A call as its errors name it. */
 export interface Call {
@@ -17,6 +16,14 @@ export interface Call {
   ofDevice: boolean;
   /** The interface, which has its own keys. The server API knows no application id, and its answers are not shown. */
   api: 'open' | 'server';
+}
+
+/** Why there was no answer. If `sent` is false, no byte of the request was written. */
+export interface Failure {
+  kind: 'timeout' | 'aborted' | 'error' | 'too-large';
+  sent: boolean;
+  /** The error code of Node.js or undici, for example `ECONNREFUSED`; the reason of an abort; the limit of `too-large`. */
+  detail?: string;
 }
 
 /** What a status that is not a success means: the code of the error, and what to do. */

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open, type FileHandle } from 'node:fs/promises';
-import type { UnsignedRequest } from '../http/answer';
-import type { CallObserver, ObservedCall } from '../http/call';
-import type { HttpAnswer } from '../http/exchange';
+import type { HttpAnswer, UnsignedRequest } from '../http/answer';
+import type { CallObserver, ObservedCall } from '../http/exchange';
 import { invalidInput } from '../errors';
 import { parseChipid, parseChipids } from '../input/chipid';
 import type { Upload } from '../types';
