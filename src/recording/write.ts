@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { WriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
 import type { HttpAnswer, UnsignedRequest } from '../http/answer';
 import type { CallObserver, ObservedCall } from '../http/exchange';
 import { invalidInput } from '../errors';
@@ -26,11 +28,10 @@ export const MAX_BYTES = 500_000_000;
 export const MAX_DURATION = 86_400_000;
 /** Bytes that are kept for the last lines. */
 const RESERVE = 1000;
-/** Characters that wait to be written at most: a frame has 16 MiB. What comes beyond is dropped. */
+/** Bytes that wait to be written at most: a frame has 16 MiB. What comes beyond is dropped. */
 const MAX_WAITING = 32 * 2 ** 20;
-/** Characters that are written at once, and milliseconds after which fewer are. */
-const BATCH = 64 * 1024;
-const FLUSH = 250;
+/** Milliseconds for which lines are collected, to be written at once. */
+const COLLECT = 250;
 /** Bytes of the longest answer that is recorded. */
 const MAX_ANSWER = 1024 * 1024;
 /** Ids of recovered uploads that are remembered, so that two listeners of a device make one line. */
@@ -81,7 +82,6 @@ export interface KnownDevice {
   isConnected: boolean;
 }
 
-/** The application that is recorded. */
 export interface Recorded {
   /** Keys, passwords, and the hosts of addresses. */
   secrets: readonly string[];
@@ -106,17 +106,14 @@ export class Recorder implements CallObserver {
   #since = 0;
   /** By a clock that is never set. */
   #start = 0;
-  #file!: FileHandle;
+  #file!: WriteStream;
   #bytes = 0;
   #uploads = 0;
   #dropped = 0;
   /** Of them, those that no line says yet. */
   #unsaid = 0;
-  #lines: string[] = [];
-  #waiting = 0;
-  #flushTimer: NodeJS.Timeout | undefined;
+  #collectTimer: NodeJS.Timeout | undefined;
   #endTimer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> | undefined;
   #ended: EndReason | undefined;
   #problem: string | undefined;
   #closing: Promise<void> | undefined;
@@ -154,10 +151,14 @@ export class Recorder implements CallObserver {
   /** Begins. @throws DeviceCloudError `INVALID_INPUT` if the file exists, or cannot be made */
   async begin(): Promise<void> {
     try {
-      this.#file = await open(this.#path, 'wx', 0o600);
+      this.#file = (await open(this.#path, 'wx', 0o600)).createWriteStream();
     } catch (error) {
       throw invalidInput(`The recording ${this.#path} cannot be made: ${codeOf(error)}.`);
     }
+    this.#file.on('error', (error) => {
+      this.#problem ??= `The recording could not be written any more: ${codeOf(error)}.`;
+      void this.end('failed');
+    });
     this.#since = Date.now();
     this.#start = performance.now();
     const header: RecordingHeader = {
@@ -210,21 +211,18 @@ export class Recorder implements CallObserver {
     this.#upload(upload, upload.body.toString('base64'));
   }
 
-  /** A channel has changed its state. */
   onChannel(chipid: string, state: ChannelLine['state'], reason?: string): void {
     if (!this.#has(chipid)) return;
     const said = reason === undefined ? {} : { reason: this.#cleaner.text(reason) };
     this.#add({ kind: 'channel', chipid: this.#cleaner.chipid(chipid), state, ...said });
   }
 
-  /** A frame could not be read. */
   onFault(chipid: string, fault: string): void {
     if (!this.#has(chipid)) return;
     const text = this.#cleaner.text(fault, chipid);
     this.#add({ kind: 'fault', chipid: this.#cleaner.chipid(chipid), text });
   }
 
-  /** Something was pushed over a channel. */
   onPush(chipid: string, bytes: Buffer): void {
     if (!this.#has(chipid)) return;
     const body = (this.#cleaner.bytes(bytes, chipid) ?? bytes).toString('base64');
@@ -370,7 +368,8 @@ export class Recorder implements CallObserver {
   /** @returns whether a line is recorded */
   #take(line: string): boolean {
     if (this.#ended) return false;
-    if (this.#waiting + line.length > MAX_WAITING && this.#waiting > 0) {
+    const waiting = this.#file.writableLength;
+    if (waiting + line.length > MAX_WAITING && waiting > 0) {
       this.#dropped++;
       this.#unsaid++;
       return false;
@@ -391,42 +390,21 @@ export class Recorder implements CallObserver {
   }
 
   #append(line: string): void {
-    this.#lines.push(line);
-    this.#waiting += line.length;
     this.#bytes += Buffer.byteLength(line);
-    if (this.#writing) return;
-    if (this.#waiting >= BATCH) this.#flush();
-    else this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH);
-  }
-
-  #flush(): void {
-    clearTimeout(this.#flushTimer);
-    this.#flushTimer = undefined;
-    if (this.#lines.length > 0) this.#writing ??= this.#write();
-  }
-
-  async #write(): Promise<void> {
-    try {
-      while (this.#lines.length > 0) {
-        const lines = this.#lines.join('');
-        this.#lines = [];
-        await this.#file.appendFile(lines);
-        this.#waiting -= lines.length;
-      }
-    } catch (error) {
-      this.#lines = [];
-      this.#waiting = 0;
-      this.#problem = `The recording could not be written any more: ${codeOf(error)}.`;
-      void this.end('failed');
-    } finally {
-      this.#writing = undefined;
+    if (this.#collectTimer === undefined) {
+      this.#file.cork();
+      this.#collectTimer = setTimeout(() => {
+        this.#collectTimer = undefined;
+        this.#file.uncork();
+      }, COLLECT);
     }
+    this.#file.write(line);
   }
 
   async #close(): Promise<void> {
-    this.#flush();
-    await this.#writing;
-    await this.#file.close().catch(() => undefined);
+    clearTimeout(this.#collectTimer);
+    this.#file.end();
+    await finished(this.#file).catch(() => undefined);
     try {
       this.#options.onEnd?.(this.state);
     } catch {
