@@ -13,7 +13,6 @@ import { isObject } from '../util/object';
 export const FORMAT = 'device-cloud-recording';
 export const VERSION = 1;
 
-/** The first line. */
 export interface RecordingHeader {
   format: typeof FORMAT;
   version: typeof VERSION;
@@ -234,21 +233,18 @@ const KINDS: Readonly<Record<RecordedLine['kind'], (line: Record<string, unknown
 const isKnown = (kind: unknown): kind is RecordedLine['kind'] =>
   typeof kind === 'string' && Object.hasOwn(KINDS, kind);
 
-/** Cuts bytes into lines. A line that is too long is left out, and never kept. */
+/** Cuts bytes into lines. A line that is too long is undefined, and never kept. */
 class Lines {
-  /** Lines that were too long. */
-  tooLong = 0;
   #parts: Buffer[] = [];
   #size = 0;
 
   /** The lines that end in a chunk. */
-  *cut(chunk: Buffer): Generator<Buffer> {
+  *cut(chunk: Buffer): Generator<Buffer | undefined> {
     for (let from = 0; from < chunk.length;) {
       const end = chunk.indexOf(NEWLINE, from);
       this.#add(chunk.subarray(from, end === -1 ? chunk.length : end));
       if (end === -1) return;
-      if (this.#size > MAX_LINE) this.tooLong++;
-      else yield Buffer.concat(this.#parts);
+      yield this.#size > MAX_LINE ? undefined : Buffer.concat(this.#parts);
       this.#parts = [];
       this.#size = 0;
       from = end + 1;
@@ -275,14 +271,10 @@ export class Recording {
     this.header = header;
   }
 
-  /**
-   * Opens a recording.
-   * @throws RecordingError if it cannot be read, or is no recording
-   */
+  /** Opens a recording. @throws RecordingError if it cannot be read, or is no recording */
   static async open(path: string): Promise<Recording> {
-    for await (const [first] of chunksOf(path)) {
+    for await (const [first] of chunksOf(path))
       if (first) return new Recording(path, readHeader(path, first));
-    }
     throw notOne(path);
   }
 
@@ -295,19 +287,17 @@ export class Recording {
     this.skipped = 0;
     let last = 0;
     let isFirst = true;
-    for await (const chunk of chunksOf(this.path, (count) => (this.skipped += count))) {
+    for await (const chunk of chunksOf(this.path)) {
       const lines: RecordedLine[] = [];
-      for (const bytes of chunk) {
-        if (isFirst) isFirst = false;
-        else {
-          const line = readLine(bytes);
-          if (line === undefined) this.skipped++;
-          else if (line !== 'unknown') {
-            last = line.t = Math.max(last, line.t);
-            lines.push(line);
-          }
+      for (const bytes of isFirst ? chunk.slice(1) : chunk) {
+        const line = bytes && readLine(bytes);
+        if (line === undefined) this.skipped++;
+        else if (line !== 'unknown') {
+          last = line.t = Math.max(last, line.t);
+          lines.push(line);
         }
       }
+      isFirst &&= chunk.length === 0;
       if (lines.length > 0) yield lines;
     }
   }
@@ -358,11 +348,8 @@ function readLine(bytes: Buffer): RecordedLine | 'unknown' | undefined {
   return KINDS[kind](line) ? (line as unknown as RecordedLine) : undefined;
 }
 
-/** The whole lines of a file, by the chunk in which they end. @param onSkipped is called with the lines that were too long */
-async function* chunksOf(
-  path: string,
-  onSkipped: (count: number) => void = () => undefined,
-): AsyncGenerator<Buffer[]> {
+/** The whole lines of a file, by the chunk in which they end; undefined for one that is too long. */
+async function* chunksOf(path: string): AsyncGenerator<(Buffer | undefined)[]> {
   let file: FileHandle | undefined;
   try {
     // A pipe would be waited for until somebody writes to it.
@@ -373,9 +360,7 @@ async function* chunksOf(
     for (;;) {
       const { bytesRead } = await file.read(chunk, 0, CHUNK);
       if (bytesRead === 0) return;
-      const tooLong = lines.tooLong;
       yield [...lines.cut(chunk.subarray(0, bytesRead))];
-      if (lines.tooLong > tooLong) onSkipped(lines.tooLong - tooLong);
     }
   } catch (error) {
     if (error instanceof RecordingError) throw error;
