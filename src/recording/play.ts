@@ -1,5 +1,12 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { CallLine, ListedDevice, ListLine, RecordedLine, Recording, UploadLine } from './read';
+import {
+  Recording,
+  type CallLine,
+  type ListedDevice,
+  type ListLine,
+  type RecordedLine,
+  type UploadLine,
+} from './read';
 
 /** Devices that are played at most: the rest is as if it had not been recorded. */
 const MAX_DEVICES = 10_000;
@@ -22,6 +29,7 @@ export type PlayedLine = RecordedLine | SilenceLine;
 
 /** What is known of a recording before it is played. */
 export interface Scan {
+  recording: Recording;
   /** Every device that it names, by chip number. */
   devices: ReadonlyMap<string, ListedDevice>;
   /** The first list that was read. */
@@ -29,7 +37,6 @@ export interface Scan {
   calls: readonly CallLine[];
   /** Whether the list was read at the address of the public server. */
   isPublic: boolean;
-  /** Lines that could not be read. */
   skipped: number;
   /** What happens before its line: uploads that were missed, and silences, by time. */
   early: readonly (UploadLine | SilenceLine)[];
@@ -37,7 +44,6 @@ export interface Scan {
   moved: number;
 }
 
-/** Keeps things up to a limit. */
 class Kept<T> {
   readonly items: T[] = [];
   #characters = 0;
@@ -63,11 +69,12 @@ interface Seen {
 }
 
 /**
- * Reads a recording as a whole before it is played. An upload that was missed has to be in the history before its channel
- * comes back, and a channel falls silent before it is noticed.
+ * Opens a recording, and reads it as a whole before it is played. An upload that was missed has to be in the history before
+ * its channel comes back, and a channel falls silent before it is noticed.
  * @throws RecordingError if it cannot be read
  */
-export async function scan(recording: Recording): Promise<Scan> {
+export async function scan(file: string): Promise<Scan> {
+  const recording = await Recording.open(file);
   const devices = new Map<string, ListedDevice>();
   const seen = new Map<string, Seen>();
   const calls = new Kept<CallLine>();
@@ -128,22 +135,12 @@ export async function scan(recording: Recording): Promise<Scan> {
   for await (const lines of recording.lines()) lines.forEach(read);
   early.items.sort((a, b) => a.t - b.t);
   const { skipped } = recording;
-  return {
-    devices,
-    list,
-    calls: calls.items,
-    isPublic,
-    skipped,
-    early: early.items,
-    moved,
-  };
+  const kept = { calls: calls.items, early: early.items };
+  return { recording, devices, list, isPublic, skipped, moved, ...kept };
 }
 
 /** The lines in the order in which they happen. */
-async function* inOrder(
-  recording: Recording,
-  { early, moved }: Scan,
-): AsyncGenerator<PlayedLine[]> {
+async function* inOrder({ recording, early, moved }: Scan): AsyncGenerator<PlayedLine[]> {
   let at = 0;
   let replayed = 0;
   for await (const lines of recording.lines()) {
@@ -166,7 +163,6 @@ async function* inOrder(
  * @throws RecordingError if it cannot be read any more; the reason of the signal
  */
 export async function playOnce(
-  recording: Recording,
   found: Scan,
   speed: number,
   play: (line: PlayedLine) => void,
@@ -174,7 +170,7 @@ export async function playOnce(
 ): Promise<void> {
   const start = performance.now();
   let turn = start;
-  for await (const lines of inOrder(recording, found)) {
+  for await (const lines of inOrder(found)) {
     for (const line of lines) {
       const due = start + line.t / speed;
       let now = performance.now();

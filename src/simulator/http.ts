@@ -104,11 +104,11 @@ export function checkLocal(headers: IncomingHttpHeaders): void {
 /** The rest of the request is not worth reading, so the connection ends with the answer. */
 const forbidden = (msg: string): Refusal => new Refusal(403, msg, { connection: 'close' });
 
-function decode(text: string): string {
+function decode(text: string, what: string): string {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    return decodeURIComponent(text);
   } catch {
-    throw badRequest('a parameter is not percent-encoded UTF-8');
+    throw badRequest(`${what} is not percent-encoded UTF-8`);
   }
 }
 
@@ -116,9 +116,8 @@ function decode(text: string): string {
 function* pairs(encoded: string): Generator<[name: string, value: string]> {
   for (const pair of encoded.split('&')) {
     if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    if (equals === -1) yield [decode(pair), ''];
-    else yield [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+    const [name = '', ...value] = pair.replaceAll('+', ' ').split('=');
+    yield [decode(name, 'a parameter'), decode(value.join('='), 'a parameter')];
   }
 }
 
@@ -142,10 +141,7 @@ export function readParams(query: string, form = ''): Params {
   return Object.fromEntries(params);
 }
 
-/**
- * The form of a POST body.
- * @throws Refusal 400 if the body is of another kind
- */
+/** The form of a POST body. @throws Refusal 400 if the body is of another kind */
 export function readForm(contentType: string | undefined, body: Buffer): string {
   if (body.length === 0) return '';
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
@@ -170,40 +166,26 @@ export function integer(name: string, value: string): string {
   return value;
 }
 
-/** One row of a route table. `:name` in the path matches one segment. */
+/** One row of a route table. */
 export interface Route<Run> {
   readonly method: string;
-  readonly path: string;
+  readonly path: RegExp;
   readonly run: Run;
 }
+
+/** Makes a row. @param path in which `:name` matches one segment */
+export const route = <Run>(method: string, path: string, run: Run): Route<Run> => ({
+  method,
+  path: new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+  run,
+});
 
 /** What stood in the path's segments, by name. */
 export type Segments = Readonly<Record<string, string>>;
 
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw badRequest('the path is not percent-encoded UTF-8');
-  }
-}
-
-function segmentsOf(pattern: string, path: string): Segments | undefined {
-  const expected = pattern.split('/');
-  const given = path.split('/');
-  if (expected.length !== given.length) return undefined;
-  const segments: Record<string, string> = {};
-  for (const [index, part] of expected.entries()) {
-    const segment = given[index] ?? '';
-    if (part.startsWith(':') && segment !== '') segments[part.slice(1)] = decodeSegment(segment);
-    else if (part !== segment) return undefined;
-  }
-  return segments;
-}
-
 /** Whether a table has a row for a path, whatever the method. */
 export const hasPath = (table: readonly Route<unknown>[], path: string): boolean =>
-  table.some((route) => segmentsOf(route.path, path));
+  table.some((each) => each.path.test(path));
 
 /**
  * Finds the row for a request.
@@ -216,13 +198,10 @@ export function findRoute<Run>(
   path: string,
   noPath: () => Refusal,
 ): { run: Run; segments: Segments } {
-  let known = false;
-  for (const route of table) {
-    const segments = segmentsOf(route.path, path);
-    if (!segments) continue;
-    if (route.method === method) return { run: route.run, segments };
-    known = true;
-  }
-  if (known) throw new Refusal(STATUS.wrongMethod, `${method} is not the method of this path`);
-  throw noPath();
+  if (!hasPath(table, path)) throw noPath();
+  const found = table.find((each) => each.method === method && each.path.test(path));
+  if (!found) throw new Refusal(STATUS.wrongMethod, `${method} is not the method of this path`);
+  const segments = Object.entries(found.path.exec(path)?.groups ?? {});
+  const decoded = segments.map(([name, text]) => [name, decode(text, 'the path')]);
+  return { run: found.run, segments: Object.fromEntries(decoded) as Segments };
 }

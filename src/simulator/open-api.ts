@@ -12,6 +12,7 @@ import {
   readParams,
   Refusal,
   requireParam,
+  route,
   type Answer,
   type Incoming,
   type Route,
@@ -32,8 +33,6 @@ interface OpenApiCall {
 
 /** Carries out a call. The result is the JSON of status 200; every other one is a Refusal. */
 type OpenApiRun = (call: OpenApiCall) => unknown;
-
-type OpenApiRoute = Route<OpenApiRun>;
 
 /**
  * The device named by the path's `:chipid`.
@@ -60,7 +59,6 @@ const deviceRecord = (device: Device, latest: string, settings: Settings): objec
   latest,
 });
 
-/** The devices of a recorded list. */
 const playedDevices = (
   { settings, dialect, devices }: Service,
   list: readonly ListedDevice[],
@@ -187,10 +185,10 @@ async function reboot(call: OpenApiCall): Promise<object> {
 }
 
 /** The calls of interface B by endpoint of section 4.2: only the first five do not reach devices. */
-function routesOf({ devicesPath }: Settings): OpenApiRoute[] {
+function routesOf({ devicesPath }: Settings): Route<OpenApiRun>[] {
   const spellings = devicesPath === 'both' ? ['list', 'lists'] : [devicesPath];
-  const get = (path: string, run: OpenApiRun): OpenApiRoute => ({ method: 'GET', path, run });
-  const post = (path: string, run: OpenApiRun): OpenApiRoute => ({ method: 'POST', path, run });
+  const get = (path: string, run: OpenApiRun) => route('GET', path, run);
+  const post = (path: string, run: OpenApiRun) => route('POST', path, run);
   return [
     get('apps/', app),
     ...spellings.map((spelling) => get(`devices/${spelling}/`, onlineDevices)),
@@ -254,7 +252,9 @@ export function createOpenApi(service: Service): (request: Incoming) => Promise<
     const params = readParams(query, form);
     dialect.checkSign(service, { method, query: readParams(query), params, of: 'open-api' });
     const call = { service, params, segments, signal };
-    const given = service.playback?.openApi(method, path.slice(OPEN_API.length), params, signal);
+    const { appid: _a, timestamp: _t, sign: _s, ...own } = params;
+    const called = { method, path: path.slice(OPEN_API.length), params: own };
+    const given = service.playback?.answer(called, signal);
     if (given?.isSuccess) actAsRecorded(call, run);
     if (given) return given.answer;
     return { status: 200, body: await run(call) };

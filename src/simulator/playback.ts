@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { playOnce, scan, type PlayedLine, type Scan } from '../recording/play';
-import { Recording, type CallLine, type ListedDevice, type ListLine } from '../recording/read';
+import { playOnce, type PlayedLine, type Scan } from '../recording/play';
+import type { CallLine, ListedDevice, ListLine } from '../recording/read';
 import { numberIn, readDevice } from './device-options';
 import { Broken, RawBody, type Answer } from './http';
 import type { PlayOptions } from './options';
-import type { Given, Played, Service } from './service';
+import type { Called, Given, Played, Service } from './service';
 
 /** A recording that is played. */
 export interface Playing {
@@ -30,18 +30,9 @@ const ROUND = 100;
 /** A close code that may be sent, in a reason (RFC 6455, section 7.4). */
 const CLOSE_CODE = /^(?:100[0-37-9]|101[0-4]|[34]\d{3})$/;
 
-/** Opens a recording and reads it as a whole. @throws RecordingError */
-export async function prepare(file: string): Promise<{ recording: Recording; found: Scan }> {
-  const recording = await Recording.open(file);
-  return { recording, found: await scan(recording) };
-}
-
-const keyOf = (parts: readonly unknown[]): string => JSON.stringify(parts);
-const sorted = (params: Readonly<Record<string, string>>): [string, string][] =>
-  Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
-
-function keyOfLine({ method, path, params, query = '', body = null }: CallLine): string {
-  return params ? keyOf([method, path, sorted(params)]) : keyOf([method, path, query, body]);
+function keyOf({ method, path, params, query = '', body = null }: Called): string {
+  const own = params && Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([method, path, own ?? [query, body]]);
 }
 
 /** Plays a recording on the simulated service. */
@@ -51,7 +42,6 @@ export class Playback implements Playing, Played {
   readonly skipped: number;
   readonly done: Promise<void>;
   readonly #service: Service;
-  readonly #recording: Recording;
   readonly #found: Scan;
   readonly #speed: number;
   readonly #loop: boolean;
@@ -69,14 +59,9 @@ export class Playback implements Playing, Played {
   readonly #awaited = new Map<string, (PlayedLine & { kind: 'upload' })[]>();
   readonly #silences = new Map<string, () => void>();
 
-  constructor(
-    service: Service,
-    { recording, found }: { recording: Recording; found: Scan },
-    { speed = 1, loop = false }: PlayOptions,
-  ) {
+  constructor(service: Service, found: Scan, { speed = 1, loop = false }: PlayOptions) {
     this.#speed = numberIn('speed', speed, 0.01, 1000);
     this.#service = service;
-    this.#recording = recording;
     this.#found = found;
     this.#loop = loop;
     this.skipped = found.skipped;
@@ -127,41 +112,15 @@ export class Playback implements Playing, Played {
     return /^[45]\d\d$/.test(reason) ? Number(reason) : 0;
   }
 
-  openApi(
-    method: string,
-    path: string,
-    params: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Given | undefined {
-    const { appid: _a, timestamp: _t, sign: _s, ...own } = params;
-    if (this.#listFault?.path === path) return this.#give(this.#listFault, signal);
-    return this.#take(keyOf([method, path, sorted(own)]), signal);
-  }
-
-  serverApi(
-    method: string,
-    path: string,
-    query: string,
-    body: Buffer,
-    signal: AbortSignal,
-  ): Given | undefined {
-    let sent: unknown = null;
-    try {
-      if (body.length > 0) sent = JSON.parse(body.toString());
-    } catch {
-      return undefined;
-    }
-    return this.#take(keyOf([method, path, query, sent]), signal);
-  }
-
-  #take(key: string, signal: AbortSignal) {
+  answer(called: Called, signal: AbortSignal): Given | undefined {
+    if (this.#listFault?.path === called.path) return this.#give(this.#listFault, signal);
     // One that comes after the end, since it was slower than in the recording, is the same call.
-    const line = this.#calls.get(key)?.shift();
+    const line = this.#calls.get(keyOf(called))?.shift();
     return line && this.#give(line, signal);
   }
 
   /** Without an answer that was recorded, a success is the simulator's to answer. */
-  #give(line: CallLine | ListLine, signal: AbortSignal) {
+  #give(line: CallLine | ListLine, signal: AbortSignal): Given | undefined {
     const { status, code } = line;
     const body = bodyOf(line);
     if (status !== undefined && body === undefined && code === undefined) return undefined;
@@ -182,13 +141,13 @@ export class Playback implements Playing, Played {
     do {
       this.#calls = new Map();
       for (const line of this.#found.calls) {
-        const key = keyOfLine(line);
+        const key = keyOf(line);
         const same = this.#calls.get(key);
         if (same) same.push(line);
         else this.#calls.set(key, [line]);
       }
       const began = performance.now();
-      await playOnce(this.#recording, this.#found, this.#speed, (line) => this.#play(line), signal);
+      await playOnce(this.#found, this.#speed, (line) => this.#play(line), signal);
       for (const chipid of this.#down.keys()) this.#up(chipid);
       if (this.#loop && performance.now() - began < ROUND)
         await sleep(ROUND, undefined, { signal });

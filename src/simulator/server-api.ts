@@ -11,6 +11,7 @@ import {
   readParams,
   Refusal,
   requireParam,
+  route,
   type Answer,
   type Incoming,
   type Route,
@@ -88,15 +89,19 @@ function devices(call: ServerApiCall): object {
 const device = (call: ServerApiCall): object =>
   dialectOf(call).device(call.service, pathDevice(call));
 
-function jsonObject(body: Buffer): Record<string, unknown> {
+/** Null if it is not JSON. */
+function parsed(body: Buffer): unknown {
   try {
-    const value = JSON.parse(body.toString('utf8')) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
+    return JSON.parse(body.toString('utf8'));
   } catch {
-    // Answered like any other body that is not an object.
+    return null;
   }
+}
+
+function jsonObject(body: Buffer): Record<string, unknown> {
+  const value = parsed(body);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
   throw badRequest('the body must be a JSON object');
 }
 
@@ -131,18 +136,14 @@ function uploads(call: ServerApiCall): object {
 type ServerApiRoute = Route<(call: ServerApiCall) => object | Promise<object>>;
 
 const ROUTES: readonly ServerApiRoute[] = [
-  { method: 'GET', path: 'devices', run: devices },
-  { method: 'GET', path: 'devices/:deviceid', run: device },
-  { method: 'PUT', path: 'devices/:deviceid', run: change },
-  { method: 'GET', path: 'up/messages', run: uploads },
+  route('GET', 'devices', devices),
+  route('GET', 'devices/:deviceid', device),
+  route('PUT', 'devices/:deviceid', change),
+  route('GET', 'up/messages', uploads),
 ];
 
 /** The way of data to a device that only one dialect has. */
-const POST_ROUTE: ServerApiRoute = {
-  method: 'POST',
-  path: 'device/:deviceid/messages',
-  run: change,
-};
+const POST_ROUTE: ServerApiRoute = route('POST', 'device/:deviceid/messages', change);
 
 /** Interface A (section 4.1). */
 export function createServerApi(service: Service): (request: Incoming) => Promise<Answer> {
@@ -152,8 +153,9 @@ export function createServerApi(service: Service): (request: Incoming) => Promis
     const path = request.path.slice(SERVER_API.length);
     const { run, segments } = findRoute(routes, request.method, path, noPath);
     checkServerSign(service, request);
-    const { method, query, body, signal } = request;
-    const given = service.playback?.serverApi(method, request.path, query, body, signal);
+    const { method, query, signal } = request;
+    const called = { method, path: request.path, query, body: parsed(request.body) };
+    const given = service.playback?.answer(called, signal);
     if (given) return given.answer;
     return { status: 200, body: await run({ service, request, segments }) };
   };

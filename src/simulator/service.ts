@@ -1,4 +1,4 @@
-import type { ListedDevice } from '../recording/read';
+import type { CallLine, ListedDevice } from '../recording/read';
 import {
   CHANNEL_FORMAT,
   CLOSE_DELETED,
@@ -51,7 +51,6 @@ export function keepsUp({ socket }: Channel): boolean {
   return false;
 }
 
-/** The open channels. */
 class Channels {
   readonly #settings: Settings;
   readonly #faults: Faults;
@@ -72,7 +71,6 @@ class Channels {
     this.#open.delete(channel);
   }
 
-  /** Sends an upload to every channel of its device. */
   announce({ chipid, bytes, at, type }: UploadEntry): void {
     const { appid, eventTimestamp } = this.#settings;
     const event: UploadEvent = {
@@ -113,6 +111,9 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   'public-2016': publicDialect,
 };
 
+/** What tells a call from others: of the open API its own parameters, of the server API its query and body. */
+export type Called = Pick<CallLine, 'method' | 'path' | 'params' | 'query' | 'body'>;
+
 /** A recorded answer. */
 export interface Given {
   isSuccess: boolean;
@@ -127,21 +128,8 @@ export interface Played {
   onClient(chipid?: string): void;
   /** Why a channel is refused: a status, or 0 for a connection that is broken off; undefined if it is not. */
   refusal(chipid: string): number | undefined;
-  /** The recorded answer to a call of the open API; undefined if the simulator is to answer. */
-  openApi(
-    method: string,
-    path: string,
-    params: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Given | undefined;
-  /** The same for the server API. */
-  serverApi(
-    method: string,
-    path: string,
-    query: string,
-    body: Buffer,
-    signal: AbortSignal,
-  ): Given | undefined;
+  /** The recorded answer to a call; undefined if the simulator is to answer. */
+  answer(called: Called, signal: AbortSignal): Given | undefined;
   stop(): void;
 }
 
@@ -159,7 +147,6 @@ export class Service {
   isDeleted = false;
   /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
-  /** The recording that is played. */
   playback: Played | undefined;
   /** Each ends the readings of a device. */
   readonly #readings = new Map<string, () => void>();

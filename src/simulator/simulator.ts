@@ -1,4 +1,5 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { scan } from '../recording/play';
 import { LATEST_ZONE, PINS, STALE_BY } from './assumptions';
 import type { Device, SimulatedDevice } from './device';
 import { numberIn, oneOf, OptionError, readDevice, type DeviceOptions } from './device-options';
@@ -8,7 +9,7 @@ import type { UploadEntry } from './history';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './log';
 import { LOOPBACK, readOptions, type PlayOptions, type SimulatorOptions } from './options';
 import { createHttpServer } from './server';
-import { Playback, prepare, type Playing } from './playback';
+import { Playback, type Playing } from './playback';
 import { Service, type CloseOptions, type HistoryRewrite, type UploadOptions } from './service';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
@@ -33,10 +34,7 @@ export interface Simulator {
   readonly requests: readonly RequestRecord[];
   /** The last 1000 text frames that came over channels, heartbeats among them. */
   readonly frames: readonly FrameRecord[];
-  /**
-   * One device.
-   * @throws Error if there is no such device
-   */
+  /** One device. @throws Error if there is no such device */
   device(chipid: string | number): SimulatedDevice;
   /**
    * Lets a device upload: into the history and on its channels, whether or not it is switched on.
@@ -138,16 +136,16 @@ const portTaken = (port: number): OptionError =>
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { play } = options;
-  const prepared = play && (await prepare(play.file));
+  const scanned = play && (await scan(play.file));
   const settings = readOptions({
     ...options,
-    ...(prepared && { devices: options.devices ?? 0 }),
-    ...(prepared?.found.isPublic && { dialect: options.dialect ?? 'public-2016' }),
+    ...(scanned && { devices: options.devices ?? 0 }),
+    ...(scanned?.isPublic && { dialect: options.dialect ?? 'public-2016' }),
   });
   const faults = new Faults();
   const log = createRequestLog(settings.now);
   const service = new Service(settings, faults);
-  let playback = play && prepared && new Playback(service, prepared, play);
+  let playback = play && scanned && new Playback(service, scanned, play);
   service.playback = playback;
   const { server, connections } = createHttpServer(service, log);
   let closing: Promise<void> | undefined;
@@ -240,7 +238,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       return playback;
     },
     async play(how) {
-      const next = await prepare(how.file);
+      const next = await scan(how.file);
       playback?.stop();
       service.playback = playback = new Playback(service, next, how);
       playback.begin();
