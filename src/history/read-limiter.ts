@@ -76,7 +76,6 @@ export class ReadLimiter {
     this.#ask();
   }
 
-  /** Removes a reader from the queue. */
   cancel(reader: Reader): void {
     this.#routine.delete(reader);
     this.#live.waiting.delete(reader);
@@ -84,20 +83,12 @@ export class ReadLimiter {
     this.#ask();
   }
 
-  /** Forgets the waiting readers. */
   close(): void {
     this.#routine.clear();
     this.#live.waiting.clear();
     this.#others.waiting.clear();
     clearTimeout(this.#routineTimer);
     clearTimeout(this.#rushTimer);
-    this.#ask();
-  }
-
-  /** A reading has ended. @param isSuccess undefined if it was cancelled */
-  release(kind: Kind, isSuccess?: boolean): void {
-    if (isSuccess !== undefined) this.#failures = isSuccess ? 0 : this.#failures + 1;
-    kind.running--;
     this.#ask();
   }
 
@@ -141,7 +132,25 @@ export class ReadLimiter {
     if (!reader) return;
     kind.waiting.delete(reader);
     kind.running++;
-    reader.granted(new ReadTurn(this, kind, attempt));
+    reader.granted(this.#turn(kind, attempt));
+  }
+
+  /** A turn that the first call of any of its methods ends; further calls do nothing. */
+  #turn(kind: Kind, attempt: PacedAttempt): PacedAttempt {
+    let isOver = false;
+    const end = (how: () => void, isSuccess?: boolean): void => {
+      if (isOver) return;
+      isOver = true;
+      how();
+      if (isSuccess !== undefined) this.#failures = isSuccess ? 0 : this.#failures + 1;
+      kind.running--;
+      this.#ask();
+    };
+    return {
+      succeeded: () => end(() => attempt.succeeded(), true),
+      failed: (reason, retryAfter) => end(() => attempt.failed(reason, retryAfter), false),
+      cancel: () => end(() => attempt.cancel()),
+    };
   }
 
   /** Live ones first, but every sixteenth turn is for the others, so that they get theirs even at a low rate. */
@@ -149,38 +158,5 @@ export class ReadLimiter {
     const others = this.#others;
     if (this.#live.ready === 0) return others;
     return others.ready > 0 && ++this.#turns % AT_ONCE === 0 ? others : this.#live;
-  }
-}
-
-/** The turn of a reading. The first call of any method ends it; further calls do nothing. */
-class ReadTurn implements PacedAttempt {
-  readonly #limiter: ReadLimiter;
-  readonly #kind: Kind;
-  #attempt: PacedAttempt | undefined;
-
-  constructor(limiter: ReadLimiter, kind: Kind, attempt: PacedAttempt) {
-    this.#limiter = limiter;
-    this.#kind = kind;
-    this.#attempt = attempt;
-  }
-
-  succeeded(): void {
-    this.#end((attempt) => attempt.succeeded(), true);
-  }
-
-  failed(reason: string, retryAfter?: number): void {
-    this.#end((attempt) => attempt.failed(reason, retryAfter), false);
-  }
-
-  cancel(): void {
-    this.#end((attempt) => attempt.cancel());
-  }
-
-  #end(how: (attempt: PacedAttempt) => void, isSuccess?: boolean): void {
-    const attempt = this.#attempt;
-    if (!attempt) return;
-    this.#attempt = undefined;
-    how(attempt);
-    this.#limiter.release(this.#kind, isSuccess);
   }
 }
