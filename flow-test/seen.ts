@@ -1,22 +1,10 @@
 import { brief, difference } from './match';
+import type { Report } from './protocol';
 import type { Sight } from './tests';
 
 /** Something that the flow did, `at` ms since 1970. */
 export type Seen =
-  | { readonly kind: 'message'; readonly at: number; readonly node: string; readonly msg: unknown }
-  | {
-      readonly kind: 'status';
-      readonly at: number;
-      readonly node: string;
-      readonly status: unknown;
-    }
-  | {
-      readonly kind: 'error';
-      readonly at: number;
-      readonly node: string;
-      readonly code?: string;
-      readonly message: string;
-    }
+  | Exclude<Report, { kind: 'overflow' }>
   | {
       readonly kind: 'pin';
       readonly at: number;
