@@ -142,18 +142,22 @@ export interface Question {
   readonly id?: unknown;
 }
 
+/** A pushed text as a JSON object; an empty one if it is none. */
+function readObject(text: string): Record<string, unknown> {
+  try {
+    return text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
 /**
  * 4.2.3, 6: what a device does with a pushed text is its firmware's affair. That of the simulator's
  * devices answers JSON with the key of a callback, `{"get":"temperature","id":7}`, by an upload.
  */
 export function readQuestion(text: string): Question | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    const question = JSON.parse(text) as Partial<Question>;
-    return typeof question.get === 'string' ? (question as Question) : undefined;
-  } catch {
-    return undefined;
-  }
+  const { get, id } = readObject(text);
+  return typeof get === 'string' ? { get, id } : undefined;
 }
 
 /** What it uploads then: `{"reply":"temperature","value":24.1,"id":7}`; null if it has no such callback. */
@@ -177,16 +181,10 @@ const MAX_AWAY = 86_400;
 export function readAwayOrder(
   text: string,
 ): { kind: 'sleep' | 'unplug'; seconds: number } | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    const order = JSON.parse(text) as { sleep?: unknown; unplug?: unknown };
-    for (const kind of ['sleep', 'unplug'] as const) {
-      const { [kind]: seconds } = order;
-      if (typeof seconds === 'number' && seconds > 0 && seconds <= MAX_AWAY)
-        return { kind, seconds };
-    }
-  } catch {
-    // It is no JSON.
+  const order = readObject(text);
+  for (const kind of ['sleep', 'unplug'] as const) {
+    const { [kind]: seconds } = order;
+    if (typeof seconds === 'number' && seconds > 0 && seconds <= MAX_AWAY) return { kind, seconds };
   }
   return undefined;
 }

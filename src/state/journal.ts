@@ -19,7 +19,6 @@ interface JournalOptions {
   isMine: () => Promise<boolean>;
 }
 
-/** A change that is to be written. */
 interface Change {
   key: string;
   line: string;
@@ -61,11 +60,6 @@ export class Journal {
   /** Bytes that the entries take. */
   get bytes(): number {
     return this.#live;
-  }
-
-  /** The number of entries. */
-  get size(): number {
-    return this.#lines.size;
   }
 
   /** The entries, in the order in which they were first set. */

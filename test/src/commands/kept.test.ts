@@ -57,7 +57,10 @@ describe('a waiting command that is kept', () => {
   it('counts as waiting only when it is written down, and is sent all the same if its device comes before', async () => {
     const { world, wait, add, journal } = await start();
     const [fate] = wait(add('a'));
-    assert.deepEqual([fate!.progress, await world.commands.list(), journal.size], [[], [], 0]);
+    assert.deepEqual(
+      [fate!.progress, await world.commands.list(), journal.entries().length],
+      [[], [], 0],
+    );
     world.channels.upload('1');
     await until(() => world.started.length === 1, 'it is sent');
     assert.deepEqual(
@@ -69,7 +72,7 @@ describe('a waiting command that is kept', () => {
     );
     wait(add('b'));
     await until(async () => (await world.commands.list()).length === 1, 'the second waits');
-    assert.equal(journal.size, 3);
+    assert.equal(journal.entries().length, 3);
     world.close();
   });
 
@@ -114,7 +117,7 @@ describe('a waiting command that is kept', () => {
   it('comes back to the next process in its order, before later ones, and expires by the clock', async () => {
     const first = await start();
     for (const name of ['a', 'b']) first.wait(first.add(name));
-    await until(() => first.journal.size === 2, 'both are written down');
+    await until(() => first.journal.entries().length === 2, 'both are written down');
     const next = await start();
     const found = await next.calls.take();
     assert.deepEqual(names(found), ['a', 'b']);
@@ -147,7 +150,7 @@ describe('a waiting command that is kept', () => {
     await until(() => world.started.length === 1, 'one has begun');
     assert.equal(await world.commands.cancel({ chipids: ['2'] }), 1);
     kept.end('3', { ok: true });
-    await until(() => journal.size === 4, 'all marks are written down');
+    await until(() => journal.entries().length === 4, 'all marks are written down');
     await failure(fates[1]!.promise, 'CANCELLED');
     await open[0]!.close();
     const [found] = await (await start()).calls.take();
@@ -163,11 +166,11 @@ describe('a waiting command that is kept', () => {
     const { world, wait, add, journal } = await start();
     const kept = add('a', ['1', '2']);
     wait(kept);
-    await until(() => journal.size === 1, 'it is written down');
+    await until(() => journal.entries().length === 1, 'it is written down');
     await world.commands.cancel({ all: true });
     await kept.close();
     await add('never').close();
-    assert.equal(journal.size, 0);
+    assert.equal(journal.entries().length, 0);
   });
 
   it('is let go of, and taken by another caller; one that has begun is not', async () => {
@@ -175,7 +178,7 @@ describe('a waiting command that is kept', () => {
     const [begun, waiting] = [add('begun'), add('waiting', ['2'])];
     wait(begun);
     wait(waiting);
-    await until(() => journal.size === 2, 'both are written down');
+    await until(() => journal.entries().length === 2, 'both are written down');
     world.channels.upload('1');
     await until(() => world.started.length === 1, 'one has begun');
     const all = [begun, waiting, add('new')];
@@ -208,7 +211,7 @@ describe('a waiting command that is kept', () => {
     assert.deepEqual(await (await start()).calls.take(), []);
     await ended.close();
     Object.assign(store, { mark, add: write });
-    await until(() => journal.size === 3, 'two calls and a mark are there again');
+    await until(() => journal.entries().length === 3, 'two calls and a mark are there again');
     const found = await (await start()).calls.take();
     assert.deepEqual(
       found.map(({ call, marks }) => [call.what(), ...marks]),
