@@ -16,10 +16,7 @@ export interface Row {
   readonly payload: unknown;
 }
 
-/**
- * Reads the tests of files and folders, in the order of their names.
- * @throws TestFileError
- */
+/** Reads the tests of files and folders, in the order of their names. @throws TestFileError */
 export function loadTests(paths: readonly string[]): FlowTest[] {
   const files = paths.flatMap(testFiles);
   if (files.length > MAX_FILES)

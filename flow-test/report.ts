@@ -17,7 +17,6 @@ export function resultText({ test, seconds, failures, details }: Result): string
   ].join('\n');
 }
 
-/** The line at the end. */
 export function summary(results: readonly Result[]): string {
   const failed = results.filter(({ failures }) => failures.length > 0).length;
   return `${results.length - failed} passed, ${failed} failed`;

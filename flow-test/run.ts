@@ -22,7 +22,6 @@ import type { Expected, FlowTest, Given, Sight } from './tests';
 import { chipidsOf, chipidsRecorded, World } from './world';
 import { TestFileError } from './yaml';
 
-/** How a test went. */
 export interface Result {
   readonly test: FlowTest;
   /** Seconds it took. */
@@ -58,7 +57,6 @@ export class Runner {
     return { test, seconds: (performance.now() - begin) / 1000, ...result };
   }
 
-  /** Ends Node-RED. */
   async close(): Promise<void> {
     const nodeRed = this.#nodeRed;
     this.#nodeRed = undefined;
@@ -161,7 +159,6 @@ const sightsOf = (expect: readonly Expected[]): Sight[] =>
     return each.kind === 'some' ? [each.sight] : each.sights;
   });
 
-/** One test on a Node-RED. */
 class Attempt {
   readonly #reported: Seen[] = [];
   #hasOverflowed = false;

@@ -26,10 +26,7 @@ interface Frame {
   readonly children: { value: unknown; line: number }[];
 }
 
-/**
- * Parses YAML, and so JSON.
- * @throws TestFileError
- */
+/** Parses YAML, and so JSON. @throws TestFileError */
 export function parseYaml(text: string, file: string): Parsed {
   if (Buffer.byteLength(text) > MAX_FILE)
     throw new TestFileError(

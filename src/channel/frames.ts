@@ -14,7 +14,6 @@ export type Frame =
   | { fault: string }
   | { ignored: true };
 
-/** The channel that a frame came on. */
 export interface FrameOrigin {
   /** Its device, as digits. */
   chipid: string;

@@ -90,7 +90,6 @@ class Subscription implements OpenSubscription {
 /** Milliseconds for which a channel stays open after its last use. */
 const KEEP = 5 * 60_000;
 
-/** A subscription that can be kept. */
 interface Releasable {
   release(): void;
 }
@@ -136,7 +135,6 @@ export class KeptSubscriptions<S extends Releasable> {
     else kept.timer = setTimeout(release, KEEP);
   }
 
-  /** Releases every subscription. */
   close(): void {
     this.#isClosed = true;
     for (const { subscription, timer } of this.#kept.values()) {

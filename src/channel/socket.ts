@@ -17,7 +17,6 @@ export interface SocketOptions {
   createConnection?: typeof createConnection;
 }
 
-/** The settings of a connection. */
 export interface ConnectionSettings extends KeepaliveSettings {
   socket: SocketOptions;
   /** Shared by all channels of an application. */

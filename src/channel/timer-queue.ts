@@ -22,7 +22,6 @@ export class TimerQueue {
   readonly now: () => number;
   readonly #heap: Timed[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** When the timer fires. */
   #wakesAt = Infinity;
 
   constructor(now: () => number = () => performance.now()) {
@@ -42,7 +41,6 @@ export class TimerQueue {
     this.#arm();
   }
 
-  /** Removes it, if it is queued. */
   remove(timed: Timed): void {
     const { index } = timed;
     if (index < 0) return;

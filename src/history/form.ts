@@ -20,10 +20,7 @@ export type HistoryFormSetting = HistoryForm | 'auto';
 /** Whether a history in this form lacks something of what was uploaded, which cannot be seen. */
 export const isLossy = (form: HistoryForm): boolean => form === 'trimmed' || form === 'tagged';
 
-/**
- * Reads the setting.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
+/** Reads the setting. @throws DeviceCloudError `INVALID_INPUT` */
 export function parseForm(value: unknown = 'auto'): HistoryFormSetting {
   const form = [...FORMS, 'auto' as const].find((known) => known === value);
   if (form) return form;

@@ -26,10 +26,7 @@ export function parseZone(text: string): number | undefined {
   return sign === '-' ? -offset : offset;
 }
 
-/**
- * Reads the `zone` of a listener.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
+/** Reads the `zone` of a listener. @throws DeviceCloudError `INVALID_INPUT` */
 export function zoneOffset(zone: unknown = USUAL_ZONE): number {
   const offset = typeof zone === 'string' ? parseZone(zone) : undefined;
   if (offset !== undefined) return offset;

@@ -10,7 +10,6 @@ export interface PaceClock {
   random(): number;
 }
 
-/** What is limited. */
 export interface Paced {
   /** Attempts a second at most. */
   readonly most: number;
@@ -18,7 +17,6 @@ export interface Paced {
   readonly judgesSpeed: boolean;
 }
 
-/** Connects of channels. */
 export const CONNECTS: Paced = { most: 500, judgesSpeed: true };
 /**
  * Readings of histories: one may be a thousand times as long as another, and so much slower. Few run at once, which
@@ -163,10 +161,7 @@ export class AdaptiveLimiter {
     else if (isFirstSign) this.#rate.bad(attempt.began, at, failure === 'absence');
   }
 
-  /**
-   * A connection has ended.
-   * @param openFor milliseconds it was open: at once is a failure, too
-   */
+  /** A connection has ended. @param openFor milliseconds it was open: at once is a failure, too */
   ended(openFor: number): void {
     if (openFor >= AT_ONCE) return;
     const at = this.#clock.now();

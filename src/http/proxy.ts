@@ -113,7 +113,6 @@ export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCod
  */
 export const speaksFirst = (): Error => fault('EPROTO');
 
-/** Tunnels to one host. */
 export interface Tunnels {
   /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
   readonly open: (options: unknown, connected: Connected) => void;

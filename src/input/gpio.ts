@@ -48,10 +48,7 @@ export function parseLevel(value: unknown): 0 | 1 {
 /** The longest pulse, in milliseconds. */
 export const MAX_DURATION = 60_000;
 
-/**
- * Reads how long a pulse lasts, in milliseconds.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
+/** Reads how long a pulse lasts, in milliseconds. @throws DeviceCloudError `INVALID_INPUT` */
 export function parseDuration(value: unknown): number {
   if (typeof value === 'number' && value >= 1 && value <= MAX_DURATION) return value;
   throw invalidInput(

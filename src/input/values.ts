@@ -65,10 +65,7 @@ function isSignal(value: unknown): value is AbortSignal {
   );
 }
 
-/**
- * Reads the signal that ends a call early.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
+/** Reads the signal that ends a call early. @throws DeviceCloudError `INVALID_INPUT` */
 export function parseSignal(value: unknown): AbortSignal | undefined {
   if (value === undefined || value === null) return undefined;
   if (readInput('signal', () => isSignal(value))) return value as AbortSignal;

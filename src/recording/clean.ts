@@ -60,7 +60,6 @@ const isDigits = (value: unknown): value is string | number =>
     typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '',
   );
 
-/** Cleans what goes into one recording. */
 export class Cleaner {
   readonly #isAnonymous: boolean;
   readonly #redact: (text: string) => string;

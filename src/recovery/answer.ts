@@ -199,7 +199,6 @@ export class HistoryAnswer {
     return { fresh, isTruncated, isRestored: false };
   }
 
-  /** Frees the memory that was reserved. */
   release(): void {
     if (this.known) this.budget.release(this.#weight);
     this.#weight = 0;

@@ -42,7 +42,6 @@ export type Deliver = 'here' | 'queue';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** An amount that several users share. */
 export class Budget {
   used = 0;
 
@@ -55,7 +54,6 @@ export class Budget {
     return true;
   }
 
-  /** Returns an amount to the budget. */
   release(amount: number): void {
     this.used -= amount;
   }

@@ -63,10 +63,7 @@ export function isPosition(value: unknown): value is Position {
   );
 }
 
-/**
- * Checks the `start` of a listener.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
+/** Checks the `start` of a listener. @throws DeviceCloudError `INVALID_INPUT` */
 export function checkStart(start: unknown): void {
   if (start === undefined || start === null || isPosition(start)) return;
   throw invalidInput(
@@ -115,7 +112,6 @@ export class Arrivals {
     return this.#entries.length;
   }
 
-  /** How many have been emitted. */
   get emitted(): number {
     return this.#entries.length - this.#held;
   }

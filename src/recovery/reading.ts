@@ -37,7 +37,6 @@ export const retryDelay = (attempt: number, holding: boolean, random: () => numb
 export const followUpDelay = (attempt: number, random: () => number): number =>
   backoff(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random, FIXED);
 
-/** Reads a history when its turn has come. */
 export interface ReadingOwner {
   readonly urgency: Reader['urgency'];
   /**

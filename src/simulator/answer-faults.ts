@@ -4,7 +4,6 @@ import { gzipSync } from 'node:zlib';
 import { PUBLIC_TEXTS } from './assumptions';
 import { sendAnswer, type Answer } from './http';
 
-/** The means of an answer fault. */
 export interface Exchange {
   readonly response: ServerResponse;
   /** The connection below the response. */

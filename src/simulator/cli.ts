@@ -98,7 +98,6 @@ function sleepersOf(sleeping: readonly string[], count: number): DeviceOptions[]
   return devices;
 }
 
-/** What the command line asks for. */
 interface CommandLine {
   help: boolean;
   version: boolean;

@@ -41,10 +41,7 @@ export async function askDevice<T>(
   }
 }
 
-/**
- * As {@link askDevice}, for calls that fail without an answer.
- * @throws Refusal
- */
+/** As {@link askDevice}, for calls that fail without an answer. @throws Refusal */
 export async function callDevice<T>(
   service: Service,
   device: Device,

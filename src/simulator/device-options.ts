@@ -149,10 +149,7 @@ function sleepOf(value: SleepOptions | undefined): SleepOptions | undefined {
   throw new OptionError('sleep.every of a device', problem);
 }
 
-/**
- * Checks the options of one device and fills in the defaults.
- * @throws OptionError
- */
+/** Checks the options of one device and fills in the defaults. @throws OptionError */
 export function readDevice(options: DeviceOptions): DeviceSettings {
   const chipid = integerText('chipid of a device', options.chipid);
   const { interval, answerDelay } = options;

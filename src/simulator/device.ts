@@ -81,7 +81,6 @@ export class Device {
   note = '';
   /** Whether the server API has disabled it. */
   disabled = false;
-  /** Whether it sleeps. */
   asleep = false;
   /** How often it has been reset: by a reboot or by being switched on again. */
   boots = 0;

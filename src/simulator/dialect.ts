@@ -59,7 +59,6 @@ export interface Dialect {
   /** The refusal of the history of a device that does not exist. */
   readonly noHistory: (chipid: string) => Refusal;
 
-  /** The field `latest` of a device record. */
   latest(device: Device): string;
   /** Checks that a history can be written. @throws Refusal */
   checkHistory(uploads: readonly UploadEntry[]): void;
@@ -91,7 +90,6 @@ export interface Dialect {
   gpioResult(levels: string): string;
   /** Reads the segments of `set_gpio_edge`. @throws Refusal */
   readPin(pin: string, edge: string): PinCommand;
-  /** The `result` of a reboot. */
   readonly rebooted: string;
 
   /** Interface A. */

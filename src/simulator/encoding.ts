@@ -60,10 +60,7 @@ function readCodes(): Map<string, number> {
   return table;
 }
 
-/**
- * Encodes text as GBK.
- * @returns undefined if GBK does not have one of the characters
- */
+/** Encodes text as GBK. @returns undefined if GBK does not have one of the characters */
 export function encodeGbk(text: string): Buffer | undefined {
   const bytes: number[] = [];
   for (const character of text) {

@@ -160,10 +160,7 @@ export const FAULT_NAMES = [ANSWER_FAULTS, UPGRADE_FAULTS, EVENT_FAULTS].flatMap
 export class Faults {
   readonly #standing = new Set<Standing>();
 
-  /**
-   * @returns a function that removes it
-   * @throws RangeError, OptionError
-   */
+  /** @returns a function that removes it @throws RangeError, OptionError */
   add(name: FaultName, options: FaultOptions): () => void {
     const { times = Infinity, chipid, path = '', acts = false } = options;
     if (!FAULT_NAMES.includes(name)) {
@@ -199,7 +196,6 @@ export class Faults {
     );
   }
 
-  /** Removes all. */
   clear(): void {
     this.#standing.clear();
   }

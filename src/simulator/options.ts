@@ -193,10 +193,7 @@ const DEFAULTS = {
   seed: 1,
 } as const;
 
-/**
- * Checks options and fills in the defaults.
- * @throws OptionError
- */
+/** Checks options and fills in the defaults. @throws OptionError */
 export function readOptions(options: SimulatorOptions): Settings {
   const { host, offlineAfter } = options;
   if (host !== undefined && (host as string) !== LOOPBACK) {

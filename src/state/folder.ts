@@ -27,7 +27,6 @@ export interface KeptValue {
     names: readonly string[] | undefined,
     unwritten: () => object | undefined,
   ): Promise<unknown>;
-  /** Ends its use. */
   close?(): void;
 }
 
@@ -111,7 +110,6 @@ export class StateFolder {
   readonly #path: string;
   readonly #options: FolderOptions;
   readonly #journals = new Set<Journal>();
-  /** The writes that are under way. */
   readonly #writes = new Set<Promise<void>>();
   /** The names of the files that this process uses. */
   readonly #used = new Set(['lock']);

@@ -34,7 +34,6 @@ const NO_CONTAINER = 'pid:[4026531836]';
 export const codeOf = (error: unknown): string =>
   isObject(error) && typeof error['code'] === 'string' ? error['code'] : '';
 
-/** This process. */
 export async function thisProcess(): Promise<LockOwner> {
   const owner = { pid: process.pid, host: hostname() };
   try {

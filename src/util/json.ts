@@ -11,10 +11,7 @@ export const MAX_FIELDS = 5_000_000;
 /** The error for text that is not parsed, although it may be JSON: its value would overload whatever handles it. */
 export class JsonLimitError extends SyntaxError {
   override readonly name = 'JsonLimitError';
-  /**
-   * @param what ends the sentence "the answer is …"
-   * @param advice what to do about it
-   */
+  /** @param what ends the sentence "the answer is …" @param advice what to do about it */
   constructor(
     readonly what: string,
     readonly advice: string,
@@ -56,7 +53,6 @@ const LONG = 16;
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
 
-/** White space of JSON. */
 export const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
