@@ -64,12 +64,12 @@ describe('a flow under test', () => {
   });
 
   it('that never ends fails one test', async () => {
-    // It takes a whole core until it is given up, so that is a fifth of the usual time.
+    // It takes a whole core until it is given up, so that is a tenth of the usual time.
     const real = globalThis.setTimeout;
     const { mock: waits } = mock.method(
       globalThis,
       'setTimeout',
-      (callback: () => void, ms: number) => real(callback, ms === 15_000 ? 3000 : ms),
+      (callback: () => void, ms: number) => real(callback, ms === 15_000 ? 1500 : ms),
     );
     const failures = await run('for (;;);').finally(() => waits.restore());
     assert.match(failures.join(), /did not answer/);

@@ -99,7 +99,7 @@ const seeds = fc.nat();
 describe('a cluster whose processes and connections fail', () => {
   holds(
     'has at most one process that may emit for a device, never saves an older position, and loses nothing',
-    40,
+    20,
     fc.asyncProperty(seeds, faultsOf(KINDS, 10), async (seed, faults) => {
       const world = await afterFaults(seed, faults, 0.002);
       await world.recover();
@@ -109,7 +109,7 @@ describe('a cluster whose processes and connections fail', () => {
 
   holds(
     'has at most one also if the store is lost or set back at any time',
-    60,
+    30,
     fc.asyncProperty(
       seeds,
       faultsOf([...KINDS, ...RESETS, ...RESETS], 12),
@@ -122,7 +122,7 @@ describe('a cluster whose processes and connections fail', () => {
 
   holds(
     'has at most one also if the store is set back to before devices were moved',
-    30,
+    20,
     fc.asyncProperty(
       seeds,
       fc.constantFrom<Kind>('pause', 'join', 'leave', 'kill'),
