@@ -72,6 +72,7 @@ const entriesAlone = (...more) => ({
 const browser = (...except) => ({
   group: ['**/src', '**/src/**', 'node:*', ...except],
   message: 'Editor halves are bundled for the browser.',
+  allowTypeImports: true,
 });
 
 export const walls = [

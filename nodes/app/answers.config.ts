@@ -1,5 +1,21 @@
-// What the routes of the editor answer, for both halves. Times are in ms, by the server's clock.
+// What the routes of the editor answer, for both halves. Times are in ms, by the server's clock. Of the client, these are types
+// alone: the browser loads nothing of it.
+import type {
+  Book,
+  BookRow,
+  ClusterProblem,
+  ClusterState,
+  DeviceSnapshot,
+  KeptPin,
+  QueueState,
+  RecentCommand,
+  RecentUpload,
+  RecordingState,
+  WaitingCommands,
+} from '../../src/for-nodes';
 import type { ExplainWarning, Explanation } from '../common/shared.config';
+
+export type { KeptPin, RecentCommand, RecentUpload };
 
 /** What may be wrong if a request is refused. */
 export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
@@ -74,82 +90,19 @@ export interface AppChoice {
   online: number;
 }
 
+type Shown = 'chipid' | 'name' | 'online' | 'since' | 'lastUpload' | 'channel' | 'waiting';
+type Counted = 'reconnects' | 'recovered' | 'lastError' | 'groups' | 'type' | 'missing';
+
 /** A device as the editor shows it, without a key. */
-export interface FleetRow {
-  chipid: string;
-  name: string | null;
-  online: boolean | null;
-  since: number | null;
-  lastUpload: number | null;
-  channel: {
-    state: 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
-    reason: string | null;
-  } | null;
-  waiting: number;
-  reconnects: number;
-  recovered: number;
-  lastError: { code: string; message: string; at: number } | null;
+export interface FleetRow extends Pick<DeviceSnapshot, Shown | Counted> {
   /** The beginning of its latest upload, for users who may read flows. */
   latest?: string;
-  /** Of a device of the book that was never seen. */
-  missing?: true;
-  /** The groups and the type that the book names. */
-  groups?: string[];
-  type?: string;
   /** The process of the cluster that holds the device. */
   process?: string;
 }
 
-/** The beginning of an upload. */
-export interface RecentUpload {
-  /** When it came; if that was not live, when it was uploaded, by the service's clock. */
-  at: number;
-  /** On one line; `0x` and hexadecimal if it is not text. */
-  text: string;
-  /** Bytes of the whole. */
-  size: number;
-  source: 'live' | 'replayed' | 'history';
-}
-
-/** A command to a device, without what it sends. */
-export interface RecentCommand {
-  at: number;
-  kind: string;
-  /** Of a pin that is set. */
-  pin?: number;
-  level?: number;
-  /** `OK`, or the code of its error; null while it waits or runs. */
-  outcome: string | null;
-  message?: string;
-  /** Milliseconds from the call to its end; null before. */
-  took: number | null;
-}
-
 /** A command that waits for its device, without what it sends. */
-export interface WaitingChoice {
-  id: string;
-  chipid: string;
-  /** As in {@link RecentCommand}. */
-  kind: string;
-  pin?: number;
-  level?: number;
-  when: 'online' | 'upload';
-  since: number;
-  until: number;
-  /** Id of the node that it came from. */
-  node?: string;
-}
-
-/** A pin that is to keep its level. */
-export interface KeptPin {
-  chipid: string;
-  pin: number;
-  /** Null, as `ended`, only in the message that ends it: a kept pin has neither. */
-  wanted: 0 | 1 | null;
-  /** The level that was read last; null before. */
-  found: unknown;
-  state: 'kept' | 'pending' | 'differs' | 'ended';
-}
+export type WaitingChoice = Awaited<ReturnType<WaitingCommands['list']>>[number];
 
 /** What a device did of late, the newest first. */
 export interface DeviceDetails extends FleetRow {
@@ -183,7 +136,7 @@ export interface BookBrief extends Omit<BookAnswer, 'csv'> {
   /** How many devices it has. */
   size: number;
   /** Of the device that was asked about, if it has one. */
-  row?: { chipid: string; name?: string; groups: string[]; type?: string; note?: string };
+  row?: BookRow;
 }
 
 /**
@@ -200,29 +153,19 @@ export interface BookChange {
 export const LARGEST_BOOK = 16 * 2 ** 20;
 
 /** What a change of the book would do, as chip numbers. */
-export interface BookPreview {
-  added: string[];
-  changed: string[];
-  /** Of each device that changes, the columns. */
-  columns: string[][];
-  gone: string[];
-  /** The names of the first 100 of each, for those that have one. */
-  names: Record<string, string>;
-  problems: { line: number; reason: string }[];
-  badRows: number;
-}
+export type BookPreview = Awaited<ReturnType<Book['preview']>>;
 
 /** The cluster as the editor shows it. */
 export interface FleetCluster {
-  state: 'joining' | 'member' | 'awaiting' | 'closed';
+  state: ClusterState;
   /** How many processes share the devices. */
   processes: number;
   /** The setting that keeps this process from the engine, and the engine's words; neither address nor secret. */
-  problem?: { setting: 'password' | 'rights' | 'tls'; message: string };
+  problem?: ClusterProblem;
   /** Processes whose device book has another content than this one's. */
   otherBooks?: string[];
   /** Uploads in the queue, and those that were given up. */
-  queue?: { length: number; deadLetters: number };
+  queue?: QueueState;
 }
 
 /** What has changed in a fleet since a revision. */
@@ -261,7 +204,7 @@ export interface RecordingFile {
 /** A recording that has ended since the application was deployed. */
 export interface EndedRecording {
   name: string;
-  reason: 'stopped' | 'duration' | 'time-limit' | 'size-limit' | 'closed' | 'failed';
+  reason: NonNullable<RecordingState['ended']>;
   uploads: number;
   /** Lines that were left out, since the disk was too slow. */
   dropped: number;
@@ -271,28 +214,9 @@ export interface EndedRecording {
 
 /** What an application records, and its recordings, the newest first. */
 export interface RecordingAnswer {
-  running: {
-    name: string;
-    since: number;
-    until: number;
-    bytes: number;
-    uploads: number;
-    dropped: number;
-  } | null;
-  /** The last to end. */
+  running: ({ name: string } & Omit<RecordingState, 'path' | 'ended' | 'problem'>) | null;
   last: EndedRecording | null;
   recordings: RecordingFile[];
   /** Why nothing can be recorded. */
   problem?: string;
-}
-
-/**
- * What the route is sent to begin or end a recording. Without minutes it runs until it is stopped, a day at most; without
- * chip numbers all devices are recorded.
- */
-export interface RecordingRequest {
-  action: 'start' | 'stop';
-  minutes?: number | null;
-  chipids?: string[] | null;
-  anonymous?: boolean;
 }

@@ -1,5 +1,6 @@
 // What both halves of the nodes share: properties that several have, with their defaults, and how values of
 // properties are read. Nothing here needs Node.js.
+import type { Explanation as CallExplanation } from '../../src/for-nodes';
 
 export const APP_TYPE = 'device-cloud-app';
 
@@ -23,84 +24,82 @@ export const DEFAULT_ZONE = '+08:00';
 export type ChipidType = 'group' | 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
 
 /** How an uploaded body becomes a payload. */
-export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
+export const DATATYPES = ['auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
+export type Datatype = (typeof DATATYPES)[number];
 
 /** Type of a typedInput whose value is read when a message arrives. */
 export type ValueType = ChipidType | 'num' | 'bool' | 'json' | 'bin' | 'date';
 
-/** The properties of a node whose devices may have a type. */
-export interface TypedConfig {
+/** The properties of a node whose devices may have a type, with their defaults. */
+export const TYPED = {
   /** Id of the `device-cloud-type` of all its devices; empty: the type that the book names for each. */
-  deviceType: string;
-}
+  deviceType: '',
+};
+export type TypedConfig = typeof TYPED;
 
-export const TYPED: TypedConfig = { deviceType: '' };
-
-/** The properties of every action node that calls one device: the application and the device. */
-export interface DeviceConfig {
+/**
+ * The properties of every action node that calls one device: the application and the device. What a saved flow means that
+ * leaves them out, and what the run time goes by.
+ */
+export const DEVICE = {
   /** Id of the `device-cloud-app` config node. */
-  app: string;
+  app: '',
   /** Chip number, or where to find it. */
-  chipid: string;
-  chipidType: ChipidType;
-}
-
-/** What a saved flow means that leaves them out, and what the run time goes by. */
-export const DEVICE: DeviceConfig = { app: '', chipid: 'chipid', chipidType: 'msg' };
+  chipid: 'chipid',
+  chipidType: 'msg' as ChipidType,
+};
+export type DeviceConfig = typeof DEVICE;
 
 /** A node that is dragged in anew begins with the picker of devices. */
 export const NEW_DEVICE = { chipid: '', chipidType: 'str' } as const;
 
 /** The properties of every action node that waits for the answer of a device. */
-export interface DeviceCallConfig extends DeviceConfig {
-  /** Seconds to wait. */
-  timeout: number | string;
-}
-
-/** The time-out is the service's own limit of 10 seconds (section 8), plus the network. */
-export const DEVICE_CALL: DeviceCallConfig = { ...DEVICE, timeout: 12 };
-
-/** The properties of a node that may call several devices for one message. */
-export interface ManyConfig extends DeviceCallConfig {
-  /** Whether the device may be an array of chip numbers. */
-  many: boolean;
-  /** The longest array. The dialog does not show it any more: a saved one still holds. */
-  limit: number | string;
-  /** How many calls run at once. */
-  atOnce: number | string;
-}
+export const DEVICE_CALL = {
+  ...DEVICE,
+  /** Seconds to wait: the service's own limit of 10 (section 8), plus the network. */
+  timeout: 12 as number | string,
+};
+export type DeviceCallConfig = typeof DEVICE_CALL;
 
 /** The maximum of `limit` and of `atOnce`. */
 export const MAX_MANY = 10_000;
 
-export const MANY: ManyConfig = { ...DEVICE_CALL, many: false, limit: MAX_MANY, atOnce: 16 };
+/** The properties of a node that may call several devices for one message. */
+export const MANY = {
+  ...DEVICE_CALL,
+  /** Whether the device may be an array of chip numbers. */
+  many: false,
+  /** The longest array. The dialog does not show it any more: a saved one still holds. */
+  limit: MAX_MANY as number | string,
+  /** How many calls run at once. */
+  atOnce: 16 as number | string,
+};
+export type ManyConfig = typeof MANY;
 
 /** The properties of a node whose command may wait for its device. */
-export interface WhenConfig {
-  when: 'now' | 'online' | 'upload';
+export const WHEN = {
+  when: 'now' as 'now' | 'online' | 'upload',
   /** Seconds that the command waits. */
-  expires: number | string;
+  expires: 3600 as number | string,
   /** Whether it takes the place of one like it that waits. */
-  replace: boolean;
-}
-
-export const WHEN: WhenConfig = { when: 'now', expires: 3600, replace: false };
+  replace: false,
+};
+export type WhenConfig = typeof WHEN;
 
 /** The properties of a node that pushes a message. */
-export interface MessageConfig {
+export const MESSAGE = {
   /** `msg`: the format is in `msg.format`. */
-  format: 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg';
-  message: string;
-  messageType: ValueType;
-}
-
-export const MESSAGE: MessageConfig = { format: 'MSG', message: 'payload', messageType: 'msg' };
+  format: 'MSG' as 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg',
+  message: 'payload',
+  messageType: 'msg' as ValueType,
+};
+export type MessageConfig = typeof MESSAGE;
 
 /** A warning about a request, or about a key (with `setting`). */
 export interface ExplainWarning {
   code: string;
-  /** In English. */
-  message: string;
+  /** In English, of one of the client's. */
+  message?: string;
   setting?: string;
   where?: string;
   values?: Readonly<Record<string, unknown>>;
@@ -120,16 +119,8 @@ export interface ExplainedFailure {
   clockSkew?: number;
 }
 
-/** What a request would be: see the library's `explain`. */
-export interface Explanation {
-  method: string;
-  path: string;
-  parameters: [name: string, value: string][];
-  signed: string;
-  /** Empty where a value contains a key. */
-  curl: string;
-  powershell: string;
-  /** Of a node whose last call has failed. */
+/** What a request would be. */
+export interface Explanation extends Omit<CallExplanation, 'warnings'> {
   failure?: ExplainedFailure;
   warnings: ExplainWarning[];
 }
