@@ -1,5 +1,2 @@
-export interface AckConfig {
-  app: string;
-}
-
-export const DEFAULTS: AckConfig = { app: '' };
+export const DEFAULTS = { app: '' };
+export type AckConfig = typeof DEFAULTS;

@@ -4,77 +4,52 @@ import { AUTO_ZONE, type Charset, type HistoryEncoding } from '../common/shared.
 export const FLEET_TOPIC = 'device-cloud/fleet';
 
 /** Properties of the config node `device-cloud-app`: one application of the service. */
-export interface AppConfig {
-  service: 'cloud' | 'simulator' | 'recording';
+export const DEFAULTS = {
+  service: 'cloud' as 'cloud' | 'simulator' | 'recording',
   /** Path of the recording that is played, relative to the user directory. */
-  recording: string;
-  /** How many times as fast it is played. */
-  speed: number | string;
-  /** Whether it begins again at its end. */
-  loop: boolean;
-  /** Scheme, host and port of the service. */
-  baseUrl: string;
-  appid: string;
-  /** Seconds a call may take. */
-  timeout: number | string;
-  /** Seconds between two heartbeat messages on a channel. */
-  heartbeat: number | string;
-  /** Seconds between two pings on a channel; 0 is off. */
-  ping: number | string;
-  /** Unit of the timestamp in the channel's URL. */
-  timestampUnit: 'ms' | 's';
-  /** HTTP connections at most. */
-  connections: number | string;
-  /** Milliseconds between two commands to one device. */
-  deviceGap: number | string;
-  historyEncoding: HistoryEncoding;
-  /** Time zone of the service's times, `±HH:MM`, or `auto`. */
-  historyZone: string;
-  /** The order of pins in `gpio_status`: `auto`, `position` or a list. */
-  pins: string;
-  /** Of text that is not UTF-8 in an upload, and of text pushed over the channel. */
-  charset: Charset;
-  /** Where what must survive a restart is kept: in files of the user directory, or in each node's context. */
-  state: 'file' | 'context';
-  /** Path of the device book, relative to the user directory, or empty. */
-  book: string;
-  /** Where the further parameters of a POST go. */
-  postParameters: 'body' | 'query';
-  /** Which letters the signature lowercases. */
-  signCase: 'unicode' | 'ascii';
-  /** Id of a core `tls-config` node, or empty. */
-  tls: string;
-  /** Id of a core `http proxy` node, or empty. */
-  proxy: string;
-  /** Id of a `device-cloud-cluster` node, or empty. */
-  cluster: string;
-}
-
-export const DEFAULTS: AppConfig = {
-  service: 'cloud',
   recording: '',
-  speed: 1,
+  /** How many times as fast it is played. */
+  speed: 1 as number | string,
+  /** Whether it begins again at its end. */
   loop: false,
+  /** Scheme, host and port of the service. */
   baseUrl: '',
   appid: '',
-  timeout: 15,
-  heartbeat: 300,
-  ping: 30,
-  timestampUnit: 'ms',
-  connections: 64,
-  deviceGap: 0,
-  historyEncoding: 'auto',
+  /** Seconds a call may take. */
+  timeout: 15 as number | string,
+  /** Seconds between two heartbeat messages on a channel. */
+  heartbeat: 300 as number | string,
+  /** Seconds between two pings on a channel; 0 is off. */
+  ping: 30 as number | string,
+  /** Unit of the timestamp in the channel's URL. */
+  timestampUnit: 'ms' as 'ms' | 's',
+  /** HTTP connections at most. */
+  connections: 64 as number | string,
+  /** Milliseconds between two commands to one device. */
+  deviceGap: 0 as number | string,
+  historyEncoding: 'auto' as HistoryEncoding,
+  /** Time zone of the service's times, `±HH:MM`, or `auto`. */
   historyZone: AUTO_ZONE,
+  /** The order of pins in `gpio_status`: `auto`, `position` or a list. */
   pins: 'auto',
-  charset: 'utf-8',
-  state: 'file',
+  /** Of text that is not UTF-8 in an upload, and of text pushed over the channel. */
+  charset: 'utf-8' as Charset,
+  /** Where what must survive a restart is kept: in files of the user directory, or in each node's context. */
+  state: 'file' as 'file' | 'context',
+  /** Path of the device book, relative to the user directory, or empty. */
   book: '',
-  postParameters: 'body',
-  signCase: 'unicode',
+  /** Where the further parameters of a POST go. */
+  postParameters: 'body' as 'body' | 'query',
+  /** Which letters the signature lowercases. */
+  signCase: 'unicode' as 'unicode' | 'ascii',
+  /** Id of a core `tls-config` node, or empty. */
   tls: '',
+  /** Id of a core `http proxy` node, or empty. */
   proxy: '',
+  /** Id of a `device-cloud-cluster` node, or empty. */
   cluster: '',
 };
+export type AppConfig = typeof DEFAULTS;
 
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 

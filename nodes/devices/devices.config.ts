@@ -1,6 +1,2 @@
-export interface DevicesConfig {
-  app: string;
-  operation: 'list' | 'app';
-}
-
-export const DEFAULTS: DevicesConfig = { app: '', operation: 'list' };
+export const DEFAULTS = { app: '', operation: 'list' as 'list' | 'app' };
+export type DevicesConfig = typeof DEFAULTS;

@@ -2,36 +2,24 @@
 export const KINDS = ['presence', 'channel', 'recovery'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export interface EventsConfig {
-  app: string;
-  devices: 'all' | 'list' | 'group';
-  chipids: string[];
-  /** Of the device book; empty: all of its devices. */
-  group: string;
-  events: Kind[];
-  /** Seconds between two readings of the list. */
-  refresh: number | string;
-  /** Readings in a row that lack a device before it is offline. */
-  misses: number | string;
-  /** Seconds without an upload after which a device is silent; 0 is off. */
-  silence: number | string;
-  /** Seconds that a channel is down before it counts as disconnected. */
-  settle: number | string;
-  start: 'none' | 'current';
-}
-
-export const DEFAULTS: EventsConfig = {
+export const DEFAULTS = {
   app: '',
-  devices: 'all',
-  chipids: [],
+  devices: 'all' as 'all' | 'list' | 'group',
+  chipids: [] as string[],
+  /** Of the device book; empty: all of its devices. */
   group: '',
-  events: ['presence'],
-  refresh: 60,
-  misses: 2,
-  silence: 0,
-  settle: 10,
-  start: 'none',
+  events: ['presence'] as Kind[],
+  /** Seconds between two readings of the list. */
+  refresh: 60 as number | string,
+  /** Readings in a row that lack a device before it is offline. */
+  misses: 2 as number | string,
+  /** Seconds without an upload after which a device is silent; 0 is off. */
+  silence: 0 as number | string,
+  /** Seconds that a channel is down before it counts as disconnected. */
+  settle: 10 as number | string,
+  start: 'none' as 'none' | 'current',
 };
+export type EventsConfig = typeof DEFAULTS;
 
 /** The limits of the numbers. The library has the same. */
 export const LIMITS = {

@@ -1,41 +1,23 @@
-import {
-  MANY,
-  TYPED,
-  WHEN,
-  type ManyConfig,
-  type TypedConfig,
-  type ValueType,
-  type WhenConfig,
-} from '../common/shared.config';
+import { MANY, TYPED, WHEN, type ValueType } from '../common/shared.config';
 
-export interface GpioConfig extends ManyConfig, WhenConfig, TypedConfig {
-  operation: 'set' | 'read' | 'pulse' | 'keep';
-  /** Empty for reading all pins. */
-  pin: string;
-  pinType: ValueType;
-  level: string;
-  levelType: ValueType;
-  /** Milliseconds of a pulse. */
-  duration: number | string;
-  /** Seconds between two looks at a device whose pin is kept; 0: only after it was away. */
-  check: number | string;
-  /** JSON object from a level character of the service to a value. */
-  codes: string;
-}
-
-export const DEFAULTS: GpioConfig = {
+export const DEFAULTS = {
   ...MANY,
   ...WHEN,
   ...TYPED,
-  operation: 'set',
+  operation: 'set' as 'set' | 'read' | 'pulse' | 'keep',
+  /** Empty for reading all pins. */
   pin: 'pin',
-  pinType: 'msg',
+  pinType: 'msg' as ValueType,
   level: 'payload',
-  levelType: 'msg',
-  duration: 500,
-  check: 300,
+  levelType: 'msg' as ValueType,
+  /** Milliseconds of a pulse. */
+  duration: 500 as number | string,
+  /** Seconds between two looks at a device whose pin is kept; 0: only after it was away. */
+  check: 300 as number | string,
+  /** JSON object from a level character of the service to a value. */
   codes: '{"0":0,"1":1}',
 };
+export type GpioConfig = typeof DEFAULTS;
 
 /** Milliseconds of a pulse, at most. */
 export const MAX_DURATION = 60_000;

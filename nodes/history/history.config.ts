@@ -1,34 +1,17 @@
-import {
-  DEVICE,
-  TYPED,
-  type Datatype,
-  type DeviceConfig,
-  type TypedConfig,
-  type ValueType,
-} from '../common/shared.config';
+import { DEVICE, TYPED, type Datatype, type ValueType } from '../common/shared.config';
 
-export interface HistoryConfig extends DeviceConfig, TypedConfig {
-  operation: 'uploads' | 'pushes' | 'sync';
-  begin: string;
-  beginType: ValueType;
-  end: string;
-  endType: ValueType;
-  datatype: Datatype | 'raw';
-  /** One message per record, with `msg.parts`. */
-  split: boolean;
-  /** Only records not emitted before. */
-  incremental: boolean;
-}
-
-export const DEFAULTS: HistoryConfig = {
+export const DEFAULTS = {
   ...DEVICE,
   ...TYPED,
-  operation: 'uploads',
+  operation: 'uploads' as 'uploads' | 'pushes' | 'sync',
   begin: 'begin',
-  beginType: 'msg',
+  beginType: 'msg' as ValueType,
   end: 'end',
-  endType: 'msg',
-  datatype: 'raw',
+  endType: 'msg' as ValueType,
+  datatype: 'raw' as Datatype | 'raw',
+  /** One message per record, with `msg.parts`. */
   split: false,
+  /** Only records not emitted before. */
   incremental: false,
 };
+export type HistoryConfig = typeof DEFAULTS;

@@ -1,21 +1,11 @@
-import {
-  DEVICE,
-  TYPED,
-  type Datatype,
-  type DeviceConfig,
-  type TypedConfig,
-} from '../common/shared.config';
+import { DEVICE, TYPED, type Datatype } from '../common/shared.config';
 
 /** An empty `chipid` means all devices. */
-export interface LatestConfig extends DeviceConfig, TypedConfig {
-  datatype: Datatype;
-  /** How a message is handled if nothing is known of its device. */
-  missing: 'error' | 'null' | 'history';
-}
-
-export const DEFAULTS: LatestConfig = {
+export const DEFAULTS = {
   ...DEVICE,
   ...TYPED,
-  datatype: 'auto-detect',
-  missing: 'error',
+  datatype: 'auto-detect' as Datatype,
+  /** How a message is handled if nothing is known of its device. */
+  missing: 'error' as 'error' | 'null' | 'history',
 };
+export type LatestConfig = typeof DEFAULTS;

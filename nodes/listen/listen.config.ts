@@ -1,35 +1,24 @@
-import { TYPED, type Datatype, type TypedConfig } from '../common/shared.config';
+import { TYPED, type Datatype } from '../common/shared.config';
 
 export const LISTEN_TYPE = 'device-cloud-listen';
 
-export interface ListenConfig extends TypedConfig {
-  app: string;
-  devices: 'list' | 'online' | 'group' | 'dynamic';
-  chipids: string[];
-  /** Of the device book; empty: all of its devices. */
-  group: string;
-  /** Seconds between two readings of the online list. */
-  refresh: number | string;
-  datatype: Datatype;
-  recover: 'off' | 'reconnect' | 'restart';
-  /** One share of the devices, such as `${ORDINAL}/${COUNT}`; empty for all. */
-  shard: string;
-  /** Whether an upload goes on from here or into the cluster's queue. */
-  deliver: 'here' | 'queue';
-}
-
-export const DEFAULTS: ListenConfig = {
+export const DEFAULTS = {
   app: '',
-  devices: 'list',
-  chipids: [],
+  devices: 'list' as 'list' | 'online' | 'group' | 'dynamic',
+  chipids: [] as string[],
+  /** Of the device book; empty: all of its devices. */
   group: '',
-  refresh: 60,
-  datatype: 'auto-detect',
+  /** Seconds between two readings of the online list. */
+  refresh: 60 as number | string,
+  datatype: 'auto-detect' as Datatype,
   ...TYPED,
-  recover: 'reconnect',
+  recover: 'reconnect' as 'off' | 'reconnect' | 'restart',
+  /** One share of the devices, such as `${ORDINAL}/${COUNT}`; empty for all. */
   shard: '',
-  deliver: 'here',
+  /** Whether an upload goes on from here or into the cluster's queue. */
+  deliver: 'here' as 'here' | 'queue',
 };
+export type ListenConfig = typeof DEFAULTS;
 
 /** A share of the devices as text: an ordinal, which counts from 0, and a count. */
 export const SHARD_FORM = /^\s*(\d{1,4})\s*\/\s*(\d{1,4})\s*$/;

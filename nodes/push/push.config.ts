@@ -1,21 +1,10 @@
-import {
-  MANY,
-  MESSAGE,
-  WHEN,
-  type ManyConfig,
-  type MessageConfig,
-  type WhenConfig,
-} from '../common/shared.config';
+import { MANY, MESSAGE, WHEN } from '../common/shared.config';
 
-export interface PushConfig extends ManyConfig, WhenConfig, MessageConfig {
-  target: 'device' | 'app';
-  transport: 'http' | 'channel';
-}
-
-export const DEFAULTS: PushConfig = {
+export const DEFAULTS = {
   ...MANY,
   ...WHEN,
   ...MESSAGE,
-  target: 'device',
-  transport: 'http',
+  target: 'device' as 'device' | 'app',
+  transport: 'http' as 'http' | 'channel',
 };
+export type PushConfig = typeof DEFAULTS;

@@ -1,5 +1,4 @@
-import { MANY, WHEN, type ManyConfig, type WhenConfig } from '../common/shared.config';
+import { MANY, WHEN } from '../common/shared.config';
 
-export interface RebootConfig extends ManyConfig, WhenConfig {}
-
-export const DEFAULTS: RebootConfig = { ...MANY, ...WHEN };
+export const DEFAULTS = { ...MANY, ...WHEN };
+export type RebootConfig = typeof DEFAULTS;

@@ -1,8 +1,8 @@
-import { MANY, type ManyConfig } from '../common/shared.config';
+import { MANY } from '../common/shared.config';
 
-export interface RefreshConfig extends ManyConfig {
+export const DEFAULTS = {
+  ...MANY,
   /** How a device that does not answer is handled. */
-  offline: 'error' | 'answer';
-}
-
-export const DEFAULTS: RefreshConfig = { ...MANY, offline: 'error' };
+  offline: 'error' as 'error' | 'answer',
+};
+export type RefreshConfig = typeof DEFAULTS;

@@ -3,39 +3,26 @@ import {
   MESSAGE,
   TYPED,
   type Datatype,
-  type DeviceCallConfig,
-  type MessageConfig,
-  type TypedConfig,
   type ValueType,
 } from '../common/shared.config';
 
 /** `timeout` holds for the channel, and then for the push. */
-export interface RequestConfig extends DeviceCallConfig, MessageConfig, TypedConfig {
-  /** Which upload is the reply. */
-  match: 'property' | 'pattern' | 'jsonata' | 'next';
-  /** A path in the decoded upload. */
-  property: string;
-  equals: string;
-  equalsType: ValueType;
-  /** A regular expression over the upload's text. */
-  pattern: string;
-  /** JSONata over `{upload, request}`. */
-  expression: string;
-  /** Seconds from sending the push until the reply. */
-  replyTimeout: number | string;
-  datatype: Datatype;
-}
-
-export const DEFAULTS: RequestConfig = {
+export const DEFAULTS = {
   ...DEVICE_CALL,
   ...MESSAGE,
   ...TYPED,
-  match: 'property',
+  /** Which upload is the reply. */
+  match: 'property' as 'property' | 'pattern' | 'jsonata' | 'next',
+  /** A path in the decoded upload. */
   property: '',
   equals: '',
-  equalsType: 'str',
+  equalsType: 'str' as ValueType,
+  /** A regular expression over the upload's text. */
   pattern: '',
+  /** JSONata over `{upload, request}`. */
   expression: '',
-  replyTimeout: 30,
-  datatype: 'auto-detect',
+  /** Seconds from sending the push until the reply. */
+  replyTimeout: 30 as number | string,
+  datatype: 'auto-detect' as Datatype,
 };
+export type RequestConfig = typeof DEFAULTS;

@@ -1,23 +1,12 @@
-import {
-  MANY,
-  TYPED,
-  type ManyConfig,
-  type TypedConfig,
-  type ValueType,
-} from '../common/shared.config';
+import { MANY, TYPED, type ValueType } from '../common/shared.config';
 
-export interface RtStatusConfig extends ManyConfig, TypedConfig {
-  /** The callback's key as registered in the device's firmware. */
-  key: string;
-  keyType: ValueType;
-  /** How the value is decoded. */
-  datatype: 'auto-detect' | 'utf8' | 'json';
-}
-
-export const DEFAULTS: RtStatusConfig = {
+export const DEFAULTS = {
   ...MANY,
   ...TYPED,
+  /** The callback's key as registered in the device's firmware. */
   key: 'key',
-  keyType: 'msg',
-  datatype: 'auto-detect',
+  keyType: 'msg' as ValueType,
+  /** How the value is decoded. */
+  datatype: 'auto-detect' as 'auto-detect' | 'utf8' | 'json',
 };
+export type RtStatusConfig = typeof DEFAULTS;

@@ -1,36 +1,22 @@
 import type { ValueType } from '../common/shared.config';
 
-export interface ServerConfig {
-  app: string;
-  operation: 'devices' | 'device' | 'update' | 'passthrough' | 'uploads';
-  deviceid: string;
-  deviceidType: ValueType;
-  page: string;
-  pageType: ValueType;
-  count: string;
-  countType: ValueType;
-  /** JSON body of `update` and `passthrough`. */
-  body: string;
-  bodyType: ValueType;
-  /** JSON object of query parameters of `uploads`. */
-  query: string;
-  queryType: ValueType;
-}
-
-export const DEFAULTS: ServerConfig = {
+export const DEFAULTS = {
   app: '',
-  operation: 'devices',
+  operation: 'devices' as 'devices' | 'device' | 'update' | 'passthrough' | 'uploads',
   deviceid: 'deviceid',
-  deviceidType: 'msg',
+  deviceidType: 'msg' as ValueType,
   page: '',
-  pageType: 'num',
+  pageType: 'num' as ValueType,
   count: '',
-  countType: 'num',
+  countType: 'num' as ValueType,
+  /** JSON body of `update` and `passthrough`. */
   body: 'payload',
-  bodyType: 'msg',
+  bodyType: 'msg' as ValueType,
+  /** JSON object of query parameters of `uploads`. */
   query: '{}',
-  queryType: 'json',
+  queryType: 'json' as ValueType,
 };
+export type ServerConfig = typeof DEFAULTS;
 
 /** The inputs of each operation. */
 export const INPUTS = {

@@ -1,33 +1,25 @@
-/** Properties of the config node `device-cloud-type`: what the devices of one type send and have. Its `name` is what the book names. */
-export interface TypeConfig {
-  /** `none`: uploads are decoded as each node says. */
-  decode: 'none' | 'pairs' | 'bytes' | 'jsonata';
-  /** The text between two pairs. */
-  pairs: string;
-  /** The text between name and value. */
-  equals: string;
-  /** Fields in order, such as `i16be temperature / 100, u8 battery`. */
-  bytes: string;
-  /** JSONata over `{upload, text}`. */
-  expression: string;
-  /** JSON from field to unit. */
-  units: string;
-  /** Names of pins, such as `valve: 5, lamp: 12 low`. */
-  pins: string;
-  /** Keys of rt-status, separated by commas. */
-  callbacks: string;
-}
+import { isObject, parseJsonObject } from '../common/shared.config';
 
-export const DEFAULTS: TypeConfig = {
-  decode: 'none',
+/** Properties of the config node `device-cloud-type`: what the devices of one type send and have. Its `name` is what the book names. */
+export const DEFAULTS = {
+  /** `none`: uploads are decoded as each node says. */
+  decode: 'none' as 'none' | 'pairs' | 'bytes' | 'jsonata',
+  /** The text between two pairs. */
   pairs: ';',
+  /** The text between name and value. */
   equals: '=',
+  /** Fields in order, such as `i16be temperature / 100, u8 battery`. */
   bytes: '',
+  /** JSONata over `{upload, text}`. */
   expression: '',
+  /** JSON from field to unit. */
   units: '',
+  /** Names of pins, such as `valve: 5, lamp: 12 low`. */
   pins: '',
+  /** Keys of rt-status, separated by commas. */
   callbacks: '',
 };
+export type TypeConfig = typeof DEFAULTS;
 
 /** A pin by its name. */
 export interface NamedPin {
@@ -54,26 +46,17 @@ export function readPins(text: string): { pins: Map<string, NamedPin> } | { wron
 
 /** Reads the units of fields; undefined if they are not a JSON object of texts. */
 export function readUnits(text: string): Record<string, string> | undefined {
-  if (text.trim() === '') return {};
-  try {
-    const units: unknown = JSON.parse(text);
-    if (typeof units !== 'object' || units === null || Array.isArray(units)) return undefined;
-    const isUnits = Object.values(units).every((unit) => typeof unit === 'string');
-    return isUnits ? (units as Record<string, string>) : undefined;
-  } catch {
-    return undefined;
-  }
+  const units = parseJsonObject(text.trim() || '{}');
+  const isUnits = units && Object.values(units).every((unit) => typeof unit === 'string');
+  return isUnits ? (units as Record<string, string>) : undefined;
 }
 
 /** The keys of callbacks. */
-export const readCallbacks = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(',')
-      .map((key) => key.trim())
-      .filter((key) => key !== ''),
-  ),
-];
+export const readCallbacks = (text: string): string[] =>
+  text
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '');
 
 const valueText = (value: unknown): string => {
   // Of a float of 32 bits, more digits are noise.
@@ -86,8 +69,7 @@ const MOST_FIELDS = 50;
 
 /** A decoded upload, field by field with its units: `temperature 21.5 °C`. */
 export function fieldTexts(value: unknown, units: Readonly<Record<string, string>>): string[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return [valueText(value)];
+  if (!isObject(value)) return [valueText(value)];
   return Object.entries(value)
     .slice(0, MOST_FIELDS)
     .map(([name, field]) => {

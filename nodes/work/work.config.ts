@@ -1,27 +1,19 @@
-import { TYPED, type Datatype, type TypedConfig } from '../common/shared.config';
+import { TYPED, type Datatype } from '../common/shared.config';
 
-export interface WorkConfig extends TypedConfig {
-  app: string;
-  datatype: Datatype;
-  /** When an upload counts as handled: once its message is sent, or when an ack node says so. */
-  acknowledge: 'sent' | 'ack';
-  /** Uploads that are not acknowledged at a time. */
-  inFlight: number | string;
-  /** Seconds after which an upload that was not acknowledged is delivered again. */
-  redeliver: number | string;
-  /** How often an upload is delivered; then it is a dead letter. */
-  attempts: number | string;
-}
-
-export const DEFAULTS: WorkConfig = {
+export const DEFAULTS = {
   app: '',
-  datatype: 'auto-detect',
+  datatype: 'auto-detect' as Datatype,
   ...TYPED,
-  acknowledge: 'sent',
-  inFlight: 16,
-  redeliver: 60,
-  attempts: 5,
+  /** When an upload counts as handled: once its message is sent, or when an ack node says so. */
+  acknowledge: 'sent' as 'sent' | 'ack',
+  /** Uploads that are not acknowledged at a time. */
+  inFlight: 16 as number | string,
+  /** Seconds after which an upload that was not acknowledged is delivered again. */
+  redeliver: 60 as number | string,
+  /** How often an upload is delivered; then it is a dead letter. */
+  attempts: 5 as number | string,
 };
+export type WorkConfig = typeof DEFAULTS;
 
 /** The limits of the numbers. The library has the same. */
 export const LIMITS = {
