@@ -1,5 +1,13 @@
 import type { CLUSTER_TYPE } from '../cluster/cluster.config';
-import { checked, choice, number, seconds, validator, wholeNumber } from '../common/editor/fields';
+import {
+  checked,
+  choice,
+  number,
+  required,
+  seconds,
+  validator,
+  wholeNumber,
+} from '../common/editor/fields';
 import { current, fieldValue, opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -113,19 +121,11 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     name: shared.name,
     version: shared.version,
     service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator', 'recording'),
-    recording: {
-      value: '',
-      label: t('label.recording'),
-      validate: validator<Config>(recordingError, isPlayed),
-    },
+    recording: required<Config>('', 'label.recording', recordingError, isPlayed),
     speed: number(DEFAULTS.speed, 'label.speed', seconds(0.01, 1000)),
     loop: { value: DEFAULTS.loop, label: t('label.loop') },
-    baseUrl: {
-      value: '',
-      label: t('label.baseUrl'),
-      validate: validator<Config>(baseUrlError, isCloud),
-    },
-    appid: { value: '', label: t('label.appid'), validate: validator<Config>(appidError, isCloud) },
+    baseUrl: required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
+    appid: required<Config>('', 'label.appid', appidError, isCloud),
     timeout: number(DEFAULTS.timeout, 'label.timeout', seconds(0.001, MAX_SECONDS)),
     heartbeat: number(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
     ping: number(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),

@@ -6,17 +6,18 @@ import {
   notBlank,
   number,
   oneOf,
+  required,
   seconds,
   typed,
+  typedError,
   typedInput,
-  validator,
 } from '../common/editor/fields';
 import { current, field, onChange, show } from '../common/editor/form';
 import { prepareMessage } from '../common/editor/message';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { MAX_SECONDS } from '../common/shared.config';
+import { DATATYPES, MAX_SECONDS } from '../common/shared.config';
 import { DEFAULTS, type RequestConfig } from './request.config';
 
 type Config = RequestConfig & shared.Named;
@@ -52,18 +53,11 @@ function patternError(pattern: string): string | undefined {
   }
 }
 
-function expressionError(expression: string): string | undefined {
-  const blank = notBlank(expression);
-  if (blank !== undefined) return blank;
-  const validity = RED.utils.validateTypedProperty(expression, 'jsonata', {});
-  return validity === true ? undefined : validity || t('common.error.value');
-}
-
 /** A property needs an object, which these make of no upload. */
 function datatypeError(datatype: string, node: Node): string | undefined {
   const isText = datatype === 'utf8' || datatype === 'base64';
   if (matchOf(node) === 'property' && isText) return t('error.no-object');
-  return oneOf('auto-detect', 'buffer', 'utf8', 'json', 'base64')(datatype);
+  return oneOf(...DATATYPES)(datatype);
 }
 
 RED.nodes.registerType<Config>('device-cloud-request', {
@@ -88,23 +82,16 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     message: shared.message<Config>(),
     messageType: shared.messageType,
     match: choice(DEFAULTS.match, 'label.match', 'property', 'pattern', 'jsonata', 'next'),
-    property: {
-      value: DEFAULTS.property,
-      label: t('label.property'),
-      validate: validator<Config>(pathError, matches('property')),
-    },
+    property: required(DEFAULTS.property, 'label.property', pathError, matches('property')),
     equals: typed<Config>(DEFAULTS.equals, 'label.equals', 'equalsType', {}, matches('property')),
     equalsType: { value: DEFAULTS.equalsType },
-    pattern: {
-      value: DEFAULTS.pattern,
-      label: t('label.pattern'),
-      validate: validator<Config>(patternError, matches('pattern')),
-    },
-    expression: {
-      value: DEFAULTS.expression,
-      label: t('label.expression'),
-      validate: validator<Config>(expressionError, matches('jsonata')),
-    },
+    pattern: required(DEFAULTS.pattern, 'label.pattern', patternError, matches('pattern')),
+    expression: required(
+      DEFAULTS.expression,
+      'label.expression',
+      (text) => typedError('jsonata', text),
+      matches('jsonata'),
+    ),
     replyTimeout: number(DEFAULTS.replyTimeout, 'label.replyTimeout', seconds(0.001, MAX_SECONDS)),
     datatype: checked(DEFAULTS.datatype, 'common.label.datatype', datatypeError),
     timeout: shared.timeout(),

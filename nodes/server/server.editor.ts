@@ -20,9 +20,9 @@ type Config = ServerConfig & shared.Named;
 type Node = EditorNode<Config>;
 type Operation = ServerConfig['operation'];
 
+const OPERATIONS = Object.keys(INPUTS) as Operation[];
 const PROPERTIES: readonly ServerInput[] = ['deviceid', 'page', 'count', 'body', 'query'];
 
-/** Whether the operation of a node uses a property. */
 function uses(property: ServerInput): (node: Node) => boolean {
   return (node) => {
     const inputs = (INPUTS as Partial<Record<string, readonly string[]>>)[
@@ -80,7 +80,6 @@ const SUGGESTIONS: Partial<Record<Operation, ['body' | 'query', value: object]>>
   uploads: ['query', { page: 1, count: 20 }],
 };
 
-/** Shows the suggestion of an operation, which a button puts into the form. */
 function showSuggestion(operation: Operation): void {
   const [property, value] = SUGGESTIONS[operation] ?? [];
   show('#suggestion-row', property !== undefined);
@@ -128,15 +127,7 @@ RED.nodes.registerType<Config>('device-cloud-server', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
-    operation: choice(
-      DEFAULTS.operation,
-      'common.label.operation',
-      'devices',
-      'device',
-      'update',
-      'passthrough',
-      'uploads',
-    ),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', ...OPERATIONS),
     deviceid: input('deviceid', 'deviceidType', { str: deviceidError }),
     deviceidType: { value: DEFAULTS.deviceidType },
     page: input('page', 'pageType', { num: pageError }),

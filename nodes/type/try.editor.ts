@@ -27,7 +27,6 @@ const device = (): JQuery => $('#device-cloud-try-device');
 
 const failure = (text: string): ResultRow[] => [{ icon: 'fa-times', text: plain(text) }];
 
-/** Bytes typed as digits; undefined if they are none. */
 function fromHex(text: string): Uint8Array | undefined {
   const digits = text.replace(/^\s*0x|[\s,:-]/gi, '');
   if (digits.length % 2 > 0 || /[^0-9a-f]/i.test(digits)) return undefined;
@@ -37,7 +36,6 @@ function fromHex(text: string): Uint8Array | undefined {
 const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** The reason of a failed request, in the reader's language. */
 function reasonOf(error: unknown): ResultRow[] {
   const { reason, detail } = explainFailure(error, 'device-cloud.write', t('try.forbidden'));
   return [{ icon: 'fa-times', text: reason, ...(detail === undefined ? {} : { detail }) }];

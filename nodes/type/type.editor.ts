@@ -1,4 +1,4 @@
-import { checked, choice, notBlank, validator } from '../common/editor/fields';
+import { checked, choice, required, typedError } from '../common/editor/fields';
 import { current, fieldValue, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -41,9 +41,7 @@ function descriptionProblem(make: () => unknown): DecodeProblem | undefined {
 function bytesError(description: string): string | undefined {
   if (isVariable(description)) return undefined;
   const problem = descriptionProblem(() => bytesDecoder(description));
-  if (!problem) return undefined;
-  const { at = 0 } = problem;
-  return t('error.at', { at: at + 1, what: problemText(problem) });
+  return problem && t('error.at', { at: (problem.at ?? 0) + 1, what: problemText(problem) });
 }
 
 /** The same with what stands there. */
@@ -64,12 +62,8 @@ function pairsError(_value: string, node: Node): string | undefined {
   return problem && problemText(problem);
 }
 
-function expressionError(expression: string): string | undefined {
-  const blank = notBlank(expression);
-  if (blank !== undefined) return blank;
-  const validity = RED.utils.validateTypedProperty(expression, 'jsonata', {});
-  return validity === true ? undefined : validity || t('common.error.value');
-}
+const expressionError = (expression: string): string | undefined =>
+  typedError('jsonata', expression);
 
 function pinsError(text: string): string | undefined {
   if (isVariable(text)) return undefined;
@@ -120,12 +114,8 @@ function tryHere(bytes: Uint8Array, charset: string): ReturnType<Trial['decode']
     return { problem: problemText(decoded.problem) };
   } catch (error) {
     if (!(error instanceof DescriptionError)) throw error;
-    return {
-      problem:
-        typed('decode') === 'bytes'
-          ? bytesHint(typed('bytes')) || problemText(error.problem)
-          : problemText(error.problem),
-    };
+    const hint = typed('decode') === 'bytes' ? bytesHint(typed('bytes')) : '';
+    return { problem: hint || problemText(error.problem) };
   }
 }
 
@@ -134,29 +124,18 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
   icon: 'device-cloud-type.svg',
   color: '#a58bf0',
   defaults: {
-    name: { value: '', label: t('common.label.name'), validate: validator<Config>(nameError) },
+    name: required('', 'common.label.name', nameError),
     version: shared.version,
     decode: choice(DEFAULTS.decode, 'label.decode', 'none', 'pairs', 'bytes', 'jsonata'),
-    pairs: {
-      value: DEFAULTS.pairs,
-      label: t('label.pairs'),
-      validate: validator<Config>(pairsError, decodes('pairs')),
-    },
-    equals: {
-      value: DEFAULTS.equals,
-      label: t('label.equals'),
-      validate: validator<Config>(pairsError, decodes('pairs')),
-    },
-    bytes: {
-      value: DEFAULTS.bytes,
-      label: t('label.bytes'),
-      validate: validator<Config>(bytesError, decodes('bytes')),
-    },
-    expression: {
-      value: DEFAULTS.expression,
-      label: t('label.expression'),
-      validate: validator<Config>(expressionError, decodes('jsonata')),
-    },
+    pairs: required(DEFAULTS.pairs, 'label.pairs', pairsError, decodes('pairs')),
+    equals: required(DEFAULTS.equals, 'label.equals', pairsError, decodes('pairs')),
+    bytes: required(DEFAULTS.bytes, 'label.bytes', bytesError, decodes('bytes')),
+    expression: required(
+      DEFAULTS.expression,
+      'label.expression',
+      expressionError,
+      decodes('jsonata'),
+    ),
     units: checked(DEFAULTS.units, 'label.units', unitsError),
     pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
     callbacks: { value: DEFAULTS.callbacks, label: t('label.callbacks') },

@@ -7,7 +7,6 @@ import { deviceLabel } from './properties';
 import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
 import { chipNumber, type Check } from './fields';
 
-/** The properties of a node whose devices may be a list. */
 interface DeviceListConfig {
   app: string;
   devices: string;

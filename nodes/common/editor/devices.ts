@@ -28,29 +28,21 @@ export type DeviceList = { devices: Device[] } | Problem;
 /** Milliseconds a list is shown without being asked for again: a list is asked for at each key. */
 const FRESH = 10_000;
 
-/** Devices by the id of their config node. */
-type Known = Map<string, Device[]>;
+/** What is known by the id of a config node. */
+const newMemory = () => ({
+  /** What a test in its dialog has found. */
+  tested: new Map<string, Device[]>(),
+  /** The last list of any kind. */
+  seen: new Map<string, Device[]>(),
+  /** Names by chip number, which a label may show. */
+  names: new Map<string, Map<string, string>>(),
+  asked: new Set<string>(),
+});
 
 /** Each node's editor half is a separate script, so what they know is shared through the page. */
 const SHARED = Symbol.for('device-cloud.devices');
-interface Shared {
-  [SHARED]: Remembered | undefined;
-}
-interface Remembered {
-  tested: Known;
-  seen: Known;
-  names: Names;
-  asked: Set<string>;
-}
-/** Names by chip number, by the id of their config node. */
-type Names = Map<string, Map<string, string>>;
-/** What a test in the config node's dialog found, the last list of any kind, and what a label may show. */
-const { tested, seen, names, asked }: Remembered = ((globalThis as unknown as Shared)[SHARED] ??= {
-  tested: new Map(),
-  seen: new Map(),
-  names: new Map(),
-  asked: new Set(),
-});
+const page = globalThis as unknown as Record<symbol, ReturnType<typeof newMemory> | undefined>;
+const { tested, seen, names, asked } = (page[SHARED] ??= newMemory());
 
 let last: { app: string; at: number; list: Promise<DeviceList> } | undefined;
 
@@ -60,9 +52,8 @@ RED.events.on('workspace:clear', () => {
   last = undefined;
 });
 
-function text(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
+const text = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /** Reads the devices out of an admin route's answer. */
 export function readDevices(value: unknown): Device[] {

@@ -1,4 +1,5 @@
 import {
+  isObject,
   parseJsonObject,
   type ExplainedFailure,
   type ExplainWarning,
@@ -45,7 +46,8 @@ function parameterTable(parameters: [string, string][]): JQuery {
 
 const code = (text: string): JQuery => $('<pre>').text(text);
 
-const title = (key: string): JQuery => $('<h5>').text(t(`common.explain.${key}`));
+const title = (key: string, values?: Record<string, unknown>): JQuery =>
+  $('<h5>').text(t(`common.explain.${key}`, values));
 
 /** The command, for the chosen shell: at first for the reader's machine. */
 function command({ curl, powershell }: Explanation): JQuery[] {
@@ -83,31 +85,27 @@ function clockText(skew: number): string {
 }
 
 /** Why the last call has failed: its code, the service's words, what to check. As text: it comes from a server. */
-function failureRows({
-  code,
-  message,
-  said: words,
-  statusCode,
-  age,
-  clockSkew,
-}: ExplainedFailure): JQuery[] {
+function failureRows(failure: ExplainedFailure): JQuery[] {
+  const { code, message, said: words, statusCode, age, clockSkew } = failure;
   const kind = code.toLowerCase().replaceAll('_', '-');
   const short = t(`status.${kind}`, { defaultValue: '' });
   const status = statusCode === undefined ? '' : ` (${statusCode})`;
   const check = t(`common.explain.check.${kind}`, { defaultValue: '' });
-  const rows: [name: string, text: string][] = [
-    ['code', `${[code, short].filter(Boolean).join(' · ')}${status}`],
-    ...(words === undefined ? [] : [['said', plain(words)] as [string, string]]),
-    ...(check === '' ? [] : [['check', check] as [string, string]]),
-    ...(clockSkew === undefined ? [] : [['clock', clockText(clockSkew)] as [string, string]]),
-    ['message', plain(message)],
-  ];
-  const ago = ageText(Date.now() - age);
+  const texts = {
+    code: `${[code, short].filter(Boolean).join(' · ')}${status}`,
+    said: plain(words ?? ''),
+    check,
+    clock: clockSkew === undefined ? '' : clockText(clockSkew),
+    message: plain(message),
+  };
+  const rows = Object.entries(texts).filter(([, text]) => text !== '');
+  const table = rows.map(([name, text]): [string, string] => [
+    t(`common.explain.failure.${name}`),
+    text,
+  ]);
   return [
-    $('<h5>').text(t('common.explain.failure.title', { age: ago })),
-    parameterTable(
-      rows.map(([name, text]) => [t(`common.explain.failure.${name}`), text]),
-    ).addClass('device-cloud-failure'),
+    title('failure.title', { age: ageText(Date.now() - age) }),
+    parameterTable(table).addClass('device-cloud-failure'),
   ];
 }
 
@@ -150,14 +148,12 @@ const properties = (type: string): string[] => Object.keys(RED.nodes.getType(typ
 
 /** Sets a property of a property: `device.id`. */
 function setPath(msg: Record<string, unknown>, path: string, value: unknown): void {
-  const names = path.split('.');
-  const last = names.pop() ?? '';
-  let at = msg;
-  for (const name of names) {
-    const next = at[name];
-    at = (typeof next === 'object' && next !== null ? next : (at[name] = {})) as typeof msg;
+  const [first = '', ...others] = path.split('.');
+  if (others.length === 0) msg[first] = value;
+  else {
+    if (!isObject(msg[first])) msg[first] = {};
+    setPath(msg[first] as Record<string, unknown>, others.join('.'), value);
   }
-  at[last] = value;
 }
 
 /** A message with everything that the node reads from it as the dialog is filled in. */
@@ -185,9 +181,6 @@ function typedNode(node: EditorNodeBase): Record<string, unknown> {
   return { ...Object.fromEntries(typed), id: node.id, type: node.type };
 }
 
-const parseMessage = (text: string): object | undefined =>
-  parseJsonObject(text.trim() === '' ? '{}' : text);
-
 function showProblem(target: JQuery, text: string, detail = ''): void {
   const box = $('<div>', { class: 'device-cloud-explanation' }).text(text);
   if (detail !== '') $('<small>').text(detail).appendTo(box);
@@ -195,22 +188,18 @@ function showProblem(target: JQuery, text: string, detail = ''): void {
 }
 
 async function explain(node: EditorNodeBase, target: JQuery): Promise<void> {
-  const msg = parseMessage(fieldValue($('#device-cloud-explain-msg')));
-  if (!msg) {
-    showProblem(target, t('common.explain.not-json'));
-    return;
-  }
+  const msg = parseJsonObject(fieldValue($('#device-cloud-explain-msg')).trim() || '{}');
   const id = fieldValue(field('app'));
   const app = RED.nodes.node(id);
-  if (!app) {
-    showProblem(target, t('common.explain.no-app'));
+  if (!msg || !app) {
+    showProblem(target, t(msg ? 'common.explain.no-app' : 'common.explain.not-json'));
     return;
   }
   try {
     const body: unknown = await postRoute('apps/explain', { id, node: typedNode(node), msg });
     const explanation = body as Explanation;
-    const changed = { code: 'undeployed', message: '' };
-    const warnings = [...(app.changed ? [changed] : []), ...explanation.warnings];
+    const changed = app.changed ? [{ code: 'undeployed' }] : [];
+    const warnings = [...changed, ...explanation.warnings];
     showExplanation(target, { ...explanation, warnings });
   } catch (failure) {
     const forbidden = t('common.explain.forbidden');

@@ -28,37 +28,29 @@ export const deviceNumber: Check = (value) =>
 export const notBlank: Check = (value) =>
   value.trim() === '' ? t('common.error.blank') : undefined;
 
-/** For a property that may be empty, or missing in a flow written by hand: the default applies. */
-const orDefault =
-  <T>(check: NodeCheck<T>): NodeCheck<T> =>
-  (value, node) =>
-    value === '' ? undefined : check(value, node);
+const numberFrom =
+  (form: RegExp, error: string) =>
+  (min: number, max: number): Check =>
+  (value) =>
+    form.test(value) && Number(value) >= min && Number(value) <= max
+      ? undefined
+      : t(error, { min, max });
 
-export function wholeNumber(min: number, max: number): Check {
-  return (value) => {
-    const number = Number(value);
-    const right = /^[0-9]+$/.test(value) && number >= min && number <= max;
-    return right ? undefined : t('common.error.whole', { min, max });
-  };
-}
+export const wholeNumber = numberFrom(/^[0-9]+$/, 'common.error.whole');
 
 /** A number of seconds, which may have a fraction. */
-export function seconds(min: number, max: number): Check {
-  return (value) => {
-    const number = Number(value);
-    const right = /^[0-9]*\.?[0-9]+$/.test(value) && number >= min && number <= max;
-    return right ? undefined : t('common.error.seconds', { min, max });
-  };
-}
+export const seconds = numberFrom(/^[0-9]*\.?[0-9]+$/, 'common.error.seconds');
 
-export function oneOf(...values: string[]): Check {
-  return (value) => (values.includes(value) ? undefined : t('common.error.choice'));
-}
+export const oneOf =
+  (...values: string[]): Check =>
+  (value) =>
+    values.includes(value) ? undefined : t('common.error.choice');
 
 /** Turns a check into the validator of a typedInput's type. */
-function typeValidator(check: Check): (value: string) => Validity {
-  return (value) => (isVariable(value) ? true : (check(value) ?? true));
-}
+const typeValidator =
+  (check: Check) =>
+  (value: string): Validity =>
+    isVariable(value) || (check(value) ?? true);
 
 /** Turns a check into the validator of a property. `needed`: whether the node uses the property. */
 export function validator<T>(
@@ -75,7 +67,7 @@ export function validator<T>(
 }
 
 /** Checks a typed value by the rules of its type. */
-function typedError(type: string, value: string): string | undefined {
+export function typedError(type: string, value: string): string | undefined {
   if (type === 'env' || type === 'jsonata') {
     const blank = notBlank(value);
     if (blank !== undefined) return blank;
@@ -85,17 +77,27 @@ function typedError(type: string, value: string): string | undefined {
   return validity === false ? t('common.error.value') : validity;
 }
 
-/** A property that `check` judges while the node uses it. */
+/** A property that `check` judges while the node uses it, an empty one, too. */
+export const required = <T, V extends number | string = string>(
+  value: V,
+  label: string,
+  check: NodeCheck<T>,
+  needed?: (node: EditorNode<T>) => boolean,
+): PropertyDefinition<T, V> => ({ value, label: t(label), validate: validator<T>(check, needed) });
+
+/** The same of a property that may be empty, or missing in a flow written by hand: the default applies. */
 export const checked = <T, V extends number | string = string>(
   value: V,
   label: string,
   check: NodeCheck<T>,
   needed?: (node: EditorNode<T>) => boolean,
-): PropertyDefinition<T, V> => ({
-  value,
-  label: t(label),
-  validate: validator<T>(orDefault(check), needed),
-});
+): PropertyDefinition<T, V> =>
+  required<T, V>(
+    value,
+    label,
+    (text, node) => (text === '' ? undefined : check(text, node)),
+    needed,
+  );
 
 /** A property that is one of a few words. */
 export const choice = <T, V extends string = string>(
@@ -148,29 +150,20 @@ function typedValidator<T>(
 export const DYNAMIC = ['flow', 'global', 'env', 'jsonata'];
 
 /** Text typed by hand, judged by `check`. */
-export function textType(label: string, icon: string, check?: Check): TypeDefinition {
-  const type: TypeDefinition = { value: 'str', label, icon };
-  return check ? { ...type, validate: typeValidator(check) } : type;
-}
+export const textType = (label: string, icon: string, check: Check): TypeDefinition => ({
+  ...{ value: 'str', label, icon, validate: typeValidator(check) },
+});
 
 /** A number typed by hand, judged by `check`. */
-export function numberType(check: Check): TypeDefinition {
-  return {
-    value: 'num',
-    label: RED._('typedInput.type.num'),
-    icon: 'red/images/typedInput/09.svg',
-    validate: typeValidator(check),
-  };
-}
+export const numberType = (check: Check): TypeDefinition => ({
+  ...textType(RED._('typedInput.type.num'), 'red/images/typedInput/09.svg', check),
+  value: 'num',
+});
 
 /** A number chosen by its name. */
 export function namedNumbers(label: string, names: Record<string, string>): TypeDefinition {
   const options = Object.entries(names).map(([value, name]) => ({ value, label: name }));
   return { value: 'num', label, icon: 'fa fa-toggle-on', options };
-}
-
-function typeName(type: string | TypeDefinition): string {
-  return typeof type === 'string' ? type : type.value;
 }
 
 /**
@@ -180,7 +173,8 @@ function typeName(type: string | TypeDefinition): string {
  */
 export function typedInput(property: string, types: (string | TypeDefinition)[], name = ''): void {
   const saved = fieldValue(field(`${property}Type`));
-  const known = saved === '' || types.some((type) => typeName(type) === saved);
+  const names = types.map((type) => (typeof type === 'string' ? type : type.value));
+  const known = saved === '' || names.includes(saved);
   field(property).typedInput({
     types: known ? types : [...types, saved],
     typeField: `#node-input-${property}Type`,
@@ -253,9 +247,8 @@ export function revalidate(property: string): void {
 }
 
 /** Node-RED's own name and icon of plain text. */
-export function stringType(check: Check): TypeDefinition {
-  return textType(RED._('typedInput.type.str'), 'red/images/typedInput/az.svg', check);
-}
+export const stringType = (check: Check): TypeDefinition =>
+  textType(RED._('typedInput.type.str'), 'red/images/typedInput/az.svg', check);
 
 /** Text that is completed from what types of devices have: the type that the open form names, otherwise all types. */
 export function completedType(
@@ -279,11 +272,10 @@ export function completedType(
 }
 
 /** The moment at which the message arrives, as milliseconds. */
-export function nowType(): TypeDefinition {
-  return { value: 'date', label: t('common.type.now'), icon: 'fa fa-clock-o', hasValue: false };
-}
+export const nowType = (): TypeDefinition => ({
+  ...{ value: 'date', label: t('common.type.now'), icon: 'fa fa-clock-o', hasValue: false },
+});
 
 /** A moment typed by hand. */
-export function dateType(check: Check): TypeDefinition {
-  return textType(t('common.type.date'), 'fa fa-calendar', check);
-}
+export const dateType = (check: Check): TypeDefinition =>
+  textType(t('common.type.date'), 'fa fa-calendar', check);

@@ -16,9 +16,7 @@ function input(node: EditorNodeBase, property: string): JQuery {
 }
 
 /** The form's field of a property. */
-export function field(property: string): JQuery {
-  return $(`#node-input-${property}`);
-}
+export const field = (property: string): JQuery => $(`#node-input-${property}`);
 
 /** The value of a field of the open form. */
 export function fieldValue(element: JQuery): string {
@@ -51,10 +49,8 @@ export function opened<T>(node: EditorNode<T>): void {
 function openSections<T>(node: EditorNode<T>): void {
   for (const section of input(node, 'name').closest('form').find('.device-cloud-more').toArray()) {
     const fields = $(section).find('input, select').toArray();
-    $(section).prop(
-      'open',
-      fields.some((element) => isSet(node, element)),
-    );
+    const isOpened = fields.some((element) => isSet(node, element));
+    $(section).prop('open', isOpened);
   }
 }
 

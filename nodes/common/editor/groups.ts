@@ -1,11 +1,9 @@
-import { isObject } from '../shared.config';
 import { notBlank } from './fields';
 import { field, fieldValue } from './form';
 import type { Completion, TypeDefinition } from './red';
 import { appPath, getRoute } from './routes';
 import { plain, t } from './texts';
 
-/** A group of the device book. */
 interface Group {
   name: string;
   count: number;
@@ -16,23 +14,14 @@ const FRESH = 10_000;
 
 let last: { app: string; at: number; groups: Promise<Group[] | undefined> } | undefined;
 
-async function ask(app: string): Promise<Group[] | undefined> {
-  try {
-    const answer: unknown = await getRoute(`${appPath(app, 'devices')}?groups`);
-    if (!Array.isArray(answer)) return undefined;
-    return answer
-      .filter(isObject)
-      .map(({ name, count }) => ({ name: String(name), count: Number(count) }));
-  } catch {
-    // An application that is not deployed yet has no groups to offer.
-    return undefined;
-  }
-}
-
 /** The groups of the application's book; undefined if they are not known. */
 function groupsOf(app: string): Promise<Group[] | undefined> {
-  if (last?.app !== app || Date.now() - last.at > FRESH)
-    last = { app, at: Date.now(), groups: ask(app) };
+  if (last?.app !== app || Date.now() - last.at > FRESH) {
+    const asked = async (): Promise<Group[]> =>
+      (await getRoute(`${appPath(app, 'devices')}?groups`)) as Group[];
+    // An application that is not deployed yet has no groups to offer.
+    last = { app, at: Date.now(), groups: asked().catch(() => undefined) };
+  }
   return last.groups;
 }
 

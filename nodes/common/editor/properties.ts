@@ -1,5 +1,6 @@
 import {
   APP_TYPE,
+  DATATYPES,
   TYPE_TYPE,
   DEVICE,
   DEVICE_CALL,
@@ -144,15 +145,7 @@ export const messageType = { value: MESSAGE.messageType };
 
 /** How an upload becomes a payload. */
 export const datatype = <T>(): PropertyDefinition<T, Datatype> =>
-  choice<T, Datatype>(
-    'auto-detect',
-    'common.label.datatype',
-    'auto-detect',
-    'buffer',
-    'utf8',
-    'json',
-    'base64',
-  );
+  choice<T, Datatype>('auto-detect', 'common.label.datatype', ...DATATYPES);
 
 /**
  * Selects the only application for a new node, since there is nothing to choose from. Called by

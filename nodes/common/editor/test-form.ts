@@ -30,7 +30,6 @@ export class TestForm {
     return fieldValue(this.input(property)).trim();
   }
 
-  /** The id of a chosen config node. */
   chosen(property: string): string {
     const id = this.typed(property);
     return id === '_ADD_' ? '' : id;
@@ -86,7 +85,6 @@ export async function testSettings(
   }
 }
 
-/** A button that shows what was sent, and hides it again. */
 function explanationButton(explanation: Explanation): JQuery[] {
   const box = $('<div>').hide();
   const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
@@ -103,9 +101,8 @@ function explanationButton(explanation: Explanation): JQuery[] {
 export function showRows(list: JQuery, rows: ResultRow[]): void {
   list.empty();
   for (const row of rows) {
-    const item = $('<li>')
-      .append($('<i>', { class: `fa ${row.icon}` }))
-      .appendTo(list);
+    const item = $('<li>').appendTo(list);
+    $('<i>', { class: `fa ${row.icon}` }).appendTo(item);
     const text = $('<div>').text(row.text).appendTo(item);
     // As text, always: it comes from a server that may be anyone's.
     if (row.detail !== undefined) $('<small>').text(row.detail).appendTo(text);

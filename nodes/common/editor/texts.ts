@@ -12,9 +12,7 @@ export function t(key: string, values?: Record<string, unknown>): string {
 }
 
 /** A text with what it is about before it, with the language's own colon. */
-export function said(what: string, text: string): string {
-  return t('common.said', { what, text });
-}
+export const said = (what: string, text: string): string => t('common.said', { what, text });
 
 /**
  * Line ends, control characters, halves of characters, and what changes the direction of the text after it:
@@ -47,25 +45,19 @@ const DAY = 86_400_000;
 /** The time of day of a moment, to the second; of another day the date, too. */
 export function clockText(at: number, now: number): string {
   if (Math.abs(now - at) >= DAY) return localTime(at);
-  const options = {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  } as const;
-  try {
-    return new Date(at).toLocaleTimeString(RED.i18n.lang(), options);
-  } catch {
-    return new Date(at).toLocaleTimeString([], options);
-  }
+  const time = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  return inLanguage((language) => new Date(at).toLocaleTimeString(language, time));
 }
 
 /** A moment as a date and a time where the reader is, in the editor's language. */
-export function localTime(at: number): string {
+export const localTime = (at: number): string =>
+  inLanguage((language) => new Date(at).toLocaleString(language));
+
+function inLanguage(format: (language?: string) => string): string {
   try {
-    return new Date(at).toLocaleString(RED.i18n.lang());
+    return format(RED.i18n.lang());
   } catch {
     // The browser does not know that language.
-    return new Date(at).toLocaleString();
+    return format();
   }
 }
