@@ -1,6 +1,6 @@
 import { LARGEST_BOOK, type BookPreview } from '../app/answers.config';
 import { putRoute } from '../common/editor/routes';
-import { plain, t } from '../common/editor/texts';
+import { plain, said, t } from '../common/editor/texts';
 import { bookPath, isOutdated, readBook, reasonOf } from './book-row.editor';
 import { ask, notify, smallButton, type Tab } from './commands.editor';
 import { nameOf } from './row.editor';
@@ -32,15 +32,12 @@ function list(
 function lists({ added, changed, columns, gone, names, problems, badRows }: BookPreview): JQuery[] {
   const device = (chipid: string): string => plain(nameOf({ chipid, name: names[chipid] ?? null }));
   const devices = (chipids: string[]): string[] => chipids.slice(0, SHOWN).map(device);
+  const changes = devices(changed).map((text, at) =>
+    said(text, plain((columns[at] ?? []).join(', '))),
+  );
   const found = [
     list('added', added.length, devices(added)),
-    list(
-      'changed',
-      changed.length,
-      devices(changed).map((text, at) =>
-        t('common.said', { what: text, text: plain((columns[at] ?? []).join(', ')) }),
-      ),
-    ),
+    list('changed', changed.length, changes),
     list('gone', gone.length, devices(gone)),
     list('bad', badRows, problems.map(problemText)),
   ];
@@ -113,7 +110,6 @@ class ImportForm {
 const importReason = (failure: unknown): string =>
   failure instanceof Error ? plain(failure.message) : plain(reasonOf(failure));
 
-/** Shows what a file would change, and asks whether it is to replace the book. */
 async function importFile(tab: Tab, file: File): Promise<void> {
   try {
     if (file.size > LARGEST_BOOK)

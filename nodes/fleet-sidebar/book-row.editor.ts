@@ -78,23 +78,17 @@ class Groups {
   #show(): void {
     this.element.children('span').remove();
     // As text, always: the book may be anyone's.
-    this.#input.before(
-      this.#names.map((name) =>
-        $('<span>').append(
-          document.createTextNode(plain(name)),
-          smallButton(
-            'times',
-            '',
-            t('rows.remove-group', { name: plain(name) }),
-            () => {
-              this.names = this.#names.filter((other) => other !== name);
-              this.#input.trigger('focus');
-            },
-            mayCommand(),
-          ),
-        ),
-      ),
-    );
+    this.#input.before(this.#names.map((name) => this.#chip(name)));
+  }
+
+  #chip(name: string): JQuery {
+    const remove = (): void => {
+      this.names = this.#names.filter((other) => other !== name);
+      this.#input.trigger('focus');
+    };
+    const hint = t('rows.remove-group', { name: plain(name) });
+    const button = smallButton('times', '', hint, remove, mayCommand());
+    return $('<span>').text(plain(name)).append(button);
   }
 }
 
@@ -192,10 +186,9 @@ class RowForm {
         this.#say(t('rows.failed', { reason: reasonOf(failure) }));
       }
     };
-    this.#problem.append(
-      ' ',
-      smallButton('refresh', t('rows.reload'), t('rows.reload-hint'), () => void reload()),
-    );
+    const run = (): void => void reload();
+    const button = smallButton('refresh', t('rows.reload'), t('rows.reload-hint'), run);
+    this.#problem.append(' ', button);
   }
 
   #say(text: string): void {

@@ -21,7 +21,6 @@ import { VirtualList } from './virtual-list.editor';
 /** The book has rows for those that have groups, even if none. */
 const isAbsent = ({ online, groups }: FleetRow): boolean => online === true && groups === undefined;
 
-/** The name of a file, by its path. */
 const nameIn = (path = ''): string => path.split(/[/\\]/).at(-1) || 'devices.csv';
 
 /** The device book of an application: its faults, and the devices it lacks. */
@@ -29,7 +28,6 @@ export class BookView implements View {
   readonly element = $('<section>', {
     class: 'device-cloud-fleet-view device-cloud-fleet-book',
   });
-  readonly #tab: Tab;
   readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
   readonly #text = $('<span>', { role: 'status' });
   readonly #buttons = $('<div>', { class: 'device-cloud-fleet-actions' });
@@ -42,8 +40,7 @@ export class BookView implements View {
   #selected: string | undefined;
   #shown = '';
 
-  constructor(tab: Tab) {
-    this.#tab = tab;
+  constructor(private readonly tab: Tab) {
     this.#list = new VirtualList<FleetRow>(ROW_HEIGHTS.low, {
       key: ({ chipid }) => chipid,
       create: () => createLine(1),
@@ -63,16 +60,16 @@ export class BookView implements View {
   }
 
   read(): void {
-    const { app, fleet } = this.#tab;
+    const { app, fleet } = this.tab;
     if (fleet.hasBook === false) this.#showNone(t('book.none'));
     else if (fleet.hasBook)
       readBook(app).then(
         (book) => {
-          if (app === this.#tab.app) this.#show(app, book);
+          if (app === this.tab.app) this.#show(app, book);
         },
         (failure: unknown) => {
           const { reason, detail } = readProblem(failure, t('book.forbidden'));
-          if (app === this.#tab.app) this.#showNone(reason, detail);
+          if (app === this.tab.app) this.#showNone(reason, detail);
         },
       );
   }
@@ -84,7 +81,7 @@ export class BookView implements View {
 
   #show(app: string, book: BookBrief | undefined): void {
     this.#book = book;
-    this.#rows = book ? this.#tab.fleet.rows().filter(isAbsent) : [];
+    this.#rows = book ? this.tab.fleet.rows().filter(isAbsent) : [];
     this.#list.show(this.#rows);
     if (!this.#rows.some(({ chipid }) => chipid === this.#selected)) this.#list.select(undefined);
     this.#buttons.toggle(book !== undefined);
@@ -101,9 +98,9 @@ export class BookView implements View {
   #showBook({ path = '', size, groups, problems, badRows }: BookBrief): void {
     const values = { file: plain(nameIn(path)), size, groups: groups.length };
     this.#text.text(t('book.about', values)).attr('title', plain(path));
-    const choose = (): void => chooseFile(this.#tab);
+    const choose = (): void => chooseFile(this.tab);
     const save = (): void =>
-      void download(bookPath(this.#tab.app), nameIn(this.#book?.path), 'text/csv');
+      void download(bookPath(this.tab.app), nameIn(this.#book?.path), 'text/csv');
     this.#buttons
       .empty()
       .append(
@@ -128,20 +125,10 @@ export class BookView implements View {
         $('<ol>').append(texts.map((text) => $('<li>').text(text))),
       );
     const number = this.#rows.length;
-    this.#absent
-      .empty()
-      .append(
-        $('<span>').text(t(number > 0 ? 'book.absent' : 'book.absent-none', { number })),
-        number > 0
-          ? smallButton(
-              'plus',
-              t('book.add-all', { number }),
-              t('book.add-hint'),
-              () => this.#askAll(),
-              mayCommand(),
-            )
-          : '',
-      );
+    const about = t(number > 0 ? 'book.absent' : 'book.absent-none', { number });
+    const [add, hint] = [t('book.add-all', { number }), t('book.add-hint')];
+    const button = smallButton('plus', add, hint, () => this.#askAll(), mayCommand());
+    this.#absent.empty().append($('<span>').text(about), number > 0 ? button : '');
     this.#showChosen();
   }
 
@@ -151,11 +138,11 @@ export class BookView implements View {
     if (!device) return;
     const { chipid, name } = device;
     const add = (): void =>
-      void editRow(this.#tab, { app: this.#tab.app, chipid, name: nameOf(device) }, name ?? '');
+      void editRow(this.tab, { app: this.tab.app, chipid, name: nameOf(device) }, name ?? '');
     this.#chosen.append(
       $('<div>', { class: 'device-cloud-fleet-actions' }).append(
         smallButton('plus', t('book.add'), t('book.add-hint'), add, mayCommand()),
-        linkButton(nameOf(device), () => this.#tab.showDevice(chipid)),
+        linkButton(nameOf(device), () => this.tab.showDevice(chipid)),
       ),
     );
   }
@@ -173,7 +160,7 @@ export class BookView implements View {
   }
 
   async #add(rows: { chipid: string; name?: string }[], revision: string): Promise<void> {
-    const { app } = this.#tab;
+    const { app } = this.tab;
     try {
       await putRoute(bookPath(app), { rows }, revision);
       notify(t('book.added', { number: rows.length }), 'success');
@@ -181,6 +168,6 @@ export class BookView implements View {
       const reason = isOutdated(failure) ? t('book.changing') : reasonOf(failure);
       notify(t('rows.failed', { reason }), 'error');
     }
-    this.#tab.readAgain();
+    this.tab.readAgain();
   }
 }

@@ -1,5 +1,6 @@
 import { explainFailure, type Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
+import type { NotificationOptions } from '../common/editor/red';
 import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { t } from '../common/editor/texts';
 import type { LISTEN_TYPE } from '../listen/listen.config';
@@ -123,16 +124,10 @@ export function ask(form: JQuery, words: { no: string; yes?: string }, yes: () =
     isBusy = false;
     if (isDone !== false) close();
   };
-  const { no, yes: agreed } = words;
-  const notification = RED.notify(form, {
-    ...{ modal: true, fixed: true, type: 'warning' },
-    buttons: [
-      { text: no, click: close },
-      ...(agreed === undefined
-        ? []
-        : [{ text: agreed, class: 'primary', click: () => void agree() }]),
-    ],
-  });
+  const buttons: NotificationOptions['buttons'] = [{ text: words.no, click: close }];
+  if (words.yes !== undefined)
+    buttons.push({ text: words.yes, class: 'primary', click: () => void agree() });
+  const notification = RED.notify(form, { modal: true, fixed: true, type: 'warning', buttons });
   form.on('submit', (event) => {
     event.preventDefault();
     void agree();
@@ -165,11 +160,9 @@ export const linkButton = (words: string, run: () => void, title = ''): JQuery =
 /** Asks what to push to a device, and pushes it. */
 export function askPush(target: Target): void {
   const message = $('<input>', { type: 'text', id: 'device-cloud-fleet-message' });
-  const format = $('<select>', { id: 'device-cloud-fleet-format' });
-  for (const name of FORMATS)
-    $('<option>', { value: name })
-      .text(t(`common.format.${name}`))
-      .appendTo(format);
+  const option = (value: string): JQuery =>
+    $('<option>', { value, text: t(`common.format.${value}`) });
+  const format = $('<select>', { id: 'device-cloud-fleet-format' }).append(FORMATS.map(option));
   const form = $('<form>', { class: 'device-cloud-fleet-push' }).append(
     // As text, always: the name comes from a server that may be anyone's.
     $('<p>').text(t('push.ask', { device: target.name })),

@@ -5,6 +5,7 @@ import {
   command,
   insertListener,
   mayCommand,
+  smallButton,
   type Tab,
   type Target,
 } from './commands.editor';
@@ -16,7 +17,6 @@ import { channelState, isElsewhere, nameOf, onlineText } from './row.editor';
 interface Actions {
   tab: Tab;
   target: () => Target | undefined;
-  /** Shows the nodes that use the device. */
   showUses: (target: Target) => void;
 }
 
@@ -29,56 +29,41 @@ interface Action {
   run: (target: Target, button: JQuery, actions: Actions) => void | Promise<void>;
 }
 
+const mayLook = (): boolean => true;
+
+const find: Action['run'] = (target, _button, { showUses }) => showUses(target);
+const copy: Action['run'] = ({ chipid }, button) =>
+  void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue');
+const listen: Action['run'] = ({ app, chipid }) => insertListener(app, chipid);
+const refresh: Action['run'] = (target) => command(target, 'refresh', {});
+const book: Action['run'] = (target, _button, { tab }) => editRow(tab, target);
+
 const ACTIONS: readonly Action[] = [
-  {
-    ...{ name: 'find', icon: 'search', may: () => true },
-    run: (target, _button, { showUses }) => showUses(target),
-  },
-  {
-    ...{ name: 'copy', icon: 'clipboard', may: () => true },
-    run: ({ chipid }, button) =>
-      void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue'),
-  },
-  {
-    name: 'listen',
-    icon: 'plus',
-    may: mayEdit,
-    run: ({ app, chipid }) => insertListener(app, chipid),
-  },
-  {
-    ...{ name: 'refresh', icon: 'refresh', may: mayCommand },
-    run: (target) => command(target, 'refresh', {}),
-  },
+  { name: 'find', icon: 'search', may: mayLook, run: find },
+  { name: 'copy', icon: 'clipboard', may: mayLook, run: copy },
+  { name: 'listen', icon: 'plus', may: mayEdit, run: listen },
+  { name: 'refresh', icon: 'refresh', may: mayCommand, run: refresh },
   { name: 'push', icon: 'paper-plane', may: mayCommand, run: askPush },
-  {
-    ...{ name: 'book', icon: 'pencil', may: () => true },
-    run: (target, _button, { tab }) => editRow(tab, target),
-  },
+  { name: 'book', icon: 'pencil', may: mayLook, run: book },
 ];
 
-/** The buttons for the device that is selected. Who may not do something sees why. */
 function actionButtons(actions: Actions): JQuery {
   const bar = $('<div>', { class: 'device-cloud-fleet-actions', role: 'group' });
   bar.attr('aria-label', t('actions'));
   for (const { name, icon, may, run } of ACTIONS) {
-    const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-    button
-      .attr({ 'data-action': name, 'aria-label': t(`action.${name}`) })
-      .append($('<i>', { class: `fa fa-${icon}` }), ' ');
-    button.append($('<span>').text(t(`action.${name}`))).appendTo(bar);
+    const act = (button: JQuery): void => {
+      const chosen = actions.target();
+      if (chosen) void run(chosen, button, actions);
+    };
+    const button = smallButton(icon, t(`action.${name}`), '', act).attr('data-action', name);
     const allow = (): void => {
-      const allowed = may();
-      button
-        .prop('disabled', !allowed)
-        .attr('title', t(allowed ? `hint.${name}` : 'forbidden-write'));
+      const title = t(may() ? `hint.${name}` : 'forbidden-write');
+      button.prop('disabled', !may()).attr('title', title);
     };
     allow();
     // A flow that is chosen later may be locked.
     RED.events.on('workspace:change', allow);
-    button.on('click', () => {
-      const chosen = actions.target();
-      if (chosen) void run(chosen, button, actions);
-    });
+    button.appendTo(bar);
   }
   return bar;
 }
@@ -168,7 +153,6 @@ export class Details {
     this.#list.empty().append(items);
   }
 
-  /** Reads what the device is to do, and its last uploads and commands. */
   readRecent(chipid: string): void {
     void this.#recent.read(chipid);
   }

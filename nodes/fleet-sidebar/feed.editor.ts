@@ -21,7 +21,6 @@ const POLL = 5000;
 /** The longest pause after failures. */
 const LONGEST = 60_000;
 
-/** Who shows the answers. */
 interface FeedUser {
   /** @param ahead milliseconds by which the server's clock is ahead of this one */
   onAnswer(answer: FleetAnswer, ahead: number): void;
@@ -36,7 +35,6 @@ function clockAhead(date: string | null): number {
 
 /** Asks for the fleet of an application for as long as it is shown. */
 export class Feed {
-  readonly #user: FeedUser;
   #app = '';
   #revision = 0;
   #failures = 0;
@@ -46,12 +44,10 @@ export class Feed {
   /** Whether something has changed since that request. */
   #again = false;
 
-  constructor(user: FeedUser) {
-    this.#user = user;
+  constructor(private readonly user: FeedUser) {
     RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => this.#onTick(data));
   }
 
-  /** Shows an application, anew. */
   show(app: string): void {
     this.hide();
     this.#app = app;
@@ -59,7 +55,6 @@ export class Feed {
     this.resume();
   }
 
-  /** Goes on where it stopped. */
   resume(): void {
     this.#failures = 0;
     if (this.#app !== '' && !this.#asking) this.#ask();
@@ -91,12 +86,12 @@ export class Feed {
         const changes = body as FleetAnswer;
         this.#revision = changes.revision;
         this.#failures = 0;
-        this.#user.onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));
+        this.user.onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));
         this.#next(this.#again ? 1000 : POLL);
       },
       (failure: unknown) => {
         if (this.#asking !== asking) return;
-        this.#user.onProblem(readProblem(failure));
+        this.user.onProblem(readProblem(failure));
         this.#next(Math.min(LONGEST, POLL * 2 ** this.#failures++));
       },
     );

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../app/answers.config';
 import { getRoute } from '../common/editor/routes';
 import { plain, t } from '../common/editor/texts';
-import { notify, readProblem } from './commands.editor';
+import { notify, readProblem, smallButton } from './commands.editor';
 import { Panel } from './panel.editor';
 
 /** A value within a line of Markdown, whatever is in it. Two backticks with nothing between them are no code. */
@@ -30,7 +30,6 @@ function toMarkdown({ versions, apps, errors }: Diagnostics, browser: string): s
   return `${lines.join('\n')}\n`;
 }
 
-/** Copies what someone who helps needs to know. */
 async function copyDiagnostics(button: JQuery): Promise<void> {
   try {
     const body: unknown = await getRoute('diagnostics');
@@ -59,14 +58,12 @@ function watchVisibility(panel: Panel): void {
 }
 
 function diagnosticsButton(): JQuery {
-  const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-  button.attr({
+  const copy = t('diagnostics.copy');
+  const run = (button: JQuery): void => void copyDiagnostics(button);
+  return smallButton('clipboard', '', `${copy}\n${t('diagnostics.hint')}`, run).attr({
     id: 'device-cloud-diagnostics',
-    title: `${t('diagnostics.copy')}\n${t('diagnostics.hint')}`,
+    'aria-label': copy,
   });
-  button.attr('aria-label', t('diagnostics.copy')).append($('<i>', { class: 'fa fa-clipboard' }));
-  button.on('click', () => void copyDiagnostics(button));
-  return button;
 }
 
 RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {

@@ -233,7 +233,6 @@ export class Panel implements Tab {
     return { app: this.#chosen, chipid, name: nameOf(device) };
   }
 
-  /** Ages grow. */
   #tick(): void {
     this.#list.render();
     this.#showDetails();
@@ -259,7 +258,6 @@ export class Panel implements Tab {
     this.#details.show(device, this.now());
   }
 
-  /** Offers the groups and types that there are. */
   #showKinds(): void {
     const kinds = countKinds(this.fleet.rows());
     const chosen = fieldValue(this.#kind);

@@ -58,20 +58,17 @@ function pinItem({ pin, wanted, found, state }: KeptPin): JQuery {
 /** What the device that is selected is to do, and its last uploads and commands. */
 export class RecentList {
   readonly element = $('<div>', { class: 'device-cloud-fleet-recent' });
-  readonly #tab: Tab;
   #shown = '';
   #of = '';
 
-  constructor(tab: Tab) {
-    this.#tab = tab;
-  }
+  constructor(private readonly tab: Tab) {}
 
   /**
    * Reads and shows them; a device that was selected meanwhile is shown instead. Nothing changes if they cannot be read: the
    * list above says why.
    */
   async read(chipid: string): Promise<void> {
-    const { app } = this.#tab;
+    const { app } = this.tab;
     const of = `${app} ${chipid}`;
     if (of !== this.#of) this.clear();
     this.#of = of;
@@ -93,7 +90,7 @@ export class RecentList {
     const shown = JSON.stringify([uploads, commands, waitingCommands, pins]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const now = this.#tab.now();
+    const now = this.tab.now();
     const section = (name: string, items: JQuery[], none: string): JQuery[] => [
       $('<h5>').text(t(`recent.${name}`)),
       items.length > 0 ? $('<ol>').append(items) : $('<p>').text(none),
@@ -103,7 +100,7 @@ export class RecentList {
       items.length > 0 ? section(name, items, '') : [];
     this.element.empty().append(
       ...has('pins', pins.map(pinItem)),
-      ...has('waiting', waitingItems(waitingCommands, this.#tab)),
+      ...has('waiting', waitingItems(waitingCommands, this.tab)),
       ...section(
         'uploads',
         (uploads ?? []).map((upload) => uploadItem(upload, now)),

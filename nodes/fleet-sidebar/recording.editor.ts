@@ -13,19 +13,15 @@ import {
   type View,
 } from './commands.editor';
 
-/** A number of bytes with a unit. */
 function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const [unit, number] = bytes < 1_000_000 ? ['kB', bytes / 1000] : ['MB', bytes / 1_000_000];
   return `${number.toFixed(number >= 10 ? 0 : 1)} ${unit}`;
 }
 
-const fileName = ({ at }: RecordingFile): string => localTime(at);
-
 /** Minutes that a recording may take. */
 const MOST_MINUTES = 1440;
 
-/** Which devices are recorded. */
 const DEVICES = ['all', 'shown', 'selected'] as const;
 
 /** Begins and ends recordings of an application, and lists them. */
@@ -33,20 +29,17 @@ export class RecordingView implements View {
   readonly element = $('<section>', { class: 'device-cloud-fleet-view' });
   /** The button that shows this view: a red dot, size and age while something is recorded. */
   readonly label = $('<span>').text(t('view.recording'));
-  readonly #tab: Tab;
   readonly #state = $('<div>', { class: 'device-cloud-fleet-head' });
   readonly #form = $('<form>', { class: 'device-cloud-fleet-form', novalidate: true });
   readonly #devices = $('<select>', { id: 'device-cloud-fleet-record' });
   readonly #minutes = $('<input>', { type: 'number', id: 'device-cloud-fleet-minutes' });
   readonly #anonymous = $('<input>', { type: 'checkbox', id: 'device-cloud-fleet-anonymous' });
   readonly #files = $('<div>', { class: 'device-cloud-fleet-files' });
-  /** The last answer, and the application that it is about. */
   #answer: RecordingAnswer | undefined;
   #app = '';
   #shown = '';
 
-  constructor(tab: Tab) {
-    this.#tab = tab;
+  constructor(private readonly tab: Tab) {
     this.#minutes.attr({ min: 1, max: MOST_MINUTES, placeholder: t('recording.unlimited') });
     this.#minutes.val('10');
     this.#form.append(
@@ -75,7 +68,7 @@ export class RecordingView implements View {
   }
 
   read(): void {
-    const { app } = this.#tab;
+    const { app } = this.tab;
     if (app !== this.#app) {
       this.#app = app;
       this.#answer = undefined;
@@ -85,12 +78,12 @@ export class RecordingView implements View {
     this.#offerDevices();
     getRoute(this.#path).then(
       (body: unknown) => {
-        if (app !== this.#tab.app) return;
+        if (app !== this.tab.app) return;
         this.#answer = body as RecordingAnswer;
         this.#show();
       },
       (failure: unknown) => {
-        if (app !== this.#tab.app) return;
+        if (app !== this.tab.app) return;
         const { reason, detail = '' } = readProblem(failure);
         this.#state.empty().append($('<span>', { title: detail }).text(reason));
         this.#shown = '';
@@ -98,33 +91,28 @@ export class RecordingView implements View {
     );
   }
 
-  /** The age grows. */
   tick(): void {
     if (this.isRunning) this.#show();
   }
 
   get #path(): string {
-    return appPath(this.#tab.app, 'recording');
+    return appPath(this.tab.app, 'recording');
   }
 
   #offerDevices(): void {
     const chosen = fieldValue(this.#devices) || 'all';
     const numbers = {
-      all: this.#tab.fleet.size,
-      shown: this.#tab.shown().length,
-      selected: this.#tab.selected() === undefined ? 0 : 1,
+      all: this.tab.fleet.size,
+      shown: this.tab.shown().length,
+      selected: this.tab.selected() === undefined ? 0 : 1,
     };
     const options = DEVICES.filter((name) => name === 'all' || numbers[name] > 0);
-    this.#devices.empty().append(
-      options.map((name) =>
-        $('<option>', { value: name }).text(
-          t(`recording.of.${name}`, {
-            number: numbers[name],
-            device: this.#tab.selected() ?? '',
-          }),
-        ),
-      ),
-    );
+    const device = this.tab.selected() ?? '';
+    const textOf = (name: (typeof DEVICES)[number]): string =>
+      t(`recording.of.${name}`, { number: numbers[name], device });
+    this.#devices
+      .empty()
+      .append(options.map((name) => $('<option>', { value: name, text: textOf(name) })));
     this.#devices.val(options.some((name) => name === chosen) ? chosen : 'all');
   }
 
@@ -140,14 +128,12 @@ export class RecordingView implements View {
       this.#minutes.trigger('focus');
       return;
     }
-    const which = fieldValue(this.#devices);
-    const selected = this.#tab.selected();
-    const chipids =
-      which === 'shown'
-        ? this.#tab.shown()
-        : which === 'selected' && selected !== undefined
-          ? [selected]
-          : null;
+    const selected = this.tab.selected();
+    const choices: Partial<Record<string, string[]>> = {
+      shown: this.tab.shown(),
+      ...(selected !== undefined && { selected: [selected] }),
+    };
+    const chipids = choices[fieldValue(this.#devices)] ?? null;
     const anonymous = this.#anonymous.prop('checked') === true;
     void this.#act({ action: 'start', minutes, chipids, anonymous });
   }
@@ -163,7 +149,7 @@ export class RecordingView implements View {
 
   #show(): void {
     const { running, recordings = [], last, problem } = this.#answer ?? {};
-    const now = this.#tab.now();
+    const now = this.tab.now();
     const size = running ? sizeText(running.bytes) : '';
     const age = running ? ageText(running.since, now) : '';
     // The button's text is read by itself only when the focus is on it.
@@ -177,15 +163,10 @@ export class RecordingView implements View {
     if (running) {
       const until = clockText(running.until, now);
       const values = { age, until, size, uploads: running.uploads };
+      const stop = (): void => void this.#act({ action: 'stop' });
       this.#state.append(
         $('<span>', { class: 'device-cloud-fleet-running' }).text(t('recording.running', values)),
-        smallButton(
-          'stop',
-          t('recording.stop'),
-          '',
-          () => void this.#act({ action: 'stop' }),
-          mayCommand(),
-        ),
+        smallButton('stop', t('recording.stop'), '', stop, mayCommand()),
       );
     } else {
       // As text, always: a problem may quote anything.
@@ -209,24 +190,15 @@ export class RecordingView implements View {
     return `${problem === '' ? ended : said(ended, problem)}${lost}`;
   }
 
-  #item(file: RecordingFile): JQuery {
-    const path = appPath(this.#app, 'recordings', file.name);
-    const test = file.name.replace(/\.jsonl$/, '.yaml');
+  #item({ name, bytes, at }: RecordingFile): JQuery {
+    const path = appPath(this.#app, 'recordings', name);
+    const save = (): void => void download(path, name);
+    const test = (): void => void download(`${path}?as=test`, name.replace(/\.jsonl$/, '.yaml'));
     return $('<li>').append(
-      $('<span>', { title: file.name }).text(fileName(file)),
-      $('<small>').text(sizeText(file.bytes)),
-      smallButton(
-        'download',
-        t('recording.download'),
-        file.name,
-        () => void download(path, file.name),
-      ),
-      smallButton(
-        'check-square-o',
-        t('recording.test'),
-        t('recording.test-hint'),
-        () => void download(`${path}?as=test`, test),
-      ),
+      $('<span>', { title: name }).text(localTime(at)),
+      $('<small>').text(sizeText(bytes)),
+      smallButton('download', t('recording.download'), name, save),
+      smallButton('check-square-o', t('recording.test'), t('recording.test-hint'), test),
     );
   }
 }

@@ -22,25 +22,24 @@ const glance = (text: string): string =>
         .replace(/,(?=\S)/g, ', ')
     : text;
 
-/** An empty row of two lines. */
-export function createRow(): HTMLElement {
-  const row = document.createElement('div');
-  row.className = 'device-cloud-fleet-row';
-  for (const part of PARTS) {
-    const element = document.createElement('span');
-    element.className = `device-cloud-fleet-${part}`;
-    row.append(element);
-  }
-  return row;
+function emptyRow(name: string, parts: readonly string[]): HTMLElement {
+  const row = $('<div>', { class: `device-cloud-fleet-${name}` });
+  return row.append(parts.map((part) => $('<span>', { class: part })))[0] as HTMLElement;
 }
 
+/** An empty row of two lines. */
+export const createRow = (): HTMLElement =>
+  emptyRow(
+    'row',
+    PARTS.map((part) => `device-cloud-fleet-${part}`),
+  );
+
 /** An empty row of some texts. */
-export function createLine(parts: number): HTMLElement {
-  const row = document.createElement('div');
-  row.className = 'device-cloud-fleet-line';
-  for (let part = 0; part < parts; part++) row.append(document.createElement('span'));
-  return row;
-}
+export const createLine = (parts: number): HTMLElement =>
+  emptyRow(
+    'line',
+    Array.from({ length: parts }, () => ''),
+  );
 
 /** Fills such a row. As text, always. */
 export function fillLine(row: HTMLElement, texts: readonly string[]): void {
@@ -57,7 +56,6 @@ export const onlineText = ({ online, missing }: FleetRow): string => {
   return t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
 };
 
-/** A state, with the reason if the channel is not connected. */
 function withReason({ state, reason }: NonNullable<FleetRow['channel']>, text: string): string {
   const isDown = state !== 'connected' && reason !== null;
   return isDown ? t('channel.reason', { state: text, reason }) : text;
@@ -90,13 +88,11 @@ export function clusterText(cluster: FleetCluster): string {
 /** What it uploads goes to another process, and is not known here. */
 export const isElsewhere = ({ channel }: FleetRow): boolean => channel?.state === 'elsewhere';
 
-/** What there is to count, each with its name. */
 const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
   Object.entries({ waiting, reconnects, recovered }).flatMap(([name, number]) =>
     number > 0 ? t(`count.${name}`, { number }) : [],
   );
 
-/** What a row shows. */
 const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
 
 /** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
@@ -114,13 +110,9 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
   const texts: Record<(typeof PARTS)[number], string> = {
     ...{ dot: '', name: name ?? chipid, age, number: name === null ? '' : chipid },
-    ...{
-      channel: isPlain ? missing : channelText(device),
-      latest,
-      counts: counts.join(' · '),
-      waiting: device.waiting > 0 ? String(device.waiting) : '',
-      error,
-    },
+    ...{ latest, counts: counts.join(' · '), error },
+    channel: isPlain ? missing : channelText(device),
+    waiting: device.waiting > 0 ? String(device.waiting) : '',
   };
   PARTS.forEach((part, index) => {
     const element = row.children[index];

@@ -45,18 +45,15 @@ function useOf(node: Properties, app: string, number: RegExp): Use | undefined {
   return own.some((name) => has(node[name], number)) ? 'number' : undefined;
 }
 
-/** A node that uses a device, as a button that shows it. */
 function useButton(node: Properties, use: Use): JQuery {
   const flow = RED.nodes.workspace(node.z ?? '') ?? RED.nodes.subflow(node.z ?? '');
-  const button = $('<button>', { type: 'button', class: 'device-cloud-fleet-use' });
-  const label = RED.utils.getNodeLabel(node, node.type);
-  button.append(
-    $('<span>').text(label),
-    $('<small>').text(
-      [t(`use.${use}`), flow?.label ?? flow?.name ?? ''].filter(Boolean).join(' · '),
-    ),
-  );
-  return button.on('click', () => RED.view.reveal(node.id));
+  const about = [t(`use.${use}`), flow?.label ?? flow?.name ?? ''].filter(Boolean);
+  return $('<button>', { type: 'button', class: 'device-cloud-fleet-use' })
+    .append(
+      $('<span>').text(RED.utils.getNodeLabel(node, node.type)),
+      $('<small>').text(about.join(' · ')),
+    )
+    .on('click', () => RED.view.reveal(node.id));
 }
 
 /** The nodes that use a device: its own first, then those for all or for online devices. */

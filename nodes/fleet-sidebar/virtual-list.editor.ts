@@ -1,56 +1,5 @@
-/**
- * The rows of a list that exist. One that stays in view keeps its element, so that scrolling by a row fills one row;
- * those that leave are used for those that come.
- */
-class RowPool {
-  readonly #parent: HTMLElement;
-  readonly #create: () => HTMLElement;
-  #rows = new Map<string, HTMLElement>();
-  readonly #keys = new WeakMap<HTMLElement, string>();
-
-  /** @param create makes an empty row */
-  constructor(parent: HTMLElement, create: () => HTMLElement) {
-    this.#parent = parent;
-    this.#create = create;
-  }
-
-  has(key: string): boolean {
-    return this.#rows.has(key);
-  }
-
-  /** What a row shows. */
-  keyOf(row: HTMLElement): string | undefined {
-    return this.#keys.get(row);
-  }
-
-  /** Rows for these keys, in this order on the page, too: a screen reader reads them so. */
-  rowsFor(keys: readonly string[]): HTMLElement[] {
-    const wanted = new Set(keys);
-    const free: HTMLElement[] = [];
-    for (const [key, row] of this.#rows) if (!wanted.has(key)) free.push(row);
-    for (const row of free) row.remove();
-    const rows = keys.map((key) => this.#rows.get(key) ?? free.pop() ?? this.#newRow());
-    let next = this.#parent.firstElementChild;
-    rows.forEach((row, index) => {
-      this.#keys.set(row, keys[index] ?? '');
-      if (row === next) next = row.nextElementSibling;
-      else this.#parent.insertBefore(row, next);
-    });
-    this.#rows = new Map(rows.map((row, index) => [keys[index] ?? '', row]));
-    return rows;
-  }
-
-  #newRow(): HTMLElement {
-    const row = this.#create();
-    row.setAttribute('role', 'option');
-    return row;
-  }
-}
-
-/** What a list shows. */
 interface ListOptions<T> {
   key: (item: T) => string;
-  /** An empty row. */
   create: () => HTMLElement;
   /** Fills a row, which may have shown another item before. */
   fill: (row: HTMLElement, item: T) => void;
@@ -68,14 +17,16 @@ function setAttribute(element: Element, name: string, value: string): void {
 }
 
 /**
- * A listbox of any number of rows. Only the visible ones exist. The focus stays on the list,
- * which tells assistive technology the active row.
+ * A listbox of any number of rows. Only the visible ones exist. One that stays in view keeps its element, so that scrolling by
+ * a row fills one row; those that leave are used for those that come. The focus stays on the list, which tells assistive
+ * technology the active row.
  */
 export class VirtualList<T> {
   readonly element = document.createElement('div');
   readonly #options: ListOptions<T>;
   readonly #space = document.createElement('div');
-  readonly #rows: RowPool;
+  /** The rows that exist, by their keys. */
+  #rows = new Map<string, HTMLElement>();
   /** Of a row, in pixels. */
   #height: number;
   #items: readonly T[] = [];
@@ -86,7 +37,6 @@ export class VirtualList<T> {
   constructor(height: number, options: ListOptions<T>) {
     this.#height = height;
     this.#options = options;
-    this.#rows = new RowPool(this.#space, options.create);
     $(this.element).attr({ role: 'listbox', tabindex: 0, class: 'device-cloud-list' });
     $(this.#space).attr('role', 'presentation').appendTo(this.element);
     const soon = (): void => {
@@ -136,7 +86,6 @@ export class VirtualList<T> {
     this.#go(this.#items.findIndex((item) => this.#options.key(item) === key));
   }
 
-  /** Fills the rows that can be seen. */
   render(): void {
     this.#frame = 0;
     const { key, fill } = this.#options;
@@ -145,13 +94,14 @@ export class VirtualList<T> {
     const first = Math.max(0, Math.floor(scrollTop / height) - SPARE);
     const count = clientHeight === 0 ? 0 : Math.ceil(clientHeight / height) + 2 * SPARE;
     const shown = this.#items.slice(first, first + count);
-    const rows = this.#rows.rowsFor(shown.map(key));
+    const rows = this.#rowsFor(shown.map(key));
     let active = '';
     shown.forEach((item, index) => {
       const row = rows[index];
       if (!row) return;
       const isSelected = key(item) === this.#selected;
       row.style.top = `${(first + index) * height}px`;
+      setAttribute(row, 'role', 'option');
       setAttribute(row, 'id', `device-cloud-row-${key(item)}`);
       setAttribute(row, 'aria-setsize', String(this.#items.length));
       setAttribute(row, 'aria-posinset', String(first + index + 1));
@@ -163,9 +113,25 @@ export class VirtualList<T> {
     else setAttribute(this.element, 'aria-activedescendant', active);
   }
 
+  /** Rows for these keys, in this order on the page, too: a screen reader reads them so. */
+  #rowsFor(keys: readonly string[]): HTMLElement[] {
+    const wanted = new Set(keys);
+    const free = [...this.#rows].flatMap(([key, row]) => (wanted.has(key) ? [] : [row]));
+    for (const row of free) row.remove();
+    let next = this.#space.firstElementChild;
+    const rows = keys.map((key) => {
+      const row = this.#rows.get(key) ?? free.pop() ?? this.#options.create();
+      if (row === next) next = row.nextElementSibling;
+      else this.#space.insertBefore(row, next);
+      return [key, row] as const;
+    });
+    this.#rows = new Map(rows);
+    return rows.map(([, row]) => row);
+  }
+
   #selectAt({ target }: Event): boolean {
     const row = (target as HTMLElement).closest<HTMLElement>('[role=option]');
-    if (row) this.select(this.#rows.keyOf(row));
+    for (const [key, each] of this.#rows) if (each === row) this.select(key);
     return row !== null;
   }
 
@@ -198,7 +164,6 @@ export class VirtualList<T> {
     this.select(this.#options.key(item));
   }
 
-  /** Scrolls as little as shows a row. */
   #reveal(index: number): void {
     const height = this.#height;
     const { scrollTop, clientHeight } = this.element;

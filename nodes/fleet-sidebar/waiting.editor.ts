@@ -16,18 +16,14 @@ import {
 import { createLine, fillLine, nameOf, ROW_HEIGHTS } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 
-/** Which commands are cancelled. */
 type Which = { ids: string[] } | { chipid: string } | { all: true };
 
-/** Cancels waiting commands, and says how many. */
 async function cancel(tab: Tab, which: Which): Promise<void> {
   try {
     const answer: unknown = await postRoute(appPath(tab.app, 'waiting', 'cancel'), which);
     const { cancelled } = answer as { cancelled: number };
-    notify(
-      t(cancelled === 1 ? 'done.cancel-one' : 'done.cancel', { number: cancelled }),
-      'success',
-    );
+    const done = cancelled === 1 ? 'done.cancel-one' : 'done.cancel';
+    notify(t(done, { number: cancelled }), 'success');
   } catch (failure) {
     notifyFailure('failed.cancel', failure);
   }
@@ -46,12 +42,6 @@ function cancelButton(tab: Tab, words: string, which: Which, asked?: string): JQ
 
 const whatText = ({ kind, pin, level }: WaitingChoice): string =>
   t(`command.${kind}`, { pin, level });
-
-const untilText = ({ until }: WaitingChoice, now: number): string =>
-  t('waits.until', { until: clockText(until, now) });
-
-const betweenText = ({ since, until }: WaitingChoice, now: number): string =>
-  t('waits.between', { since: clockText(since, now), until: clockText(until, now) });
 
 /** The name of the node that a command came from; undefined if it is not in the editor. */
 function nodeName(id: string | undefined): string | undefined {
@@ -77,14 +67,16 @@ const cancelAllOf = (tab: Tab, chipid: string, name: string, number: number): JQ
 /** The waiting commands of a device, for its details. */
 export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
   const now = tab.now();
-  const items = commands.map((command) =>
-    $('<li>').append(
+  const items = commands.map((command) => {
+    const [since, until] = [clockText(command.since, now), clockText(command.until, now)];
+    const when = `${t(`waits.${command.when}`)}, ${t('waits.between', { since, until })}`;
+    return $('<li>').append(
       $('<span>').text(whatText(command)),
       cancelButton(tab, t('waits.cancel'), { ids: [command.id] }),
-      $('<small>').text(`${t(`waits.${command.when}`)}, ${betweenText(command, now)}`),
+      $('<small>').text(when),
       $('<small>').append(nodeButton(command.node)),
-    ),
-  );
+    );
+  });
   const [first] = commands;
   if (!first || commands.length < 2) return items;
   const device = tab.fleet.get(first.chipid);
@@ -95,7 +87,6 @@ export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
 /** All commands of an application that wait for their devices. */
 export class WaitingView implements View {
   readonly element = $('<section>', { class: 'device-cloud-fleet-view' });
-  readonly #tab: Tab;
   readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
   readonly #chosen = $('<div>', { class: 'device-cloud-fleet-bar' }).hide();
   readonly #list: VirtualList<WaitingChoice>;
@@ -103,8 +94,7 @@ export class WaitingView implements View {
   #shown = '';
   #selected: string | undefined;
 
-  constructor(tab: Tab) {
-    this.#tab = tab;
+  constructor(private readonly tab: Tab) {
     this.#list = new VirtualList<WaitingChoice>(ROW_HEIGHTS.high, {
       key: ({ id }) => id,
       // The device, until when, and the command.
@@ -124,12 +114,12 @@ export class WaitingView implements View {
   }
 
   read(): void {
-    const { app } = this.#tab;
+    const { app } = this.tab;
     if (app === '') this.#show([], '');
     else
       getRoute(appPath(app, 'waiting')).then(
         (body: unknown) => {
-          if (app === this.#tab.app)
+          if (app === this.tab.app)
             this.#show((body as { commands: WaitingChoice[] }).commands, app);
         },
         (failure: unknown) => this.#fail(app, failure),
@@ -137,7 +127,7 @@ export class WaitingView implements View {
   }
 
   #fail(app: string, failure: unknown): void {
-    if (app !== this.#tab.app) return;
+    if (app !== this.tab.app) return;
     this.#show([], '');
     const { reason, detail = '' } = readProblem(failure);
     this.#head.empty().append($('<span>', { title: detail }).text(reason));
@@ -162,20 +152,20 @@ export class WaitingView implements View {
       .empty()
       .append(
         $('<span>', { role: 'status' }).text(text),
-        number > 0 ? cancelButton(this.#tab, all, { all: true }, asked) : '',
+        number > 0 ? cancelButton(this.tab, all, { all: true }, asked) : '',
       );
     if (!commands.some(({ id }) => id === this.#selected)) this.#list.select(undefined);
     this.#showChosen();
   }
 
   #deviceOf(chipid: string): string {
-    const device = this.#tab.fleet.get(chipid);
+    const device = this.tab.fleet.get(chipid);
     return device ? nameOf(device) : chipid;
   }
 
   #fill(row: HTMLElement, command: WaitingChoice): void {
     const node = plain(nodeName(command.node) ?? '');
-    const until = untilText(command, this.#tab.now());
+    const until = t('waits.until', { until: clockText(command.until, this.tab.now()) });
     const what = [whatText(command), node].filter(Boolean).join(' · ');
     fillLine(row, [this.#deviceOf(command.chipid), until, what]);
   }
@@ -193,13 +183,13 @@ export class WaitingView implements View {
     ];
     this.#chosen.append(
       $('<div>', { class: 'device-cloud-fleet-actions' }).append(
-        cancelButton(this.#tab, t('waits.cancel'), { ids: [id] }),
-        number > 1 ? cancelAllOf(this.#tab, chipid, device, number) : '',
+        cancelButton(this.tab, t('waits.cancel'), { ids: [id] }),
+        number > 1 ? cancelAllOf(this.tab, chipid, device, number) : '',
       ),
       $('<dl>').append(
         ...line(
           'device',
-          linkButton(device, () => this.#tab.showDevice(chipid)),
+          linkButton(device, () => this.tab.showDevice(chipid)),
         ),
         ...line('what', whatText(command)),
         ...line('since', localTime(since)),
