@@ -18,7 +18,7 @@ import {
   serviceOf,
   type AppNode,
 } from './deployed';
-import { clientOptions, playOptions } from './options';
+import { clientOptions, interfacesOf, playOptions } from './options';
 import { helpWith } from './refused';
 import { startPlaying, useSimulator, type SharedSimulator, type Simulator } from './simulator';
 import { testChannel } from './test-channel';
@@ -28,17 +28,14 @@ import { refusalText, testSettings, type TestRequest, type TestSettings } from '
 interface Tested {
   client: DeviceCloudClient;
   options: ClientOptions;
-  /** The running node with the same address and keys. */
   deployed: AppNode | undefined;
   /** Milliseconds for each call. */
   timeout: number;
 }
 
 /** In seconds, as the editor shows it. */
-const skewOf = (client: DeviceCloudClient): { clockSkew?: number } => {
-  const skew = client.clockSkew;
-  return skew === undefined ? {} : { clockSkew: skew / 1000 };
-};
+const skewOf = ({ clockSkew }: DeviceCloudClient): { clockSkew?: number } =>
+  clockSkew === undefined ? {} : { clockSkew: clockSkew / 1000 };
 
 /** Which address the list has; undefined if neither answers. */
 async function dialectOf(client: DeviceCloudClient, timeout: number): Promise<Dialect | undefined> {
@@ -50,15 +47,11 @@ async function dialectOf(client: DeviceCloudClient, timeout: number): Promise<Di
 
 /** Whether the open API accepts another app key. */
 async function accepts(options: ClientOptions, appkey: string, timeout: number): Promise<boolean> {
-  const client = new DeviceCloudClient({ ...options, appkey });
-  try {
-    await client.app({ timeout });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.close();
-  }
+  await using client = new DeviceCloudClient({ ...options, appkey });
+  return await client.app({ timeout }).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function testOpenApi({ client, options, timeout }: Tested) {
@@ -82,9 +75,6 @@ async function testOpenApi({ client, options, timeout }: Tested) {
   }
 }
 
-/** The result is JSON (section 4.1); a portal that answers in the service's place sends text. */
-const isResult = (body: unknown): boolean => typeof body === 'object' && body !== null;
-
 const notAList = (): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
@@ -98,29 +88,24 @@ async function testServerApi({ client, timeout }: Tested): Promise<ApiResult> {
   const query = { page: 1, count: 1 };
   try {
     const { body } = await client.serverDevices(query, { timeout });
-    return { ...(isResult(body) ? { ok: true } : failed(notAList())), ...skewOf(client) };
+    // The result is JSON (section 4.1); a portal that answers in the service's place sends text.
+    const isResult = typeof body === 'object' && body !== null;
+    return { ...(isResult ? { ok: true } : failed(notAList())), ...skewOf(client) };
   } catch (error) {
     const explain = (): Explanation => client.explain('serverDevices', query);
-    const help = await helpWith(error, {
-      api: 'server',
-      explain,
-      clockSkew: skewOf(client).clockSkew,
-    });
+    const { clockSkew } = skewOf(client);
+    const help = await helpWith(error, { api: 'server', explain, clockSkew });
     return { ...failed(error), ...skewOf(client), ...help };
   }
 }
 
-const missing = (): ApiResult =>
-  failed(
-    notConfigured(
-      'Fill in the appid and the app key, or the key and the password of the server API.',
-    ),
+const missing = (): DeviceCloudError =>
+  notConfigured(
+    'Fill in the appid and the app key, or the key and the password of the server API.',
   );
 
-const refusalResult = (refusal: Refusal): ApiResult => ({
-  ...failed(notConfigured(refusalText(refusal))),
-  ...refusal,
-});
+const refusalResult = (refusal: Refusal | undefined): ApiResult | undefined =>
+  refusal && { ...failed(notConfigured(refusalText(refusal))), ...refusal };
 
 /** Tries the interfaces whose keys are given, and then the channel. */
 async function testClient(
@@ -149,13 +134,9 @@ async function testLocal(
   timeout: number,
 ): Promise<TestResult> {
   const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
-  const client = new DeviceCloudClient(options);
-  try {
-    const tested = { client, options, deployed, timeout };
-    return await testClient(RED, tested, { open: true, server: true });
-  } finally {
-    await client.close();
-  }
+  await using client = new DeviceCloudClient(options);
+  const tested = { client, options, deployed, timeout };
+  return await testClient(RED, tested, { open: true, server: true });
 }
 
 async function testSimulator(
@@ -218,10 +199,9 @@ async function testCloud(
     return { openApi: { ...failed(error), warnings: keyWarnings(options) }, serverApi: null };
   }
   try {
-    const open = !!options.appid && !!options.appkey;
-    const server = !!options.serverKey && !!options.serverPassword;
     const deployed = isDeployed(RED, node, options) ? node : undefined;
-    const result = await testClient(RED, { client, options, deployed, timeout }, { open, server });
+    const tested = { client, options, deployed, timeout };
+    const result = await testClient(RED, tested, interfacesOf(options));
     if (unset.open) result.openApi = failed(unset.open);
     if (unset.server) result.serverApi = failed(unset.server);
     return result;
@@ -230,36 +210,28 @@ async function testCloud(
   }
 }
 
-/** The context of a test besides the settings. */
-interface TestDeps {
-  simulator: SharedSimulator;
-  /** Whether the user may change flows. */
-  mayWriteFlows: () => Promise<boolean>;
-  /** Milliseconds for each call. */
-  timeout: number;
-}
-
-/** Tests the settings of an application as typed, before they are saved or deployed. */
+/**
+ * Tests the settings of an application as typed, before they are saved or deployed.
+ * @param mayWriteFlows whether the user may change flows
+ * @param timeout milliseconds for each call
+ */
 export async function testApp(
   RED: NodeAPI,
+  simulator: SharedSimulator,
   request: TestRequest,
-  { simulator, mayWriteFlows, timeout }: TestDeps,
+  mayWriteFlows: () => Promise<boolean>,
+  timeout: number,
 ): Promise<TestResult> {
-  if (request.service === 'recording') {
-    try {
-      return await testRecording(RED, request, mayWriteFlows, timeout);
-    } catch (error) {
-      return { openApi: failed(error), serverApi: null };
-    }
-  }
   if (request.service === 'simulator') return testSimulator(RED, simulator, timeout);
   try {
+    if (request.service === 'recording')
+      return await testRecording(RED, request, mayWriteFlows, timeout);
     const allowed = await testSettings(RED, request, mayWriteFlows);
     const { refused, wanted } = allowed;
     const result = await testCloud(RED, allowed, timeout);
-    if (refused.open && wanted.open) result.openApi = refusalResult(refused.open);
-    if (refused.server && wanted.server) result.serverApi = refusalResult(refused.server);
-    if (!result.openApi && !result.serverApi) result.openApi = missing();
+    if (wanted.open) result.openApi = refusalResult(refused.open) ?? result.openApi;
+    if (wanted.server) result.serverApi = refusalResult(refused.server) ?? result.serverApi;
+    if (!result.openApi && !result.serverApi) result.openApi = failed(missing());
     return result;
   } catch (error) {
     return { openApi: failed(error), serverApi: null };

@@ -75,15 +75,11 @@ const NEEDS: Readonly<Record<Api, readonly Exclude<Setting, 'baseUrl'>[]>> = {
 const valueOf = (settings: AppSettings, name: Setting): unknown =>
   name === 'baseUrl' || name === 'appid' ? settings[name] : settings.credentials?.[name];
 
+/** The settings without those of an interface. */
 function without(settings: AppSettings, api: Api): AppSettings {
-  const { appkey, serverKey, serverPassword } = settings.credentials ?? {};
-  return api === 'open'
-    ? {
-        ...settings,
-        appid: '',
-        credentials: { serverKey: serverKey ?? '', serverPassword: serverPassword ?? '' },
-      }
-    : { ...settings, credentials: { appkey: appkey ?? '' } };
+  const credentials = { ...settings.credentials };
+  for (const name of NEEDS[api]) if (name !== 'appid') credentials[name] = '';
+  return { ...settings, ...(api === 'open' && { appid: '' }), credentials };
 }
 
 /**
@@ -124,9 +120,10 @@ export async function testSettings(
   const refused: TestSettings['refused'] = {};
   for (const api of ['open', 'server'] as const) {
     const refusal = refusalOf(api);
-    if (refusal) refused[api] = refusal;
+    if (!refusal) continue;
+    refused[api] = refusal;
+    settings = without(settings, api);
   }
-  for (const api of Object.keys(refused) as Api[]) settings = without(settings, api);
   const node = deployed?.node;
   // Exactly where they were deployed for, whatever a `${NAME}` means by now.
   if (isDeployed && node) settings = { ...settings, ...node.endpoint };

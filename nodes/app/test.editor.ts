@@ -17,7 +17,8 @@ function host(baseUrl: string): string {
   }
 }
 
-/** A cause in the reader's language. */
+const row = (icon: string, text: string): ResultRow => ({ icon: `fa-${icon}`, text });
+
 function causeText(name: string, cause: Cause, { clockSkew }: ApiResult): string {
   if (cause === 'key') return t(name === 'test.server' ? 'test.cause.password' : 'test.cause.key');
   if (cause !== 'clock') return t(`test.cause.${cause}`);
@@ -43,101 +44,66 @@ function reasonOf(name: string, outcome: ApiResult, at: string): string {
 }
 
 function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
-  const row = { icon: 'fa-times', text: said(t(name), reasonOf(name, outcome, host(baseUrl))) };
-  if (outcome.reason !== undefined || outcome.message === undefined) return row;
-  const { code = '', message, explanation } = outcome;
-  return { ...row, detail: detailOf(code, message), ...(explanation ? { explanation } : {}) };
-}
-
-/** What looks wrong about a key comes first: it is the likeliest cause. */
-const keyRows = ({ warnings = [] }: ApiResult): ResultRow[] =>
-  warnings.map((warning) => ({ icon: 'fa-times', text: warningText(warning) }));
-
-/** What else may be the cause. */
-function otherCauses(name: string, outcome: ApiResult): ResultRow[] {
-  const [, ...others] = outcome.causes ?? [];
-  if (others.length === 0) return [];
-  const causes = others.map((cause) => causeText(name, cause, outcome));
-  return [
-    { icon: 'fa-info-circle', text: t('test.otherwise', { causes: causes.join(t('test.or')) }) },
-  ];
-}
-
-function dialectRows({ dialect }: ApiResult): ResultRow[] {
-  return dialect ? [{ icon: 'fa-info-circle', text: t(`test.dialect.${dialect}`) }] : [];
+  const { code = '', message, explanation, reason } = outcome;
+  const shown = row('times', said(t(name), reasonOf(name, outcome, host(baseUrl))));
+  if (reason !== undefined || message === undefined) return shown;
+  return { ...shown, detail: detailOf(code, message), ...(explanation && { explanation }) };
 }
 
 function channelRows(channel: TestResult['channel']): ResultRow[] {
   if (!channel) return [];
-  const row = (icon: string, key: string, values?: Record<string, string>): ResultRow[] => [
-    { icon, text: said(t('test.channel'), t(`test.channels.${key}`, values)) },
+  const rows = (icon: string, key: string, values?: Record<string, string>): ResultRow[] => [
+    row(icon, said(t('test.channel'), t(`test.channels.${key}`, values))),
   ];
-  if (channel.ok === null) return row('fa-minus', channel.why);
+  if (channel.ok === null) return rows('minus', channel.why);
   const { chipid } = channel;
-  if (channel.ok) return row('fa-check', channel.open ? 'open' : 'connected', { chipid });
-  return row('fa-times', 'failed', { chipid, reason: channel.reason });
+  if (channel.ok) return rows('check', channel.open ? 'open' : 'connected', { chipid });
+  return rows('times', 'failed', { chipid, reason: channel.reason });
 }
 
 function clockRow(skew: number): ResultRow {
   const off = Math.round(Math.abs(skew));
-  if (off < CLOCK_NOISE) return { icon: 'fa-check', text: t('test.clock-right') };
+  if (off < CLOCK_NOISE) return row('check', t('test.clock-right'));
   const key = off > CLOCK_LIMIT ? 'test.clock-wrong' : 'test.clock-off';
-  return { icon: 'fa-warning', text: t(key, { seconds: off }) };
+  return row('warning', t(key, { seconds: off }));
 }
 
-function openApiRows(outcome: ApiResult, baseUrl: string): ResultRow[] {
-  if (!outcome.ok)
+/** @param hasKey whether a key is given */
+function apiRows(
+  name: 'test.open' | 'test.server',
+  outcome: ApiResult | null,
+  baseUrl: string,
+  hasKey: boolean,
+): ResultRow[] {
+  if (!outcome) return [row('minus', said(t(name), t(hasKey ? 'test.skipped' : 'test.untried')))];
+  const info = (key: string, values?: object): ResultRow =>
+    row('info-circle', t(key, { ...values }));
+  const { ok, dialect, warnings = [], causes: [, ...others] = [] } = outcome;
+  const dialects = dialect ? [info(`test.dialect.${dialect}`)] : [];
+  if (!ok) {
+    const causes = others.map((cause) => causeText(name, cause, outcome)).join(t('test.or'));
     return [
-      ...keyRows(outcome),
-      failed('test.open', outcome, baseUrl),
-      ...otherCauses('test.open', outcome),
-      ...dialectRows(outcome),
+      // What looks wrong about a key comes first: it is the likeliest cause.
+      ...warnings.map((warning) => row('times', warningText(warning))),
+      failed(name, outcome, baseUrl),
+      ...(causes === '' ? [] : [info('test.otherwise', { causes })]),
+      ...dialects,
     ];
-  return [
-    { icon: 'fa-check', text: said(t('test.open'), t('test.accepted')) },
-    { icon: 'fa-info-circle', text: t('test.app', { name: outcome.name ?? '' }) },
-    { icon: 'fa-info-circle', text: t('test.online', { number: outcome.online ?? 0 }) },
-    ...dialectRows(outcome),
-  ];
-}
-
-function serverApiRows(outcome: ApiResult, baseUrl: string): ResultRow[] {
-  if (!outcome.ok)
-    return [
-      ...keyRows(outcome),
-      failed('test.server', outcome, baseUrl),
-      ...otherCauses('test.server', outcome),
-    ];
-  return [{ icon: 'fa-check', text: said(t('test.server'), t('test.accepted')) }];
-}
-
-const untried = (name: string, hasKey: boolean): ResultRow => ({
-  icon: 'fa-minus',
-  text: said(t(name), t(hasKey ? 'test.skipped' : 'test.untried')),
-});
-
-/** Names a setting that cannot be tried. */
-function invalidRow(setting: string, error: string): ResultRow {
-  return { icon: 'fa-times', text: said(setting, error) };
-}
-
-/** The settings that were tried, as far as the result mentions them. */
-interface Tried {
-  baseUrl: string;
-  openKey: boolean;
-  serverKey: boolean;
+  }
+  const accepted = row('check', said(t(name), t('test.accepted')));
+  if (name === 'test.server') return [accepted];
+  const app = info('test.app', { name: outcome.name ?? '' });
+  return [accepted, app, info('test.online', { number: outcome.online ?? 0 }), ...dialects];
 }
 
 /** Puts the result of a test into words. The clock comes last: it may explain a refused key. */
-function resultRows(answer: TestResult, tried: Tried): ResultRow[] {
-  const { openApi, serverApi, channel } = answer;
+function resultRows({ openApi, serverApi, channel }: TestResult): ResultRow[] {
   const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
+  const [url, isSecret] = [typed('baseUrl'), typed('serverPassword') !== ''];
   return [
-    ...(openApi ? openApiRows(openApi, tried.baseUrl) : [untried('test.open', tried.openKey)]),
+    ...apiRows('test.open', openApi, url, typed('appkey') !== ''),
     ...channelRows(channel),
-    ...(serverApi
-      ? serverApiRows(serverApi, tried.baseUrl)
-      : [untried('test.server', tried.serverKey)]),
+    ...apiRows('test.server', serverApi, url, isSecret),
     ...(typeof skew === 'number' ? [clockRow(skew)] : []),
   ];
 }
@@ -148,39 +114,29 @@ type InvalidSettings = (typed: (property: string) => string) => [setting: string
 const form = new TestForm('.device-cloud-app:not(.device-cloud-cluster)');
 const typed = (property: string): string => form.typed(property);
 
-function settings(id: string): Record<string, unknown> {
-  return {
-    id,
-    service: typed('service'),
-    recording: typed('recording'),
-    speed: typed('speed'),
-    baseUrl: typed('baseUrl'),
-    appid: typed('appid'),
-    timeout: typed('timeout'),
-    timestampUnit: typed('timestampUnit'),
-    historyZone: typed('historyZone'),
-    charset: typed('charset'),
-    postParameters: typed('postParameters'),
-    signCase: typed('signCase'),
-    tls: form.chosen('tls'),
-    proxy: form.chosen('proxy'),
-    credentials: form.credentials(['appkey', 'serverKey', 'serverPassword']),
-  };
-}
+const TEXTS = [
+  ...['service', 'recording', 'speed', 'baseUrl', 'appid', 'timeout', 'timestampUnit'],
+  ...['historyZone', 'charset', 'postParameters', 'signCase'],
+];
+
+const settings = (id: string): Record<string, unknown> => ({
+  id,
+  ...Object.fromEntries(TEXTS.map((property) => [property, typed(property)])),
+  tls: form.chosen('tls'),
+  proxy: form.chosen('proxy'),
+  credentials: form.credentials(['appkey', 'serverKey', 'serverPassword']),
+});
 
 async function test(id: string, invalidSettings: InvalidSettings): Promise<ResultRow[]> {
   const sent = settings(id);
-  const invalid =
-    sent['service'] === 'simulator' || sent['service'] === 'recording'
-      ? []
-      : invalidSettings(typed);
+  const isLocal = ['simulator', 'recording'].includes(typed('service'));
+  const invalid = isLocal ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
-  if (invalid.length > 0) return invalid.map(([setting, error]) => invalidRow(setting, error));
+  if (invalid.length > 0) return invalid.map((each) => row('times', said(...each)));
   return testSettings('apps/test', sent, (body) => {
     const answer = body as TestResult;
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
-    const [openKey, serverKey] = [typed('appkey') !== '', typed('serverPassword') !== ''];
-    return resultRows(answer, { baseUrl: typed('baseUrl'), openKey, serverKey });
+    return resultRows(answer);
   });
 }
 
