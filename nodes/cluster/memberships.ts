@@ -5,7 +5,7 @@ import {
   type ClusterMember,
   type ClusterSettings,
 } from '../../src/index';
-import { createFaultLog, type FaultLog } from '../common/fault-log';
+import { FaultLog } from '../common/fault-log';
 
 /** Milliseconds that a membership outlives its last user: a deploy ends one user and begins the next. */
 const KEPT = 2000;
@@ -100,7 +100,7 @@ export class Memberships {
     // One that waits for its next user is not in use.
     if (known?.users === 0) void this.#end(key, known);
     const ready = joinCluster(settings);
-    const log = createFaultLog(warn);
+    const log = new FaultLog(warn);
     const membership: Membership = {
       ...{ settings: text, ready, log },
       ...{ client: undefined, users: 0, timer: undefined },

@@ -1,16 +1,15 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { DeviceCloudError, ClusterMember, DeviceCloudClient } from '../../src/index';
-import type { KeptCommands, NewCall } from '../../src/for-nodes';
+import type {
+  ClusterMember,
+  DeviceCloudClient,
+  DeviceCloudError,
+  KeptCommands,
+  NewCall,
+} from '../../src/for-nodes';
 import { notConfigured } from '../../src/input';
 import type { Kept } from './kept';
 import { findNode } from './settings';
-import {
-  APP_TYPE,
-  AUTO_ZONE,
-  DEFAULT_ZONE,
-  type Charset,
-  type HistoryEncoding,
-} from './shared.config';
+import { APP_TYPE, DEFAULT_ZONE, type Charset, type HistoryEncoding } from './shared.config';
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
 export type Api = 'open' | 'server';
@@ -46,8 +45,6 @@ export interface App {
   /** Removes a user; the last one stops the client. */
   leave(node: Node): void;
   readonly historyEncoding: HistoryEncoding;
-  /** Time zone of the service's times, `±HH:MM` or `auto`. */
-  readonly historyZone: string;
   /** Of text that is not UTF-8 in an upload. */
   readonly charset: Charset;
   /** Lends the client to a user that is not a node of a flow, such as an admin route. */
@@ -75,7 +72,6 @@ const NO_APP: App = {
   join: () => undefined,
   leave: () => undefined,
   historyEncoding: 'auto',
-  historyZone: AUTO_ZONE,
   charset: 'utf-8',
   borrow: () => Promise.reject(noApp()),
   client: () => {

@@ -25,7 +25,6 @@ const HOOKS = [
   [Symbol.for('jsonata.__evaluate_entry'), Symbol.for('jsonata.__evaluate_exit')],
 ] as const;
 
-/** A part of an expression, as JSONata passes it to its hooks. */
 interface Part {
   type: string;
   value: unknown;
@@ -33,7 +32,6 @@ interface Part {
   pattern?: RegExp;
 }
 
-/** The variables that an evaluation sees. */
 interface Scope {
   bind(name: string, value: unknown): void;
 }

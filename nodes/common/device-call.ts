@@ -1,16 +1,14 @@
 import type { NodeMessage } from 'node-red';
 import {
+  DeviceCloudError,
   isDeviceCloudError,
+  withOrigin,
   type Answer,
   type CallOptions,
   type DeviceCloudClient,
+  type KeptCommands,
   type PushFormat,
   type PushOptions,
-} from '../../src/index';
-import {
-  DeviceCloudError,
-  withOrigin,
-  type KeptCommands,
   type WaitingSelection,
 } from '../../src/for-nodes';
 import {
@@ -164,15 +162,23 @@ function optionsOf(
 /** Keeps a call whose commands may wait. @param atOnce of a call to several devices */
 function keep(
   { keeper, node, msg, onKept, client }: AnyCall,
-  planned: Plan,
+  { call, args, argsOf, options }: Plan,
   chipids: readonly string[],
   atOnce?: number,
 ): KeptCommands | undefined {
-  const { call, args, argsOf, options } = planned;
   if (options?.when === undefined || !keeper) return undefined;
+  const ownArguments = (chipid: string): [string, readonly unknown[]][] => {
+    try {
+      const own = argsOf?.(chipid, client) ?? args;
+      return own.every((each, index) => each === args[index]) ? [] : [[chipid, own]];
+    } catch {
+      // Its command has failed, and does not wait.
+      return [];
+    }
+  };
   const what = (): SavedCall => ({
     plan: { call, args, options },
-    ...(argsOf && { own: ownArguments(planned, chipids, client) }),
+    ...(argsOf && { own: Object.fromEntries(chipids.flatMap(ownArguments)) }),
     ...(atOnce !== undefined && { atOnce }),
     msg: encodeMessage(msg),
   });
@@ -180,24 +186,6 @@ function keep(
   onKept(kept);
   return kept;
 }
-
-/** The arguments of the devices that do not have the plan's, such as the number of a pin that has a name. */
-const ownArguments = (
-  plan: Plan,
-  chipids: readonly string[],
-  client: DeviceCloudClient,
-): NonNullable<SavedCall['own']> =>
-  Object.fromEntries(
-    chipids.flatMap((chipid) => {
-      try {
-        const own = argumentsOf(plan, [chipid], client);
-        return own.every((each, index) => each === plan.args[index]) ? [] : [[chipid, own]];
-      } catch {
-        // Its command has failed, and does not wait.
-        return [];
-      }
-    }),
-  );
 
 const NO_BOOK =
   'The application has no device book, so it has no groups: name a CSV file in its configuration.';
@@ -288,9 +276,8 @@ async function callService(call: AnyCall, plan: Plan): Promise<Outcome> {
 /** What is kept of a call whose commands wait, beside their devices. */
 interface SavedCall {
   plan: Pick<Plan, 'call' | 'args' | 'options'>;
-  /** The arguments of devices that have their own, by chip number. */
+  /** The arguments of devices that do not have the plan's, such as the number of a pin that has a name, by chip number. */
   own?: Readonly<Record<string, readonly unknown[]>>;
-  /** Of a call to several devices. */
   atOnce?: number;
   msg: Record<string, unknown>;
 }
@@ -353,10 +340,7 @@ async function callOne(
 ): Promise<Outcome> {
   const { client, msg } = call;
   const end = endOf(call, plan, kept, chipid);
-  if (end) {
-    const set = addName(end.uncertain ? { uncertain: true } : {}, client, chipid, msg);
-    return { set, always: true, error: end };
-  }
+  if (end) return failedAbout(call, chipid, end, end.uncertain ? { uncertain: true } : {});
   try {
     const answer = await makeCall(call, plan, [chipid], optionsOf(call, plan, kept));
     const fields = plan.fields ?? answerFields;
@@ -370,13 +354,7 @@ async function callOne(
 }
 
 /** A command that was cancelled while its node closed ends with `CANCELLED`. */
-const cancelledOr = (
-  error: unknown,
-  call: AnyCall,
-  plan: Plan,
-  kept: KeptCommands | undefined,
-  chipid: string,
-): unknown =>
+const cancelledOr = (error: unknown, ...[call, plan, kept, chipid]: Parameters<typeof endOf>) =>
   kept?.marks.get(chipid) === 'cancelled' && !isDeviceCloudError(error, 'CANCELLED')
     ? endOf(call, plan, kept, chipid)
     : error;
@@ -396,8 +374,13 @@ export async function aboutDevice(
 }
 
 /** A call about a device has failed: the message gets the device's name all the same. */
-const failedAbout = ({ client, msg }: AnyCall, chipid: string, error: unknown): Outcome => ({
-  set: addName({}, client, chipid, msg),
+const failedAbout = (
+  { client, msg }: AnyCall,
+  chipid: string,
+  error: unknown,
+  fields: CallFields = {},
+): Outcome => ({
+  set: addName(fields, client, chipid, msg),
   always: true,
   error: asError(error),
 });
@@ -470,16 +453,25 @@ async function callMany(
   kept: KeptCommands | undefined,
 ): Promise<Outcome> {
   const fields = plan.fields ?? answerFields;
-  const make = async (chipid: string, options: CallOptions): Promise<Result> => {
-    const answer = await makeCall(call, plan, [chipid], options);
-    const { payload, statusCode, warning } = fields(answer, chipid, call.client);
-    const result = withStatus({ chipid, ok: true, payload }, statusCode);
-    return warning === undefined ? result : { ...result, warning };
+  /** Makes one of the calls, unless it has ended before; what comes of it is kept until the message ends. */
+  const one = async (chipid: string, options: CallOptions): Promise<Result> => {
+    const mark = kept?.marks.get(chipid);
+    if (isObject(mark)) return mark['ended'] as Result;
+    try {
+      const end = endOf(call, plan, kept, chipid);
+      if (end) throw end;
+      const answer = await makeCall(call, plan, [chipid], options);
+      const { payload, statusCode, warning } = fields(answer, chipid, call.client);
+      const result = withStatus({ chipid, ok: true, payload }, statusCode);
+      if (warning !== undefined) result.warning = warning;
+      kept?.end(chipid, result);
+      return result;
+    } catch (thrown) {
+      const error = cancelledOr(thrown, call, plan, kept, chipid);
+      if (!kept?.isDetached || !kept.waits(chipid)) kept?.end(chipid, failed(chipid, error));
+      throw error;
+    }
   };
-  const one = kept
-    ? (chipid: string, options: CallOptions) =>
-        callKept(call, plan, kept, chipid, () => make(chipid, options))
-    : make;
   const settled = await call.client.callEach(chipids, one, {
     ...optionsOf(call, plan, kept),
     atOnce,
@@ -507,29 +499,5 @@ async function callMany(
   return { set, always: true, error: asError(errors[0]) };
 }
 
-/** Makes one of several calls, unless it has ended before; what comes of it is kept until the message ends. */
-async function callKept(
-  call: AnyCall,
-  plan: Plan,
-  kept: KeptCommands,
-  chipid: string,
-  make: () => Promise<Result>,
-): Promise<Result> {
-  const mark = kept.marks.get(chipid);
-  if (isObject(mark)) return mark['ended'] as Result;
-  const end = endOf(call, plan, kept, chipid);
-  try {
-    if (end) throw end;
-    const result = await make();
-    kept.end(chipid, result);
-    return result;
-  } catch (thrown) {
-    const error = cancelledOr(thrown, call, plan, kept, chipid);
-    if (!kept.isDetached || !kept.waits(chipid)) kept.end(chipid, failed(chipid, error));
-    throw error;
-  }
-}
-
-/** The error of a result. */
 const errorOf = ({ error, statusCode, uncertain }: Result): unknown =>
   Object.assign(new Error(error?.message), { code: error?.code, statusCode, uncertain });

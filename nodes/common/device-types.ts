@@ -12,7 +12,6 @@ import { TYPE_TYPE } from './shared.config';
 export interface DeviceType {
   /** By which errors call it. */
   readonly name: string;
-  /** Why it cannot be used. */
   readonly problem?: DeviceCloudError | undefined;
   /** Undefined: uploads are decoded as the node says. */
   readonly decode?: UploadDecoder | undefined;
@@ -40,28 +39,24 @@ interface Deployed {
 
 /** By the node's id. Of the process, as Node-RED is: the book names types of any flow. */
 const deployed = new Map<string, Deployed>();
-let byName: Map<string, DeviceType> | undefined;
+/** The types that were looked for, by their names, until any type changes. */
+const byName = new Map<string, DeviceType | undefined>();
 
-/** All types by their names, worked out again once one has changed. */
-function typesByName(): Map<string, DeviceType> {
-  if (byName) return byName;
-  byName = new Map();
-  // A running type comes before a type that a deploy is about to replace.
-  const all = [...deployed.values()].sort((a, b) => Number(b.isRunning) - Number(a.isRunning));
-  const running = new Set<string>();
-  for (const { type, isRunning } of all) {
-    const { name } = type;
-    if (name === '') continue;
-    const isTwice = isRunning && running.has(name);
-    if (isTwice) byName.set(name, unusable(name, `Two types are called ${show(name)}.`));
-    else if (!byName.has(name)) byName.set(name, type);
-    if (isRunning) running.add(name);
-  }
-  return byName;
-}
+const allCalled = (name: string): Deployed[] =>
+  name === '' ? [] : [...deployed.values()].filter(({ type }) => type.name === name);
 
 /** The type that the book means by a name; undefined if no type of that name is deployed. */
-export const typeCalled = (name: string): DeviceType | undefined => typesByName().get(name);
+export function typeCalled(name: string): DeviceType | undefined {
+  if (byName.has(name)) return byName.get(name);
+  const all = allCalled(name);
+  const running = all.filter(({ isRunning }) => isRunning);
+  const isTwice = running.length > 1;
+  // A running type comes before a type that a deploy is about to replace.
+  const [first] = running.length > 0 ? running : all;
+  const type = isTwice ? unusable(name, `Two types are called ${show(name)}.`) : first?.type;
+  byName.set(name, type);
+  return type;
+}
 
 /**
  * Makes a type known by its name until its node closes. A deploy that replaces the node leaves no moment without it.
@@ -70,20 +65,17 @@ export const typeCalled = (name: string): DeviceType | undefined => typesByName(
 export function deployType(RED: NodeAPI, node: TypeNode): boolean {
   const { deviceType: type, id } = node;
   const entry = { type, isRunning: true };
-  const isNameTaken = [...deployed].some(
-    ([other, { type: its, isRunning }]) =>
-      other !== id && isRunning && its.name === type.name && type.name !== '',
-  );
   deployed.set(id, entry);
-  byName = undefined;
+  byName.clear();
+  const isNameTaken = allCalled(type.name).filter(({ isRunning }) => isRunning).length > 1;
   const remove = (): void => {
     if (deployed.get(id) !== entry) return;
     deployed.delete(id);
-    byName = undefined;
+    byName.clear();
   };
   node.on('close', (isRemoved: boolean, done: () => void) => {
     entry.isRunning = false;
-    byName = undefined;
+    byName.clear();
     if (isRemoved) remove();
     else RED.events.once('flows:started', remove);
     done();
@@ -116,7 +108,6 @@ export class DeviceTypes {
     if (this.problem) warn(this.problem.message);
   }
 
-  /** Why the type that the node names cannot be used. */
   get problem(): DeviceCloudError | undefined {
     return this.#own?.problem;
   }

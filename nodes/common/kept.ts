@@ -161,23 +161,20 @@ function isContextInMemory({ settings }: NodeAPI): boolean {
  * store, a remote one too.
  */
 export function contextKept(RED: NodeAPI, node: Node, key: string): Kept {
-  const write = (value: unknown): Promise<void> =>
-    new Promise((resolve, reject) => {
-      node.context().set(key, value, (error?: Error | null) => {
+  const call = (method: (done: (error?: Error | null, stored?: unknown) => void) => void) =>
+    new Promise<unknown>((resolve, reject) => {
+      method((error, stored) => {
         if (error) reject(error);
-        else resolve();
+        else resolve(stored);
       });
     });
-  const value: KeptValue = {
-    write,
-    remove: () => write(undefined),
-    read: () =>
-      new Promise((resolve, reject) => {
-        node.context().get(key, (error: Error | null, stored: unknown) => {
-          if (error) reject(error);
-          else resolve(stored);
-        });
-      }),
+  const write = async (value: unknown): Promise<void> => {
+    await call((done) => node.context().set(key, value, done));
   };
+  const read = (): Promise<unknown> =>
+    call((done) => {
+      node.context().get(key, done);
+    });
+  const value: KeptValue = { write, remove: () => write(undefined), read };
   return new Kept(RED, node, value, () => (isContextInMemory(RED) ? IN_MEMORY : undefined));
 }

@@ -106,7 +106,6 @@ export const storedCredentials = <C extends object>(
   return (stored as C | undefined) ?? {};
 };
 
-/** A core `tls-config` node. */
 interface TlsNode extends Node {
   addTLSOptions(options: TlsSettings): TlsSettings;
 }

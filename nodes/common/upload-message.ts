@@ -11,7 +11,6 @@ import { JsonLimitError, show } from '../../src/input';
 import type { DeviceType } from './device-types';
 import { deviceText } from './errors';
 
-/** How a body becomes a payload. */
 interface Decoding {
   readonly datatype: Datatype;
   /** Of text that is not UTF-8. */
@@ -30,11 +29,7 @@ export function decodeBody(
   { datatype, charset, type }: Decoding,
 ): DecodedBody | Promise<DecodedBody> {
   if (type?.problem) return { problem: type.problem.message.replace(/^[A-Z_]+: /, '') };
-  return type?.decode ? type.decode(bytes, charset) : decodeAs(bytes, datatype, charset);
-}
-
-/** The same without a type. */
-export function decodeAs(bytes: Buffer, datatype: Datatype, charset: Charset): DecodedBody {
+  if (type?.decode) return type.decode(bytes, charset);
   try {
     return { value: decodeUpload(bytes, datatype, charset) };
   } catch (error) {

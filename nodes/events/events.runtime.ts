@@ -12,7 +12,7 @@ import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { asError, messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
-import { createFaultLog, UnusableRecords } from '../common/fault-log';
+import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { readListEntry } from '../common/settings';
 import { withDefaults } from '../common/shared.config';
@@ -62,8 +62,8 @@ function eventMessage(what: FleetEvent, client: DeviceCloudClient | undefined): 
   const { event, appid, chipid, online, name, since, lastUpload, reason, count } = what;
   const payload = {
     ...{ online, name, since, lastUpload },
-    ...(reason === undefined ? {} : { reason }),
-    ...(count === undefined ? {} : { count }),
+    ...(reason !== undefined && { reason }),
+    ...(count !== undefined && { count }),
   };
   const message: NodeMessage = { topic: chipid ?? appid, payload };
   if (chipid !== undefined) addRow(message, client, chipid);
@@ -89,11 +89,10 @@ function countsStatus({ devices, online }: ReturnType<FleetWatch['counts']>): No
   return online > 0 ? { ...STATUS.connected, text } : { fill: 'grey', shape: 'ring', text };
 }
 
-/** The life of an events node: it starts once its application does, and watches until it closes. */
 class EventsLife implements WatchListener {
   readonly #app: App;
   readonly #status: StatusLine;
-  readonly #log = createFaultLog((line) => this.node.warn(line));
+  readonly #log = new FaultLog((line) => this.node.warn(line));
   readonly #unusable = new UnusableRecords(this.#log);
   #kept: Kept | undefined;
   readonly #snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
@@ -102,7 +101,6 @@ class EventsLife implements WatchListener {
   #leaveGroup: (() => void) | undefined;
   #leaveCluster: (() => void) | undefined;
   readonly #closing = new AbortController();
-  /** Whether the list was read the last time. */
   #isRead = false;
   /** The state to keep, once the watch has ended. */
   #lastState: object | undefined;

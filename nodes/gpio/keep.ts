@@ -74,14 +74,12 @@ export function readWish(
   return { pin, level: isLow ? (level === 0 ? 1 : 0) : level };
 }
 
-/** The fields of a message about a pin. */
 function fieldsOf({ chipid, ...payload }: KeptPin, client: DeviceCloudClient, msg: NodeMessage) {
   return addName({ payload, chipid }, client, chipid, msg);
 }
 
 /** The pins that a gpio node keeps, from its start to its end: over a restart, too. */
 export class KeptByNode {
-  readonly #context: Context;
   readonly #keeper: PinKeeper;
   readonly #closing = new AbortController();
   /** Resolves once what was kept is there, or cannot be read for now: a deploy would forget a wish that came before. */
@@ -96,8 +94,7 @@ export class KeptByNode {
   /** What to save, once the node has closed. */
   #last: object | undefined;
 
-  constructor(context: Context) {
-    this.#context = context;
+  constructor(private readonly context: Context) {
     const { config, node } = context;
     this.#keeper = {
       id: node.id,
@@ -120,14 +117,8 @@ export class KeptByNode {
   }
 
   /** Takes a wish: each of several devices has a message of its own. */
-  async wish({
-    client,
-    config,
-    inputs,
-    msg,
-    RED,
-    types,
-  }: ActionCall<GpioConfig, string>): Promise<Outcome> {
+  async wish(call: ActionCall<GpioConfig, string>): Promise<Outcome> {
+    const { client, config, inputs, msg, RED, types } = call;
     await this.#reading;
     this.#throwIfClosed(config, inputs);
     // It may be missing, if what was kept cannot be read.
@@ -159,7 +150,6 @@ export class KeptByNode {
     if (this.#closing.signal.aborted) throw closed(deviceIn(config, chipid));
   }
 
-  /** The devices whose pin this node keeps. */
   #keptLike(client: DeviceCloudClient, wishOf: (chipid: string) => Wish): string[] {
     return client.pins
       .saved(this.#keeper)
@@ -196,7 +186,7 @@ export class KeptByNode {
     this.#last = this.#snapshot();
     const all = this.#client?.pins.saved(this.#keeper).length ?? 0;
     if (removed && all > 0)
-      this.#context.node.warn(
+      this.context.node.warn(
         `The node was removed: ${all === 1 ? 'its pin is' : `its ${all} pins are`} kept no more.`,
       );
     if (removed) this.#client?.pins.end(this.#keeper);
@@ -205,7 +195,7 @@ export class KeptByNode {
 
   /** Continues with what was kept. Never rejects. */
   async #start(): Promise<void> {
-    const { app, node } = this.#context;
+    const { app, node } = this.context;
     const { signal } = this.#closing;
     const isOver = (): boolean => signal.aborted;
     const failed = (error: unknown): void => {
@@ -215,19 +205,14 @@ export class KeptByNode {
     while (!isOver()) {
       try {
         const client = await app.client('open');
-        if (client.cluster) {
-          if (isOver()) return;
-          this.#client = client;
-          client.pins.restore(this.#keeper, undefined);
-          this.#changed();
-          return;
-        }
-        const kept = await app.kept(node, KEPT);
-        const saved = await kept.readSurely(failed, signal);
+        // A cluster keeps them itself.
+        const kept = client.cluster ? undefined : await app.kept(node, KEPT);
+        const saved = await kept?.readSurely(failed, signal);
         if (isOver()) return;
-        kept.onProblem(() => this.#changed());
+        kept?.onProblem(() => this.#changed());
         this.#client = client;
-        client.pins.restore(this.#keeper, this.#stillMeant(isObject(saved) ? saved['pins'] : []));
+        const pins = isObject(saved) ? saved['pins'] : [];
+        client.pins.restore(this.#keeper, kept && this.#stillMeant(pins));
         this.#kept = kept;
         this.#changed();
         return;
@@ -242,19 +227,17 @@ export class KeptByNode {
 
   /** Leaves out pins that the node has kept while it was set to another device or pin: nothing else would end them. */
   #stillMeant(saved: unknown): unknown[] {
-    const { config, node } = this.#context;
+    const { config, node } = this.context;
     const isNumber = (type: string, text: string): boolean =>
       (type === 'num' || type === 'str') && /^\d{1,20}$/.test(text);
     const all = Array.isArray(saved) ? (saved as unknown[]) : [];
-    const device = isNumber(config.chipidType, config.chipid)
-      ? parseChipid(config.chipid)
-      : undefined;
-    const pin = isNumber(config.pinType, config.pin) ? Number(config.pin) : undefined;
+    const { chipid, chipidType, pin, pinType } = config;
+    const set = {
+      ...(isNumber(chipidType, chipid) && { chipid: parseChipid(chipid) }),
+      ...(isNumber(pinType, pin) && { pin: Number(pin) }),
+    };
     const meant = all.filter(
-      (each) =>
-        !isObject(each) ||
-        ((device === undefined || each['chipid'] === device) &&
-          (pin === undefined || each['pin'] === pin)),
+      (each) => !isObject(each) || Object.entries(set).every(([key, is]) => each[key] === is),
     );
     const ended = all.length - meant.length;
     if (ended > 0)
@@ -270,7 +253,7 @@ export class KeptByNode {
   #changed(): void {
     if (this.#closing.signal.aborted || !(this.#kept ?? this.#client?.cluster)) return;
     this.#kept?.write(this.#snapshot);
-    this.#context.showIdle(() => this.#status());
+    this.context.showIdle(() => this.#status());
   }
 
   #status(): NodeStatus {
@@ -289,7 +272,7 @@ export class KeptByNode {
           ? ['pending', 'pending-short', 'kept']
           : ['kept'];
     const texts = keys.map((key) =>
-      this.#context.RED._(`status.pins-${key}`, { all, kept, pending, differs }),
+      this.context.RED._(`status.pins-${key}`, { all, kept, pending, differs }),
     );
     const text = texts.find(({ length }) => length < LONGEST_STATUS) ?? `${kept}/${all}`;
     if (differs > 0) return { fill: 'red', shape: 'ring', text };

@@ -43,7 +43,6 @@ const HISTORY_UNCLEAR: NodeStatus = {
   text: 'status.history-unclear',
 };
 
-/** What is counted of the channels of a listener. */
 interface Counts {
   total: number;
   connected: number;

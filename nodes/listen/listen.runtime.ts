@@ -11,7 +11,7 @@ import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes, type DeviceType } from '../common/device-types';
 import { asError, messageOf } from '../common/errors';
-import { createFaultLog, UnusableRecords } from '../common/fault-log';
+import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { readListEntry } from '../common/settings';
 import { MAX_SECONDS, withDefaults } from '../common/shared.config';
@@ -57,11 +57,10 @@ const MINUTE = 60_000;
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
 
-/** The life of a listener: it starts once its application does, and listens until it closes. */
 class ListenLife implements DevicesListener {
   readonly #app: App;
   readonly #status: StatusLine;
-  readonly #log = createFaultLog((line) => this.node.warn(line));
+  readonly #log = new FaultLog((line) => this.node.warn(line));
   /** Keeps up the age of the last upload, which only a listener to one device shows. */
   readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
   #showsAge = false;
@@ -217,7 +216,6 @@ class ListenLife implements DevicesListener {
     return Positions.read(kept, failed, this.#closing.signal);
   }
 
-  /** Subscribes to the channels of the devices that the properties name. */
   #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
     const { devices: mode, chipids } = this.config;
     const devices = new ListenedDevices(client, this, recover, shard);
@@ -313,9 +311,6 @@ export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
     });
   }
   node.on('close', (_removed: boolean, done: () => void) => {
-    life.close().then(
-      () => done(),
-      () => done(),
-    );
+    void Promise.allSettled([life.close()]).then(() => done());
   });
 };

@@ -92,7 +92,6 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   }
 }
 
-/** A device whose position is kept. */
 class KeptDevice extends ListenedDevice {
   constructor(
     chipid: string,

@@ -11,7 +11,7 @@ import { findApp, type App } from '../common/app';
 import { addRow, nameOf } from '../common/device-call';
 import { DeviceTypes } from '../common/device-types';
 import { messageOf, noQueue } from '../common/errors';
-import { createFaultLog } from '../common/fault-log';
+import { FaultLog } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { choiceOf } from '../common/settings';
 import { withDefaults } from '../common/shared.config';
@@ -29,7 +29,7 @@ class WorkLife {
   readonly #app: App;
   readonly #status: StatusLine;
   readonly #types: DeviceTypes;
-  readonly #log = createFaultLog((line) => this.#node.warn(line));
+  readonly #log = new FaultLog((line) => this.#node.warn(line));
   #client: DeviceCloudClient | undefined;
   #datatype: Datatype = 'auto-detect';
   #waitsForAck = false;

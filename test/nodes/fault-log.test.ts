@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createFaultLog, type FaultLog } from '../../nodes/common/fault-log';
+import { FaultLog } from '../../nodes/common/fault-log';
 import { tick, useClock } from '../support/clock';
 
 describe('the log of faults', () => {
@@ -8,7 +8,7 @@ describe('the log of faults', () => {
   useClock();
   beforeEach(() => {
     lines = [];
-    log = createFaultLog((line) => lines.push(line));
+    log = new FaultLog((line) => lines.push(line));
   });
   afterEach(() => log.close());
 
