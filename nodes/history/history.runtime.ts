@@ -27,7 +27,6 @@ type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
 type Operation = HistoryConfig['operation'];
 
-/** The name of what a node keeps over a restart. */
 const KEPT = 'positions';
 
 const DATATYPES = ['raw', 'auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
@@ -57,7 +56,6 @@ function encodingOf(
   return form === 'base64' ? form : 'text';
 }
 
-/** Reads, decodes and returns the records to emit: of one device, or of all between two days. */
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
   const { app, client, config, msg, node, RED, signal, types } = call;
   const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);

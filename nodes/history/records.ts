@@ -8,13 +8,7 @@ import {
 } from '../../src/for-nodes';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import type { DeviceType } from '../common/device-types';
-import {
-  decodeAs,
-  decodeBody,
-  isTyped,
-  typeFields,
-  undecodable as untyped,
-} from '../common/upload-message';
+import { decodeBody, isTyped, typeFields, undecodable as untyped } from '../common/upload-message';
 import { hexadecimalBytes } from './hexadecimal';
 import type { HistoryConfig } from './history.config';
 
@@ -67,37 +61,8 @@ function bytesOfRecord(record: HistoryRecord, form: BodyForm): Buffer {
   throw undecodable(record, 'not Base64');
 }
 
-/** Decodes the body of a record by the type of its device. One that cannot be decoded has its bytes, and says why. */
-async function decodeByType(
-  record: HistoryRecord,
-  form: BodyForm,
-  type: DeviceType,
-): Promise<DecodedRecord> {
-  const raw = bytesOfRecord(record, form);
-  const { charset } = form;
-  const decoded = await decodeBody(raw, { datatype: 'auto-detect', charset, type });
-  const fields = typeFields(type, raw);
-  if ('value' in decoded) return { ...record, ...fields, body: decoded.value };
-  const error = untyped(`The body of the history record${named(record)}`, decoded.problem, type);
-  return { ...record, ...fields, body: raw, error };
-}
-
-/** Decodes the body of a record. @throws DeviceCloudError `INVALID_RESPONSE` that names the record */
-function decodePlain(
-  record: HistoryRecord,
-  form: BodyForm,
-  datatype: HistoryConfig['datatype'],
-  type: DeviceType | undefined,
-): DecodedRecord {
-  if (datatype === 'raw') return record;
-  const raw = bytesOfRecord(record, form);
-  const decoded = decodeAs(raw, datatype, form.charset);
-  if ('problem' in decoded) throw undecodable(record, decoded.problem);
-  return { ...record, ...typeFields(type, raw), body: decoded.value };
-}
-
 /**
- * Decodes the bodies of records.
+ * Decodes the bodies of records. One of a device with a type that cannot be decoded has its bytes, and says why.
  * @param typeOf the type of a record's device, which comes before the datatype
  * @throws DeviceCloudError `INVALID_RESPONSE` that names a record that cannot be decoded as the datatype
  */
@@ -110,10 +75,20 @@ export async function decodeRecords(
   const decoded: DecodedRecord[] = [];
   for (const record of records) {
     const type = typeOf(record);
-    const found = isTyped(type)
-      ? await decodeByType(record, form, type)
-      : decodePlain(record, form, datatype, type);
-    decoded.push(found);
+    if (datatype === 'raw' && !isTyped(type)) {
+      decoded.push(record);
+      continue;
+    }
+    const raw = bytesOfRecord(record, form);
+    const as = datatype === 'raw' ? 'auto-detect' : datatype;
+    const decoding = decodeBody(raw, { datatype: as, charset: form.charset, type });
+    const found = decoding instanceof Promise ? await decoding : decoding;
+    const fields = { ...record, ...typeFields(type, raw) };
+    if ('value' in found) decoded.push({ ...fields, body: found.value });
+    else if (isTyped(type)) {
+      const what = `The body of the history record${named(record)}`;
+      decoded.push({ ...fields, body: raw, error: untyped(what, found.problem, type) });
+    } else throw undecodable(record, found.problem);
   }
   return decoded;
 }
@@ -140,7 +115,6 @@ function serviceTime(text: unknown, zone: string): number | undefined {
 interface SplitOptions {
   zone: string;
   nameOf: (chipid: string) => string | undefined;
-  /** The row of the book. */
   rowOf: (chipid: string) => object | undefined;
   fields: Readonly<Record<string, unknown>>;
 }
@@ -157,12 +131,6 @@ function deviceFields(
   const device = msg['device'] === undefined ? rowOf(chipid) : undefined;
   return { chipid, ...(name === undefined ? {} : { name }), ...(device && { device }) };
 }
-
-/** What the type of a device adds. */
-const typedFields = ({ raw, units }: Partial<DecodedRecord> = {}): object => ({
-  ...(raw && { raw }),
-  ...(units && { units }),
-});
 
 /**
  * Makes one message per record, as core's split does for an array, so that join can put them together.
@@ -183,15 +151,19 @@ export function splitRecords(
   const count = records.length;
   // As split does, so that the sequence the message itself belongs to can be joined later.
   const outer = msg['parts'] === undefined ? {} : { parts: msg['parts'] };
-  return records.map((record, index) => ({
-    ...RED.util.cloneMessage(msg),
-    ...deviceFields(record, msg, { nameOf, rowOf }),
-    ...fields,
-    ...typedFields(decoded[index]),
-    payload: decoded[index]?.body,
-    // Even if undefined: a timestamp that the message came with is not the record's.
-    timestamp: serviceTime(record.create_time, zone),
-    record,
-    parts: { ...outer, id, type: 'array', len: 1, index, count },
-  }));
+  return records.map((record, index) => {
+    const { body: payload, raw, units } = decoded[index] ?? {};
+    return {
+      ...RED.util.cloneMessage(msg),
+      ...deviceFields(record, msg, { nameOf, rowOf }),
+      ...fields,
+      ...(raw && { raw }),
+      ...(units && { units }),
+      payload,
+      // Even if undefined: a timestamp that the message came with is not the record's.
+      timestamp: serviceTime(record.create_time, zone),
+      record,
+      parts: { ...outer, id, type: 'array', len: 1, index, count },
+    };
+  });
 }

@@ -108,12 +108,10 @@ async function entryOf(
   return entry;
 }
 
-/** The latest uploads of all devices, or of a group, by chip number. */
 async function latestOfAll(call: LatestCall): Promise<Outcome> {
   const { client, config, inputs, signal } = call;
-  const group = isGroup(config)
-    ? new Set(devicesOf(client, config, inputs.chipid) as string[])
-    : undefined;
+  const ofGroup = isGroup(config) && (devicesOf(client, config, inputs.chipid) as string[]);
+  const group = ofGroup ? new Set(ofGroup) : undefined;
   const datatype = parseDatatype(config.datatype);
   const payload: LatestEntry[] = [];
   let bytes = 0;
@@ -141,16 +139,6 @@ const nothingKnown = (device: string, readHistory: boolean): DeviceCloudError =>
           'Listen to it, or let this node read its history.',
   );
 
-/** What is known already, or what the history has, if the node may read it. */
-async function find(
-  { client, config }: LatestCall,
-  chipid: string,
-): Promise<LatestUpload | undefined> {
-  const known = await client.fleet.findLatest(chipid);
-  if (known || config.missing !== 'history') return known;
-  return client.fleet.readLatest(chipid);
-}
-
 /** Fields of an upload, or of none, and the error if it cannot be decoded: then its bytes are the payload. */
 async function uploadFields(
   latest: LatestUpload | undefined,
@@ -172,19 +160,20 @@ async function uploadFields(
   return { fields, error: undecodable(what, decoded.problem, type, ANOTHER_OUTPUT) };
 }
 
-/** The latest upload of the device that a message names. */
 const latestOfOne = (call: LatestCall): Promise<Outcome> =>
   aboutDevice(call, call.inputs.chipid, async (chipid) => {
     const { client, config, types, msg } = call;
+    const { fleet } = client;
+    const { missing } = config;
     parseDatatype(config.datatype);
     const type = types.of(client, chipid);
     const device = deviceText(nameOf(client, chipid), chipid);
-    const latest = await find(call, chipid);
-    if (!latest && config.missing !== 'null')
-      throw nothingKnown(device, config.missing === 'history');
+    const known = await fleet.findLatest(chipid);
+    const latest = known ?? (missing === 'history' ? await fleet.readLatest(chipid) : undefined);
+    if (!latest && missing !== 'null') throw nothingKnown(device, missing === 'history');
     const { fields, error } = await uploadFields(latest, call, device, type);
     if (error && !isTyped(type)) throw error;
-    const online = client.fleet.device(chipid)?.online ?? null;
+    const online = fleet.device(chipid)?.online ?? null;
     const found = { ...fields, chipid, ...(online !== null && { online }) };
     const set = addName(found, client, chipid, msg);
     // Another node may have put them on the message about another upload, perhaps of another device.
