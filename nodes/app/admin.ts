@@ -1,13 +1,18 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import {
+  DeviceCloudError,
+  readSelection,
+  type DeviceCloudClient,
+  type WaitingSelection,
+} from '../../src/for-nodes';
 import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
 import { auditedRoute, bodyOf, mayReadFlows, mayWriteFlows, readingRoute } from '../common/admin';
 import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
 import type { TriedUpload } from '../type/type.config';
-import type { Handler, Handlers } from '../common/register';
+import type { Handler } from '../common/register';
 import { fleetAnswer, listText, readRevision, toChoices, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
@@ -25,7 +30,6 @@ import { explainRoute } from './explain';
 import { downloadRoute, recordingsRoute, recordRoute } from './recording-routes';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
-import { cancelRoute, waitingRoute } from './waiting-routes';
 import { readTestRequest } from './test-settings';
 
 /** Milliseconds the editor waits for a list or a test. */
@@ -54,13 +58,12 @@ function withKnown(RED: NodeAPI, id: string, online: readonly DeviceChoice[]): D
   const fleet = findAppNode(RED, id)?.fleet();
   if (!fleet) return [...online];
   const listed = new Set(online.map(({ chipid }) => chipid));
-  const others: DeviceChoice[] = [];
+  const all = [...online];
   for (const { chipid, name } of fleet.streamChanges(0).devices) {
-    if (others.length >= MOST_OTHERS) break;
+    if (all.length >= online.length + MOST_OTHERS) break;
     if (!listed.has(chipid))
-      others.push({ chipid, name, latest: '', age: null, vertype: 0, offline: true });
+      all.push({ chipid, name, latest: '', age: null, vertype: 0, offline: true });
   }
-  const all = [...online, ...others];
   const { book } = fleet;
   return book ? all.map((each) => ({ ...each, groups: [...book.groupsOf(each.chipid)] })) : all;
 }
@@ -91,22 +94,19 @@ async function readableProblem(
 async function readableResult(
   RED: NodeAPI,
   id: string | undefined,
-  result: TestResult,
+  { openApi, serverApi, ...others }: TestResult,
   maySeeVariables: () => Promise<boolean>,
 ): Promise<TestResult> {
   const hide = await addressHider(RED, id, maySeeVariables);
   const readable = (found: ApiResult | null): ApiResult | null => {
     if (found?.message === undefined) return found;
-    const { explanation } = found;
-    const shown = explanation && {
-      ...explanation,
-      curl: hide(explanation.curl),
-      powershell: hide(explanation.powershell),
-    };
-    return { ...found, message: hide(found.message), ...(shown ? { explanation: shown } : {}) };
+    const { message, explanation } = found;
+    if (!explanation) return { ...found, message: hide(message) };
+    const { curl, powershell } = explanation;
+    const shown = { ...explanation, curl: hide(curl), powershell: hide(powershell) };
+    return { ...found, message: hide(message), explanation: shown };
   };
-  const { openApi, serverApi } = result;
-  return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
+  return { ...others, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
 
 /** Sends JSON in pieces. It rejects if whoever has asked leaves before the end. */
@@ -115,47 +115,40 @@ function sendJson(response: Parameters<Handler>[1], pieces: AsyncGenerator<strin
   return pipeline(Readable.from(pieces), response);
 }
 
-/** Lists the online devices of an application. */
 function devicesRoute(RED: NodeAPI): Handler {
   const devicesOf = deviceReader(RED);
-  return (request, response) => {
+  return readingRoute(async (request, response) => {
     const id = String(request.params['id']);
+    const fleet = findAppNode(RED, id)?.fleet();
     if ('names' in request.query) {
       // For the labels of nodes: the known names, without a call to the service.
-      const known = findAppNode(RED, id)?.fleet()?.streamChanges(0).devices ?? [];
-      const names = listText(known, ({ chipid, name }) => ({ chipid, name }));
-      sendJson(response, names).catch(() => undefined);
-      return;
-    }
-    if ('groups' in request.query) {
-      response.json(findAppNode(RED, id)?.fleet()?.book?.groups() ?? []);
-      return;
-    }
-    devicesOf(id)
-      .then(
-        (devices) => {
-          // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
-          if ('ages' in request.query) response.json(withKnown(RED, id, devices));
-          else response.json(devices.map(({ age: _age, ...device }) => device));
-        },
-        async (error: unknown) => {
-          const may = (): Promise<boolean> => mayWriteFlows(RED, request);
-          response.status(502).json({ error: await readableProblem(RED, id, error, may) });
-        },
-      )
-      .catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
-  };
+      const known = fleet?.streamChanges(0).devices ?? [];
+      await sendJson(
+        response,
+        listText(known, ({ chipid, name }) => ({ chipid, name })),
+      );
+    } else if ('groups' in request.query) response.json(fleet?.book?.groups() ?? []);
+    else
+      try {
+        const devices = await devicesOf(id);
+        // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
+        if ('ages' in request.query) response.json(withKnown(RED, id, devices));
+        else response.json(devices.map(({ age: _age, ...device }) => device));
+      } catch (error) {
+        const may = (): Promise<boolean> => mayWriteFlows(RED, request);
+        response.status(502).json({ error: await readableProblem(RED, id, error, may) });
+      }
+  });
 }
 
-/** Tries unsaved settings. */
 const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
   auditedRoute(RED, {
     event: 'apps.test',
     read: readTestRequest,
     audited: ({ id }) => ({ id }),
     async answer(settings, mayWrite) {
-      const deps = { simulator, mayWriteFlows: mayWrite, timeout: TIMEOUT };
-      return readableResult(RED, settings.id, await testApp(RED, settings, deps), mayWrite);
+      const result = await testApp(RED, simulator, settings, mayWrite, TIMEOUT);
+      return readableResult(RED, settings.id, result, mayWrite);
     },
   });
 
@@ -194,12 +187,9 @@ const fleetRoute = (RED: NodeAPI): Handler =>
 /** Bytes of an upload that are shown to try a type. */
 const MOST_BYTES = 4096;
 
-/** The latest upload of a device, to try a type. */
 async function latestBytes(node: AppNode, chipid: string): Promise<TriedUpload | undefined> {
-  const latest = await node.fleet()?.findLatest(chipid);
-  if (!latest) return undefined;
-  const { body } = latest;
-  return { hex: body.toString('hex', 0, MOST_BYTES), size: body.length };
+  const { body } = (await node.fleet()?.findLatest(chipid)) ?? {};
+  return body && { hex: body.toString('hex', 0, MOST_BYTES), size: body.length };
 }
 
 /** Shows what a device did of late. It starts nothing. */
@@ -210,12 +200,13 @@ const detailsRoute = (RED: NodeAPI): Handler =>
     const hide = await addressHider(RED, node.id, () => mayWriteFlows(RED, request));
     const chipid = parseChipid(request.params['chipid']);
     const details = toDetails(node, chipid, maySee, hide);
-    const waitingCommands = await node.waiting()?.list(chipid);
-    const upload =
-      maySee && 'upload' in request.query ? await latestBytes(node, chipid) : undefined;
     if (!details)
       throw new DeviceCloudError('NO_VALUE', `Nothing is known of device ${chipid} yet.`);
-    response.json({ ...details, waitingCommands, ...(upload ? { upload } : {}) });
+    const waitingCommands = await node.waiting()?.list(chipid);
+    const isAsked = maySee && 'upload' in request.query;
+    // One that is undefined is left out of the JSON.
+    const upload = isAsked ? await latestBytes(node, chipid) : undefined;
+    response.json({ ...details, waitingCommands, upload });
   });
 
 /** Characters of a push. */
@@ -249,7 +240,6 @@ const statusOf = (error: unknown): number => {
   return error.code === 'INVALID_INPUT' ? 400 : 502;
 };
 
-/** A command of the editor to a device. */
 const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
   auditedRoute(RED, {
     event: `devices.${name}`,
@@ -267,33 +257,66 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
     },
   });
 
-/** What the editor copies for an issue. */
+/** Lists the commands of an application that wait for their devices. It starts nothing. */
+const waitingRoute = (RED: NodeAPI): Handler =>
+  readingRoute(async ({ params }, response) => {
+    const commands = await appNodeOf(RED, params['id']).waiting()?.list();
+    response.json({ commands: commands ?? [] });
+  });
+
+/** Ids that an audit line names; the others it counts. */
+const MOST_AUDITED = 20;
+
+/** The device is one, as a person chooses it: the client takes several. */
+function selectionOf(body: unknown): WaitingSelection {
+  const { chipid, ...others } = bodyOf(body);
+  if (chipid !== undefined) parseChipid(chipid);
+  const selection = chipid === undefined ? others : { ...others, chipids: [chipid] };
+  readSelection(selection);
+  return selection as WaitingSelection;
+}
+
+function auditedSelection(selection: WaitingSelection): object {
+  if (!('ids' in selection) || selection.ids.length <= MOST_AUDITED) return selection;
+  const { ids } = selection;
+  return { ids: ids.slice(0, MOST_AUDITED), more: ids.length - MOST_AUDITED };
+}
+
+/** Cancels commands that wait: by their ids, by their device, or all. */
+const cancelRoute = (RED: NodeAPI): Handler =>
+  auditedRoute(RED, {
+    event: 'waiting.cancel',
+    read: (body, { id = '' }) => ({
+      id,
+      node: appNodeOf(RED, id),
+      selection: selectionOf(body),
+    }),
+    audited: ({ id, selection }) => ({ id, ...auditedSelection(selection) }),
+    async answer({ node, selection }) {
+      return { ok: true, cancelled: (await node.waiting()?.cancel(selection)) ?? 0 };
+    },
+    failure: () => [502],
+  });
+
 const diagnosticsRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (_request, response) => response.json(await diagnose(RED)));
 
-type Name =
-  | ('apps' | 'devices' | 'fleet' | 'details' | 'diagnostics' | 'test' | 'explain')
-  | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
-  | ('record' | 'recordings' | 'download');
-
 /** What answers the routes of the editor. */
-export const appRoutes =
-  (simulator: SharedSimulator) =>
-  (RED: NodeAPI): Handlers<Name> => ({
-    devices: devicesRoute(RED),
-    test: testRoute(RED, simulator),
-    explain: explainRoute(RED),
-    apps: appsRoute(RED),
-    fleet: fleetRoute(RED),
-    details: detailsRoute(RED),
-    diagnostics: diagnosticsRoute(RED),
-    refresh: deviceRoute(RED, 'refresh', refresh),
-    push: deviceRoute(RED, 'push', push),
-    book: bookRoute(RED),
-    writeBook: writeBookRoute(RED),
-    waiting: waitingRoute(RED),
-    cancel: cancelRoute(RED),
-    record: recordRoute(RED),
-    recordings: recordingsRoute(RED),
-    download: downloadRoute(RED),
-  });
+export const appRoutes = (simulator: SharedSimulator) => (RED: NodeAPI) => ({
+  devices: devicesRoute(RED),
+  test: testRoute(RED, simulator),
+  explain: explainRoute(RED),
+  apps: appsRoute(RED),
+  fleet: fleetRoute(RED),
+  details: detailsRoute(RED),
+  diagnostics: diagnosticsRoute(RED),
+  refresh: deviceRoute(RED, 'refresh', refresh),
+  push: deviceRoute(RED, 'push', push),
+  book: bookRoute(RED),
+  writeBook: writeBookRoute(RED),
+  waiting: waitingRoute(RED),
+  cancel: cancelRoute(RED),
+  record: recordRoute(RED),
+  recordings: recordingsRoute(RED),
+  download: downloadRoute(RED),
+});

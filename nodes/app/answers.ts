@@ -13,7 +13,8 @@ import { typeCalled } from '../common/device-types';
 import { decodeBody, isTyped } from '../common/upload-message';
 import { fieldTexts } from '../type/type.config';
 import type { DeviceChoice, DeviceDetails, FleetAnswer, FleetRow } from './answers.config';
-import type { AppNode, DeviceProcesses } from './deployed';
+import type { AppNode } from './deployed';
+import type { FleetProcesses } from './fleet';
 
 /** A time of the service, without the zone that it is in (section 2). */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
@@ -112,12 +113,13 @@ export async function* listText<T>(
 ): AsyncGenerator<string> {
   const slices = new Slices();
   let items: object[] = [];
-  let before = '[';
+  let before = '';
   const text = (): string => {
-    const batch = before + JSON.stringify(items).slice(1, -1);
+    const batch = items.length > 0 ? before + JSON.stringify(items).slice(1, -1) : '';
     [items, before] = [[], ','];
     return batch;
   };
+  yield '[';
   for (const each of from) {
     const item = toItem(each);
     items.push(item instanceof Promise ? await item : item);
@@ -125,17 +127,16 @@ export async function* listText<T>(
     yield text();
     if (slices.isOver) await slices.next();
   }
-  yield `${items.length > 0 || before === '[' ? text() : ''}]`;
+  yield `${text()}]`;
 }
 
-/** What the answer for a fleet is made of. */
 interface FleetAnswerDeps {
   /** Undefined without a client: there are no devices. */
   fleet: Fleet | undefined;
   /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
   charset: Charset | undefined;
   /** Of a cluster; its devices that have moved of late are in every answer. */
-  processes: DeviceProcesses | undefined;
+  processes: FleetProcesses | undefined;
   /** What removes addresses from messages; called only if there is a message. */
   hider: () => Promise<(message: string) => string>;
 }
@@ -187,7 +188,7 @@ function* withMoved(
   }
 }
 
-function showProcess(row: FleetRow, processes: DeviceProcesses): void {
+function showProcess(row: FleetRow, processes: FleetProcesses): void {
   const process = processes.of(row.chipid);
   if (process !== undefined) row.process = process;
   if (row.channel?.state !== 'connected' && processes.isElsewhere(row.chipid))

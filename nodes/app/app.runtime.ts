@@ -1,6 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import type { ClusterMember, DeviceCloudError } from '../../src/index';
-import { keptStoreOf } from '../../src/for-nodes';
+import { keptStoreOf, type ClusterMember, type DeviceCloudError } from '../../src/for-nodes';
 import type { Runtime } from '../common/action';
 import { withDefaults } from '../common/shared.config';
 import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
@@ -18,7 +17,6 @@ import type { SharedSimulator } from './simulator';
 export { endLeft } from './kept-commands';
 
 function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: SharedSimulator): void {
-  /** By the user's id. */
   const reports = new Map<string, (problem: DeviceCloudError) => void>();
   const connection = new Connection(RED, node, config, simulator, (problem) => {
     for (const report of reports.values()) report(problem);
@@ -27,17 +25,14 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     (await connection.client('open')).cluster;
   const kept = new KeptState(RED, node, config, config.cluster ? cluster : undefined);
   let users = 0;
-  let stopped: Promise<void> = Promise.resolve();
+  let stopped: Promise<unknown> = Promise.resolve();
 
   const enter = (): void => {
     if (++users === 1) connection.start();
   };
   const exit = (): void => {
     if (--users > 0) return;
-    stopped = Promise.all([stopped, connection.stop()]).then(
-      () => undefined,
-      () => undefined,
-    );
+    stopped = Promise.allSettled([stopped, connection.stop()]);
   };
 
   const { baseUrl, tls, proxy } = config;
@@ -94,9 +89,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   };
   node.pins = (chipid) => connection.current()?.pins.list(chipid) ?? [];
   node.cluster = () => connection.current()?.cluster;
-  node.processes = config.cluster
-    ? new FleetProcesses({ fleet: node.fleet, cluster: node.cluster })
-    : undefined;
+  node.processes = config.cluster ? new FleetProcesses(node) : undefined;
   const view = new FleetView({
     fleet: node.fleet,
     mayPoll: () => connection.problem('open') === undefined,
@@ -110,10 +103,8 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     const isGone = removed && !isInFlows(RED, node);
     view.close();
     keeper.close(isGone);
-    Promise.all([stopped, connection.stop(), kept.close(isGone)]).then(
-      () => done(),
-      () => done(),
-    );
+    const closed = [stopped, connection.stop(), kept.close(isGone)];
+    void Promise.allSettled(closed).then(() => done());
   });
 }
 

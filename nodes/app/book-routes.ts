@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError, isDeviceCloudError } from '../../src/index';
-import type { Book } from '../../src/for-nodes';
+import { DeviceCloudError, isDeviceCloudError, type Book } from '../../src/for-nodes';
 import { invalidInput, notConfigured } from '../../src/input';
 import { auditedRoute, mayReadFlows, readingRoute } from '../common/admin';
 import { toProblem } from '../common/errors';
@@ -123,7 +122,6 @@ interface Write {
 
 async function readWrite(RED: NodeAPI, body: unknown, request: Request): Promise<Write> {
   const id = String(request.params['id']);
-  const isPreview = 'preview' in request.query;
   const [, revision = ''] = REVISION.exec(request.get('If-Match') ?? '') ?? [];
   if (revision === '')
     throw invalidInput(
@@ -131,10 +129,11 @@ async function readWrite(RED: NodeAPI, body: unknown, request: Request): Promise
     );
   const node = findAppNode(RED, id);
   if (!node) throw noBook();
-  if (isObject(body)) return { id, node, revision, isPreview, content: { edit: body } };
+  const write = { id, node, revision, isPreview: 'preview' in request.query };
+  if (isObject(body)) return { ...write, content: { edit: body } };
   if (!request.is('text/csv'))
     throw invalidInput('Send the device book as text/csv, or the rows to change as JSON.');
-  return { id, node, revision, isPreview, content: { csv: await readBody(request) } };
+  return { ...write, content: { csv: await readBody(request) } };
 }
 
 /** Writes the device book: a CSV as a whole, or some of its rows. The answer is in brief; with `?preview` it says what would change. */

@@ -3,18 +3,20 @@ import {
   DeviceCloudClient,
   DeviceCloudError,
   isDeviceCloudError,
+  type Book,
+  type BookProblem,
   type ClientOptions,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
 import { findCluster, noCluster } from '../cluster/cluster-node';
 import type { MembershipUse } from '../cluster/memberships';
 import type { Api } from '../common/app';
 import { messageOf } from '../common/errors';
 import type { AppConfig, AppCredentials } from './app.config';
-import { logProblems } from './book';
 import {
-  bookOption,
+  bookOf,
   clientOptions,
+  interfacesOf,
   commonSettings,
   playOptions,
   type ReadOptions,
@@ -47,6 +49,25 @@ const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
 /** The config nodes in use, by their application. */
 const inUse = new Map<string, Set<Node>>();
 
+/** Lines of the log for one reading of the book. */
+const MOST_LINES = 20;
+
+const textOf = ({ line, reason }: BookProblem): string =>
+  line === 0 ? reason : `Line ${line} of the device book is left out: it ${reason}.`;
+
+/** Logs the faults of the book, now and after each change; earlier ones are not repeated. */
+function logProblems(node: Node, book: Book): void {
+  let logged = new Set<string>();
+  const log = (): void => {
+    const lines = book.problems.map(textOf);
+    const fresh = lines.filter((line) => !logged.has(line));
+    logged = new Set(lines);
+    for (const line of fresh.slice(0, MOST_LINES)) node.warn(line);
+  };
+  book.onChange(log);
+  log();
+}
+
 /** A client that could not be made at once, and what ends all that was begun for it. */
 interface Made {
   readonly client: DeviceCloudClient;
@@ -68,8 +89,7 @@ export class Connection {
   #joinProblem: DeviceCloudError | undefined;
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
-  /** The path of the device book, if there is one. */
-  #book: { book?: string } = {};
+  #book: string | undefined;
 
   /** @param onProblem is called if joining a cluster shows that its settings are wrong, or that a package is missing */
   constructor(
@@ -80,7 +100,7 @@ export class Connection {
     private readonly onProblem: (problem: DeviceCloudError) => void,
   ) {
     try {
-      this.#book = bookOption(RED, node, config);
+      this.#book = bookOf(RED, node, config);
       if (this.#isSimulated) return;
       const { credentials } = node;
       const { options, unset } = clientOptions(RED, node, { ...config, credentials });
@@ -88,10 +108,7 @@ export class Connection {
       // Checks them. Without a cluster, it is the client, too.
       const client = new DeviceCloudClient(options);
       this.#options = options;
-      this.#has = {
-        open: !!options.appid && !!options.appkey,
-        server: !!options.serverKey && !!options.serverPassword,
-      };
+      this.#has = interfacesOf(options);
       if (this.#isAsync) void client.close();
       else this.#client = client;
     } catch (error) {
@@ -178,7 +195,7 @@ export class Connection {
   }
 
   get #isAsync(): boolean {
-    return this.#isSimulated || this.#isShared || this.#book.book !== undefined;
+    return this.#isSimulated || this.#isShared || this.#book !== undefined;
   }
 
   #make(): Promise<Made> {
@@ -211,10 +228,7 @@ export class Connection {
         this.onProblem(this.#joinProblem);
       },
     );
-    return {
-      ready,
-      leave: () => ready.then((player) => player.close()).catch(() => undefined),
-    };
+    return { ready, leave: () => ready.then((player) => player.close()).catch(() => undefined) };
   }
 
   #reportEnd(playing: NonNullable<Awaited<ReturnType<typeof startPlaying>>['playing']>): void {
@@ -250,7 +264,7 @@ export class Connection {
     let use: MembershipUse | undefined;
     try {
       use = this.#isShared ? this.#share(options) : undefined;
-      const complete = { ...options, ...this.#book };
+      const complete = { ...options, ...(this.#book !== undefined && { book: this.#book }) };
       const client = use ? await use.client(complete) : new DeviceCloudClient(complete);
       // Names and types belong to the first upload, too.
       await client?.fleet.book?.ready;

@@ -1,7 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { Fleet } from '../../src/index';
-import type { WaitingCommands } from '../../src/for-nodes';
-import type { KeptPin } from '../../src/for-nodes';
+import type { Fleet, KeptPin, WaitingCommands } from '../../src/for-nodes';
 import { isSameEndpoint } from '../common/admin';
 import { noApp, type App } from '../common/app';
 import {
@@ -12,29 +10,12 @@ import {
   type ProxyNode,
 } from '../common/settings';
 import { APP_TYPE, isVariable } from '../common/shared.config';
-import type { FleetCluster } from './answers.config';
 import type { AppConfig, AppCredentials } from './app.config';
+import type { FleetProcesses } from './fleet';
 import type { Recordings } from './recordings';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
-
-/** Which process of the cluster holds each device. */
-export interface DeviceProcesses {
-  /**
-   * Reads which process holds each device, and the length of the queue; the cluster is asked at most every two seconds.
-   * @returns whether anything has changed. If the cluster cannot be reached, all stays as it was
-   */
-  read(): Promise<boolean>;
-  /** Undefined before this process has a membership. */
-  cluster(): FleetCluster | undefined;
-  /** Whether another process holds a device. */
-  isElsewhere(chipid: string): boolean;
-  /** The id of the process that holds a device, if it is known. */
-  of(chipid: string): string | undefined;
-  /** The devices that have moved of late. */
-  moved(): string[];
-}
 
 /** The config node at run time. */
 export interface AppNode extends App, Node<AppCredentials> {
@@ -42,9 +23,6 @@ export interface AppNode extends App, Node<AppCredentials> {
   users: Record<string, Node>;
   /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
   endpoint: Partial<Endpoint>;
-  historyEncoding: App['historyEncoding'];
-  historyZone: string;
-  charset: App['charset'];
   /** What is known of its devices; undefined without a client. Starts nothing. */
   fleet: () => Fleet | undefined;
   /** Its commands that wait for their devices; undefined without a client. Starts nothing. */
@@ -52,7 +30,7 @@ export interface AppNode extends App, Node<AppCredentials> {
   /** The pins of a device that keep their levels. */
   pins: (chipid: string) => KeptPin[];
   /** Undefined if the devices are not shared. */
-  processes: DeviceProcesses | undefined;
+  processes: FleetProcesses | undefined;
   recordings: Recordings;
   /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void;
@@ -116,10 +94,7 @@ export const deployedCredentials = (RED: NodeAPI, { saved, node }: DeployedApp):
   storedCredentials<AppCredentials>(RED, saved.id, node);
 
 /** An address in use, and what was saved for it, such as `${NAME}`. */
-interface Hidden {
-  used: string;
-  saved: string;
-}
+type Hidden = readonly [used: string, saved: string];
 
 /** The addresses of the service and of the proxy. */
 function usedAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
@@ -128,10 +103,8 @@ function usedAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
   const { baseUrl = '', proxy = '' } = deployed.node.endpoint;
   const running = findNode(RED, proxy, PROXY_TYPE) as ProxyNode | undefined;
   const saved = findSaved<ProxyNode>(RED, proxy, PROXY_TYPE)?.url ?? '';
-  return [
-    { used: baseUrl, saved: deployed.saved.baseUrl ?? '' },
-    { used: running?.url ?? '', saved },
-  ];
+  const service: Hidden = [baseUrl, deployed.saved.baseUrl ?? ''];
+  return [service, [running?.url ?? '', saved]];
 }
 
 /** The forms in which errors name an address; a proxy's may lack its scheme. */
@@ -143,8 +116,8 @@ function namesOf(address: string): string[] {
 }
 
 function replacer(hidden: readonly Hidden[]): (message: string) => string {
-  const parts = hidden.flatMap(({ used, saved }) =>
-    namesOf(used).map((name) => [name, saved] as const),
+  const parts = hidden.flatMap(([used, saved]) =>
+    namesOf(used).map((name): Hidden => [name, saved]),
   );
   return (message) =>
     parts.reduce((text, [name, saved]) => text.replaceAll(name, () => saved), message);
@@ -160,19 +133,13 @@ export async function addressHider(
   id: string | undefined,
   maySeeVariables: () => Promise<boolean>,
 ): Promise<(message: string) => string> {
-  const hidden = usedAddresses(RED, id).filter(({ saved }) => isVariable(saved));
+  const hidden = usedAddresses(RED, id).filter(([, saved]) => isVariable(saved));
   if (hidden.length === 0 || (await maySeeVariables())) return (message) => message;
   return replacer(hidden);
 }
 
 /** Makes a function that removes every address from a message that will be published. */
-export const withoutAddresses = (
-  RED: NodeAPI,
-  id: string | undefined,
-): ((message: string) => string) =>
-  replacer(
-    usedAddresses(RED, id).map(({ used, saved }) => ({
-      used,
-      saved: isVariable(saved) ? saved : '<address>',
-    })),
-  );
+export function withoutAddresses(RED: NodeAPI, id: string): (message: string) => string {
+  const shown = (saved: string): string => (isVariable(saved) ? saved : '<address>');
+  return replacer(usedAddresses(RED, id).map(([used, saved]) => [used, shown(saved)]));
+}

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { platform, release } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { Slices, type Book } from '../../src/for-nodes';
-import type { DeviceSnapshot } from '../../src/index';
+import { Slices, type Book, type DeviceSnapshot } from '../../src/for-nodes';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics, FleetCluster } from './answers.config';
 import { runningApps, serviceOf, withoutAddresses, type RunningApp } from './deployed';
@@ -44,27 +43,18 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
   };
 }
 
-const clusterCounts = (cluster: FleetCluster | undefined): Record<string, number> =>
-  cluster
-    ? {
-        processes: cluster.processes,
-        otherBooks: cluster.otherBooks?.length ?? 0,
-        ...(cluster.queue
-          ? { queued: cluster.queue.length, deadLetters: cluster.queue.deadLetters }
-          : {}),
-      }
-    : {};
+const clusterCounts = ({ processes, otherBooks = [], queue }: FleetCluster): object => ({
+  ...{ processes, otherBooks: otherBooks.length },
+  ...(queue && { queued: queue.length, deadLetters: queue.deadLetters }),
+});
 
 /** Of the device book numbers alone: its names, groups and path are private. */
-const bookCounts = (book: Book | undefined): Record<string, number> =>
-  book
-    ? {
-        bookDevices: book.size,
-        bookGroups: book.groups().length,
-        bookRowsLeftOut: book.badRows,
-        bookFaults: book.problems.filter(({ line }) => line === 0).length,
-      }
-    : {};
+const bookCounts = (book: Book): object => ({
+  bookDevices: book.size,
+  bookGroups: book.groups().length,
+  bookRowsLeftOut: book.badRows,
+  bookFaults: book.problems.filter(({ line }) => line === 0).length,
+});
 
 /** What each device adds to the counts. */
 const COUNTED = {
@@ -90,11 +80,12 @@ async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][numbe
       counts[name] = (counts[name] ?? 0) + of(device);
     if (slices.isOver) await slices.next();
   }
+  const cluster = node.processes?.cluster();
   return {
     nodes: Object.keys(node.users).length,
     ...counts,
-    ...bookCounts(fleet?.book),
-    ...clusterCounts(node.processes?.cluster()),
+    ...(fleet?.book && bookCounts(fleet.book)),
+    ...(cluster && clusterCounts(cluster)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, NodeAPI } from 'node-red';
 import {
   DeviceCloudClient,
@@ -38,20 +39,9 @@ async function findAction(type: unknown): Promise<AnyAction> {
   throw invalidInput('The type of the node is not one that sends a request for each message.');
 }
 
-/** A note on a node's request, besides the client's on the call. */
+/** A note on a node's request, besides the client's on the call. Its text is in the catalogue. */
 interface NodeNote {
-  /**
-   * - `placeholder`: a property is read only for users who may change flows, or only once it is deployed.
-   * - `many`: the same is sent to several devices.
-   * - `pulse`: a second request sets the opposite level.
-   * - `request`: the node waits for the reply on the channel of the device.
-   * - `keep`: read back, and sent again if it differs.
-   * - `latest`: sent only if no upload of the device is known.
-   * - `simulator`: the address is the built-in simulator's.
-   */
-  code: 'placeholder' | 'many' | 'pulse' | 'request' | 'latest' | 'keep' | 'simulator';
-  /** In English; the editor says it by `code` and `values`. */
-  message: string;
+  code: 'placeholder' | 'many' | 'pulse' | 'simulator' | NonNullable<Plan['note']>;
   values?: Readonly<Record<string, string | number>>;
 }
 
@@ -62,30 +52,11 @@ export interface NodeExplanation extends Omit<Explanation, 'warnings'> {
   failure?: ExplainedFailure;
 }
 
-const placeholderNote = (property: string, value: unknown): NodeNote => {
-  const shown = typeof value === 'string' ? value : JSON.stringify(value);
-  return {
-    code: 'placeholder',
-    message:
-      `The property "${property}" is not read here: environment variables, contexts and expressions are read ` +
-      `only for users who may change flows, and a flow's context only once the node is deployed. "${shown}" stands in its place.`,
-    values: { property, value: shown },
-  };
-};
+const placeholderNote = (property: string, value: unknown): NodeNote => ({
+  code: 'placeholder',
+  values: { property, value: typeof value === 'string' ? value : JSON.stringify(value) },
+});
 
-const NOTES: Readonly<Record<'request' | 'latest' | 'keep' | 'simulator', string>> = {
-  keep:
-    'After this request the node reads the levels back with gpio_status, and again when the device was away and at each check. ' +
-    'If the pin differs, it sends this request again.',
-  request:
-    'Before this request the node opens the channel of the device, on which it waits for the reply.',
-  latest: 'The node sends this request only if no upload of the device is known yet.',
-  simulator:
-    'The built-in simulator answers on this machine only, and only while a node uses it. Its keys are those ' +
-    'that the command device-cloud-simulator prints.',
-};
-
-/** What the editor sends to explain what a node would send. */
 interface ExplainRequest {
   /** Id of the deployed config node. */
   id: string;
@@ -110,14 +81,11 @@ function readConfig(node: Record<string, unknown>, action: AnyAction): ExplainRe
       `A property is longer than ${LONGEST} characters: ${tooLong[0].slice(0, 40)}`,
     );
   // What is made of several values, such as `wires`, is not needed for a call.
-  const plain = entries.filter(([, value]) =>
-    ['string', 'number', 'boolean'].includes(typeof value),
-  );
+  const plain = entries.filter(([, value]) => typeof value !== 'object');
   return withDefaults(Object.fromEntries(plain), action.defaults);
 }
 
-function readMsg(value: unknown): Record<string, unknown> {
-  if (value === undefined) return {};
+function readMsg(value: unknown = {}): Record<string, unknown> {
   if (!isObject(value)) throw invalidInput('The message has to be a JSON object.');
   if (JSON.stringify(value).length <= LONGEST) return value;
   throw invalidInput(`The message is longer than ${LONGEST} characters as JSON.`);
@@ -133,9 +101,9 @@ async function readExplainRequest(body: unknown): Promise<ExplainRequest> {
   if (typeof id !== 'string' || id.length > 100)
     throw invalidInput('The id must be that of the configuration of an application.');
   if (!isObject(node)) throw invalidInput('The node must be an object with its properties.');
-  const action = await findAction(node['type']);
-  const type = String(node['type']);
-  return { id, type, action, config: readConfig(node, action), msg: readMsg(msg) };
+  const { type } = node;
+  const action = await findAction(type);
+  return { id, type: String(type), action, config: readConfig(node, action), msg: readMsg(msg) };
 }
 
 /** Types whose values are in the node or the message itself. */
@@ -157,16 +125,11 @@ function placeholderOf(name: string, format: unknown): unknown {
 }
 
 async function within<T>(work: T | Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new DeviceCloudError('TIMEOUT', 'A context store has not answered in time.');
-    timer = setTimeout(() => reject(error), PATIENCE);
+  const over = new AbortController();
+  const late = sleep(PATIENCE, undefined, { signal: over.signal }).then(() => {
+    throw new DeviceCloudError('TIMEOUT', 'A context store has not answered in time.');
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([work, late]).finally(() => over.abort());
 }
 
 /**
@@ -230,25 +193,18 @@ async function useClient<T>(
     isVariable(deployed?.saved[name]),
   );
   if (!deployed || isSimulator || hidden.length === 0 || (await mayWrite())) {
-    const notes: NodeNote[] = isSimulator ? [{ code: 'simulator', message: NOTES.simulator }] : [];
+    const notes: NodeNote[] = isSimulator ? [{ code: 'simulator' }] : [];
     return findApp(RED, id).borrow(api, (client) => Promise.resolve(use(client, notes)));
   }
   const { saved, node } = deployed;
   const placeholders = Object.fromEntries(hidden.map((name) => [name, SETTINGS[name]]));
   const credentials = deployedCredentials(RED, deployed);
   const { options } = clientOptions(RED, node, { ...saved, ...placeholders, credentials });
-  const client = new DeviceCloudClient(options);
-  try {
-    return use(
-      client,
-      hidden.map((name) => placeholderNote(name, SETTINGS[name])),
-    );
-  } finally {
-    await client.close();
-  }
+  await using client = new DeviceCloudClient(options);
+  const notes = hidden.map((name) => placeholderNote(name, SETTINGS[name]));
+  return use(client, notes);
 }
 
-/** The device of a plan, or the first of several. */
 function firstDevice(
   client: DeviceCloudClient,
   plan: Plan,
@@ -263,12 +219,10 @@ function firstDevice(
   if (first === undefined)
     throw invalidInput('The array of chip numbers is empty: nothing is sent.');
   const { size: count } = chipids;
-  const message = `The same is sent to each of ${count} devices. This is the request to the first.`;
-  if (count > 1) notes.push({ code: 'many', message, values: { count } });
+  if (count > 1) notes.push({ code: 'many', values: { count } });
   return [first];
 }
 
-/** Explains the call of a plan, and adds its notes. */
 function explainPlan(
   client: DeviceCloudClient,
   plan: Plan,
@@ -280,14 +234,12 @@ function explainPlan(
   const { call, options, note } = plan;
   const device = firstDevice(client, plan, config, notes);
   const args = argumentsOf(plan, plan.argsOf ? device.map(parseChipid) : [], client);
-  if (note) notes.push({ code: note, message: NOTES[note] });
+  if (note) notes.push({ code: note });
   const explanation = explain(call, ...device, ...args, options);
   if (call === 'pulseGpio') {
     const opposite = explanation.path.endsWith('/1/') ? 'low' : 'high';
     const { path } = explain('setGpioEdge', ...device, args[0], opposite);
-    const duration = options?.duration ?? 0;
-    const message = `After ${duration} ms a second request sets the opposite level: ${path}`;
-    notes.push({ code: 'pulse', message, values: { duration, path } });
+    notes.push({ code: 'pulse', values: { duration: options?.duration ?? 0, path } });
   }
   return explanation;
 }
@@ -335,8 +287,7 @@ async function explainNode(
   const hide = await addressHider(RED, id, mayWrite);
   return useClient(RED, id, action.api, mayWrite, (client, clientNotes) => {
     const all = [...clientNotes, ...notes];
-    const { deviceType } = config as Partial<TypedConfig>;
-    const types = new DeviceTypes(RED, deviceType);
+    const types = new DeviceTypes(RED, (config as Partial<TypedConfig>).deviceType);
     const plan = action.plan?.({ config, inputs, msg, types });
     if (!plan) throw invalidInput('The node sends nothing.');
     const explanation = explainPlan(client, plan, config, all);

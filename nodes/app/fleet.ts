@@ -1,17 +1,13 @@
 import type { ClusterMember, Fleet, QueueState } from '../../src/for-nodes';
 import type { FleetCluster } from './answers.config';
-import type { DeviceProcesses } from './deployed';
 
 /** Seconds for which a fleet is kept up to date after a request. */
 const KEPT = 60;
 /** Milliseconds between two readings of the list meanwhile. */
 const INTERVAL = 30_000;
 
-/** The dependencies of a view. */
 interface FleetViewDeps {
-  /** The fleet of the current client. */
   fleet: () => Fleet | undefined;
-  /** Whether the list can be read. */
   mayPoll: () => boolean;
   /** Something has changed. Called at most once a second. */
   onRevision: (revision: number) => void;
@@ -24,20 +20,17 @@ interface FleetViewDeps {
  * change. It ends a minute after the last request.
  */
 export class FleetView {
-  readonly #deps: FleetViewDeps;
   #left = 0;
   #timer: NodeJS.Timeout | undefined;
   #polled: Fleet | undefined;
   #leave: (() => void) | undefined;
   #announced = 0;
 
-  constructor(deps: FleetViewDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: FleetViewDeps) {}
 
   /** Begins, or continues for another minute. */
   look(): void {
-    const fleet = this.#deps.fleet();
+    const fleet = this.deps.fleet();
     if (!fleet) return;
     this.#left = KEPT;
     this.#poll(fleet);
@@ -55,24 +48,24 @@ export class FleetView {
 
   /** A client that was closed and recreated has another fleet. */
   #poll(fleet: Fleet): void {
-    if (fleet === this.#polled || !this.#deps.mayPoll()) return;
+    if (fleet === this.#polled || !this.deps.mayPoll()) return;
     this.#leave?.();
     this.#polled = fleet;
     this.#leave = fleet.pollList(INTERVAL, {});
   }
 
   #turn(): void {
-    const fleet = this.#deps.fleet();
+    const fleet = this.deps.fleet();
     if (!fleet || --this.#left <= 0) {
       this.close();
       return;
     }
-    void this.#deps.hasMoved?.().then((moved) => {
-      if (moved && this.#timer) this.#deps.onRevision(fleet.revision);
+    void this.deps.hasMoved?.().then((moved) => {
+      if (moved && this.#timer) this.deps.onRevision(fleet.revision);
     });
     if (fleet.revision === this.#announced) return;
     this.#announced = fleet.revision;
-    this.#deps.onRevision(fleet.revision);
+    this.deps.onRevision(fleet.revision);
   }
 }
 
@@ -82,31 +75,29 @@ const RECENT = 60_000;
 /** Milliseconds for which the length of the queue is not read again. */
 const FRESH = 2000;
 
-interface Holder {
-  readonly process: string | undefined;
-  /** When it was seen that it has changed; undefined if it has not since the device is known. */
-  readonly changed: number | undefined;
-}
-
-/** The parts of a fleet and a membership that are needed. */
-interface FleetProcessesDeps {
-  fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
-  cluster: () => ClusterMember | undefined;
-}
-
 /** What TLS says of a host names it, which not every user may know. */
 const withoutHost = (message: string): string =>
   message.replace(/[^\s:]+:\d+: /g, '').replace(/altnames: .*/s, 'altnames');
 
-/** Compares what it reads with what it read before: the revisions of the fleet do not count it. */
-export class FleetProcesses implements DeviceProcesses {
-  #holders = new Map<string, Holder>();
+/** Which process of the cluster holds each device. What it reads is compared with what it read before: no revision counts it. */
+export class FleetProcesses {
+  /** By chip number; `changed` says when another process was seen to hold the device. */
+  #holders = new Map<string, { process: string | undefined; changed: number | undefined }>();
   #queue: QueueState | undefined;
   #queueReadAt = -Infinity;
   #shown = '';
 
-  constructor(private readonly deps: FleetProcessesDeps) {}
+  constructor(
+    private readonly deps: {
+      fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
+      cluster: () => ClusterMember | undefined;
+    },
+  ) {}
 
+  /**
+   * Reads which process holds each device, and the length of the queue; the cluster is asked at most every two seconds.
+   * @returns whether anything has changed. If the cluster cannot be reached, all stays as it was
+   */
   async read(): Promise<boolean> {
     const [hasMoved] = await Promise.all([this.#readOwners(), this.#readQueue()]);
     const shown = JSON.stringify(this.cluster());
@@ -115,6 +106,7 @@ export class FleetProcesses implements DeviceProcesses {
     return hasMoved || hasChanged;
   }
 
+  /** Undefined before this process has a membership. */
   cluster(): FleetCluster | undefined {
     const cluster = this.deps.cluster();
     if (!cluster) return undefined;
@@ -128,6 +120,7 @@ export class FleetProcesses implements DeviceProcesses {
     };
   }
 
+  /** Whether another process holds a device. */
   isElsewhere(chipid: string): boolean {
     const process = this.of(chipid);
     return process !== undefined && process !== this.deps.cluster()?.member;
@@ -138,18 +131,13 @@ export class FleetProcesses implements DeviceProcesses {
     if (now - this.#queueReadAt < FRESH) return;
     this.#queueReadAt = now;
     // While the engine is away, the last length is shown.
-    const read = await this.deps
-      .cluster()
-      ?.queueState()
-      .catch(() => undefined);
-    this.#queue = read ?? this.#queue;
+    const reading = this.deps.cluster()?.queueState();
+    this.#queue = (await reading?.catch(() => undefined)) ?? this.#queue;
   }
 
   async #readOwners(): Promise<boolean> {
-    const owners = await this.deps
-      .cluster()
-      ?.owners()
-      .catch(() => undefined);
+    const reading = this.deps.cluster()?.owners();
+    const owners = await reading?.catch(() => undefined);
     const fleet = this.deps.fleet();
     if (!owners || !fleet) return false;
     const before = this.#holders;
@@ -167,10 +155,12 @@ export class FleetProcesses implements DeviceProcesses {
     return hasMoved;
   }
 
+  /** The id of the process that holds a device, if it is known. */
   of(chipid: string): string | undefined {
     return this.#holders.get(chipid)?.process;
   }
 
+  /** The devices that have moved of late. */
   moved(): string[] {
     const since = Date.now() - RECENT;
     return [...this.#holders].flatMap(([chipid, { changed = 0 }]) =>

@@ -13,7 +13,6 @@ import { deviceText, messageOf } from '../common/errors';
 import { isObject } from '../common/shared.config';
 import { removeLeft } from './kept-state';
 
-/** A node whose commands wait, while it runs. */
 interface User {
   /** What it is set to, and for which application. */
   readonly settings: string;
@@ -21,7 +20,6 @@ interface User {
 }
 
 interface KeeperDeps {
-  /** The application that commands are meant for. */
   application: () => string;
   /** Whether an earlier process may have left commands. */
   mayHaveMore: () => boolean;
@@ -29,7 +27,6 @@ interface KeeperDeps {
   isShared: boolean;
   /** @returns undefined if nothing can be kept */
   store: () => Promise<WaitingStore | undefined>;
-  /** Names a device. */
   titleOf: (chipid: string) => string;
 }
 
@@ -153,15 +150,14 @@ export class Keeper implements CommandKeeper {
     const user = this.#users.get(node);
     const saved = kept.call.what();
     const { settings, what } = isObject(saved) ? saved : {};
-    const isSame = settings === user?.settings;
-    if (user && !isSame)
-      for (const chipid of chipids) if (kept.waits(chipid)) kept.marks.set(chipid, 'cancelled');
-    if (user) {
-      user.resume(kept, what);
+    if (!user) {
+      this.#cancel(kept);
+      void kept.close();
       return;
     }
-    this.#cancel(kept);
-    void kept.close();
+    if (settings !== user.settings)
+      for (const chipid of chipids) if (kept.waits(chipid)) kept.marks.set(chipid, 'cancelled');
+    user.resume(kept, what);
   }
 
   #cancel(kept: KeptCommands): void {

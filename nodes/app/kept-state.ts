@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import type { ClusterMember } from '../../src/index';
 import {
   fileNameOf,
   JournalStore,
-  sharedValue,
   KeptCalls,
+  sharedValue,
   StateFolder,
+  type ClusterMember,
   type KeptCommands,
   type KeptValue,
 } from '../../src/for-nodes';
@@ -25,7 +25,6 @@ const NOWHERE: KeptValue = {
   write: () => Promise.resolve(),
   remove: () => Promise.resolve(),
 };
-/** The journal of waiting commands. */
 const COMMANDS = 'commands';
 /** What is lost if a file cannot be used. */
 const WHAT: Readonly<Record<string, string>> = {
@@ -75,7 +74,6 @@ export async function removeLeft(
 /** What the nodes of an application keep over a restart: in its cluster, in files, or in the context of each node. */
 export class KeptState {
   readonly #path: string | undefined;
-  /** Of the nodes that run. */
   readonly #kept = new Map<Node, Map<string, Promise<Kept>>>();
   #isClosed = false;
   /** Ends the wait for a folder that another process may use. */
@@ -199,7 +197,6 @@ const kindOf = ({ type }: Node, name: string): string =>
   `${type.replace('device-cloud-', '')}-${name}`;
 const fileOf = (user: Node, name: string): string => `${kindOf(user, name)}-${fileNameOf(user.id)}`;
 
-/** Resolves once all values of a node are written. */
 const closeAll = async (values: Map<string, Promise<Kept>>): Promise<void> => {
   await Promise.allSettled([...values.values()].map(async (kept) => (await kept).close()));
 };

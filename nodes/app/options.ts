@@ -71,11 +71,15 @@ function pathOf(RED: NodeAPI, node: Node | undefined, value: unknown, what: stri
   return resolve(userDir, path);
 }
 
+/** The interfaces whose keys are given. */
+export const interfacesOf = (options: ClientOptions): Readonly<Record<Api, boolean>> => ({
+  open: !!options.appid && !!options.appkey,
+  server: !!options.serverKey && !!options.serverPassword,
+});
+
 /** The path of the device book, if there is one. @throws DeviceCloudError `NOT_CONFIGURED` */
-export function bookOption(RED: NodeAPI, node: Node, settings: AppSettings): { book?: string } {
-  const book = pathOf(RED, node, settings.book, 'the device book');
-  return book === undefined ? {} : { book };
-}
+export const bookOf = (RED: NodeAPI, node: Node, { book }: AppSettings): string | undefined =>
+  pathOf(RED, node, book, 'the device book');
 
 /** How a recording is played. @throws DeviceCloudError `NOT_CONFIGURED` */
 export function playOptions(RED: NodeAPI, node: Node | undefined, settings: AppSettings) {

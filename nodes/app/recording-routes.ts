@@ -1,11 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError } from '../../src/index';
-import { testFromRecording } from '../../src/for-nodes';
+import { isDeviceCloudError, testFromRecording } from '../../src/for-nodes';
 import { invalidInput, parseChipids } from '../../src/input';
 import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
-import { messageOf } from '../common/errors';
 import type { Handler } from '../common/register';
 import { appNodeOf, findAppNode } from './deployed';
 import type { Wanted } from './recordings';
@@ -54,14 +52,13 @@ export const recordingsRoute = (RED: NodeAPI): Handler =>
   });
 
 /** Gives a recording as a file; with `?as=test` a test to start from. */
-export const downloadRoute =
-  (RED: NodeAPI): Handler =>
-  (request, response) => {
-    const { id = '', name = '' } = request.params as Record<string, string>;
-    const refuse = (status: number, message: string): void => {
-      response.status(status).json({ error: { message } });
-    };
-    const send = async (): Promise<void> => {
+export const downloadRoute = (RED: NodeAPI): Handler =>
+  readingRoute(
+    async (request, response) => {
+      const { id = '', name = '' } = request.params as Record<string, string>;
+      const refuse = (status: number, message: string): void => {
+        response.status(status).json({ error: { message } });
+      };
       if (!(await mayReadFlows(RED, request))) {
         refuse(403, 'Only users who may read flows may read recordings.');
         return;
@@ -81,9 +78,6 @@ export const downloadRoute =
       response.attachment(name).type('application/x-ndjson').set('Content-Length', String(size));
       if (size === 0) response.end();
       else await pipeline(createReadStream(path, { end: size - 1 }), response);
-    };
-    send().catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else refuse(500, messageOf(error));
-    });
-  };
+    },
+    () => 500,
+  );

@@ -1,8 +1,13 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import type { DeviceCloudError } from '../../src/index';
-import { fileNameOf, type RecordingState, type RunningRecording } from '../../src/for-nodes';
+import {
+  fileNameOf,
+  type DeviceCloudClient,
+  type DeviceCloudError,
+  type RecordingState,
+  type RunningRecording,
+} from '../../src/for-nodes';
 import { invalidInput, notConfigured } from '../../src/input';
 import type { App } from '../common/app';
 import type { EndedRecording, RecordingAnswer, RecordingFile } from './answers.config';
@@ -51,7 +56,6 @@ export class Recordings {
     }
   }
 
-  /** Ends the running one, if there is one. */
   async stop(): Promise<void> {
     await this.#running?.recording.stop();
   }
@@ -87,24 +91,17 @@ export class Recordings {
 
   /** Resolves once it has begun. */
   #record(folder: string, name: string, wanted: Wanted): Promise<void> {
+    const api = this.node.problem('open') ? 'server' : 'open';
     return new Promise((resolve, reject) => {
-      const api = this.node.problem('open') ? 'server' : 'open';
-      this.node
-        .borrow(
-          api,
-          (client) =>
-            new Promise<void>((ended, failed) => {
-              const onEnd = (state: RecordingState): void => {
-                this.#ended(name, state);
-                ended();
-              };
-              client.record(join(folder, name), { ...wanted, onEnd }).then((recording) => {
-                if (!recording.state.ended) this.#running = { name, recording };
-                resolve();
-              }, failed);
-            }),
-        )
-        .catch(reject);
+      const record = async (client: DeviceCloudClient): Promise<void> => {
+        let onEnd!: (state: RecordingState) => void;
+        const ended = new Promise<RecordingState>((end) => (onEnd = end));
+        const recording = await client.record(join(folder, name), { ...wanted, onEnd });
+        if (!recording.state.ended) this.#running = { name, recording };
+        resolve();
+        this.#ended(name, await ended);
+      };
+      this.node.borrow(api, record).catch(reject);
     });
   }
 
@@ -113,13 +110,8 @@ export class Recordings {
     { ended = 'stopped', uploads, dropped, bytes, problem }: RecordingState,
   ): void {
     this.#running = undefined;
-    this.#last = {
-      name,
-      reason: ended,
-      uploads,
-      dropped,
-      ...(problem !== undefined && { problem }),
-    };
+    const why = problem !== undefined && { problem };
+    this.#last = { name, reason: ended, uploads, dropped, ...why };
     const lost = dropped > 0 ? ` ${dropped} lines were left out, since the disk was too slow.` : '';
     const text = `The recording ${name} has ended (${ended}): ${uploads} uploads, ${bytes} bytes.${lost}`;
     if (problem !== undefined) this.node.warn(`${text} ${problem}`);
