@@ -29,6 +29,7 @@ const ON_4_ALONE = {
     'cluster',
     'credential-secret',
     'demo',
+    'examples',
     'recording',
     'redeploy',
     'secrets-everywhere',
