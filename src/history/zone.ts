@@ -63,30 +63,20 @@ const ZERO = 0x30;
 
 const parseTime = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`);
 
-/** Days from 1970 to a date, with the year as if it began in March, so that a leap day is its last. */
-function daysTo(year: number, month: number, day: number): number {
-  const from = month > 2 ? year : year - 1;
-  const leaps = (from >> 2) - Math.floor(from / 100) + Math.floor(from / 400);
-  const ofYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
-  return from * 365 + leaps + ofYear - EPOCH;
-}
-/** Days from the first of March of the year 0 to 1970. */
-const EPOCH = 719_468;
-const DAY = 24 * 60 * MINUTE;
-
 /**
  * Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN for anything else. Nearly all are
- * plain times, for which `Date.parse` takes as long as the record for `JSON.parse`, and `Date.UTC` half of that.
+ * plain times, for which `Date.UTC` takes a fifth of the time of `Date.parse`.
  */
 export function toUnix(text: unknown, offset: number): number {
   if (typeof text !== 'string') return NaN;
-  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
-  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
-  const isUsual = month > 0 && month <= 12 && day > 0 && day <= 28;
+  const [year, month] = [twoDigits(text, 0) * 100 + twoDigits(text, 2), twoDigits(text, 5)];
+  const [day, hour] = [twoDigits(text, 8), twoDigits(text, 11)];
+  const [minute, second] = [twoDigits(text, 14), twoDigits(text, 17)];
+  // `Date.UTC` takes the year 26 for 1926, and the thirteenth month for the next year's first.
+  const isUsual = year >= 100 && month > 0 && month <= 12 && day > 0 && day <= 28;
   if (!isUsual || !(hour < 24 && minute < 60 && second < 60) || !TIME.test(text))
     return parseTime(text) - offset;
-  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
-  return daysTo(year, month, day) * DAY + ((hour * 60 + minute) * 60 + second) * 1000 - offset;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - offset;
 }
 
 /** The inverse of {@link toUnix}. */
