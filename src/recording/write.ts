@@ -117,8 +117,7 @@ export class Recorder implements CallObserver {
   #ended: EndReason | undefined;
   #problem: string | undefined;
   #closing: Promise<void> | undefined;
-  readonly #recovered = new Map<string, Set<string>>();
-  #recoveredIds = 0;
+  readonly #recovered = new Set<string>();
 
   /** @throws DeviceCloudError `INVALID_INPUT` */
   constructor(path: string, options: RecordOptions, recorded: Recorded) {
@@ -201,12 +200,10 @@ export class Recorder implements CallObserver {
   onRecovered(upload: Upload): void {
     const { chipid, id } = upload;
     if (id !== undefined) {
-      let ids = this.#recovered.get(chipid);
-      if (ids?.has(String(id))) return;
-      if (++this.#recoveredIds > MAX_RECOVERED) this.#recovered.clear();
-      if (this.#recovered.size === 0) this.#recoveredIds = 1;
-      ids = this.#recovered.get(chipid) ?? new Set();
-      this.#recovered.set(chipid, ids.add(String(id)));
+      const key = `${chipid}/${id}`;
+      if (this.#recovered.has(key)) return;
+      if (this.#recovered.size === MAX_RECOVERED) this.#recovered.clear();
+      this.#recovered.add(key);
     }
     this.#upload(upload, upload.body.toString('base64'));
   }
@@ -265,10 +262,8 @@ export class Recorder implements CallObserver {
     return {
       kind: 'call',
       method,
-      path:
-        DEVICE_PATH.test(path) && device !== undefined
-          ? cleaner.text(path.replace(DEVICE_PATH, '$1\0')).replace('\0', device)
-          : cleaner.text(path),
+      // Its number is no text: it may be too short to be looked for.
+      path: cleaner.text(path.replace(DEVICE_PATH, '$1\0')).replace('\0', device ?? ''),
       ...(params && { params: cleaner.params(params, chipid) }),
       ...(query ? { query: cleaner.text(query) } : {}),
       ...(body === undefined ? {} : { body: cleaner.value(parseJson(body)) }),
