@@ -106,12 +106,19 @@ export class Device {
   readonly held: HeldUpload[] = [];
   readonly sensor: Sensor;
   readonly uploadHistory: Bounded<UploadEntry>;
+  /** What the service keeps of its uploads, oldest first. */
+  readonly uploads: readonly UploadEntry[];
   readonly pushHistory: Bounded<PushEntry>;
+  /** What the service keeps of the pushes to it, oldest first. */
+  readonly pushes: readonly PushEntry[];
   readonly #received: Bounded<Received>;
+  /** Pushes that have reached the device, oldest first. */
+  readonly received: readonly Received[];
   readonly #sets: Bounded<PinSet>;
+  /** The pins that calls have set, oldest first. */
+  readonly sets: readonly PinSet[];
   readonly #levels = new Array<0 | 1>(PINS).fill(0);
-  readonly #now: () => number;
-  readonly #rebootTime: number;
+  readonly #common: Pick<Settings, 'now' | 'rebootTime'>;
   readonly #timers: Timers;
   readonly #events: DeviceEvents;
   #isOn = true;
@@ -143,8 +150,11 @@ export class Device {
     this.#sets = new Bounded<PinSet>(historyLimit);
     this.uploadHistory = new Bounded(historyLimit);
     this.pushHistory = new Bounded<PushEntry>(historyLimit, sizeOf);
-    this.#now = now;
-    this.#rebootTime = common.rebootTime;
+    this.uploads = this.uploadHistory.items;
+    this.pushes = this.pushHistory.items;
+    this.received = this.#received.items;
+    this.sets = this.#sets.items;
+    this.#common = common;
     this.#timers = timers;
     this.#events = events;
     this.createdAt = this.lastSeen = this.bootedAt = this.connectedAt = now();
@@ -182,21 +192,6 @@ export class Device {
     return Number(this.reading['humidity'] ?? NaN);
   }
 
-  /** What the service keeps of its uploads, oldest first. */
-  get uploads(): readonly UploadEntry[] {
-    return this.uploadHistory.items;
-  }
-
-  /** What the service keeps of the pushes to it, oldest first. */
-  get pushes(): readonly PushEntry[] {
-    return this.pushHistory.items;
-  }
-
-  /** Pushes that have reached the device, oldest first. */
-  get received(): readonly Received[] {
-    return this.#received.items;
-  }
-
   /** Its next reading, as the JSON text that it uploads. */
   measure(): Buffer {
     return Buffer.from(JSON.stringify(this.sensor.step(this.#levels[RELAY_PIN] === 1)));
@@ -208,12 +203,7 @@ export class Device {
     if (callbacks.has(key)) return { value: callbacks.get(key) };
     if (Object.hasOwn(this.reading, key)) return { value: this.reading[key] };
     const builtIn = CALLBACK_KEYS.find((name) => name === key);
-    return builtIn && { value: CALLBACKS[builtIn](this, this.#now(), this.interval) };
-  }
-
-  /** The pins that calls have set, oldest first. */
-  get sets(): readonly PinSet[] {
-    return this.#sets.items;
+    return builtIn && { value: CALLBACKS[builtIn](this, this.#common.now(), this.interval) };
   }
 
   receive(push: Received): void {
@@ -223,7 +213,7 @@ export class Device {
   /** Sets a pin, as a call does. */
   setLevel(pin: number, level: 0 | 1): void {
     this.#levels[pin] = level;
-    this.#sets.add({ at: this.#now(), pin, level });
+    this.#sets.add({ at: this.#common.now(), pin, level });
   }
 
   /** Changes the level of a pin, as somebody at the device does. */
@@ -234,7 +224,7 @@ export class Device {
   /** Goes away and comes back, reset, after the reboot time. */
   reboot(): void {
     this.#leave();
-    this.#cancelBoot = this.#timers.after(this.#rebootTime, () => this.#boot());
+    this.#cancelBoot = this.#timers.after(this.#common.rebootTime, () => this.#boot());
   }
 
   switchOff(): void {
@@ -287,7 +277,7 @@ export class Device {
   #boot(): void {
     this.#cancelBoot = undefined;
     this.boots++;
-    this.bootedAt = this.lastSeen = this.#now();
+    this.bootedAt = this.lastSeen = this.#common.now();
     this.#levels.fill(0);
     if (!this.asleep) this.#connect();
     this.wake();
@@ -295,7 +285,7 @@ export class Device {
 
   #connect(): void {
     if (!this.online) return;
-    this.connectedAt = this.#now();
+    this.connectedAt = this.#common.now();
     this.#events.onConnect(this);
   }
 

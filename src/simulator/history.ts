@@ -1,7 +1,6 @@
 import type { PushFormat } from '../types';
 import { bytesAsText } from './assumptions';
-import type { HistoryEncoding, HistoryOrder } from './options';
-import type { Settings } from './options';
+import type { HistoryEncoding, HistoryOrder, Settings } from './options';
 import { serverTime } from './encoding';
 
 /** Data that a device has uploaded. */
@@ -55,15 +54,11 @@ const BODIES = {
   tagged: (bytes) => untagged(trimmed(bytesAsText(bytes))),
 } satisfies Record<HistoryEncoding, (bytes: Buffer) => string>;
 
-/** The body of an upload as the histories write it. */
-const uploadBody = ({ bytes }: UploadEntry, encoding: HistoryEncoding): string =>
-  BODIES[encoding](bytes);
-
 type Form = Pick<Settings, 'historyEncoding' | 'appName' | 'zone'>;
 
 /** A record of `up_messages/dev/:chipid/` (section 2.3). */
 export const uploadRecord = (upload: UploadEntry, form: Form): object => ({
-  body: uploadBody(upload, form.historyEncoding),
+  body: BODIES[form.historyEncoding](upload.bytes),
   app: form.appName,
   create_time: serverTime(upload.made, form.zone),
   id: upload.id,
@@ -72,7 +67,7 @@ export const uploadRecord = (upload: UploadEntry, form: Form): object => ({
 
 /** A record of `sync/:begin_date/:end_date/` (section 2.5). */
 export const syncRecord = (upload: UploadEntry, form: Form): object => ({
-  body: uploadBody(upload, form.historyEncoding),
+  body: BODIES[form.historyEncoding](upload.bytes),
   recv_time: serverTime(upload.at, form.zone),
   app: form.appName,
   chipid: upload.chipid,
