@@ -44,11 +44,12 @@ export interface Scan {
   moved: number;
 }
 
+/** The first things, up to a limit. */
 class Kept<T> {
   readonly items: T[] = [];
   #characters = 0;
 
-  /** @returns whether it is kept */
+  /** @returns whether it is kept; if not, nothing is any more */
   add(item: T, characters: number): boolean {
     this.#characters += characters;
     if (this.items.length >= MAX_KEPT || this.#characters > MAX_CHARACTERS) return false;
@@ -82,7 +83,6 @@ export async function scan(file: string): Promise<Scan> {
   let list: ListLine | undefined;
   let isPublic = false;
   let moved = 0;
-  let isFull = false;
   const note = (device: ListedDevice): void => {
     const known = devices.get(device.chipid);
     if (known ? known.name === null : devices.size < MAX_DEVICES)
@@ -97,8 +97,7 @@ export async function scan(file: string): Promise<Scan> {
     return found;
   };
   const addEarly = (line: UploadLine | SilenceLine, size: number): void => {
-    if (!isFull) isFull = !early.add(line, size);
-    if (!isFull && line.kind === 'upload') moved++;
+    if (early.add(line, size) && line.kind === 'upload') moved++;
   };
   const read = (line: RecordedLine): void => {
     const chipid = 'chipid' in line ? (line.chipid as string | undefined) : undefined;
