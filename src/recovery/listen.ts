@@ -67,8 +67,8 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   readonly encoding: HistoryFormSetting;
   readonly zone: number | undefined;
   readonly listener: IsolatedListener;
-  private readonly recovery: Recovery;
-  private readonly subscription: OpenSubscription;
+  readonly #recovery: Recovery;
+  readonly #subscription: OpenSubscription;
 
   constructor(
     readonly chipid: string,
@@ -83,19 +83,19 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
     readInput('start of a listener', () => checkStart(options.start));
     this.encoding = parseForm(options.encoding);
     this.zone = parseZoneSetting(options.zone);
-    this.recovery = new Recovery(shared, this);
-    this.subscription = channels.join(chipid, this.recovery);
-    active.add(this.recovery);
+    this.#recovery = new Recovery(shared, this);
+    this.#subscription = channels.join(chipid, this.#recovery);
+    active.add(this.#recovery);
     const { state } = this.channel;
-    if (state !== 'connecting') this.recovery.joined(state);
+    if (state !== 'connecting') this.#recovery.joined(state);
   }
 
   get channel(): OpenSubscription['channel'] {
-    return this.subscription.channel;
+    return this.#subscription.channel;
   }
 
   get isComplete(): boolean {
-    return this.recovery.isComplete;
+    return this.#recovery.isComplete;
   }
 
   get start(): Position | undefined {
@@ -121,9 +121,9 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
 
   release(): void {
     this.listener.release();
-    this.active.delete(this.recovery);
-    this.recovery.close();
-    this.subscription.release();
+    this.active.delete(this.#recovery);
+    this.#recovery.close();
+    this.#subscription.release();
   }
 }
 

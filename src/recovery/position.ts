@@ -336,23 +336,23 @@ const EARLY = 8;
  * the history holds, so that whatever is missed until then fits into the other half.
  */
 export class Checkpoint {
-  private usual: number;
+  #usual: number;
   /** Half the length of a history that no longer reached back to the position. */
-  private reach = Infinity;
+  #reach = Infinity;
 
   /** @param least number of arrivals, unless the history turns out to be shorter */
   constructor(private readonly least: number) {
-    this.usual = least;
+    this.#usual = least;
   }
 
   /** With more arrivals than this, all that is known of the device is forgotten if memory runs out. */
   get most(): number {
-    return Math.min(this.usual, this.least);
+    return Math.min(this.#usual, this.least);
   }
 
   /** @param isPressed whether all devices together remember nearly as much as they may */
   due(isPressed: boolean): number {
-    return isPressed ? Math.min(this.usual, this.least / EARLY) : this.usual;
+    return isPressed ? Math.min(this.#usual, this.least / EARLY) : this.#usual;
   }
 
   /**
@@ -361,7 +361,7 @@ export class Checkpoint {
    */
   read(records: number, isTruncated: boolean): void {
     const half = Math.ceil(records / 2);
-    if (isTruncated) this.reach = Math.min(this.reach, half);
-    this.usual = Math.min(this.reach, Math.max(this.least, Math.min(half, DEEP * this.least)));
+    if (isTruncated) this.#reach = Math.min(this.#reach, half);
+    this.#usual = Math.min(this.#reach, Math.max(this.least, Math.min(half, DEEP * this.least)));
   }
 }

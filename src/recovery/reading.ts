@@ -49,11 +49,11 @@ export interface ReadingOwner {
 /** Schedules the readings of one history: one at a time, each when its turn has come. */
 export class Reading implements Reader {
   urgency: Reader['urgency'] = 'soon';
-  private attempt = 0;
-  private waiting = false;
-  private running: AbortController | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private ended = false;
+  #attempt = 0;
+  #waiting = false;
+  #running: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
 
   constructor(
     private readonly limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>,
@@ -62,60 +62,60 @@ export class Reading implements Reader {
 
   /** Whether a request is under way, or its answer is being processed. */
   isRunning(): boolean {
-    return this.running !== undefined;
+    return this.#running !== undefined;
   }
 
   /** Whether a reading is under way, waits for its turn, or is scheduled. */
   isDue(): boolean {
-    return this.running !== undefined || this.waiting || this.timer !== undefined;
+    return this.#running !== undefined || this.#waiting || this.#timer !== undefined;
   }
 
   /** Queues for a turn. It replaces a reading that is under way or scheduled. */
   start(attempt = 0): void {
     this.stop();
-    if (this.ended) return;
-    this.attempt = attempt;
-    this.waiting = true;
+    if (this.#ended) return;
+    this.#attempt = attempt;
+    this.#waiting = true;
     this.urgency = this.owner.urgency;
     this.limiter.acquire(this);
   }
 
   /** Schedules a reading. @param delay in milliseconds */
   later(delay: number, attempt = 0): void {
-    clearTimeout(this.timer);
-    if (this.ended) return;
-    this.timer = setTimeout(() => this.start(attempt), delay);
+    clearTimeout(this.#timer);
+    if (this.#ended) return;
+    this.#timer = setTimeout(() => this.start(attempt), delay);
   }
 
   /** Schedules a reading, unless one is under way or waits for its turn. */
   soon(delay: number): void {
-    if (!this.waiting && !this.running) this.later(delay);
+    if (!this.#waiting && !this.#running) this.later(delay);
   }
 
   /** Cancels the reading that is under way or scheduled. */
   stop(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    if (this.waiting) this.limiter.cancel(this);
-    this.waiting = false;
-    this.running?.abort();
-    this.running = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting) this.limiter.cancel(this);
+    this.#waiting = false;
+    this.#running?.abort();
+    this.#running = undefined;
   }
 
   /** The same, and no further reading can start. */
   end(): void {
-    this.ended = true;
+    this.#ended = true;
     this.stop();
   }
 
   granted(turn: PacedAttempt): void {
-    this.waiting = false;
+    this.#waiting = false;
     const abort = new AbortController();
-    this.running = abort;
+    this.#running = abort;
     const over = (): void => {
       turn.cancel();
-      if (this.running === abort) this.running = undefined;
+      if (this.#running === abort) this.#running = undefined;
     };
-    this.owner.read(abort.signal, this.attempt, turn).then(over, over);
+    this.owner.read(abort.signal, this.#attempt, turn).then(over, over);
   }
 }
