@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { finished } from 'node:stream/promises';
-import { Parser, type Options } from 'csv-parse';
+import { pipeline } from 'node:stream/promises';
+import { parse as parser } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
-import { invalidInput, isDeviceCloudError, withoutCode } from '../errors';
+import { invalidInput, isDeviceCloudError } from '../errors';
 import { parseChipid } from '../input/chipid';
 import { show } from '../util/show';
 import { Slices } from '../util/slices';
@@ -48,14 +48,34 @@ export interface BookFormat {
   readonly columns: readonly string[];
 }
 
-/** A file that has been read. What could be reused of an earlier one has been. */
+/** A record of a file. */
+export interface BookRecord {
+  /** Where it is in the bytes, line end included. Empty lines belong to no record. */
+  readonly start: number;
+  readonly end: number;
+  /** The line on which it begins, from 1. */
+  readonly line: number;
+  /** Its row, or its fault; undefined for the header and for a row without content. */
+  readonly row: BookRow | string | undefined;
+}
+
+/** A file that has been read. */
 export interface BookFile extends BookFormat {
   readonly bytes: Buffer;
-  /** Where each record ends in the bytes, line end included. The first is the header. */
-  readonly ends: readonly number[];
-  /** The row of each record, or its fault; undefined for the header and for a row without content. */
-  readonly records: readonly (BookRow | string | undefined)[];
+  /** The first is the header. */
+  readonly records: readonly BookRecord[];
+  /** Of each device the first one, which counts. */
+  readonly devices: ReadonlyMap<string, BookRecord & { readonly row: BookRow }>;
+  /** The devices of each group, in the order of the file. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** At most {@link MAX_PROBLEMS}. */
+  readonly problems: readonly BookProblem[];
+  /** Rows that are left out. */
+  readonly badRows: number;
 }
+
+/** Problems that are kept. */
+const MAX_PROBLEMS = 100;
 
 /** How csv-parse reads a book: what a spreadsheet or a person may have written is no reason to refuse it. */
 export const CSV = {
@@ -70,23 +90,7 @@ export const CSV = {
 /** Bytes that are parsed at once. */
 const CHUNK = 4096;
 
-/** The line on which a byte is, counted from 1 at another byte, by default the first of the file. */
-export function lineAt(bytes: Buffer, offset: number, from = 0): number {
-  let line = 1;
-  for (let at = from; at < offset; at++) {
-    if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) line++;
-  }
-  return line;
-}
-
-export const [LF, CR, QUOTE, COMMA, SEMICOLON] = [10, 13, 34, 44, 59];
-
-/** Where a record begins: empty lines before it are skipped. */
-export function startOf({ bytes, ends }: Pick<BookFile, 'bytes' | 'ends'>, index: number): number {
-  let start = ends[index - 1] ?? 0;
-  while (bytes[start] === LF || bytes[start] === CR) start++;
-  return start;
-}
+const [LF, CR, QUOTE, COMMA, SEMICOLON] = [10, 13, 34, 44, 59];
 
 /** The character that separates the names of the header: the one of the two that is there more often. */
 function separatorOf(bytes: Buffer): ',' | ';' {
@@ -116,6 +120,8 @@ export const cellText = (cell: string): string =>
 const isKnown = (name: string): name is BookColumn =>
   (BOOK_COLUMNS as readonly string[]).includes(name);
 
+const groupSeparatorOf = (separator: ',' | ';'): ';' | '|' => (separator === ';' ? '|' : ';');
+
 /** @throws DeviceCloudError `INVALID_INPUT` */
 function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat {
   const columns = cells.map((cell) => {
@@ -130,31 +136,118 @@ function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat 
       'The first line of the device book must name its columns, one of which is chipid, but is ' +
         `${show(columns.join(separator))}.`,
     );
-  return { separator, groupSeparator: separator === ';' ? '|' : ';', columns };
+  return { separator, groupSeparator: groupSeparatorOf(separator), columns };
 }
 
 const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 
-/** Reads the cells of rows by the columns of the header. */
-export class RowReader {
-  readonly #format: BookFormat;
+/** Reads the records of a file, one after the other. */
+class FileReader {
+  readonly bytes: Buffer;
+  readonly separator: BookFormat['separator'];
+  readonly records: BookRecord[] = [];
+  readonly devices = new Map<string, BookRecord & { row: BookRow }>();
+  readonly groups = new Map<string, string[]>();
+  readonly problems: BookProblem[] = [];
+  badRows = 0;
+  /** The line on which the next record begins, or empty lines before it. */
+  line = 1;
+  #end = 0;
+  #isFull = false;
+  #format: BookFormat | undefined;
   /** Many devices have the same groups: by the text of their cell. */
   readonly #groups = new Map<string, string[] | string>();
 
-  constructor(format: BookFormat) {
-    this.#format = format;
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+    this.separator = separatorOf(bytes);
+  }
+
+  /** @throws DeviceCloudError `INVALID_INPUT` if nothing was read */
+  get file(): BookFile {
+    const { bytes, records, devices, groups, problems, badRows } = this;
+    if (this.#format)
+      return { ...this.#format, bytes, records, devices, groups, problems, badRows };
+    throw invalidInput('The device book is empty: its first line must name its columns.');
+  }
+
+  /** @param end where the record ends in the bytes @throws DeviceCloudError `INVALID_INPUT` if it is no header */
+  add(cells: readonly string[], end: number): void {
+    const { bytes } = this;
+    let start = this.#end;
+    while (bytes[start] === LF || bytes[start] === CR) start++;
+    this.line += this.#lines(this.#end, start);
+    const row =
+      this.#format && (this.#whyTorn(cells, start, end) ?? this.#read(cells, this.#format));
+    this.#format ??= readHeader(cells, this.separator);
+    const record: BookRecord = { start, end, line: this.line, row };
+    this.records.push(record);
+    if (typeof row === 'object') this.#index({ ...record, row });
+    else if (row !== undefined) this.#leaveOut(row);
+    this.line += this.#lines(start, end);
+    this.#end = end;
+  }
+
+  #index(record: BookRecord & { row: BookRow }): void {
+    const { chipid, groups } = record.row;
+    const first = this.devices.get(chipid);
+    if (first)
+      this.#leaveOut(
+        `is another row of device ${chipid}, whose first one counts: line ${first.line}`,
+      );
+    else if (this.devices.size >= BOOK_LIMITS.rows) {
+      this.#leaveOut(
+        `is the first that has no place: a device book holds at most ${BOOK_LIMITS.rows} devices`,
+      );
+      this.#isFull = true;
+    } else {
+      this.devices.set(chipid, record);
+      for (const group of groups) {
+        const members = this.groups.get(group);
+        if (members) members.push(chipid);
+        else this.groups.set(group, [chipid]);
+      }
+    }
+  }
+
+  #leaveOut(reason: string): void {
+    this.badRows++;
+    if (this.problems.length < MAX_PROBLEMS && !this.#isFull)
+      this.problems.push({ line: this.line, reason });
+  }
+
+  #lines(from: number, to: number): number {
+    const { bytes } = this;
+    let lines = 0;
+    for (let at = from; at < to; at++)
+      if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) lines++;
+    return lines;
+  }
+
+  /**
+   * What is wrong with a record whose cell begins with a quotation mark that nobody has closed: the lines behind it, up to the
+   * next quotation mark of the file, have become part of that cell.
+   */
+  #whyTorn(cells: readonly string[], start: number, end: number): string | undefined {
+    if (!cells.some((cell) => cell.startsWith('"') && /[\r\n]/.test(cell))) return undefined;
+    try {
+      // A cell may well begin with one, written twice.
+      const text = this.bytes.toString('utf8', start, end);
+      parse(text, { ...CSV, delimiter: this.separator, relax_quotes: false });
+      return undefined;
+    } catch {
+      return 'has a quotation mark that is not closed: the lines behind it are lost, too';
+    }
   }
 
   /** @returns the row, or its fault; undefined if all cells are empty */
-  read(cells: readonly string[]): BookRow | string | undefined {
-    const { columns } = this.#format;
+  #read(cells: readonly string[], { columns }: BookFormat): BookRow | string | undefined {
     if (cells.every((cell) => cell.trim() === '')) return undefined;
     const extra = cells.slice(columns.length);
     if (extra.some((cell) => cell.trim() !== ''))
       return `has ${cells.length} cells, and the header only ${columns.length}: a cell with a separator in it needs quotation marks`;
     const row: BookRow = { chipid: '', groups: [] };
-    for (let index = 0; index < columns.length; index++) {
-      const column = columns[index] as string;
+    for (const [index, column] of columns.entries()) {
       const wrong = this.#set(row, column, cellText(cells[index] ?? ''));
       if (wrong !== undefined) return wrong;
     }
@@ -195,7 +288,7 @@ export class RowReader {
   #groupsOf(cell: string): string[] | string {
     let groups = this.#groups.get(cell);
     if (groups === undefined) {
-      groups = readGroups(cell, this.#format.groupSeparator);
+      groups = readGroups(cell, groupSeparatorOf(this.separator));
       this.#groups.set(cell, groups);
     }
     return groups;
@@ -225,109 +318,44 @@ function readGroups(cell: string, separator: string): string[] | string {
   return groups.some((name) => name.length > BOOK_LIMITS.text) ? tooLong('group') : groups;
 }
 
-/** Gives each record away at once: as a stream it would keep some, and `info` would be about a later record. */
-class RecordParser extends Parser {
-  readonly #onRecord: (cells: string[], end: number) => void;
+export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-  constructor(options: Options, onRecord: (cells: string[], end: number) => void) {
-    super(options);
-    this.#onRecord = onRecord;
-  }
-
-  override push(record: unknown): boolean {
-    if (record !== null) this.#onRecord(record as string[], this.info.bytes);
-    return true;
-  }
-}
-
-/**
- * What is wrong with a record whose cell begins with a quotation mark that nobody has closed: the lines behind it, up to the
- * next quotation mark of the file, have become part of that cell.
- */
-function whyTorn(cells: readonly string[], text: () => string, delimiter: string) {
-  if (!cells.some((cell) => cell.startsWith('"') && /[\r\n]/.test(cell))) return undefined;
-  try {
-    // A cell may well begin with one, written twice.
-    parse(text(), { ...CSV, delimiter, relax_quotes: false });
-    return undefined;
-  } catch {
-    return 'has a quotation mark that is not closed: the lines behind it are lost, too';
-  }
-}
-
-/**
- * Parses records in slices.
- * @param isFile whether they are a whole file, which may begin with a byte order mark
- * @param onRecord is called with the cells of each record, and with the fault of its quotation marks; it must not throw
- * @returns where each record ends
- * @throws DeviceCloudError `INVALID_INPUT` if a quotation mark is not closed
- */
-export async function parseRecords(
-  bytes: Buffer,
-  isFile: boolean,
-  separator: string,
-  onRecord: (cells: string[], wrong: string | undefined) => void,
-): Promise<number[]> {
+/** The bytes in pieces, so that the event loop turns while they are parsed. */
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
   const slices = new Slices();
-  const ends: number[] = [];
-  const options = { ...CSV, bom: isFile, delimiter: separator };
-  const parser = new RecordParser(options, (cells, at) => {
-    const text = (): string => bytes.toString('utf8', ends.at(-1), at);
-    onRecord(cells, whyTorn(cells, text, separator));
-    ends.push(at);
-  });
-  // It destroys itself at the first error, which `finished` repeats.
-  parser.on('error', () => undefined);
-  for (let from = 0; from < bytes.length && !parser.destroyed; from += CHUNK) {
-    const piece = bytes.subarray(from, from + CHUNK);
-    await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
+  for (let from = 0; from < bytes.length; from += CHUNK) {
     if (slices.isOver) await slices.next();
+    yield bytes.subarray(from, from + CHUNK);
   }
-  parser.end();
-  try {
-    await finished(parser, { readable: false });
-    return ends;
-  } catch {
-    const line = lineAt(bytes, startOf({ bytes, ends }, ends.length));
+}
+
+/**
+ * Reads the bytes of a file, in slices of a few milliseconds.
+ * @throws DeviceCloudError `INVALID_INPUT` if it is no device book
+ */
+export async function readBookFile(bytes: Buffer): Promise<BookFile> {
+  if (!isText(bytes))
     throw invalidInput(
-      `The row that begins on line ${line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
+      'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
+    );
+  const reader = new FileReader(bytes);
+  const { separator: delimiter } = reader;
+  const parsing = parser({
+    ...{ ...CSV, delimiter },
+    // As a stream of records, it would keep some.
+    on_record(cells: string[], { bytes: end }) {
+      reader.add(cells, end);
+      return null;
+    },
+  });
+  try {
+    await pipeline(piecesOf(bytes), parsing);
+  } catch (error) {
+    if (isDeviceCloudError(error)) throw error;
+    throw invalidInput(
+      `The row that begins on line ${reader.line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
         'or a cell is too long.',
     );
   }
+  return reader.file;
 }
-
-export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
-
-/**
- * Reads a whole file.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
-export async function readWhole(bytes: Buffer): Promise<BookFile> {
-  const separator = separatorOf(bytes);
-  const records: BookFile['records'][number][] = [];
-  let format: BookFormat | undefined;
-  let reader: RowReader | undefined;
-  let wrong: unknown = invalidInput(
-    'The device book is empty: its first line must name its columns.',
-  );
-  const ends = await parseRecords(bytes, true, separator, (cells, torn) => {
-    records.push(torn ?? reader?.read(cells));
-    if (records.length > 1) return;
-    try {
-      format = readHeader(cells, separator);
-      reader = new RowReader(format);
-    } catch (error) {
-      wrong = error;
-    }
-  });
-  if (!format) throw wrong;
-  return { ...format, bytes, ends, records };
-}
-
-/** What is wrong with a file as a whole, without the code. */
-export const faultOf = (error: unknown): string =>
-  isDeviceCloudError(error)
-    ? withoutCode(error)
-    : error instanceof Error
-      ? error.message
-      : String(error);

@@ -9,10 +9,10 @@ import {
   BOOK_LIMITS,
   CSV,
   cellText,
-  startOf,
   writtenCell,
   type BookColumn,
   type BookFile,
+  type BookRecord,
   type BookRow,
 } from './book-csv';
 
@@ -53,9 +53,6 @@ const LINE_END = /(?:\r\n|\n|\r)$/;
 /** A cell that white space or a line end would change is quoted, whatever ends the lines of the file. */
 const QUOTED = /[\r\n]|^\s|\s$/;
 
-const line = (cells: readonly string[], { separator }: BookFile): string =>
-  stringify([[...cells]], { delimiter: separator, eof: false, quoted_match: QUOTED });
-
 /** Pieces of a file, with some of its records replaced; the others stay as they are, byte by byte. */
 class Rewrite {
   readonly #file: BookFile;
@@ -67,55 +64,43 @@ class Rewrite {
   }
 
   /** The text of a record, and what ends it. */
-  read(index: number): { cells: string[]; end: string } {
-    const { bytes, ends, separator } = this.#file;
-    const text = bytes.toString('utf8', startOf(this.#file, index), ends[index]);
-    const records = parse(text, { ...CSV, delimiter: separator });
-    return { cells: (records[0] ?? []).map(cellText), end: LINE_END.exec(text)?.[0] ?? '' };
+  read({ start, end }: BookRecord): { cells: string[]; end: string } {
+    const { bytes, separator } = this.#file;
+    const text = bytes.toString('utf8', start, end);
+    const [cells = []] = parse(text, { ...CSV, delimiter: separator });
+    return { cells: cells.map(cellText), end: LINE_END.exec(text)?.[0] ?? '' };
   }
 
   /** Replaces a record, or removes it. They come in the order of the file. */
-  replace(index: number, cells: readonly string[] | undefined): void {
-    const { bytes, ends } = this.#file;
-    const start = startOf(this.#file, index);
-    this.#pieces.push(bytes.subarray(this.#copied, start));
-    this.#copied = ends[index] ?? bytes.length;
+  replace(record: BookRecord, cells: readonly string[] | undefined): void {
+    const { bytes } = this.#file;
+    this.#pieces.push(bytes.subarray(this.#copied, record.start));
+    this.#copied = record.end;
     if (!cells) return;
-    const mark = index === 0 && bytes.toString('utf8', 0, 3) === '\uFEFF' ? '\uFEFF' : '';
-    const text = line(cells.map(writtenCell), this.#file);
-    this.#pieces.push(Buffer.from(`${mark}${text}${this.read(index).end}`));
+    const mark = record.start === 0 && bytes.toString('utf8', 0, 3) === '\uFEFF' ? '\uFEFF' : '';
+    this.#pieces.push(Buffer.from(`${mark}${this.#line(cells)}${this.read(record).end}`));
   }
 
   /** The file, with further records at its end. */
   async end(added: readonly (readonly string[])[], slices: Slices): Promise<Buffer> {
-    const { bytes } = this.#file;
+    const { bytes, records } = this.#file;
     this.#pieces.push(bytes.subarray(this.#copied));
     if (added.length === 0) return Buffer.concat(this.#pieces);
-    const lineEnd = this.read(0).end || '\n';
+    const lineEnd = this.read(records[0] as BookRecord).end || '\n';
     const lines: string[] = [];
     for (const cells of added) {
       if (slices.isOver) await slices.next();
-      lines.push(line(cells.map(writtenCell), this.#file) + lineEnd);
+      lines.push(this.#line(cells) + lineEnd);
     }
     if (!LINE_END.test(bytes.toString('latin1', bytes.length - 1))) lines.unshift(lineEnd);
     return Buffer.concat([...this.#pieces, Buffer.from(lines.join(''))]);
   }
-}
 
-/** The index of the row that counts, for each of these devices that has one. */
-async function indexes(
-  { records }: BookFile,
-  chipids: ReadonlySet<string>,
-  slices: Slices,
-): Promise<Map<string, number>> {
-  const found = new Map<string, number>();
-  for (let index = 1; index < records.length && found.size < chipids.size; index++) {
-    if (slices.isOver) await slices.next();
-    const row = records[index];
-    if (typeof row === 'object' && chipids.has(row.chipid) && !found.has(row.chipid))
-      found.set(row.chipid, index);
+  #line(cells: readonly string[]): string {
+    const { separator } = this.#file;
+    const options = { delimiter: separator, eof: false, quoted_match: QUOTED };
+    return stringify([cells.map(writtenCell)], options);
   }
-  return found;
 }
 
 function textOf(
@@ -175,26 +160,26 @@ function readEdit(
 export async function editedBytes(file: BookFile, edit: unknown): Promise<Buffer> {
   const slices = new Slices();
   const { rows, gone } = readEdit(edit, file.groupSeparator);
-  const known = await indexes(file, new Set([...rows.keys(), ...gone]), slices);
   const columns = [...file.columns];
   for (const cells of rows.values()) {
     for (const [column, text] of Object.entries(cells))
       if (text !== '' && !columns.includes(column)) columns.push(column);
   }
   const rewrite = new Rewrite(file);
-  if (columns.length > file.columns.length) {
+  const [header, ...records] = file.records;
+  if (header && columns.length > file.columns.length) {
     // The cells that a row has too many would be in the new column.
-    for (let index = 1; index < file.records.length; index++) {
+    for (const record of records) {
       if (slices.isOver) await slices.next();
-      if (typeof file.records[index] !== 'string') continue;
-      if (rewrite.read(index).cells.length > file.columns.length)
+      if (typeof record.row !== 'string') continue;
+      if (rewrite.read(record).cells.length > file.columns.length)
         throw invalidInput(
           `The device book has no column ${columns.at(-1)}, and a row with more cells than columns: repair that before a column is added.`,
         );
     }
-    const header = rewrite.read(0).cells;
-    while (header.length < file.columns.length) header.push('');
-    rewrite.replace(0, [...header, ...columns.slice(file.columns.length)]);
+    const { cells } = rewrite.read(header);
+    while (cells.length < file.columns.length) cells.push('');
+    rewrite.replace(header, [...cells, ...columns.slice(file.columns.length)]);
   }
   const cellsOf = (old: readonly string[], change: Cells): string[] => {
     const cells = columns.map(
@@ -205,31 +190,20 @@ export async function editedBytes(file: BookFile, edit: unknown): Promise<Buffer
     while (cells.length > old.length && cells.at(-1) === '') cells.pop();
     return cells;
   };
-  const touched = new Map<number, Cells | undefined>();
-  for (const chipid of gone) touch(touched, known.get(chipid), undefined);
-  for (const [chipid, cells] of rows) touch(touched, known.get(chipid), cells);
-  for (const [index, change] of [...touched].sort(([a], [b]) => a - b)) {
+  const touched = [...new Set([...gone, ...rows.keys()])].flatMap(
+    (chipid) => file.devices.get(chipid) ?? [],
+  );
+  for (const record of touched.sort((one, other) => one.start - other.start)) {
     if (slices.isOver) await slices.next();
-    rewrite.replace(index, change && cellsOf(rewrite.read(index).cells, change));
+    const change = rows.get(record.row.chipid);
+    rewrite.replace(record, change && cellsOf(rewrite.read(record).cells, change));
   }
-  const added = [...rows].filter(([chipid]) => !known.has(chipid));
+  const blank = columns.map(() => '');
+  const added = [...rows].filter(([chipid]) => !file.devices.has(chipid));
   return rewrite.end(
-    added.map(([chipid, cells]) =>
-      cellsOf(
-        columns.map(() => ''),
-        { ...cells, chipid },
-      ),
-    ),
+    added.map(([chipid, cells]) => cellsOf(blank, { ...cells, chipid })),
     slices,
   );
-}
-
-function touch(
-  touched: Map<number, Cells | undefined>,
-  index: number | undefined,
-  change: Cells | undefined,
-): void {
-  if (index !== undefined) touched.set(index, change);
 }
 
 /** A character that begins a formula, at the beginning of a cell, quoted or not. */
@@ -239,28 +213,15 @@ const MAY_BE_FORMULA = /(?:^|[,;"'])[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 export async function disarmedBytes(file: BookFile): Promise<Buffer> {
   const slices = new Slices();
   const rewrite = new Rewrite(file);
-  for (let index = 0; index < file.ends.length; index++) {
-    const { bytes, ends } = file;
-    const text = bytes.toString('utf8', startOf(file, index), ends[index]);
+  for (const record of file.records) {
     if (slices.isOver) await slices.next();
+    const text = file.bytes.toString('utf8', record.start, record.end);
     // Most rows have no cell that may be one.
     if (!MAY_BE_FORMULA.test(text.replace(LINE_END, ''))) continue;
-    const { cells } = rewrite.read(index);
-    const written = cells.map(writtenCell);
-    const isArmed = written.some((cell, at) => cell !== cells[at]);
-    if (isArmed) rewrite.replace(index, cells);
+    const { cells } = rewrite.read(record);
+    if (cells.some((cell) => writtenCell(cell) !== cell)) rewrite.replace(record, cells);
   }
   return rewrite.end([], slices);
-}
-
-async function rowsOf({ records }: BookFile): Promise<Map<string, BookRow>> {
-  const slices = new Slices();
-  const rows = new Map<string, BookRow>();
-  for (const row of records) {
-    if (slices.isOver) await slices.next();
-    if (typeof row === 'object' && !rows.has(row.chipid)) rows.set(row.chipid, row);
-  }
-  return rows;
 }
 
 const textIn = (row: BookRow, column: string): string => {
@@ -279,28 +240,25 @@ export async function difference(
   before: BookFile | undefined,
   after: BookFile,
 ): Promise<BookDifference> {
-  const old = before ? await rowsOf(before) : new Map<string, BookRow>();
-  const now = await rowsOf(after);
+  const old: BookFile['devices'] = before?.devices ?? new Map();
+  const now = after.devices;
   const slices = new Slices();
   const [added, changed, columns]: [string[], string[], string[][]] = [[], [], []];
-  for (const [chipid, row] of now) {
+  for (const [chipid, { row }] of now) {
     if (slices.isOver) await slices.next();
     const earlier = old.get(chipid);
-    if (!earlier) added.push(chipid);
-    else if (earlier !== row) {
-      const which = differing(earlier, row);
-      if (which.length === 0) continue;
+    const which = earlier && differing(earlier.row, row);
+    if (!which) added.push(chipid);
+    else if (which.length > 0) {
       changed.push(chipid);
       columns.push(which);
     }
   }
   const gone = [...old.keys()].filter((chipid) => !now.has(chipid));
   const names: Record<string, string> = {};
-  for (const list of [added, changed, gone]) {
-    for (const chipid of list.slice(0, NAMED)) {
-      const name = (now.get(chipid) ?? old.get(chipid))?.name;
-      if (name !== undefined) names[chipid] = name;
-    }
+  for (const chipid of [added, changed, gone].flatMap((list) => list.slice(0, NAMED))) {
+    const name = (now.get(chipid) ?? old.get(chipid))?.row.name;
+    if (name !== undefined) names[chipid] = name;
   }
   return { added, changed, columns, gone, names };
 }

@@ -1,24 +1,21 @@
 import { createHash } from 'node:crypto';
 import { watch, type FSWatcher } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
-import { DeviceCloudError, invalidInput, isDeviceCloudError } from '../errors';
+import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from '../errors';
 import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
 import { Slices } from '../util/slices';
 import {
   BOOK_LIMITS,
-  faultOf,
   isText,
-  lineAt,
-  startOf,
+  readBookFile,
   type BookFile,
   type BookProblem,
   type BookRow,
 } from './book-csv';
-import { readBookFile } from './book-read';
 import {
   difference,
   disarmedBytes,
@@ -40,9 +37,6 @@ const POLL = 5000;
 const SETTLE = { whole: 60, open: 200, faulty: 500 } as const;
 /** Milliseconds after which everything begins without the book: its file may be on a share that does not answer. */
 const PATIENCE = 5000;
-/** Problems that are kept. */
-const MAX_PROBLEMS = 100;
-
 /** The bytes of a file are hashed in pieces, so that the event loop turns. */
 const PIECE = 2 ** 20;
 
@@ -65,6 +59,9 @@ const changedMeanwhile = (): DeviceCloudError =>
 
 const endsLine = (bytes: Buffer): boolean => bytes.at(-1) === 10 || bytes.at(-1) === 13;
 
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
 
 /** What changes whenever a file is written or replaced; empty if there is none. */
@@ -73,7 +70,7 @@ async function stampOf(path: string): Promise<string> {
     const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
     return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
   } catch (error) {
-    return isMissing(error) ? '' : `? ${faultOf(error)}`;
+    return isMissing(error) ? '' : `? ${messageOf(error)}`;
   }
 }
 
@@ -82,132 +79,22 @@ async function stampOf(path: string): Promise<string> {
  * @throws DeviceCloudError `INVALID_INPUT` if it is no file, and what the file system fails with
  */
 async function readBytes(path: string): Promise<Buffer> {
+  const info = await stat(path);
   // Opening a pipe or a device may wait, or do something.
-  if (!(await stat(path)).isFile())
+  if (!info.isFile())
     throw invalidInput(`The device book ${path} is not a file, but a folder, a device or a pipe.`);
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    if (size > BOOK_LIMITS.file)
-      throw invalidInput(
-        `The device book has ${size} bytes: at most ${BOOK_LIMITS.file} are read.`,
-      );
-    const bytes = Buffer.alloc(size);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await file.read(bytes, length, size - length, length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === size) return bytes.subarray(0, length);
-    }
-  } finally {
-    await file.close();
-  }
+  if (info.size > BOOK_LIMITS.file)
+    throw invalidInput(
+      `The device book has ${info.size} bytes: at most ${BOOK_LIMITS.file} are read.`,
+    );
+  return readFile(path);
 }
-
-/** The devices of a file, by chip number and by group. */
-interface Index {
-  readonly rows: ReadonlyMap<string, BookRow>;
-  readonly groups: ReadonlyMap<string, readonly string[]>;
-  readonly problems: readonly BookProblem[];
-  /** Rows that are left out. */
-  readonly badRows: number;
-}
-
-const NOTHING: Index = { rows: new Map(), groups: new Map(), problems: [], badRows: 0 };
 
 /** What is wrong with a content. */
-interface BookFaults {
-  problems: BookProblem[];
-  badRows: number;
-}
+type BookFaults = Pick<BookFile, 'problems' | 'badRows'>;
 
 /** A whole file, or rows to change: a `BookEdit` from outside. */
 export type NewContent = { csv: Buffer } | { edit: unknown };
-
-interface BadRow {
-  index: number;
-  reason: string;
-  /** Of a row whose device has an earlier one. */
-  chipid?: string;
-}
-
-/** Puts the rows of a file together: the first of two rows of one device counts. */
-async function indexOf(file: BookFile): Promise<Index> {
-  const slices = new Slices();
-  const rows = new Map<string, BookRow>();
-  const groups = new Map<string, string[]>();
-  const bad: BadRow[] = [];
-  let badRows = 0;
-  let isFull = false;
-  for (let index = 1; index < file.records.length; index++) {
-    if (slices.isOver) await slices.next();
-    const row = file.records[index];
-    if (row === undefined) continue;
-    const wrong = typeof row === 'string' ? { reason: row } : whyLeftOut(row, rows);
-    if (!wrong && typeof row === 'object') {
-      rows.set(row.chipid, row);
-      for (const group of row.groups) addTo(groups, group, row.chipid);
-      continue;
-    }
-    badRows++;
-    if (!wrong || bad.length >= MAX_PROBLEMS || isFull) continue;
-    isFull = rows.size >= BOOK_LIMITS.rows;
-    bad.push({ index, ...wrong });
-  }
-  return { rows, groups, problems: await problemsOf(file, bad, slices), badRows };
-}
-
-function whyLeftOut(
-  { chipid }: BookRow,
-  rows: ReadonlyMap<string, BookRow>,
-): Omit<BadRow, 'index'> | undefined {
-  if (rows.has(chipid))
-    return { reason: `is another row of device ${chipid}, whose first one counts`, chipid };
-  if (rows.size < BOOK_LIMITS.rows) return undefined;
-  const most = BOOK_LIMITS.rows;
-  return { reason: `is the first that has no place: a device book holds at most ${most} devices` };
-}
-
-function addTo(groups: Map<string, string[]>, group: string, chipid: string): void {
-  const members = groups.get(group);
-  if (members) members.push(chipid);
-  else groups.set(group, [chipid]);
-}
-
-/** Finds the lines of bad rows, and of the earlier rows of their devices, in one pass over the file. */
-async function problemsOf(
-  file: BookFile,
-  bad: readonly BadRow[],
-  slices: Slices,
-): Promise<BookProblem[]> {
-  const twice = new Set(bad.map(({ chipid }) => chipid));
-  const firsts = new Map<string, number>();
-  const lines = new Map(bad.map(({ index }) => [index, 0]));
-  file.records.forEach((row, index) => {
-    if (typeof row !== 'object' || !twice.has(row.chipid) || firsts.has(row.chipid)) return;
-    firsts.set(row.chipid, index);
-    lines.set(index, 0);
-  });
-  let [line, offset] = [1, 0];
-  for (const index of [...lines.keys()].sort((a, b) => a - b)) {
-    const start = startOf(file, index);
-    while (offset < start) {
-      const next = Math.min(start, offset + LINES);
-      line += lineAt(file.bytes, next, offset) - 1;
-      offset = next;
-      if (slices.isOver) await slices.next();
-    }
-    lines.set(index, line);
-  }
-  return bad.map(({ index, reason, chipid }) => {
-    const first = chipid === undefined ? undefined : lines.get(firsts.get(chipid) ?? index);
-    const text = first === undefined ? reason : `${reason}: line ${first}`;
-    return { line: lines.get(index) ?? 0, reason: text };
-  });
-}
-
-/** Bytes whose lines are counted at once. */
-const LINES = 262_144;
 
 /**
  * The device book: names, groups, types and notes of devices, in a CSV file that people keep in a spreadsheet and a flow may
@@ -222,7 +109,6 @@ export class Book {
   readonly #listeners = new Set<() => void>();
   readonly #poll: NodeJS.Timeout;
   #watcher: FSWatcher | undefined;
-  #index: Index = NOTHING;
   /** What is in use. */
   #file: BookFile | undefined;
   #fault: BookProblem | undefined;
@@ -251,17 +137,17 @@ export class Book {
 
   /** What is wrong with the file and with rows that are left out, at most 100. */
   get problems(): readonly BookProblem[] {
-    return this.#fault ? [this.#fault, ...this.#index.problems] : this.#index.problems;
+    return [...(this.#fault ? [this.#fault] : []), ...(this.#file?.problems ?? [])];
   }
 
   /** How many rows are left out. */
   get badRows(): number {
-    return this.#index.badRows;
+    return this.#file?.badRows ?? 0;
   }
 
   /** How many devices it has. */
   get size(): number {
-    return this.#index.rows.size;
+    return this.#file?.devices.size ?? 0;
   }
 
   /**
@@ -269,43 +155,44 @@ export class Book {
    * @param chipid as digits, without leading zeros
    */
   row(chipid: string): BookRow | undefined {
-    const row = this.#index.rows.get(chipid);
+    const row = this.#row(chipid);
     return row && { ...row, groups: [...row.groups] };
   }
 
   /** Whether a device has a row. @param chipid as for {@link row} */
   has(chipid: string): boolean {
-    return this.#index.rows.has(chipid);
+    return this.#row(chipid) !== undefined;
   }
 
   /** The name of a device; undefined if it has none. @param chipid as for {@link row} */
   name(chipid: string): string | undefined {
-    return this.#index.rows.get(chipid)?.name;
+    return this.#row(chipid)?.name;
   }
 
   /** The type of a device; undefined if it has none. @param chipid as for {@link row} */
   typeOf(chipid: string): string | undefined {
-    return this.#index.rows.get(chipid)?.type;
+    return this.#row(chipid)?.type;
   }
 
   /** The groups of a device, none if it has no row. @param chipid as for {@link row} */
   groupsOf(chipid: string): readonly string[] {
-    return this.#index.rows.get(chipid)?.groups ?? [];
+    return this.#row(chipid)?.groups ?? [];
   }
 
   /** The chip numbers of a group, in the order of the file; undefined if no device is in it. */
   group(name: string): readonly string[] | undefined {
-    return this.#index.groups.get(name);
+    return this.#file?.groups.get(name);
   }
 
   /** All groups, and how many devices are in each. */
   groups(): { name: string; count: number }[] {
-    return Array.from(this.#index.groups, ([name, { length }]) => ({ name, count: length }));
+    const groups = this.#file?.groups ?? [];
+    return Array.from(groups, ([name, { length }]) => ({ name, count: length }));
   }
 
   /** The chip numbers of all devices, in the order of the file. */
-  chipids(): IterableIterator<string> {
-    return this.#index.rows.keys();
+  chipids(): Iterable<string> {
+    return this.#file?.devices.keys() ?? [];
   }
 
   /**
@@ -337,8 +224,8 @@ export class Book {
    */
   async preview(content: NewContent, revision: string): Promise<BookDifference & BookFaults> {
     const [before, after] = await this.#make(content, revision);
-    const { problems, badRows } = await indexOf(after);
-    return { ...(await difference(before, after)), problems: [...problems], badRows };
+    const { problems, badRows } = after;
+    return { ...(await difference(before, after)), problems, badRows };
   }
 
   /**
@@ -366,6 +253,10 @@ export class Book {
     this.#listeners.clear();
   }
 
+  #row(chipid: string): BookRow | undefined {
+    return this.#file?.devices.get(chipid)?.row;
+  }
+
   /** The folder, not the file: editors and shares replace the file by another one. */
   #watch(): void {
     this.#watcher?.close();
@@ -383,9 +274,7 @@ export class Book {
     this.#due ??= setTimeout(
       () => {
         this.#due = undefined;
-        this.#serially(() => this.#update(delay === POLL)).catch((error: unknown) =>
-          this.#fail(faultOf(error), undefined),
-        );
+        void this.#serially(() => this.#update(delay === POLL));
       },
       delay === POLL ? 0 : delay,
     ).unref();
@@ -409,11 +298,13 @@ export class Book {
       if (isUnannounced) this.#watch();
       const began = performance.now();
       const read = await this.#read();
-      const rest = SETTLE[read.state] - (performance.now() - began);
-      if (!(await this.#wait(rest))) return;
+      const rest = read.settle - (performance.now() - began);
+      const { signal } = this.#closing;
+      if (rest > 0) await sleep(rest, undefined, { ref: false, signal }).catch(() => undefined);
+      if (signal.aborted) return;
       if ((await stampOf(this.#path)) !== stamp) continue;
       if ('file' in read) await this.#apply(read.file, stamp);
-      else this.#fail(read.fault, read.isContent ? stamp : undefined);
+      else this.#fail(read.error, stamp);
       return;
     }
   }
@@ -441,61 +332,48 @@ export class Book {
     if (found !== revision) throw changedMeanwhile();
     if ('edit' in content) {
       const before = bytes.length > 0 ? bytes : Buffer.from(EMPTY_BOOK);
-      const file = await readBookFile(before, this.#file);
-      return [file, await readBookFile(await editedBytes(file, content.edit), file)];
+      const file = await readBookFile(before);
+      return [file, await readBookFile(await editedBytes(file, content.edit))];
     }
     if (content.csv.length > BOOK_LIMITS.file)
       throw invalidInput(`A device book has at most ${BOOK_LIMITS.file} bytes.`);
-    const given = await readBookFile(content.csv, this.#file);
-    const after = await readBookFile(await disarmedBytes(given), given);
+    const given = await readBookFile(content.csv);
+    const after = await readBookFile(await disarmedBytes(given));
     // What is no device book now has no rows to compare.
-    const before = await readBookFile(bytes, this.#file).catch(() => undefined);
+    const before = await readBookFile(bytes).catch(() => undefined);
     return [before, after];
   }
 
-  /** @returns whether it is still open */
-  async #wait(ms: number): Promise<boolean> {
-    const { signal } = this.#closing;
-    if (ms > 0) await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
-    return !signal.aborted;
-  }
-
-  async #read(): Promise<
-    | { state: 'whole' | 'open'; file: BookFile }
-    | { state: 'faulty'; fault: string; isContent: boolean }
-  > {
+  async #read(): Promise<{ settle: number } & ({ file: BookFile } | { error: unknown })> {
     try {
       const bytes = await readBytes(this.#path);
-      const file = await readBookFile(bytes, this.#file);
-      return { state: endsLine(bytes) ? 'whole' : 'open', file };
+      const file = await readBookFile(bytes);
+      return { settle: endsLine(bytes) ? SETTLE.whole : SETTLE.open, file };
     } catch (error) {
-      const isContent = isDeviceCloudError(error) || isMissing(error);
-      return { state: 'faulty', fault: this.#textOf(error), isContent };
+      return { settle: SETTLE.faulty, error };
     }
   }
 
-  #textOf(error: unknown): string {
-    if (isMissing(error)) return `There is no device book ${this.#path}.`;
-    const fault = faultOf(error);
-    return isDeviceCloudError(error) ? fault : `The device book cannot be read: ${fault}.`;
-  }
-
   async #apply(file: BookFile, stamp: string): Promise<void> {
-    const index = await indexOf(file);
     const revision = await revisionOf(file.bytes);
     if (this.#closing.signal.aborted) return;
     this.#stamp = stamp;
     if (revision === this.#revision && !this.#fault) return;
-    this.#index = index;
     this.#file = file;
     this.#revision = revision;
     this.#fault = undefined;
     this.#changed();
   }
 
-  /** @param stamp of a file that need not be read again; undefined: reading it may succeed next time */
-  #fail(reason: string, stamp: string | undefined): void {
-    this.#stamp = stamp;
+  #fail(error: unknown, stamp: string): void {
+    const isOfPackage = isDeviceCloudError(error);
+    const reason = isMissing(error)
+      ? `There is no device book ${this.#path}.`
+      : isOfPackage
+        ? withoutCode(error)
+        : `The device book cannot be read: ${messageOf(error)}.`;
+    // What the file system has failed with may have passed the next time.
+    this.#stamp = isOfPackage || isMissing(error) ? stamp : undefined;
     if (this.#fault?.reason === reason) return;
     this.#fault = { line: 0, reason };
     this.#changed();
