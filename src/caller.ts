@@ -7,7 +7,7 @@ import type { CallSpec } from './http/answer';
 import { invalidInput, notConfigured } from './errors';
 import { KeptPins, type KeepDeps, type PinCalls, type ApplicationPins } from './commands/keep';
 import type { KeeperOptions, PinKeeper } from './commands/kept-pin';
-import { semaphoreOf, type Semaphore } from './commands/many';
+import { semaphoreOf } from './commands/many';
 import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
 import { matcherOf } from './commands/reply/matcher';
 import type { Request } from './commands/reply/requests';
@@ -29,6 +29,7 @@ import {
   type ValueDatatype,
   type ValueOptions,
 } from './types';
+import type { Semaphore } from './util/semaphore';
 import { show } from './util/show';
 
 /**

@@ -14,7 +14,7 @@ import type { TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
 import type { ListReading } from '../fleet/list-poller';
 import type { LevelCodes } from '../input/gpio';
-import { Semaphore } from './many';
+import { Semaphore } from '../util/semaphore';
 import {
   GAP,
   KeptDevice,

@@ -1,39 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallProgress } from '../types';
+import { Semaphore } from '../util/semaphore';
 import { AWAITING_DEVICE, CALLING, type Progress } from './outcome';
 
 /** Milliseconds that calls are made for in one turn of the event loop: 10,000 take some 300. */
 const IN_A_TURN = 10;
-
-/** Lets some commands run side by side, and the others begin in the order in which they come. */
-export class Semaphore {
-  #running = 0;
-  readonly #most: number;
-  readonly #onIdle: () => void;
-  readonly #waiting: (() => void)[] = [];
-
-  /** @param onIdle is called when none runs any more */
-  constructor(most: number, onIdle: () => void = () => undefined) {
-    this.#most = most;
-    this.#onIdle = onIdle;
-  }
-
-  get isBusy(): boolean {
-    return this.#running > 0;
-  }
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#most) this.#running++;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else if (--this.#running === 0) this.#onIdle();
-    }
-  }
-}
 
 /** The option with the semaphore that the calls of `callEach` share. It is copied along with the others. */
 const SEMAPHORE = Symbol('semaphore');

@@ -11,7 +11,7 @@
  */
 import type { DeviceCloudError } from '../errors';
 import { abortReason, CLOSED, onAbort } from '../http/deadline';
-import type { Semaphore } from './many';
+import type { Semaphore } from '../util/semaphore';
 import { deviceTitle } from '../util/show';
 import { CALLING, notSent, queueFull, type Progress } from './outcome';
 

@@ -1,8 +1,10 @@
 import { DeviceCloudError } from '../errors';
 import type { Reader } from '../history/read-limiter';
 import type { PacedAttempt } from '../http/adaptive-limiters';
+import { onAbort } from '../http/deadline';
 import type { RecoveryShared } from '../recovery/options';
 import { isPassing, SILENT_TRIES } from '../recovery/reading';
+import { Semaphore } from '../util/semaphore';
 import type { KeptUpload } from './latest';
 import { NewestRecord, type HistorySettings } from './latest-history';
 import type { FleetRegistry } from './registry';
@@ -20,12 +22,6 @@ const AT_ONCE = 2;
 
 type Shared = Pick<RecoveryShared, 'appid' | 'read' | 'limiter' | 'facts' | 'now'>;
 
-/** One reading of a history, for all callers that wait for it. */
-interface Reading extends Reader {
-  readonly answer: Promise<NewestRecord>;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * Finds the latest upload of a device that no listener has received: in the history, read once for all who ask at the
  * same time.
@@ -33,11 +29,9 @@ interface Reading extends Reader {
 export class LatestReader {
   readonly #shared: Shared;
   readonly #registry: FleetRegistry;
-  readonly #abort = new AbortController();
-  /** By device, those that wait included, in the order of asking. */
-  readonly #readings = new Map<string, Reading>();
-  readonly #waiting: Reading[] = [];
-  #running = 0;
+  readonly #closing = new AbortController();
+  readonly #readings = new Map<string, Promise<NewestRecord>>();
+  readonly #semaphore = new Semaphore(AT_ONCE);
   /** When a history was found empty. */
   readonly #empty = new Map<string, number>();
 
@@ -50,7 +44,13 @@ export class LatestReader {
   async read(chipid: string, settings: HistorySettings): Promise<KeptUpload | undefined> {
     const known = this.#registry.get(chipid)?.latest;
     if (known || this.#isEmpty(chipid)) return known;
-    const record = await (this.#readings.get(chipid) ?? this.#join(chipid)).answer;
+    let reading = this.#readings.get(chipid);
+    if (!reading) {
+      const found = this.#semaphore.run(() => this.#find(chipid));
+      reading = found.finally(() => this.#readings.delete(chipid));
+      this.#readings.set(chipid, reading);
+    }
+    const record = await reading;
     const { appid, facts, now } = this.#shared;
     const newest = record.upload(appid, facts, settings, now());
     if (newest) this.#registry.recordUpload(newest, 'history');
@@ -60,58 +60,41 @@ export class LatestReader {
 
   /** Ends every reading with an error. */
   close(): void {
-    this.#abort.abort('the client was closed');
-    this.#waiting.length = 0;
-    for (const reading of this.#readings.values()) {
-      this.#shared.limiter.cancel(reading);
-      reading.reject(closed());
-    }
-    this.#readings.clear();
+    this.#closing.abort('the client was closed');
   }
 
-  #join(chipid: string): Reading {
-    if (this.#abort.signal.aborted) throw closed();
-    let resolve!: (newest: NewestRecord) => void;
-    let reject!: (error: unknown) => void;
-    const answer = new Promise<NewestRecord>((...both) => ([resolve, reject] = both));
-    let failed = 0;
-    const granted = async (turn: PacedAttempt): Promise<void> => {
-      const { read, limiter } = this.#shared;
-      const { signal } = this.#abort;
+  async #find(chipid: string): Promise<NewestRecord> {
+    const { signal } = this.#closing;
+    for (let failed = 0; ; failed++) {
+      const turn = await this.#turn();
+      const newest = new NewestRecord(chipid);
       try {
-        const newest = new NewestRecord(chipid);
-        await read(chipid, signal, (record) => newest.take(record), turn);
-        resolve(newest);
+        await this.#shared.read(chipid, signal, (record) => newest.take(record), turn);
+        return newest;
       } catch (error) {
-        if (isPassing(error) && failed++ < SILENT_TRIES && !signal.aborted) {
-          limiter.acquire(reading);
-          return;
-        }
-        reject(error);
+        if (signal.aborted) throw closed();
+        if (!isPassing(error) || failed >= SILENT_TRIES) throw error;
       }
-      this.#readings.delete(chipid);
-      this.#running--;
-      this.#next();
-    };
-    const reading: Reading = {
-      urgency: 'live',
-      granted: (turn) => void granted(turn),
-      answer,
-      reject,
-    };
-    this.#readings.set(chipid, reading);
-    this.#waiting.push(reading);
-    this.#next();
-    return reading;
+    }
   }
 
-  #next(): void {
-    while (this.#running < AT_ONCE) {
-      const reading = this.#waiting.shift();
-      if (!reading) return;
-      this.#running++;
-      this.#shared.limiter.acquire(reading);
-    }
+  /** @throws DeviceCloudError `UNREACHABLE` once the client was closed */
+  #turn(): Promise<PacedAttempt> {
+    const { limiter } = this.#shared;
+    const { signal } = this.#closing;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) throw closed();
+      const granted = (turn: PacedAttempt): void => {
+        ignore();
+        resolve(turn);
+      };
+      const reader: Reader = { urgency: 'live', granted };
+      const ignore = onAbort(signal, () => {
+        limiter.cancel(reader);
+        reject(closed());
+      });
+      limiter.acquire(reader);
+    });
   }
 
   #isEmpty(chipid: string): boolean {

@@ -5,7 +5,7 @@ import type { Simulator } from '../../../src/simulator';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { settled, until } from '../../../tooling/until';
-import { Semaphore } from '../../../src/commands/many';
+import { Semaphore } from '../../../src/util/semaphore';
 import { inEachDialect } from '../../../tooling/dialect';
 
 const [A, B, C] = ['10000001', '10000002', '10000003'] as const;

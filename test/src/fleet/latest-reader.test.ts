@@ -43,6 +43,7 @@ describe('the latest upload that is read from the history', () => {
   it('is read once, for simultaneous and for later requests', async () => {
     const { asked, ask, registry } = createSubject();
     const both = [ask(), ask()];
+    await settled();
     asked[0]!.resolve([record('from the history')]);
     assert.deepEqual(await Promise.all(both), ['from the history', 'from the history']);
     assert.equal(await ask(), 'from the history');
@@ -53,6 +54,7 @@ describe('the latest upload that is read from the history', () => {
   it('gives way to a live one that arrives meanwhile', async () => {
     const { asked, ask, registry } = createSubject();
     const asking = ask();
+    await settled();
     const body = Buffer.from('live');
     registry.onLive({ chipid: '1', appid: '1', timestamp: Date.UTC(2026, 0, 2), body });
     asked[0]!.resolve([record('from the history')]);
@@ -62,6 +64,7 @@ describe('the latest upload that is read from the history', () => {
   it('is looked for again only after a minute if the history is empty', async () => {
     const { asked, ask, pass } = createSubject();
     const first = ask();
+    await settled();
     asked[0]!.resolve([]);
     assert.equal(await first, undefined);
     pass(59_999);
@@ -69,6 +72,7 @@ describe('the latest upload that is read from the history', () => {
     assert.equal(asked.length, 1);
     pass(1);
     const again = ask();
+    await settled();
     asked[1]!.resolve([record('now')]);
     assert.equal(await again, 'now');
   });
@@ -76,9 +80,11 @@ describe('the latest upload that is read from the history', () => {
   it('is read again after a reading that failed', async () => {
     const { asked, ask } = createSubject();
     const failing = assert.rejects(ask(), /failed/);
+    await settled();
     asked[0]!.reject(new Error('failed'));
     await failing;
     const again = ask();
+    await settled();
     asked[1]!.resolve([record('x')]);
     assert.equal(await again, 'x');
   });
@@ -88,8 +94,8 @@ describe('the latest upload that is read from the history', () => {
     const refused = new DeviceCloudError('SERVER_ERROR', 'refused', 503);
     const asking = assert.rejects(ask(), refused);
     for (let attempt = 0; attempt < 3; attempt++) {
-      asked[attempt]!.reject(refused);
       await settled();
+      asked[attempt]!.reject(refused);
     }
     await asking;
     assert.equal(asked.length, 3);
@@ -98,6 +104,7 @@ describe('the latest upload that is read from the history', () => {
   it('is read for two devices at a time, in the order of the requests', async () => {
     const { asked, ask } = createSubject();
     const all = Array.from({ length: 5000 }, (_, number) => ask(String(number)));
+    await settled();
     for (let number = 0; number < all.length; number += 2) {
       assert.equal(asked.length, number + 2);
       for (const { resolve } of asked.slice(number)) resolve([]);
@@ -115,11 +122,11 @@ describe('the latest upload that is read from the history', () => {
     const all = Array.from({ length: 4 }, (_, number) =>
       assert.rejects(ask(String(number)), { code: 'UNREACHABLE' }),
     );
+    await settled();
     reader.close();
+    for (const { reject } of asked) reject(new Error('aborted'));
     await Promise.all(all);
     await assert.rejects(ask('9'), { code: 'UNREACHABLE' });
-    for (const { reject } of asked) reject(new Error('aborted'));
-    await settled();
     assert.equal(asked.length, 2);
   });
 });
