@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
 import { callService, callWithin, type HttpContext } from '../http/call';
 import { CLOSED, Deadlines, onAbort } from '../http/deadline';
@@ -25,6 +26,12 @@ function withEnd(error: DeviceCloudError, end: string, uncertain: boolean): Devi
   const code = uncertain && error.code === 'UNREACHABLE' ? 'CONNECTION_LOST' : error.code;
   return new DeviceCloudError(code, `${withoutCode(error)} ${end}`, error.statusCode, uncertain);
 }
+
+const cutShort = ({ chipid, pin }: Pulse, ended: AbortSignal): DeviceCloudError =>
+  new DeviceCloudError(
+    'CONNECTION_LOST',
+    `Cut short: ${String(ended.reason)}. The pulse on pin ${pin} of device ${chipid} ended early.`,
+  );
 
 /**
  * The pulses of an application. Once a pulse may have begun, the opposite level is sent exactly once,
@@ -54,10 +61,17 @@ export class Pulses {
    * @throws DeviceCloudError that says at which level the pin was left, or may have been left
    */
   run(pulse: Pulse, seconds: number, signal?: AbortSignal): Promise<Answer<ResultAnswer>> {
-    const running = this.#run(pulse, seconds, signal);
+    const ended = new AbortController();
+    const ignores = [this.#closing.signal, ...(signal ? [signal] : [])].map((by) => {
+      const end = (): void => ended.abort(this.#explain(by));
+      if (by.aborted) end();
+      return onAbort(by, end);
+    });
+    const running = this.#run(pulse, seconds, signal, ended.signal).finally(() => {
+      for (const ignore of ignores) ignore();
+      this.#running.delete(running);
+    });
     this.#running.add(running);
-    const over = (): boolean => this.#running.delete(running);
-    running.then(over, over);
     return running;
   }
 
@@ -72,17 +86,20 @@ export class Pulses {
     await Promise.allSettled(this.#running);
   }
 
+  /** @param ended aborts, with a text that says why, when the pulse is to end before its time */
   async #run(
     pulse: Pulse,
     seconds: number,
     signal: AbortSignal | undefined,
+    ended: AbortSignal,
   ): Promise<Answer<ResultAnswer>> {
     const { failed, warning } = await this.#begin(pulse, seconds, signal);
     const pin = `Pin ${pulse.pin} of device ${pulse.chipid}`;
-    const cut = failed ?? (await this.#wait(pulse, signal));
+    if (!failed) await sleep(pulse.duration, undefined, { signal: ended }).catch(() => undefined);
+    const cut = failed ?? (ended.aborted ? cutShort(pulse, ended) : undefined);
     let answer: Answer<ResultAnswer>;
     try {
-      answer = await this.#setBack(pulse, seconds, signal);
+      answer = await this.#setBack(pulse, seconds, ended);
     } catch (error) {
       if (!isDeviceCloudError(error)) throw error;
       const left = failed || error.uncertain ? 'may have been left' : 'was left';
@@ -117,67 +134,28 @@ export class Pulses {
     }
   }
 
-  /** @returns an error if the pulse was ended before its time */
-  async #wait(
-    { chipid, pin, duration }: Pulse,
-    signal: AbortSignal | undefined,
-  ): Promise<DeviceCloudError | undefined> {
-    let why: AbortSignal | undefined;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        ignore();
-        resolve();
-      };
-      const timer = setTimeout(end, duration);
-      const ignore = this.#whenEnded(signal, (by) => {
-        why = by;
-        end();
-      });
-    });
-    return (
-      why &&
-      new DeviceCloudError(
-        'CONNECTION_LOST',
-        `Cut short: ${this.#explain(why)}. The pulse on pin ${pin} of device ${chipid} ended early.`,
-      )
-    );
-  }
-
   /** Sends the opposite level: within 3 s once the end is awaited. */
   async #setBack(
     { chipid, pin, level }: Pulse,
     seconds: number,
-    signal: AbortSignal | undefined,
+    ended: AbortSignal,
   ): Promise<Answer<ResultAnswer>> {
     const late = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    const ignore = this.#whenEnded(signal, () => {
+    const hurry = (): void => {
       const reason = `it took longer than ${LAST_SECONDS} s`;
-      timer ??= setTimeout(() => late.abort(reason), LAST_SECONDS * 1000);
-    });
+      timer = setTimeout(() => late.abort(reason), LAST_SECONDS * 1000);
+    };
+    if (ended.aborted) hurry();
+    else ended.addEventListener('abort', hurry);
     const deadline = this.#deadlines.start(seconds, late.signal);
     try {
-      return await callWithin(
-        this.#http,
-        this.#api.setGpioEdge(chipid, pin, opposite(level)),
-        deadline,
-      );
+      const set = this.#api.setGpioEdge(chipid, pin, opposite(level));
+      return await callWithin(this.#http, set, deadline);
     } finally {
       deadline.clear();
-      ignore();
+      ended.removeEventListener('abort', hurry);
       clearTimeout(timer);
     }
-  }
-
-  /** Calls back, always asynchronously, once the caller or the client ends the pulse or has ended it. */
-  #whenEnded(signal: AbortSignal | undefined, callback: (by: AbortSignal) => void): () => void {
-    const signals = signal ? [signal, this.#closing.signal] : [this.#closing.signal];
-    const ended = signals.find(({ aborted }) => aborted);
-    if (ended) queueMicrotask(() => callback(ended));
-    const ignores = ended ? [] : signals.map((each) => onAbort(each, () => callback(each)));
-    return () => {
-      for (const ignore of ignores) ignore();
-    };
   }
 }
