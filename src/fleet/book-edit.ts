@@ -16,21 +16,6 @@ import {
   type BookRow,
 } from './book-csv';
 
-/** What a row is to have from now on. What is left out stays as it is. */
-export interface BookRowEdit {
-  chipid: string | number;
-  name?: string;
-  groups?: string[];
-  type?: string;
-  note?: string;
-}
-
-/** Rows to change or add, and devices to remove. */
-export interface BookEdit {
-  rows?: BookRowEdit[];
-  remove?: (string | number)[];
-}
-
 /** What a new content of the book would change, as chip numbers. */
 export interface BookDifference {
   added: string[];

@@ -93,7 +93,7 @@ async function readBytes(path: string): Promise<Buffer> {
 /** What is wrong with a content. */
 type BookFaults = Pick<BookFile, 'problems' | 'badRows'>;
 
-/** A whole file, or rows to change: a `BookEdit` from outside. */
+/** A whole file; or an edit from outside: rows to change or add, and chip numbers to remove. */
 export type NewContent = { csv: Buffer } | { edit: unknown };
 
 /**
