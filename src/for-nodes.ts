@@ -26,7 +26,8 @@ export {
   type FieldsDecoder,
   type ToText,
 } from './fleet/types';
-export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
+export type { Watch } from './fleet/watch/watch';
+export type { WatchListener } from './fleet/watch/watch-types';
 export { keptStoreOf } from './commands/waiting';
 export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept';
 export {

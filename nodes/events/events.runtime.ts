@@ -3,7 +3,7 @@ import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import type {
   DeviceCloudClient,
   FleetEvent,
-  FleetWatch,
+  Watch,
   WatchListener,
   WatchOptions,
 } from '../../src/for-nodes';
@@ -83,7 +83,7 @@ const SLOW = 'The store does not answer: the state before this start is not know
 const RETRY = 10_000;
 
 /** How many of its devices are online, `34/100`. */
-function countsStatus({ devices, online }: ReturnType<FleetWatch['counts']>): NodeStatus {
+function countsStatus({ devices, online }: ReturnType<Watch['counts']>): NodeStatus {
   if (devices === 0) return STATUS.noDevices;
   const text = `${online}/${devices}`;
   return online > 0 ? { ...STATUS.connected, text } : { fill: 'grey', shape: 'ring', text };
@@ -96,7 +96,7 @@ class EventsLife implements WatchListener {
   readonly #unusable = new UnusableRecords(this.#log);
   #kept: Kept | undefined;
   readonly #snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
-  #watch: FleetWatch | undefined;
+  #watch: Watch | undefined;
   #client: DeviceCloudClient | undefined;
   #leaveGroup: (() => void) | undefined;
   #leaveCluster: (() => void) | undefined;

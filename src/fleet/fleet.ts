@@ -24,7 +24,6 @@ import type { FleetRegistry } from './registry';
 import { Watch } from './watch/watch';
 import {
   readWatchOptions,
-  type FleetWatch,
   type WatchListener,
   type WatchOptions,
   type WatchShare,
@@ -60,7 +59,7 @@ export class Fleet {
   readonly #deps: FleetDeps;
   readonly #poller: ListPoller;
   readonly #histories: LatestReader | undefined;
-  readonly #watches = new Set<FleetWatch>();
+  readonly #watches = new Set<Watch>();
 
   /** @param poller of the list, which it shares with the commands */
   constructor(deps: FleetDeps, poller: ListPoller) {
@@ -255,32 +254,23 @@ export class Fleet {
    * @returns the watch, to be closed when it is no longer needed; it ends with the client, too
    * @throws DeviceCloudError `INVALID_INPUT`, or `NOT_CONFIGURED` without the keys of the open API
    */
-  watch(options: WatchOptions, listener: WatchListener): FleetWatch {
+  watch(options: WatchOptions, listener: WatchListener): Watch {
     const { registry, now, share, sources } = this.#deps;
     const settings = readWatchOptions(options);
     if (typeof listener !== 'object' || (listener as unknown) === null)
       throw invalidInput(`A listener must be an object with onEvent, but is ${show(listener)}.`);
     if (!sources) throw openApiMissing();
     const { appid } = sources.listening.shared;
-    const source = { appid, registry, poller: this.#poller, now, share };
+    const ended = (watch: Watch): void => void this.#watches.delete(watch);
+    const source = { appid, registry, poller: this.#poller, now, share, ended };
     const started = new Watch(source, settings, listener);
     this.#watches.add(started);
-    return {
-      counts: () => started.counts(),
-      state: () => started.state(),
-      follow: (chipids) => started.follow(chipids),
-      learn: (state) => started.learn(state),
-      close: () => {
-        this.#watches.delete(started);
-        started.close();
-      },
-    };
+    return started;
   }
 
   /** Ends what it reads and watches, with the client. */
   [END](): void {
     for (const watch of this.#watches) watch.close();
-    this.#watches.clear();
     this.#histories?.close();
   }
 

@@ -64,15 +64,17 @@ export class WatchEmitter {
   /** The list has been read for the first time. */
   firstReading(devices: Iterable<WatchedDevice>): void {
     this.stateChanged();
-    if (this.#settings.start === 'none') return;
     this.#isHeld = false;
-    this.#emitFirst(devices);
+    this.catchUp(devices);
   }
 
   /** Emits the first states of devices that this process holds by now and that no process has emitted. */
   catchUp(devices: Iterable<WatchedDevice>): void {
     if (this.#isHeld || this.#settings.start === 'none') return;
-    this.#emitFirst(devices);
+    for (const device of devices) {
+      if (!device.isPresenceEmitted) this.#emitPresence(device);
+      if (!device.isChannelEmitted) this.#emitChannel(device);
+    }
   }
 
   /** The list cannot be read: uploads show who is online all the same. */
@@ -109,22 +111,12 @@ export class WatchEmitter {
 
   /** What is kept until the next start has changed. */
   stateChanged(): void {
-    if (!this.#isClosed) isolated(() => this.#listener.onState?.());
+    this.tell((listener) => listener.onState?.());
   }
 
-  wasRead(invalid: number): void {
-    if (!this.#isClosed) isolated(() => this.#listener.onReading?.(invalid));
-  }
-
-  notRead(error: unknown): void {
-    if (!this.#isClosed) isolated(() => this.#listener.onReadError?.(error));
-  }
-
-  #emitFirst(devices: Iterable<WatchedDevice>): void {
-    for (const device of devices) {
-      if (!device.isPresenceEmitted) this.#emitPresence(device);
-      if (!device.isChannelEmitted) this.#emitChannel(device);
-    }
+  /** Calls the listener, unless the watch has ended. */
+  tell(call: (listener: WatchListener) => unknown): void {
+    if (!this.#isClosed) isolated(() => call(this.#listener));
   }
 
   #emitPresence(device: WatchedDevice): void {
@@ -145,7 +137,7 @@ export class WatchEmitter {
   }
 
   #pass(event: FleetEventName, of: Omit<FleetEvent, 'event' | 'appid'>): void {
-    if (this.#isClosed || !this.#settings.events.has(EVENTS[event])) return;
-    isolated(() => this.#listener.onEvent({ event, appid: this.#appid, ...of }));
+    if (this.#settings.events.has(EVENTS[event]))
+      this.tell((listener) => listener.onEvent({ event, appid: this.#appid, ...of }));
   }
 }

@@ -84,23 +84,6 @@ export interface WatchListener {
   onReadError?(error: unknown): void;
 }
 
-/** A watch that runs. */
-export interface FleetWatch {
-  /** How many devices it knows, and how many of them are online. */
-  counts(): { devices: number; online: number };
-  /** What to keep for the watch after the next start: JSON, without secrets. Also once it has ended. */
-  state(): object;
-  /**
-   * Watches other devices from now on. What is known of those that it watches already stays.
-   * @throws DeviceCloudError `INVALID_INPUT` if one is no chip number
-   */
-  follow(chipids: Iterable<Chipid>): void;
-  /** Goes on from what another process has kept since, of which it has emitted the events. */
-  learn(state: unknown): void;
-  /** Ends it: nothing is called any more. May be called again. */
-  close(): void;
-}
-
 /** The state of one device of a watch: first its chip number, then whatever the watch has put there. */
 export type WatchedState = readonly [chipid: string, ...rest: unknown[]];
 
@@ -134,18 +117,13 @@ const DAY = 86_400_000;
 /** The longest silence, in ms: what a timer can hold. */
 const LONGEST = 2_000_000_000;
 
-/** {@link WatchOptions}, checked and complete, times in ms but for `refresh`. */
-export interface WatchSettings {
+/** {@link WatchOptions}, checked and complete. */
+export interface WatchSettings extends Readonly<
+  Required<Omit<WatchOptions, 'chipids' | 'events'>>
+> {
   /** Undefined: all devices. */
   readonly chipids: ReadonlySet<string> | undefined;
   readonly events: ReadonlySet<FleetEventKind>;
-  /** In seconds. */
-  readonly refresh: number;
-  readonly misses: number;
-  readonly silence: number;
-  readonly settle: number;
-  readonly start: 'none' | 'current';
-  readonly state: unknown;
 }
 
 /** What two watches have in common that observe the same. */
@@ -161,21 +139,15 @@ function numberOf(value: unknown, name: string, usual: number, min: number, max:
   throw invalidInput(`${name} must be a number from ${min} to ${max}, but is ${show(value)}.`);
 }
 
-function eventsOf(value: unknown): Set<FleetEventKind> {
-  if (value === undefined) return new Set(['presence']);
-  if (!Array.isArray(value)) throw invalidInput(`events must be an array, but is ${show(value)}.`);
-  const kinds = value.map((each: unknown) => {
-    const kind = EVENT_KINDS.find((known) => known === each);
-    if (kind) return kind;
-    throw invalidInput(`events may have ${EVENT_KINDS.join(', ')}, but not ${show(each)}.`);
-  });
-  return new Set(kinds);
+function arrayOf(value: unknown, name: string, what = ''): unknown[] | undefined {
+  if (value === undefined || Array.isArray(value)) return value;
+  throw invalidInput(`${name} must be an array${what}, but is ${show(value)}.`);
 }
 
-function chipidsOf(value: unknown): Set<string> | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value)) return new Set(value.map(parseChipid));
-  throw invalidInput(`chipids must be an array of chip numbers, but is ${show(value)}.`);
+function kindOf(value: unknown): FleetEventKind {
+  const kind = EVENT_KINDS.find((known) => known === value);
+  if (kind) return kind;
+  throw invalidInput(`events may have ${EVENT_KINDS.join(', ')}, but not ${show(value)}.`);
 }
 
 function startOf(value: unknown): 'none' | 'current' {
@@ -189,10 +161,11 @@ export function readWatchOptions(options: WatchOptions): WatchSettings {
   return readInput('options object', () => {
     const misses = numberOf(options.misses, 'misses', 2, 1, 1000);
     if (!Number.isInteger(misses)) throw invalidInput('misses must be a whole number.');
+    const chipids = arrayOf(options.chipids, 'chipids', ' of chip numbers');
     return {
-      chipids: chipidsOf(options.chipids),
-      events: eventsOf(options.events),
-      refresh: numberOf(options.refresh, 'refresh', 60_000, 1000, DAY) / 1000,
+      chipids: chipids && new Set(chipids.map(parseChipid)),
+      events: new Set((arrayOf(options.events, 'events') ?? ['presence']).map(kindOf)),
+      refresh: numberOf(options.refresh, 'refresh', 60_000, 1000, DAY),
       misses,
       silence: numberOf(options.silence, 'silence', 0, 0, LONGEST),
       settle: numberOf(options.settle, 'settle', 10_000, 0, DAY),

@@ -12,7 +12,6 @@ import {
   watchKey,
   type SavedDevice,
   type SavedState,
-  type FleetWatch,
   type WatchListener,
   type WatchSettings,
   type WatchShare,
@@ -30,6 +29,8 @@ export interface WatchSource {
   readonly share?: WatchShare | undefined;
   /** For silences and lost channels; default: a separate queue. */
   readonly timers?: TimerQueue;
+  /** Is called when the watch has ended. */
+  readonly ended?: (watch: Watch) => void;
 }
 
 /** Readings in a row that fail before nothing is known of the devices any more. */
@@ -59,8 +60,8 @@ class ListHealth {
   }
 }
 
-/** Makes events of what the registry and the poller show. */
-export class Watch implements FleetWatch {
+/** A watch that runs: makes events of what the registry and the poller show. */
+export class Watch {
   readonly #source: WatchSource;
   #settings: WatchSettings;
   readonly #emitter: WatchEmitter;
@@ -108,6 +109,10 @@ export class Watch implements FleetWatch {
     });
   }
 
+  /**
+   * Watches other devices from now on. What is known of those that it watches already stays.
+   * @throws DeviceCloudError `INVALID_INPUT` if one is no chip number
+   */
   follow(devices: Iterable<Chipid>): void {
     if (this.#emitter.isClosed) return;
     const { registry, now } = this.#source;
@@ -129,6 +134,7 @@ export class Watch implements FleetWatch {
     this.#emitter.stateChanged();
   }
 
+  /** Goes on from what another process has kept since, of which it has emitted the events. */
   learn(state: unknown): void {
     for (const saved of readState(state, this.#source.appid).devices) {
       const device = this.#at(saved[0]);
@@ -137,12 +143,14 @@ export class Watch implements FleetWatch {
     this.#emitter.stateChanged();
   }
 
+  /** How many devices it knows, and how many of them are online. */
   counts(): { devices: number; online: number } {
     let online = 0;
     for (const { presence } of this.#devices) if (presence.online) online++;
     return { devices: this.#devices.size, online };
   }
 
+  /** What to keep for the watch after the next start: JSON, without secrets. Also once it has ended. */
   state(): SavedState {
     const { appid } = this.#source;
     const complete = this.#isComplete && this.#settings.chipids === undefined;
@@ -155,7 +163,9 @@ export class Watch implements FleetWatch {
     return { appid, complete, unknown: this.#list.isUnknown, devices };
   }
 
+  /** Ends it: nothing is called any more. May be called again. */
   close(): void {
+    this.#source.ended?.(this);
     this.#emitter.close();
     this.#emitter.place?.leave();
     for (const leave of this.#leave) leave();
@@ -221,7 +231,7 @@ export class Watch implements FleetWatch {
       onReading: (reading: ListReading) => this.#onReading(reading),
       onReadError: (error: unknown) => this.#onReadError(error),
     };
-    this.#leave.push(poller.poll(this.#settings.refresh, user));
+    this.#leave.push(poller.poll(this.#settings.refresh / 1000, user));
   }
 
   #uploaded({ chipid, lastUpload }: FleetDevice): void {
@@ -278,7 +288,7 @@ export class Watch implements FleetWatch {
       this.#isReady = this.#isComplete = true;
       this.#emitter.firstReading(this.#devices);
     }
-    this.#emitter.wasRead(reading.invalid);
+    this.#emitter.tell((listener) => listener.onReading?.(reading.invalid));
   }
 
   #onReadError(error: unknown): void {
@@ -289,7 +299,7 @@ export class Watch implements FleetWatch {
       this.#emitter.stateChanged();
       this.#emitter.listFailed(this.#devices);
     }
-    this.#emitter.notRead(error);
+    this.#emitter.tell((listener) => listener.onReadError?.(error));
   }
 
   #compare({ at, devices: listed, polled }: ListReading): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { clusterOf } from '../../../src/cluster/cluster';
-import type { FleetWatch, WatchOptions } from '../../../src/for-nodes';
+import type { Watch, WatchOptions } from '../../../src/for-nodes';
 import { until } from '../../../tooling/until';
 import { simulator } from '../support/client';
 import { ProcessModel, Processes } from './processes';
@@ -9,7 +9,7 @@ const DEVICES = 6;
 
 class WatchedWorld {
   readonly events: string[] = [];
-  readonly watches = new Map<ProcessModel, FleetWatch>();
+  readonly watches = new Map<ProcessModel, Watch>();
   readings = 0;
 
   constructor(readonly world: Processes) {}

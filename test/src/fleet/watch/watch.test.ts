@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { clientOf, simulator } from '../../support/client';
 import { listen } from '../../support/listener';
 import { DeviceCloudClient } from '../../../../src/client';
-import type { FleetEvent, FleetWatch, WatchOptions } from '../../../../src/fleet/watch/watch-types';
+import type { Watch } from '../../../../src/fleet/watch/watch';
+import type { FleetEvent, WatchOptions } from '../../../../src/fleet/watch/watch-types';
 import { atEnd } from '../../../../tooling/servers/at-end';
 import { until } from '../../../../tooling/until';
 import { inEachDialect } from '../../../../tooling/dialect';
@@ -13,7 +14,7 @@ const HUGE = '12345678901234567890';
 async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
   const events: FleetEvent[] = [];
   let readings = 0;
-  const started: FleetWatch = client.fleet.watch(
+  const started: Watch = client.fleet.watch(
     { refresh: 1000, misses: 1, ...options },
     { onEvent: (event) => events.push(event), onReading: () => readings++ },
   );
