@@ -63,37 +63,35 @@ class Tally {
 
 const count = (uploads: number): string => (uploads === 1 ? '1 upload' : `${uploads} uploads`);
 
-/** The error for a request whose push was accepted, and whose reply did not come. */
-const noReply = (name: string, { what, more }: Ending): DeviceCloudError =>
-  new DeviceCloudError('NO_REPLY', `${capitalized(what)}. ${name} was accepted. ${more}`.trim());
-
-/** Why no upload can be the reply any more: a few words, and sentences that explain it. */
-interface Ending {
-  readonly what: string;
-  readonly more: string;
+/** The upload that answers, decoded. */
+interface Match {
+  readonly reading: UploadReading;
+  readonly payload: unknown;
 }
+
+/** Why no upload can be the reply any more: a few words, and sentences that explain it; or who has ended the wait. */
+type Failure = { readonly what: string; readonly more: string } | { readonly aborted: string };
+
+/** How a push has ended. */
+export type PushOutcome = { answer: Answer<PushAnswer> } | { error: unknown };
 
 /**
  * A request whose push is being sent, or has been. It ends once the outcome of the push is known and either an upload has
  * answered it or no upload can.
  */
 export class PendingRequest {
-  /** Settles with the reply; it may be left alone. */
-  readonly reply: Promise<Reply>;
   readonly #wanted: Wanted;
   readonly #deadline: Deadline;
   /** Is called once no upload can answer it any more. */
   readonly #closed: () => void;
   readonly #tally = new Tally();
   readonly #sentAt = performance.now();
-  #push: { answer: Answer<PushAnswer> } | { error: unknown } | undefined;
-  #match: { reading: UploadReading; payload: unknown } | undefined;
-  #over: Ending | undefined;
-  #aborted: string | undefined;
+  #end: Match | Failure | undefined;
+  /** Resolves with {@link #end}. */
+  readonly #ended: Promise<Match | Failure>;
+  #resolve!: (end: Match | Failure) => void;
   /** Ends the judgement that is under way. */
   #endJudgement: (() => void) | undefined;
-  #resolve!: (reply: Reply) => void;
-  #reject!: (error: unknown) => void;
 
   /**
    * @param isCovered whether recovered uploads count: nothing that came before the request can be one
@@ -108,22 +106,12 @@ export class PendingRequest {
     this.#wanted = wanted;
     this.#deadline = deadline;
     this.#closed = closed;
-    this.reply = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    // It may not be awaited yet, and its rejection would end the process.
-    this.reply.catch(() => undefined);
+    this.#ended = new Promise((resolve) => (this.#resolve = resolve));
   }
 
   /** Whether an upload can still be its reply. */
   get isOpen(): boolean {
-    return !this.#match && this.#over === undefined && this.#aborted === undefined;
-  }
-
-  /** Whether only the reply is missing. */
-  get isAwaiting(): boolean {
-    return this.#push !== undefined && this.isOpen;
+    return this.#end === undefined;
   }
 
   /** Judges an upload. Never throws, and a promise never rejects. */
@@ -161,45 +149,49 @@ export class PendingRequest {
 
   /** Settles it with an upload that it matches. @returns false if it has ended meanwhile */
   settleWith(reading: UploadReading): boolean {
-    if (!this.isOpen) return false;
     const decoded = reading.decoded(this.#wanted.decoding);
     // It has settled, since it was judged.
-    this.#match = { reading, payload: decoded instanceof Promise ? undefined : decoded?.value };
-    this.#close();
-    return true;
-  }
-
-  /** The push was answered. */
-  accepted(answer: Answer<PushAnswer>): void {
-    this.#push = { answer };
-    this.#settle();
-  }
-
-  /** The push failed: for certain, or it is unknown whether it arrived. */
-  pushFailed(error: unknown): void {
-    this.#push = { error };
-    if (!isUnknown(error)) this.#over ??= { what: '', more: '' };
-    if (this.#over !== undefined) this.#close();
-    else this.#settle();
+    const payload = decoded instanceof Promise ? undefined : decoded?.value;
+    return this.#close({ reading, payload });
   }
 
   /** Its time is over. */
   expire(): void {
     const { matcher, decoding, replyTimeout } = this.#wanted;
     const came = this.#tally.text(matcher.wanted, decoding);
-    this.#end(`no upload answered in ${replyTimeout} s`, came);
+    this.#close({ what: `no upload answered in ${replyTimeout} s`, more: came });
   }
 
   /** The caller, or the client's close, ends it. */
   abort({ detail }: CallAborted): void {
-    this.#aborted ??= detail ?? 'the caller aborted it';
-    this.#close();
+    this.#close({ aborted: detail ?? 'the caller aborted it' });
+  }
+
+  /** The push has ended. If it has failed for certain, no upload is its reply. */
+  pushed(push: PushOutcome): void {
+    if ('error' in push && !isUnknown(push.error)) this.#close({ what: '', more: '' });
+  }
+
+  /** The reply. @param push how the push has ended @throws DeviceCloudError */
+  async reply(push: PushOutcome): Promise<Reply> {
+    const end = await this.#ended;
+    const { name } = this.#wanted;
+    if ('error' in push && !('reading' in end && isUnknown(push.error))) throw push.error;
+    if ('reading' in end) return this.#replyOf(end, push);
+    if ('aborted' in end)
+      throw new DeviceCloudError(
+        'CONNECTION_LOST',
+        `The reply is no longer awaited: ${end.aborted}. ${name} was sent and accepted.`,
+      );
+    const text = `${capitalized(end.what)}. ${name} was accepted. ${end.more}`;
+    throw new DeviceCloudError('NO_REPLY', text.trim());
   }
 
   #await(verdict: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        this.#end(`the condition did not answer in ${PATIENCE / 1000} s for one upload`);
+        const what = `the condition did not answer in ${PATIENCE / 1000} s for one upload`;
+        this.#close({ what, more: '' });
       }, PATIENCE);
       const settle = (matches: boolean): void => {
         clearTimeout(timer);
@@ -215,61 +207,33 @@ export class PendingRequest {
   }
 
   #failed(thrown: unknown): false {
-    if (thrown instanceof PatternFailed) this.#end(thrown.message);
+    if (thrown instanceof PatternFailed) this.#close({ what: thrown.message, more: '' });
     this.#tally.failed++;
     this.#tally.failure = thrownMessage(thrown);
     return false;
   }
 
-  #end(what: string, more = ''): void {
-    if (!this.isOpen) return;
-    this.#over = { what, more };
-    this.#close();
-  }
-
-  #close(): void {
+  /** @returns false if it has ended before */
+  #close(end: Match | Failure): boolean {
+    if (!this.isOpen) return false;
+    this.#end = end;
     this.#deadline.clear();
     this.#endJudgement?.();
     this.#closed();
-    this.#settle();
+    this.#resolve(end);
+    return true;
   }
 
-  /** Ends it if everything is known. A push that was broken off has an outcome in a moment. */
-  #settle(): void {
-    const push = this.#push;
-    const { name } = this.#wanted;
-    if (!push || this.isOpen) return;
-    if ('error' in push && (!this.#match || !isUnknown(push.error) || this.#aborted)) {
-      this.#reject(push.error);
-    } else if (this.#aborted !== undefined) {
-      this.#reject(abandoned(name, this.#aborted));
-    } else if (this.#match) {
-      this.#resolve(this.#replyOf(this.#match, push));
-    } else {
-      this.#reject(noReply(name, this.#over ?? { what: '', more: '' }));
-    }
-  }
-
-  #replyOf(
-    { reading, payload }: { reading: UploadReading; payload: unknown },
-    push: { answer: Answer<PushAnswer> } | { error: unknown },
-  ): Reply {
+  #replyOf({ reading, payload }: Match, push: PushOutcome): Reply {
     const elapsed = Math.max(0, Math.round(reading.arrived - this.#sentAt));
     const reply: Reply = { payload, upload: reading.upload, elapsed };
-    if ('answer' in push) {
+    if ('answer' in push)
       return { ...reply, answer: push.answer.body, statusCode: push.answer.statusCode };
-    }
     const { error } = push;
     const status = isDeviceCloudError(error) ? error.statusCode : undefined;
     return { ...reply, uncertain: true, ...(status !== undefined && { statusCode: status }) };
   }
 }
-
-const abandoned = (name: string, why: string): DeviceCloudError =>
-  new DeviceCloudError(
-    'CONNECTION_LOST',
-    `The reply is no longer awaited: ${why}. ${name} was sent and accepted.`,
-  );
 
 /** JSONata throws objects with a message of their own, which are no errors. */
 function thrownMessage(thrown: unknown): string {

@@ -10,7 +10,7 @@ import { TurnLimit } from '../../util/turn-limit';
 import { notSent, queueFull } from '../outcome';
 import { MAX_WAITING, type CommandLock, type Queues } from '../queue';
 import { UploadReading } from './matcher';
-import { PendingRequest, type Wanted } from './pending-request';
+import { PendingRequest, type PushOutcome, type Wanted } from './pending-request';
 import type { Reply, RequestProgress } from './types';
 
 /** Milliseconds that a request waits for the first reading of the history, once the channel is up. */
@@ -209,6 +209,12 @@ class DeviceRequests implements ChannelListener {
   }
 }
 
+/** A request whose push has ended. */
+interface Pushed {
+  readonly pending: PendingRequest;
+  readonly push: PushOutcome;
+}
+
 /** The requests of one application: a push to a device, and the upload that answers it. */
 export class Requests {
   readonly #deps: RequestsDeps;
@@ -251,9 +257,9 @@ export class Requests {
           FEWER,
           'request',
         );
-      const pending = await this.#send(device, request);
-      if (pending.isAwaiting) request.onProgress({ state: 'awaiting-reply' });
-      return await pending.reply;
+      const { pending, push } = await this.#send(device, request);
+      if (pending.isOpen) request.onProgress({ state: 'awaiting-reply' });
+      return await pending.reply(push);
     } finally {
       device.running--;
       this.#channels.leave(chipid, device);
@@ -261,7 +267,7 @@ export class Requests {
   }
 
   /** Pushes while the channel is connected: after a gap that began earlier, a reply could not be recognised. */
-  async #send(device: DeviceRequests, request: Request): Promise<PendingRequest> {
+  async #send(device: DeviceRequests, request: Request): Promise<Pushed> {
     const { deadlines, queues, exclusive } = this.#deps;
     const { chipid, timeout, signal, onProgress } = request;
     onProgress({ state: 'calling' });
@@ -272,20 +278,20 @@ export class Requests {
       } finally {
         deadline.clear();
       }
-      const push = async (): Promise<PendingRequest | undefined> =>
+      const push = async (): Promise<Pushed | undefined> =>
         // It may have been lost while other commands were sent.
         device.isReady ? this.#push(device, request) : undefined;
       const caller = { signal, progress: onProgress };
-      const turn = (): Promise<PendingRequest | undefined> =>
+      const turn = (): Promise<Pushed | undefined> =>
         exclusive(chipid, timeout * 1000, caller, push);
-      const pending = await queues.call(chipid, turn, caller);
-      if (pending) return pending;
+      const pushed = await queues.call(chipid, turn, caller);
+      if (pushed) return pushed;
     }
   }
 
   /** Begins to match, and pushes. */
-  async #push(device: DeviceRequests, request: Request): Promise<PendingRequest> {
-    const { push, replyTimeout, signal } = request;
+  async #push(device: DeviceRequests, request: Request): Promise<Pushed> {
+    const { replyTimeout, signal } = request;
     const deadline: Deadline = this.#deps.deadlines.start(replyTimeout, signal);
     const pending = new PendingRequest(request, device.isCovered, deadline, () =>
       device.remove(pending),
@@ -295,13 +301,15 @@ export class Requests {
       if (end.reason === 'timeout') device.expire(pending);
       else pending.abort(end);
     });
+    let push: PushOutcome;
     try {
-      pending.accepted(await push());
+      push = { answer: await request.push() };
     } catch (error) {
       if (!signal?.aborted) this.#deps.onPushError(request.chipid, error);
-      pending.pushFailed(error);
+      push = { error };
     }
-    return pending;
+    pending.pushed(push);
+    return { pending, push };
   }
 }
 
