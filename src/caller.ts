@@ -143,9 +143,7 @@ function readCommand(options: CommandOptions | undefined, path: string): DeviceL
     if (!WHENS.includes(when))
       throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
     return {
-      seconds: readTimeout(options?.timeout, DEVICE_TIMEOUT) / 1000,
-      signal: parseSignal(options?.signal),
-      progress: readProgress(options),
+      ...readLimits(options, DEVICE_TIMEOUT),
       semaphore: semaphoreOf(options),
       when,
       replace,

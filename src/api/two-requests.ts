@@ -10,6 +10,8 @@ import { DEVICE_LISTS, type OpenApi } from './open-api';
  * deadline, and what the answers have shown is remembered.
  */
 
+type DeviceList = (typeof DEVICE_LISTS)[number];
+
 /** Lists the online devices. */
 export type ListDevices = (
   http: HttpContext,
@@ -26,34 +28,32 @@ const is404 = (error: unknown): boolean =>
  * accepted: a 404 of one leads to the other, and the address that answered is remembered.
  * @param onAnswer is called with the address that answered
  */
-export function deviceLister(
-  api: OpenApi,
-  onAnswer?: (path: (typeof DEVICE_LISTS)[number]) => void,
-): ListDevices {
-  let known = 0;
+export function deviceLister(api: OpenApi, onAnswer?: (path: DeviceList) => void): ListDevices {
+  /** The one that has answered comes first. */
+  let paths: readonly [DeviceList, DeviceList] = DEVICE_LISTS;
 
   return async (http, seconds, signal) => {
-    // Another call may change `known` while this one waits for its answer.
-    const other = (known + 1) % DEVICE_LISTS.length;
-    const first = DEVICE_LISTS[known] ?? DEVICE_LISTS[0];
+    // Another call may change them while this one waits for its answer.
+    const [first, second] = paths;
     const deadline = http.deadlines.start(seconds, signal);
-    try {
-      const answer = await callWithin(http, api.devices(first), deadline);
-      onAnswer?.(first);
+    const ask = async (path: DeviceList): Promise<Answer<DeviceRecord[]>> => {
+      const answer = await callWithin(http, api.devices(path), deadline);
+      onAnswer?.(path);
       return answer;
+    };
+    try {
+      return await ask(first);
     } catch (error) {
       if (!is404(error)) throw error;
-      const second = DEVICE_LISTS[other] ?? DEVICE_LISTS[1];
       try {
-        const answer = await callWithin(http, api.devices(second), deadline);
-        known = other;
-        onAnswer?.(second);
+        const answer = await ask(second);
+        paths = [second, first];
         return answer;
       } catch (next) {
         // Neither answers. What the first says may be about the application (section 7).
         if (is404(next)) throw error;
         // An answer that is no list comes from the right address all the same.
-        if (isDeviceCloudError(next, 'INVALID_RESPONSE')) known = other;
+        if (isDeviceCloudError(next, 'INVALID_RESPONSE')) paths = [second, first];
         throw next;
       }
     } finally {

@@ -20,7 +20,6 @@ export class UploadReading {
   /** The time for all patterns that judge it. */
   readonly patterns = new PatternBudget();
   readonly #decoded = new Map<Decoding, Payload | Promise<Payload>>();
-  readonly #verdicts = new Map<string, boolean>();
 
   constructor(
     readonly upload: Upload,
@@ -53,15 +52,6 @@ export class UploadReading {
   /** The body as text; undefined if it is not text. */
   text(): string | undefined {
     return uploadText(this.upload.body, this.charset);
-  }
-
-  /** What `judge` says, asked once for each key. */
-  once(key: string, judge: () => boolean): boolean {
-    const known = this.#verdicts.get(key);
-    if (known !== undefined) return known;
-    const verdict = judge();
-    this.#verdicts.set(key, verdict);
-    return verdict;
   }
 }
 
@@ -113,14 +103,12 @@ function compile(pattern: unknown): RegExp {
 
 function patternMatcher(given: unknown): Matcher {
   const pattern = compile(given);
-  const key = String(pattern);
   return {
-    matches: (_payload, reading) =>
-      reading.once(key, () => {
-        const text = reading.text();
-        return text !== undefined && reading.patterns.find(pattern, text).length > 0;
-      }),
-    wanted: `matches the pattern ${oneLine(key, MAX_SHOWN)}`,
+    matches(_payload, reading) {
+      const text = reading.text();
+      return text !== undefined && reading.patterns.find(pattern, text).length > 0;
+    },
+    wanted: `matches the pattern ${oneLine(String(pattern), MAX_SHOWN)}`,
   };
 }
 
