@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { watch, type FSWatcher } from 'node:fs';
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,10 +25,8 @@ import {
 
 export type { BookProblem, BookRow } from './book-csv';
 
-/** Milliseconds from an event of the folder to a look at the file: several events come at once. */
-const DEBOUNCE = 20;
-/** Milliseconds between two looks without an event: a file that another machine changes on a share causes none. */
-const POLL = 5000;
+/** Milliseconds between two looks at the file: one that another machine changes on a share announces nothing. */
+const LOOK = 500;
 /**
  * Milliseconds that a file must stay as it was read: it may be half written. One that ends within a line, or is no device
  * book, is more likely to be.
@@ -107,8 +104,6 @@ export class Book {
   readonly #path: string;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
-  readonly #poll: NodeJS.Timeout;
-  #watcher: FSWatcher | undefined;
   /** What is in use. */
   #file: BookFile | undefined;
   #fault: BookProblem | undefined;
@@ -116,18 +111,14 @@ export class Book {
   #revision = '';
   /** Of the file that was read last. */
   #stamp: string | undefined;
-  #due: NodeJS.Timeout | undefined;
   /** One reading or writing at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
   /** @param path of the file, which need not exist yet */
   constructor(path: string) {
     this.#path = path;
-    this.#watch();
-    this.#poll = setInterval(() => this.#look(POLL), POLL).unref();
-    const read = this.#serially(() => this.#update());
     const late = sleep(PATIENCE, undefined, { ref: false, signal: this.#closing.signal });
-    this.ready = Promise.race([read, late]).catch(() => undefined);
+    this.ready = Promise.race([this.#look(), late]).catch(() => undefined);
   }
 
   /** Identifies the content that is in use; empty before a file was read. Equal content has the same in all processes. */
@@ -239,7 +230,6 @@ export class Book {
       const [, after] = await this.#make(content, revision);
       await mkdir(dirname(this.#path), { recursive: true });
       await writeFileAtomic(this.#path, after.bytes);
-      if (!this.#watcher) this.#watch();
       await this.#apply(after, await stampOf(this.#path));
     });
   }
@@ -247,9 +237,6 @@ export class Book {
   /** Ends the watching of the file. */
   close(): void {
     this.#closing.abort();
-    this.#watcher?.close();
-    clearInterval(this.#poll);
-    clearTimeout(this.#due);
     this.#listeners.clear();
   }
 
@@ -257,27 +244,15 @@ export class Book {
     return this.#file?.devices.get(chipid)?.row;
   }
 
-  /** The folder, not the file: editors and shares replace the file by another one. */
-  #watch(): void {
-    this.#watcher?.close();
-    this.#watcher = undefined;
-    try {
-      this.#watcher = watch(dirname(this.#path), { persistent: false }, () => this.#look(DEBOUNCE));
-      this.#watcher.on('error', () => this.#watcher?.close());
-    } catch {
-      // Without the folder, or where folders cannot be watched, the file is looked at every few seconds.
-    }
-  }
-
-  #look(delay: number): void {
-    if (this.#closing.signal.aborted) return;
-    this.#due ??= setTimeout(
-      () => {
-        this.#due = undefined;
-        void this.#serially(() => this.#update(delay === POLL));
-      },
-      delay === POLL ? 0 : delay,
-    ).unref();
+  /** Looks at the file at once, and from then on. @returns a promise of the first look */
+  #look(): Promise<void> {
+    const { signal } = this.#closing;
+    const look = this.#serially(() => this.#update());
+    look
+      .then(() => sleep(LOOK, undefined, { ref: false, signal }))
+      .then(() => this.#look())
+      .catch(() => undefined);
+    return look;
   }
 
   /** Carries out one piece of work after the other. */
@@ -287,19 +262,15 @@ export class Book {
     return result;
   }
 
-  /**
-   * Reads the file if it has changed, until it stays as it was read. It never rejects.
-   * @param isUnannounced whether the folder should have announced a change: it may be another folder now
-   */
-  async #update(isUnannounced = false): Promise<void> {
-    while (!this.#closing.signal.aborted) {
+  /** Reads the file if it has changed, until it stays as it was read. It never rejects. */
+  async #update(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
       const stamp = await stampOf(this.#path);
       if (stamp === this.#stamp) return;
-      if (isUnannounced) this.#watch();
       const began = performance.now();
       const read = await this.#read();
       const rest = read.settle - (performance.now() - began);
-      const { signal } = this.#closing;
       if (rest > 0) await sleep(rest, undefined, { ref: false, signal }).catch(() => undefined);
       if (signal.aborted) return;
       if ((await stampOf(this.#path)) !== stamp) continue;
