@@ -59,7 +59,7 @@ function withKnown(RED: NodeAPI, id: string, online: readonly DeviceChoice[]): D
   if (!fleet) return [...online];
   const listed = new Set(online.map(({ chipid }) => chipid));
   const all = [...online];
-  for (const { chipid, name } of fleet.streamChanges(0).devices) {
+  for (const { chipid, name } of fleet.changesSince(0).devices) {
     if (all.length >= online.length + MOST_OTHERS) break;
     if (!listed.has(chipid))
       all.push({ chipid, name, latest: '', age: null, vertype: 0, offline: true });
@@ -122,7 +122,7 @@ function devicesRoute(RED: NodeAPI): Handler {
     const fleet = findAppNode(RED, id)?.fleet();
     if ('names' in request.query) {
       // For the labels of nodes: the known names, without a call to the service.
-      const known = fleet?.streamChanges(0).devices ?? [];
+      const known = fleet?.changesSince(0).devices ?? [];
       await sendJson(
         response,
         listText(known, ({ chipid, name }) => ({ chipid, name })),

@@ -148,7 +148,7 @@ interface FleetAnswerDeps {
 export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncGenerator<string> {
   const { fleet, charset, processes } = deps;
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
-  const { complete, devices, ...changes } = fleet?.streamChanges(since) ?? nothing;
+  const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
   const cluster = processes?.cluster();
   const head: Omit<FleetAnswer, 'devices'> = {
     ...changes,

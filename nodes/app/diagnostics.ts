@@ -75,7 +75,7 @@ async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][numbe
   const counts: Record<string, number> = Object.fromEntries(
     Object.keys(COUNTED).map((name) => [name, 0]),
   );
-  for (const device of fleet?.streamChanges(0).devices ?? []) {
+  for (const device of fleet?.changesSince(0).devices ?? []) {
     for (const [name, of] of Object.entries(COUNTED))
       counts[name] = (counts[name] ?? 0) + of(device);
     if (slices.isOver) await slices.next();

@@ -56,17 +56,12 @@ export interface DeviceSnapshot {
 export interface FleetChanges {
   /** To ask with the next time. */
   revision: number;
-  /** Devices that have changed. */
-  devices: DeviceSnapshot[];
+  /** Devices that have changed. They are made one by one: there may be 50,000. */
+  devices: Iterable<DeviceSnapshot>;
   /** Chip numbers of devices that are no longer known. */
   removed: string[];
   /** Whether `devices` are all that are known: forget any others. */
   complete: boolean;
-}
-
-/** The same with devices that are made one by one. */
-export interface LazyChanges extends Omit<FleetChanges, 'devices'> {
-  devices: Iterable<DeviceSnapshot>;
 }
 
 /** What is known of one device. Plain fields, since there are up to 10,000 devices; times in ms by this clock. */

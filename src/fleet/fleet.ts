@@ -8,13 +8,7 @@ import type { RecoveryShared } from '../recovery/options';
 import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
 import type { Book } from './book';
-import {
-  FleetDevice,
-  type DeviceSnapshot,
-  type FleetChanges,
-  type LazyChanges,
-  type ReportedError,
-} from './device';
+import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
 import type { KnownUpload, LatestUpload, OtherLatest } from './latest';
 import { readHistoryOptions, type HistoryOptions } from './latest-history';
 import { LatestReader } from './latest-reader';
@@ -191,19 +185,11 @@ export class Fleet {
   }
 
   /**
-   * The devices that have changed since an earlier answer, for a display that is kept up to date.
+   * The devices that have changed since an earlier answer, for a display that is kept up to date. They may be read in several
+   * turns of the event loop.
    * @param revision of that answer; 0: all devices
    */
   changesSince(revision: number): FleetChanges {
-    const changes = this.#deps.registry.changesSince(revision);
-    return { ...changes, devices: [...changes.devices] };
-  }
-
-  /**
-   * As {@link changesSince}, with devices that are made one by one, for a book of 50,000: they may be read in several turns of
-   * the event loop.
-   */
-  streamChanges(revision: number): LazyChanges {
     return this.#deps.registry.changesSince(revision);
   }
 

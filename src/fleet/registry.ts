@@ -9,7 +9,7 @@ import type { Book } from './book';
 import {
   FleetDevice,
   type DeviceSnapshot,
-  type LazyChanges,
+  type FleetChanges,
   type FleetError,
   type ReportedError,
 } from './device';
@@ -145,7 +145,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
    * Devices that changed after a revision. For one of another registry, or 0, all devices. They may be made in several turns of
    * the event loop: what changes meanwhile has a later revision.
    */
-  changesSince(revision: number): LazyChanges {
+  changesSince(revision: number): FleetChanges {
     const isKnown = revision >= this.#first && revision <= this.revision;
     const complete = !isKnown || revision < this.#forgotten;
     if (complete) return { revision: this.revision, devices: this.all(), removed: [], complete };
