@@ -409,17 +409,15 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @returns the pin as it is known at once: no call is waited for
    * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept; with a cluster `UNREACHABLE` if that could not be written
    */
-  keepPin(
+  async keepPin(
     chipid: Chipid,
     pin: Pin,
     level: Level | null,
     keeper: PinKeeper = this.#keeper,
   ): Promise<KeptPin> {
-    return Promise.resolve().then(() => {
-      const device = parseChipid(chipid);
-      const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
-      return this.#keptPins.wish(device, number, edge, readKeeper(keeper));
-    });
+    const device = parseChipid(chipid);
+    const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
+    return this.#keptPins.wish(device, number, edge, readKeeper(keeper));
   }
 
   /** The pins that are kept: see {@link keepPin}. */

@@ -139,18 +139,17 @@ export class KeptPins implements ApplicationPins {
     return pin.view();
   }
 
-  wish(chipid: string, pin: number, level: 0 | 1 | null, options: KeeperOptions): Promise<KeptPin> {
-    return Promise.resolve().then(() => this.keep(chipid, pin, level, options));
+  async wish(...wish: Parameters<KeptPins['keep']>): Promise<KeptPin> {
+    return this.keep(...wish);
   }
 
-  /** The pins that are kept, of one device or of all. */
   list(chipid?: string): KeptPin[] {
-    return [...this.#pins(chipid)].map((pin) => pin.view());
+    return Array.from(this.all(chipid), (pin) => pin.view());
   }
 
   /** Stops keeping the pins of a keeper, which is not called any more. */
   release(keeper: PinKeeper): void {
-    for (const pin of [...this.#pins()]) if (pin.options.keeper === keeper) this.#remove(pin);
+    for (const pin of [...this.all()]) if (pin.options.keeper === keeper) this.#remove(pin);
   }
 
   end(keeper: PinKeeper): void {
@@ -162,7 +161,7 @@ export class KeptPins implements ApplicationPins {
 
   /** What of a keeper's pins has to survive a restart. */
   saved(keeper: PinKeeper): SavedPin[] {
-    const own = [...this.#pins()].filter(({ options }) => options.keeper === keeper);
+    const own = [...this.all()].filter(({ options }) => options.keeper === keeper);
     return own.map((pin) => this.toSave(pin));
   }
 
@@ -177,14 +176,14 @@ export class KeptPins implements ApplicationPins {
     };
   }
 
-  /** A pin that is kept. */
   get(chipid: string, pin: number): WantedPin | undefined {
     return this.#devices.get(chipid)?.pins.get(pin);
   }
 
-  /** All that are kept. */
-  all(): Iterable<WantedPin> {
-    return this.#pins();
+  /** The pins that are kept, of one device or of all. */
+  *all(chipid?: string): Generator<WantedPin> {
+    for (const device of this.#devices.values())
+      if (chipid === undefined || device.chipid === chipid) yield* device.pins.values();
   }
 
   /** Continues with what was saved: a pin that has a newer level by now keeps that one. */
@@ -252,11 +251,6 @@ export class KeptPins implements ApplicationPins {
     this.#isClosed = true;
     for (const device of this.#devices.values()) this.#quiet(device);
     this.#leaveList?.();
-  }
-
-  *#pins(chipid?: string): Generator<WantedPin> {
-    for (const device of this.#devices.values())
-      if (chipid === undefined || device.chipid === chipid) yield* device.pins.values();
   }
 
   #add(pin: WantedPin): WantedPin {

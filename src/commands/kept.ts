@@ -49,7 +49,7 @@ interface KeptCallsOptions {
 
 /** The calls of an application whose commands wait, over clients, deploys and restarts. */
 export class KeptCalls {
-  readonly #options: KeptCallsOptions;
+  readonly options: KeptCallsOptions;
   readonly #prefix = randomBytes(6).toString('base64url');
   /** Those that are in the store, or on their way. */
   readonly saved = new Set<KeptCommands>();
@@ -60,7 +60,7 @@ export class KeptCalls {
   #order = 0;
 
   constructor(options: KeptCallsOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /**
@@ -69,7 +69,7 @@ export class KeptCalls {
    * @throws what the store fails with
    */
   async take(mayTake: (node: string) => boolean = () => true): Promise<KeptCommands[]> {
-    const store = await this.store();
+    const store = await this.options.store();
     for (const each of this.saved) if (each.isDetached) this.saved.delete(each);
     // One that ends meanwhile is still in what the store has found.
     const own = new Set<string>();
@@ -101,11 +101,6 @@ export class KeptCalls {
     this.#order = Math.max(this.#order, order);
   }
 
-  /** @returns undefined if nothing can be kept */
-  async store(): Promise<WaitingStore | undefined> {
-    return this.#options.store();
-  }
-
   /**
    * A mark could not be written: without it, the next process would send a command again. The store forgets all calls, and has them
    * again once it can be written.
@@ -123,7 +118,7 @@ export class KeptCalls {
   /** A call is not in the store: it is written once that is possible, unless it has ended by then. */
   lost(kept: KeptCommands): void {
     this.#lost.add(kept);
-    this.#retry ??= setTimeout(() => void this.#putBack(), this.#options.retry ?? RETRY).unref();
+    this.#retry ??= setTimeout(() => void this.#putBack(), this.options.retry ?? RETRY).unref();
   }
 
   /** A call has ended, or is another process's by now. */
@@ -146,10 +141,6 @@ export class KeptCalls {
     this.#retry = undefined;
     const [next] = this.#lost;
     if (next) this.lost(next);
-  }
-
-  failed(error: unknown): void {
-    this.#options.failed(error);
   }
 }
 
@@ -302,7 +293,7 @@ export class KeptCommands {
         ...new Set([...this.marks.keys(), ...this.#marking.keys()]),
       ]);
     } catch (error) {
-      this.#calls.failed(error);
+      this.#calls.options.failed(error);
     } finally {
       this.#calls.forget(this);
     }
@@ -312,7 +303,7 @@ export class KeptCommands {
     this.#calls.saved.add(this);
     this.isKept = true;
     try {
-      const store = await this.#calls.store();
+      const store = await this.#calls.options.store();
       if (store && store.bytes > MAX_BYTES) {
         throw new DeviceCloudError(
           'QUEUE_FULL',
@@ -333,7 +324,7 @@ export class KeptCommands {
       this.isKept = false;
       this.#calls.saved.delete(this);
       if (error instanceof DeviceCloudError) throw error;
-      this.#calls.failed(error);
+      this.#calls.options.failed(error);
       this.#calls.lost(this);
       return undefined;
     }
@@ -351,10 +342,24 @@ export class KeptCommands {
     return this.#send(chipid, mark);
   }
 
+  /** Writes a mark, after the call and the mark before it. */
   #send(chipid: string, mark: Mark): Promise<MarkOutcome> {
+    const before = this.#marking.get(chipid)?.catch(() => undefined);
+    const write = async (): Promise<MarkOutcome> => {
+      await this.#saving;
+      await before;
+      const store = this.isKept ? this.#store : undefined;
+      if (!store) return 'written';
+      try {
+        return await store.mark(this.id, chipid, mark);
+      } catch (error) {
+        await this.#calls.abandon(store);
+        this.#calls.options.failed(error);
+        return 'written';
+      }
+    };
     if (!this.#saving) return Promise.resolve('written');
-    const before = this.#marking.get(chipid);
-    const marking = this.#write(chipid, mark, before);
+    const marking = write();
     this.#marking.set(chipid, marking);
     return marking;
   }
@@ -362,23 +367,5 @@ export class KeptCommands {
   /** Waits for a mark. If another process has the call by now, it goes on there. */
   async #known(marking: Promise<MarkOutcome> | undefined): Promise<void> {
     if ((await marking?.catch(() => undefined)) === 'moved') this.moved();
-  }
-
-  async #write(
-    chipid: string,
-    mark: Mark,
-    before: Promise<MarkOutcome> | undefined,
-  ): Promise<MarkOutcome> {
-    await this.#saving;
-    await before?.catch(() => undefined);
-    const store = this.isKept ? this.#store : undefined;
-    if (!store) return 'written';
-    try {
-      return await store.mark(this.id, chipid, mark);
-    } catch (error) {
-      await this.#calls.abandon(store);
-      this.#calls.failed(error);
-      return 'written';
-    }
   }
 }
