@@ -87,7 +87,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** Replaced, never changed. */
   #watchers: readonly FleetWatcher[] = [];
   #seen = 0;
-  #isClosed = false;
 
   /** @param first the revision to begin with: higher than any of an earlier registry of the application */
   constructor(now: () => number, first = 0) {
@@ -188,7 +187,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onState(chipid: string, state: ChannelState, reason: string | undefined): void {
-    if (this.#isClosed) return;
     if (state === 'connected' || state === 'disconnected')
       this.recorder?.onChannel(chipid, state, reason);
     const device = this.#touch(chipid);
@@ -204,7 +202,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onClosed(chipid: string): void {
     const device = this.#devices.get(chipid);
-    if (this.#isClosed || !device) return;
+    if (!device) return;
     this.recorder?.onChannel(chipid, 'closed');
     device.channelState = null;
     device.channelReason = undefined;
@@ -214,7 +212,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onLive(upload: Upload, base64?: string): void {
-    if (this.#isClosed) return;
     this.recorder?.onLive(upload, base64);
     const at = this.#now();
     const device = this.#touch(upload.chipid);
@@ -243,7 +240,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** Records an upload of the history, which is no sign of life. */
   recordUpload(upload: Upload, source: LatestSource): void {
-    if (this.#isClosed) return;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.wasSeen = true;
@@ -253,7 +249,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onRecovering(chipid: string): void {
-    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     if (device.recoveries++ > 0) return;
     device.emitted = 0;
@@ -261,7 +256,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onRecovered(chipid: string, count: number): void {
-    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.emitted = Math.max(device.emitted, count);
     device.recoveries = Math.max(0, device.recoveries - 1);
@@ -272,7 +266,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** The commands to a device have changed. */
   onQueue(chipid: string, waiting: number, running: number): void {
-    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.queued = waiting;
     device.running = running;
@@ -280,18 +273,16 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** The number of commands that wait for a device to show itself has changed. */
   onHeld(chipid: string, held: number): void {
-    if (!this.#isClosed) this.#touch(chipid).held = held;
+    this.#touch(chipid).held = held;
   }
 
   /** A call to a device has failed. */
   onError(chipid: string, error: unknown): void {
-    if (this.#isClosed) return;
     this.#touch(chipid).lastError = this.#report(chipid, error);
   }
 
   /** The service has answered whether a device is online. It is newer than a list that was asked for before. */
   onRefreshed(chipid: string, online: boolean): void {
-    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.refreshed = online;
     device.wasSeen ||= online;
@@ -300,13 +291,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** A turn of the poller has failed. */
   onReadError(error: unknown): void {
-    if (this.#isClosed) return;
     this.#report(null, error);
   }
 
   /** Applies a list, of the poller or read on demand: its names, and which devices are listed. */
   applyList({ at, devices }: Pick<ListReading, 'at' | 'devices'>): void {
-    if (this.#isClosed) return;
     // The answer to an earlier request may come later. A clock that was set back must not stop all readings.
     const isLatest = this.readAt === null || at >= this.readAt || this.readAt > this.#now();
     const seen = ++this.#seen;
@@ -326,9 +315,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     }
   }
 
-  /** Takes in nothing more, and calls no watcher. */
+  /** Calls no watcher any more. */
   close(): void {
-    this.#isClosed = true;
     this.#watchers = [];
   }
 

@@ -183,15 +183,18 @@ describe('the registry of devices', () => {
     ]);
   });
 
-  it('ignores everything once it is closed', () => {
+  it('calls no watcher once it is closed', () => {
     const { registry, live, list } = createSubject();
+    const calls: string[] = [];
+    registry.addWatcher({
+      onLive: ({ chipid }) => void calls.push(chipid),
+      onState: ({ chipid }) => void calls.push(chipid),
+    });
     registry.close();
     live('1');
     list(['2']);
     registry.onState('3', 'connected', undefined);
-    registry.onRecovering('3');
-    registry.onRecovered('3', 1);
-    assert.equal(registry.size, 0);
+    assert.deepEqual(calls, []);
   });
 });
 
