@@ -12,6 +12,7 @@ import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
 import { createFleet, type Fleet } from './fleet/fleet';
+import type { ListPoller } from './fleet/list-poller';
 import { FleetRegistry } from './fleet/registry';
 import { historyStreamer, type StreamHistory } from './history/record-reader';
 import { createListening, type Listen, type Listening } from './recovery/listen';
@@ -70,6 +71,8 @@ export interface Application {
   /** What is known of its devices. */
   registry: FleetRegistry;
   fleet: Fleet;
+  /** Of the list of online devices, for commands and watches alike. */
+  poller: ListPoller;
   server: ServerApi | undefined;
   /** Begins to record to a file, which does not exist yet. */
   record(path: string, options: RecordOptions): Promise<Recorder>;
@@ -258,6 +261,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     open,
     registry,
     fleet: fleet.fleet,
+    poller: fleet.poller,
     exclusive,
     sharePins: sharing?.pins,
     server:

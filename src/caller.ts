@@ -5,7 +5,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { invalidInput, notConfigured } from './errors';
-import { KeptPins, type KeepDeps, type PinCalls, type ApplicationPins } from './commands/keep';
+import { KeptPins, type PinCalls, type ApplicationPins } from './commands/keep';
 import type { KeeperOptions, PinKeeper } from './commands/kept-pin';
 import { semaphoreOf } from './commands/many';
 import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
@@ -305,13 +305,14 @@ export class Caller {
 
   /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
   keptPins(): ApplicationPins {
-    const { fleet, now, sharePins } = this.#application;
-    const channels = this.parts;
-    const list: KeepDeps['list'] = {
-      read: (maxAge) => fleet.readList(maxAge),
-      poll: (ms, user) => fleet.pollList(ms, user),
+    const { poller: list, now, sharePins } = this.#application;
+    const deps = {
+      calls: this.#pinCalls(),
+      channels: this.parts,
+      list,
+      timers: new TimerQueue(),
+      now,
     };
-    const deps = { calls: this.#pinCalls(), channels, list, timers: new TimerQueue(), now };
     return sharePins
       ? sharePins((shared) => new KeptPins({ ...deps, shared }))
       : new KeptPins(deps);

@@ -12,7 +12,7 @@
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
-import type { ListReading } from '../fleet/list-poller';
+import type { ListPoller, ListReading } from '../fleet/list-poller';
 import type { LevelCodes } from '../input/gpio';
 import { Semaphore } from '../util/semaphore';
 import {
@@ -61,13 +61,7 @@ export interface PinCalls {
 export interface KeepDeps {
   calls: PinCalls;
   channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
-  list: {
-    read(maxAge: number): Promise<Pick<ListReading, 'at' | 'devices' | 'invalid'>>;
-    poll(
-      ms: number,
-      user: { onReading(reading: Pick<ListReading, 'at' | 'devices' | 'invalid'>): void },
-    ): () => void;
-  };
+  list: Pick<ListPoller, 'poll' | 'read'>;
   timers: TimerQueue;
   /** This machine's clock, in ms. */
   now: () => number;
@@ -319,10 +313,7 @@ export class KeptPins implements ApplicationPins {
   }
 
   /** Takes in whether a device is in the list. */
-  #apply(
-    { at, devices, invalid }: Pick<ListReading, 'at' | 'devices' | 'invalid'>,
-    device: KeptDevice,
-  ): void {
+  #apply({ at, devices, invalid }: ListReading, device: KeptDevice): void {
     const { now, timers } = this.#deps;
     if (!this.#isKept(device)) return;
     // What was heard of the device since the reading began is newer. A clock that was set must not keep it so.

@@ -4,7 +4,9 @@ import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { isSilence, type DeviceCloudError } from '../errors';
 import { CLOSED } from '../http/deadline';
 import type { KeptCommands } from './kept';
+import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
+import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/chipid';
 import type { WaitingStore } from '../state/waiting-store';
 import {
@@ -40,8 +42,8 @@ export const MAX_WAITING_IN_ALL = 20_000;
 
 const REPLACED = 'Replaced by a newer command';
 
-/** Seconds between two readings of the list while a command waits for a device to be in it. */
-const REFRESH = 60;
+/** Milliseconds between two readings of the list while a command waits for a device to be in it. */
+const REFRESH = 60_000;
 
 /** Milliseconds since a reading of the list began, up to which it says who is online now. */
 const FRESH = 2000;
@@ -52,34 +54,15 @@ const LONGEST_READING = 60_000;
 /** Milliseconds that a command may take to find its device in the list before its channel is opened. */
 const CHECK = 500;
 
-/** A reading of the list of online devices. */
-export interface Listing {
-  /** When its request began, in ms. */
-  at: number;
-  devices: { has(chipid: string): boolean };
-}
-
 /** What commands need of their application. */
 export interface DeviceCommandsDeps {
   queues: Queues;
   channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
-  /** The reading of the list that the application shares. */
-  list: {
-    poll(seconds: number, user: { onReading(reading: Listing): void }): () => void;
-    read(maxAge?: number): Promise<Listing>;
-  };
+  list: Pick<ListPoller, 'poll' | 'read'>;
   timers: TimerQueue;
   /** This machine's clock, in ms. */
   now: () => number;
-  /** Own code, which never throws. */
-  registry: {
-    /** The number of commands that wait for a device to show itself has changed. */
-    onHeld(chipid: string, held: number): void;
-    /** What errors call a device. */
-    titleOf(chipid: string): string;
-    /** A command has failed that its caller did not abort. */
-    onError(chipid: string, error: unknown): void;
-  };
+  registry: Pick<FleetRegistry, 'onHeld' | 'titleOf' | 'onError'>;
   /** The commands of other processes, if several share the devices. */
   others?: OtherCommands | undefined;
 }
@@ -459,13 +442,13 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     this.#watch(waiting);
   }
 
-  #show(reading: Listing, device: Device): void {
+  #show(reading: ListReading, device: Device): void {
     if (reading.devices.has(device.chipid) && !this.#isOutdated(reading, device))
       this.#release(device, true);
   }
 
   /** Whether a reading began before a call to the device got no answer. */
-  #isOutdated({ at }: Listing, { lostAt }: Device): boolean {
+  #isOutdated({ at }: ListReading, { lostAt }: Device): boolean {
     const age = Math.min(Math.max(0, this.#deps.now() - at), LONGEST_READING);
     return age >= this.#deps.timers.now() - lostAt;
   }

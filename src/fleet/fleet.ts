@@ -222,8 +222,8 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT` if the interval or the user is invalid
    */
   pollList(interval: number, user: ListUser): () => void {
-    const seconds = typeof interval === 'number' ? interval / 1000 : NaN;
-    if (!(seconds >= 1 && seconds <= MAX_SECONDS)) {
+    const isTime = typeof interval === 'number' && interval >= 1000;
+    if (!isTime || interval > MAX_SECONDS * 1000) {
       throw invalidInput(
         `The interval of the list must be from 1000 ms to ${MAX_SECONDS} s, but is ${show(interval)}.`,
       );
@@ -231,7 +231,7 @@ export class Fleet {
     if (typeof user !== 'object' || (user as unknown) === null) {
       throw invalidInput(`A user of the list must be an object, but is ${show(user)}.`);
     }
-    return this.#poller.poll(seconds, user);
+    return this.#poller.poll(interval, user);
   }
 
   /**

@@ -120,11 +120,11 @@ export class ListPoller {
   /**
    * Joins the polling: the shortest interval of all users counts; it stops with the last. The first reading
    * begins at once, unless one has just begun.
-   * @param seconds from the end of a reading to the next
+   * @param interval milliseconds from the end of a reading to the next
    * @returns a function that leaves it
    */
-  poll(seconds: number, user: ListUser): () => void {
-    const place = { interval: seconds * 1000, user };
+  poll(interval: number, user: ListUser): () => void {
+    const place = { interval, user };
     if (this.#abort.signal.aborted) return () => undefined;
     const isFirst = this.#places.length === 0;
     this.#places = [...this.#places, place];

@@ -231,7 +231,7 @@ export class Watch {
       onReading: (reading: ListReading) => this.#onReading(reading),
       onReadError: (error: unknown) => this.#onReadError(error),
     };
-    this.#leave.push(poller.poll(this.#settings.refresh / 1000, user));
+    this.#leave.push(poller.poll(this.#settings.refresh, user));
   }
 
   #uploaded({ chipid, lastUpload }: FleetDevice): void {

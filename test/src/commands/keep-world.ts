@@ -77,20 +77,7 @@ export function keepWorld() {
     levels: (result, codes) => readLevels(result, 'position', codes),
   };
   const make = (): KeptPins =>
-    new KeptPins({
-      ...{ calls: pinCalls, channels, timers, now: Date.now },
-      list: {
-        read: async () => ({ ...(await list.read()), devices: onlineNow(), invalid: list.invalid }),
-        poll: (_ms, user) => list.poll(0, { onReading: () => user.onReading(reading()) }),
-      },
-    });
-  const onlineNow = (): Map<string, never> =>
-    new Map(list.online.map((each) => [each, {} as never]));
-  const reading = () => ({
-    at: Date.now() - list.age,
-    devices: onlineNow(),
-    invalid: list.invalid,
-  });
+    new KeptPins({ calls: pinCalls, channels, list, timers, now: Date.now });
   let pins = make();
   const states: string[] = [];
   const keeper: PinKeeper = {

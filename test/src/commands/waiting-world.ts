@@ -3,8 +3,9 @@ import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import type { KeptCommands } from '../../../src/commands/kept';
 import { Queues } from '../../../src/commands/queue';
-import { DeviceCommands, type Listing } from '../../../src/commands/waiting';
-import type { CallProgress, When } from '../../../src/types';
+import { DeviceCommands } from '../../../src/commands/waiting';
+import type { ListReading, ListUser } from '../../../src/fleet/list-poller';
+import type { CallProgress, DeviceRecord, When } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
 import { pass } from '../../support/clock';
@@ -25,21 +26,21 @@ export class FakeList {
   reads = 0;
   /** Records without a chip number. */
   invalid = 0;
-  users: { onReading(reading: Listing): void }[] = [];
+  users: ListUser[] = [];
   readonly #note: Note;
 
   constructor(note: Note) {
     this.#note = note;
   }
 
-  poll(_seconds: number, user: { onReading(reading: Listing): void }): () => void {
+  poll(_ms: number, user: ListUser): () => void {
     this.users.push(user);
     return () => {
       this.users = this.users.filter((each) => each !== user);
     };
   }
 
-  read(): Promise<Listing> {
+  read(): Promise<ListReading> {
     this.reads++;
     if (this.isBroken)
       return Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is no list'));
@@ -48,12 +49,13 @@ export class FakeList {
 
   /** The poller reads it, for those who joined. */
   refresh(): void {
-    for (const user of [...this.users]) user.onReading(this.#reading());
+    for (const user of [...this.users]) user.onReading?.(this.#reading());
   }
 
-  #reading(): Listing {
+  #reading(): ListReading {
     for (const device of this.online) this.#note({ kind: 'listing', device });
-    return { at: Date.now() - this.age, devices: new Set(this.online) };
+    const devices = new Map(this.online.map((each) => [each, {} as DeviceRecord]));
+    return { at: Date.now() - this.age, devices, invalid: this.invalid, polled: true };
   }
 }
 

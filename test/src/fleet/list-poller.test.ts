@@ -56,11 +56,11 @@ describe('the poller of the list', () => {
   it('polls once for all users, at the shortest of their intervals, and stops with the last', async () => {
     const subject = createSubject();
     const [slow, fast] = [user(), user()];
-    const leaveSlow = subject.poller.poll(60, slow);
+    const leaveSlow = subject.poller.poll(60_000, slow);
     await subject.answer('1');
     await pass(30_000);
     assert.equal(subject.readings(), 1);
-    const leaveFast = subject.poller.poll(10, fast);
+    const leaveFast = subject.poller.poll(10_000, fast);
     assert.equal(subject.readings(), 2, 'a list for the one that joins');
     await subject.answer('2');
     await pass(0);
@@ -83,7 +83,7 @@ describe('the poller of the list', () => {
 
   it('counts only its own readings as turns', async () => {
     const subject = createSubject();
-    subject.poller.poll(10, {});
+    subject.poller.poll(10_000, {});
     await subject.answer();
     await pass(5000);
     const onDemand = subject.poller.read();
@@ -99,7 +99,7 @@ describe('the poller of the list', () => {
 
   it('keeps its turns however often others read', async () => {
     const subject = createSubject();
-    subject.poller.poll(10, {});
+    subject.poller.poll(10_000, {});
     await subject.answer();
     for (let second = 0; second < 10; second++) {
       const read = subject.poller.read();
@@ -128,7 +128,7 @@ describe('the poller of the list', () => {
   it('reports a failed reading to its users, and continues', async () => {
     const subject = createSubject();
     const polling = user();
-    subject.poller.poll(10, polling);
+    subject.poller.poll(10_000, polling);
     await subject.fail();
     assert.deepEqual([polling.errors.length, subject.failed.length], [1, 1]);
     await pass(10_000);
@@ -143,7 +143,7 @@ describe('the poller of the list', () => {
   it('does not report an error of a reading on demand as one of the poller', async () => {
     const subject = createSubject();
     const polling = user();
-    subject.poller.poll(10, polling);
+    subject.poller.poll(10_000, polling);
     await subject.answer();
     const asking = assert.rejects(subject.poller.read(), /failed/);
     await subject.fail();
@@ -157,13 +157,13 @@ describe('the poller of the list', () => {
     const warnings: Error[] = [];
     const warn = (warning: Error): void => void warnings.push(warning);
     process.on('warning', warn);
-    const leave = subject.poller.poll(10, {
+    const leave = subject.poller.poll(10_000, {
       onReading: () => {
         leave();
         throw new Error('of a user');
       },
     });
-    subject.poller.poll(10, other);
+    subject.poller.poll(10_000, other);
     await subject.answer('1');
     await pass(10_000);
     await subject.answer('2');
@@ -175,13 +175,13 @@ describe('the poller of the list', () => {
   it('calls nothing once it is closed, also in the middle of a reading', async () => {
     const subject = createSubject();
     const polling = user();
-    subject.poller.poll(10, polling);
+    subject.poller.poll(10_000, polling);
     const asking = assert.rejects(subject.poller.read(), { code: 'UNREACHABLE' });
     subject.poller.close();
     await subject.answer('1');
     await asking;
     await assert.rejects(subject.poller.read(), { code: 'UNREACHABLE' });
-    subject.poller.poll(10, polling);
+    subject.poller.poll(10_000, polling);
     await pass(1_000_000);
     assert.deepEqual([polling.readings, polling.errors, subject.taken], [[], [], []]);
     assert.equal(subject.readings(), 1);

@@ -20,7 +20,6 @@ const record = (chipid: unknown, name: unknown = null): DeviceRecord =>
 /** An application of which a test says what happens. Its clock, and the timers, are mocked. */
 export class World {
   readonly registry = new FleetRegistry(Date.now);
-  readonly polls: number[] = [];
   #users: ListUser[] = [];
 
   /** Starts a watch, whose events are written down as `10000001 online`. */
@@ -31,8 +30,7 @@ export class World {
   ): Watched {
     const events: FleetEvent[] = [];
     const poller = {
-      poll: (seconds: number, user: ListUser) => {
-        this.polls.push(seconds);
+      poll: (_ms: number, user: ListUser) => {
         this.#users = [...this.#users, user];
         return () => void (this.#users = this.#users.filter((each) => each !== user));
       },
