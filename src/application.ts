@@ -56,7 +56,6 @@ export interface OpenApiParts {
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
-  /** The settings that it was made with. */
   settings: Settings;
   options: ClientOptions;
   http: HttpContext;
@@ -68,7 +67,6 @@ export interface Application {
   exclusive: CommandLock;
   /** Has pins kept by each process for its devices, if several share them. */
   sharePins: Sharing['pins'] | undefined;
-  /** What is known of its devices. */
   registry: FleetRegistry;
   fleet: Fleet;
   /** Of the list of online devices, for commands and watches alike. */

@@ -82,7 +82,6 @@ const AT_ONCE = 16;
 export interface EachOptions<O> {
   atOnce: number;
   limits: Limits;
-  /** The options of each call. */
   each: Omit<O, 'atOnce' | 'onProgress'>;
 }
 

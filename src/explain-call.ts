@@ -60,7 +60,6 @@ function draft<C extends ExplainedCall>(from: Caller, call: C, args: ExplainedAr
 const KEYS_OF_SERVER: readonly KeyName[] = ['serverKey', 'serverPassword'];
 const KEYS_OF_OPEN: readonly KeyName[] = ['appid', 'appkey'];
 
-/** What the command lacks of the application's connection. */
 function connectionNotes({ tls, proxy }: ClientOptions, origin: string): ExplainNote[] {
   const lacking = (code: 'tls' | 'proxy', what: string): ExplainNote => ({
     code,

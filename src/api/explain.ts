@@ -79,12 +79,10 @@ export interface ExplainSettings {
 /** A longer argument may be refused by the system: Linux accepts 128 KiB. */
 const MAX_ARGUMENT = 100_000;
 
-/** Quotes printable text. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const variable = (name: string): string => `"$${name}"`;
 
-/** An argument that ends with a variable. */
 const upTo = (text: string, name: string): string => `${quote(text)}${variable(name)}`;
 
 const octal = (text: string): string => {
@@ -131,7 +129,6 @@ function curlCommand(options: readonly string[], body?: string): string {
     : `${curl} --data-raw ${quote(body)}`;
 }
 
-/** Variables of the command for PowerShell. */
 const TIMESTAMP = { variable: 'timestamp' };
 const SIGN = { variable: 'sign' };
 const KEY = { variable: 'env:SERVER_KEY' };

@@ -41,9 +41,7 @@ const joined = (parts: readonly Part[]): string =>
 /** A request that is signed when the command runs. */
 export interface PowerShellRequest {
   method: string;
-  /** Environment variables that must be set. */
   needs: readonly string[];
-  /** Of the time stamp. */
   unit: 'ms' | 's';
   /** What is signed. It begins with a text. */
   signed: readonly Part[];

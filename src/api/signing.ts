@@ -67,7 +67,6 @@ export interface ServerApiRequest {
   method: string;
   /** The path alone, without scheme, host or query, for example `/api/server/devices`. */
   path: string;
-  /** The header `Key`. */
   key: string;
   /** The header `Timestamp`: Unix time in seconds. */
   timestamp: number | string;
@@ -182,7 +181,6 @@ export interface UnsignedServerApiRequest {
   path: string;
   /** Percent-encoded. */
   query: string;
-  /** JSON. */
   body: string | undefined;
 }
 

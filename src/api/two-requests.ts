@@ -73,7 +73,6 @@ export type SyncDays = (
 
 type Records = readonly SyncRecord[];
 
-/** Whether the newest records come first. */
 function isDescending(records: Records): boolean {
   const [first, last] = [records[0]?.create_time, records.at(-1)?.create_time];
   return first !== undefined && last !== undefined && first > last;

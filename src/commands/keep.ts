@@ -215,7 +215,6 @@ export class KeptPins implements ApplicationPins {
     pin.changed();
   }
 
-  /** Other devices may be this process's by now. */
   moved(): void {
     for (const device of this.#devices.values()) {
       if (!this.#isKept(device)) this.#quiet(device);
@@ -288,7 +287,6 @@ export class KeptPins implements ApplicationPins {
     device.subscription = undefined;
   }
 
-  /** The newest keeper of a pin has it. */
   #handOver(pin: WantedPin, options: KeeperOptions): void {
     if (pin.options.keeper !== options.keeper && this.#owns(pin.chipid)) pin.end();
     pin.options = options;
@@ -312,7 +310,6 @@ export class KeptPins implements ApplicationPins {
     else if (device.isDue && !device.isBusy) this.#deps.timers.set(device, at);
   }
 
-  /** Takes in whether a device is in the list. */
   #apply({ at, devices, invalid }: ListReading, device: KeptDevice): void {
     const { now, timers } = this.#deps;
     if (!this.#isKept(device)) return;
@@ -451,7 +448,6 @@ export class KeptPins implements ApplicationPins {
     return true;
   }
 
-  /** Sets the time of the next look. */
   #schedule(device: KeptDevice): void {
     if (device.isBusy || device.isAway || !this.#isKept(device)) return;
     const at = device.nextLook;

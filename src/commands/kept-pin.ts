@@ -50,7 +50,6 @@ export interface KeeperOptions {
   readonly keeper: PinKeeper;
   readonly check: number;
   readonly codes: LevelCodes;
-  /** Of each call. */
   readonly seconds: number;
 }
 
@@ -80,7 +79,6 @@ export class WantedPin {
   version = 0;
   /** Whether something that is saved has changed since it was last written for other processes. */
   isDirty = false;
-  /** How often it was set in vain. */
   #misses = 0;
   /** The code of the last error that its keeper was told. */
   #failure: ErrorCode | undefined;
@@ -123,7 +121,6 @@ export class WantedPin {
     } else if (this.state === 'kept') this.#change('pending');
   }
 
-  /** It was set and then read. */
   tried(): void {
     if (!this.isNew && !this.isAsWanted) this.#missed();
   }
@@ -190,11 +187,9 @@ export class KeptDevice implements Timed {
   isAway = false;
   /** Whether this process has looked after it since it was last another's. */
   isOwn = false;
-  /** Whether a look is under way. */
   isBusy = false;
   /** Whether the list is being read before a look. */
   isStarting = false;
-  /** Whether it is to be looked at. */
   isDue = false;
   /** Whether it has answered since the look began. */
   hasAnswered = false;
@@ -202,7 +197,6 @@ export class KeptDevice implements Timed {
   limiter: object | undefined;
   /** When it was last heard of, or lost. */
   knownAt = -Infinity;
-  /** When the last look ended. */
   lookedAt = -Infinity;
   notBefore = -Infinity;
   /** Looks in a row that have failed. */

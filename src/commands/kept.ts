@@ -20,7 +20,6 @@ const RETRY = 2000;
 /** A call to one device or to several whose commands may wait. */
 export interface NewCall {
   readonly chipids: readonly string[];
-  /** Id of the node. */
   readonly node: string;
   /** What the caller needs to make it again, which JSON can hold. Called if a command has to wait. */
   readonly what: () => unknown;
@@ -121,13 +120,11 @@ export class KeptCalls {
     this.#retry ??= setTimeout(() => void this.#putBack(), this.options.retry ?? RETRY).unref();
   }
 
-  /** A call has ended, or is another process's by now. */
   forget(kept: KeptCommands): void {
     this.saved.delete(kept);
     this.#lost.delete(kept);
   }
 
-  /** Nothing is written any more. */
   close(): void {
     clearTimeout(this.#retry);
     this.#lost.clear();
@@ -266,7 +263,6 @@ export class KeptCommands {
     this.#mark(chipid, { ended: result }).catch(() => undefined);
   }
 
-  /** Whether a command has yet to be sent. */
   waits(chipid: string): boolean {
     return !this.marks.has(chipid);
   }
@@ -276,7 +272,6 @@ export class KeptCommands {
     this.isDetached = this.isKept && this.call.chipids.some((chipid) => this.waits(chipid));
   }
 
-  /** Another process has it by now. */
   moved(): void {
     this.isDetached = true;
     this.isKept = false;

@@ -44,7 +44,6 @@ export type QueueObserver = (chipid: string, waiting: number, running: number) =
 /** The queue of a device, which exists while a command runs, or while there is a gap to keep after it. */
 class DeviceQueue {
   running: 0 | 1 = 1;
-  /** Ends the gap between two commands. */
   timer: NodeJS.Timeout | undefined;
   pending: Command[] = [];
 }
@@ -57,7 +56,6 @@ export class Command<T = unknown> {
   queue: DeviceQueue | undefined;
   /** Whether the commands before it have ended, so that those behind it wait for it. */
   hasTurn = false;
-  /** Whether it counts towards the limit of the queue. */
   isCounted = true;
   /** The number of commands before it, as last shown. */
   ahead = -1;
@@ -79,7 +77,6 @@ export class Command<T = unknown> {
     readonly onFailure?: (command: Command, error: unknown) => void,
   ) {}
 
-  /** It no longer waits. */
   settle(): void {
     this.isSettled = true;
     this.ignoreSignal?.();
@@ -252,7 +249,6 @@ export class Queues {
     if (signal?.aborted) throw this.#notSent(chipid, this.#explain(signal));
   }
 
-  /** Gives a command a queue in which it is the first. */
   #occupy(command: Command): void {
     const { chipid } = command;
     command.queue = new DeviceQueue();
@@ -261,7 +257,6 @@ export class Queues {
     this.#observer?.(chipid, 0, 1);
   }
 
-  /** A command that had its turn has ended. */
   #release({ chipid, queue }: Command): void {
     // After a close, another queue may have begun.
     if (!queue || this.#queues.get(chipid) !== queue) return;

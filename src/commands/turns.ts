@@ -10,7 +10,6 @@ const PAUSE = { shortest: 20, longest: 250 };
 /** Milliseconds in which another process that has heard the device, too, begins. If it has not, the rest waits on. */
 const PATIENCE = 3000;
 
-/** A command that waits. */
 interface Waiting {
   readonly command: Command;
   readonly wait: CommandWait;
@@ -26,7 +25,6 @@ interface Shown<W extends Waiting> {
   readonly lostAt: number;
 }
 
-/** A sign of life of a device. */
 interface Sign {
   /** Whether it is the list alone. */
   readonly isListed: boolean;

@@ -21,7 +21,6 @@ export interface CommandWait {
 
 /** Whose a command is. */
 export interface Origin {
-  /** Id of the node. */
   readonly node?: string;
   /** The call that it belongs to, if that survives the process. */
   readonly kept?: KeptCommands;

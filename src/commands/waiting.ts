@@ -67,7 +67,6 @@ export interface DeviceCommandsDeps {
   others?: OtherCommands | undefined;
 }
 
-/** A device for which commands wait. */
 class Device {
   /** All that have not begun, in the order of arrival; some may be in its queue. */
   readonly all: WaitingCommand[] = [];
@@ -323,7 +322,6 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     return others && ids.length > 0 ? others.cancel(ids, why) : 0;
   }
 
-  /** A newer command takes the place of those like it. */
   #replace({ all }: Device, wait: CommandWait): void {
     const isAlike = alikeTo(wait.path);
     for (const waiting of [...all])
@@ -342,7 +340,6 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     for (const { all } of this.#devices.values()) yield* all;
   }
 
-  /** Why one more command cannot wait for a device. */
   #refusalOf({ chipid, all }: Device): DeviceCloudError | undefined {
     const full = (count: number, whom: string): DeviceCloudError =>
       queueFull(this.#deps.registry.titleOf(chipid), `${count} commands wait for ${whom}`, FEWER);

@@ -74,7 +74,6 @@ export interface BookFile extends BookFormat {
   readonly badRows: number;
 }
 
-/** Problems that are kept. */
 const MAX_PROBLEMS = 100;
 
 /** How csv-parse reads a book: what a spreadsheet or a person may have written is no reason to refuse it. */

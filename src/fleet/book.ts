@@ -87,7 +87,6 @@ async function readBytes(path: string): Promise<Buffer> {
   return readFile(path);
 }
 
-/** What is wrong with a content. */
 type BookFaults = Pick<BookFile, 'problems' | 'badRows'>;
 
 /** A whole file; or an edit from outside: rows to change or add, and chip numbers to remove. */

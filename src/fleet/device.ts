@@ -70,7 +70,6 @@ export class FleetDevice {
   name: string | undefined = undefined;
   /** Whether the latest list of online devices has it; null before the first. */
   listed: boolean | null = null;
-  /** Since when `listed` has this value. */
   listedSince: number | null = null;
   /** Whether the service has said, asked for its status alone, that it is online; null: not since the latest list. */
   refreshed: boolean | null = null;

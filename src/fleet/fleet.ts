@@ -23,7 +23,6 @@ import {
   type WatchShare,
 } from './watch/watch-types';
 
-/** What a fleet needs of its application. */
 interface FleetDeps {
   registry: FleetRegistry;
   /** How histories are written, unless a caller says otherwise. */

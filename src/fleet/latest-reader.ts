@@ -32,7 +32,6 @@ export class LatestReader {
   readonly #closing = new AbortController();
   readonly #readings = new Map<string, Promise<NewestRecord>>();
   readonly #semaphore = new Semaphore(AT_ONCE);
-  /** When a history was found empty. */
   readonly #empty = new Map<string, number>();
 
   constructor(shared: Shared, registry: FleetRegistry) {

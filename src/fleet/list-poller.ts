@@ -82,7 +82,6 @@ export interface ListUser {
   onReadError?(error: unknown): void;
 }
 
-/** The dependencies of a poller. */
 interface ListPollerDeps {
   list: (signal: AbortSignal) => Promise<readonly DeviceRecord[]>;
   /** Is called with each reading before the users. */
@@ -109,7 +108,6 @@ export class ListPoller {
   /** Whether the reading under way counts as one by the poller. */
   #isPolled = false;
   #last: ListReading | undefined;
-  /** When the last reading by the poller ended. */
   #endedAt = 0;
   #timer: NodeJS.Timeout | undefined;
 

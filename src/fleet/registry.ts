@@ -38,7 +38,6 @@ const BATCH = 500;
 
 const MAX_NAME = 200;
 
-/** Errors of calls that are remembered. */
 const ERRORS = 20;
 
 /** The name of a device (section 2.1); undefined if there is none. */
@@ -70,7 +69,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   readAt: number | null = null;
   /** The latest errors of calls to devices and of readings of the list, the newest first. */
   errors: readonly ReportedError[] = [];
-  /** The last uploads and commands of each device. */
   readonly recent: RecentActivity;
   /** Its names come before the service's. */
   #book: Book | undefined;
@@ -123,7 +121,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#book?.name(chipid) ?? this.#devices.get(chipid)?.name;
   }
 
-  /** What errors call a device. */
   titleOf(chipid: string): string {
     return deviceTitle(chipid, this.nameOf(chipid));
   }
@@ -264,7 +261,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const watcher of this.#watchers) watcher.onRecovered?.(device, device.emitted);
   }
 
-  /** The commands to a device have changed. */
   onQueue(chipid: string, waiting: number, running: number): void {
     const device = this.#touch(chipid);
     device.queued = waiting;
@@ -276,7 +272,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     this.#touch(chipid).held = held;
   }
 
-  /** A call to a device has failed. */
   onError(chipid: string, error: unknown): void {
     this.#touch(chipid).lastError = this.#report(chipid, error);
   }
@@ -289,7 +284,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     device.refreshedAt = this.#now();
   }
 
-  /** A turn of the poller has failed. */
   onReadError(error: unknown): void {
     this.#report(null, error);
   }

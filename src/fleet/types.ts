@@ -170,7 +170,6 @@ interface Input {
 /** A field of an upload. Its elements are `size` bytes apart, in a bit field one bit. */
 interface Field {
   name: string;
-  /** Where it begins. */
   at: number;
   size: number;
   /** Elements of an array; undefined if it is a value alone. */
@@ -249,7 +248,6 @@ const MAX_SIZE = 65_535;
 /** Bits are counted from the first byte of a run of bit fields. */
 const MAX_BIT = 63;
 
-/** Reads a description from left to right. */
 class DescriptionParser {
   readonly fields: Field[] = [];
   /** Bytes that the fields before take. */

@@ -28,7 +28,6 @@ const MAX_ERROR = 200;
 
 /** Counts what came while a request waited, so that its error can say why nothing was the reply. */
 class Tally {
-  /** Uploads that were judged. */
   judged = 0;
   /** Judged uploads that could not be decoded. */
   undecodable = 0;
@@ -63,7 +62,6 @@ class Tally {
 
 const count = (uploads: number): string => (uploads === 1 ? '1 upload' : `${uploads} uploads`);
 
-/** The upload that answers, decoded. */
 interface Match {
   readonly reading: UploadReading;
   readonly payload: unknown;
@@ -109,7 +107,6 @@ export class PendingRequest {
     this.#ended = new Promise((resolve) => (this.#resolve = resolve));
   }
 
-  /** Whether an upload can still be its reply. */
   get isOpen(): boolean {
     return this.#end === undefined;
   }
@@ -155,7 +152,6 @@ export class PendingRequest {
     return this.#close({ reading, payload });
   }
 
-  /** Its time is over. */
   expire(): void {
     const { matcher, decoding, replyTimeout } = this.#wanted;
     const came = this.#tally.text(matcher.wanted, decoding);

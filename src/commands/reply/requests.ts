@@ -34,14 +34,12 @@ export interface Request extends Wanted {
   /** Of uploads that are not UTF-8. */
   charset: Charset;
   signal: AbortSignal | undefined;
-  /** Never throws. */
   onProgress: (progress: RequestProgress) => void;
 }
 
 interface RequestsDeps {
   listening: Pick<Listening, 'recover'>;
   deadlines: Deadlines;
-  /** The queues of all commands. */
   queues: Queues;
   /** Keeps pushes and the commands of other processes apart. */
   exclusive: CommandLock;
@@ -209,7 +207,6 @@ class DeviceRequests implements ChannelListener {
   }
 }
 
-/** A request whose push has ended. */
 interface Pushed {
   readonly pending: PendingRequest;
   readonly push: PushOutcome;
@@ -289,7 +286,6 @@ export class Requests {
     }
   }
 
-  /** Begins to match, and pushes. */
   async #push(device: DeviceRequests, request: Request): Promise<Pushed> {
     const { replyTimeout, signal } = request;
     const deadline: Deadline = this.#deps.deadlines.start(replyTimeout, signal);

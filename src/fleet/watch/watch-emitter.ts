@@ -61,7 +61,6 @@ export class WatchEmitter {
     if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
   }
 
-  /** The list has been read for the first time. */
   firstReading(devices: Iterable<WatchedDevice>): void {
     this.stateChanged();
     this.#isHeld = false;
@@ -103,7 +102,6 @@ export class WatchEmitter {
     return this.#share?.mayEmit(chipid) ?? true;
   }
 
-  /** What is kept of a device has changed. */
   deviceChanged({ chipid }: WatchedDevice): void {
     this.stateChanged();
     this.place?.changed(chipid);

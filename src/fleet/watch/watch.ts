@@ -25,7 +25,6 @@ export interface WatchSource {
   readonly poller: Pick<ListPoller, 'poll'>;
   /** This machine's clock, in ms. */
   readonly now: () => number;
-  /** Where several processes watch. */
   readonly share?: WatchShare | undefined;
   /** For silences and lost channels; default: a separate queue. */
   readonly timers?: TimerQueue;
@@ -202,7 +201,6 @@ export class Watch {
     this.#emitter.stateChanged();
   }
 
-  /** This process may hold other devices by now. */
   #moved(): void {
     for (const device of this.#source.registry.devices())
       if (device.channelState !== null) this.#channelChanged(device);

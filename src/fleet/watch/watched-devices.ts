@@ -39,7 +39,6 @@ export class Presence {
     return this.#setState(true, at);
   }
 
-  /** A live upload arrived. */
   uploaded(at: number): boolean {
     this.#misses = 0;
     this.lastUpload = at;
@@ -90,7 +89,6 @@ export class Silence implements Timed {
     this.#shared = shared;
   }
 
-  /** The channel is connected. */
   connected(): void {
     if (this.#since !== undefined) return;
     this.#since = this.#shared.timers.now();
@@ -219,7 +217,6 @@ export class WatchedDevice {
     readonly channel: SettledChannel | undefined,
   ) {}
 
-  /** Ends its timers. */
   stop(): void {
     this.silence?.close();
     this.channel?.close();
