@@ -1,10 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallProgress } from '../types';
 import { Semaphore } from '../util/semaphore';
+import { Slices } from '../util/slices';
 import { AWAITING_DEVICE, CALLING, type Progress } from './outcome';
-
-/** Milliseconds that calls are made for in one turn of the event loop: 10,000 take some 300. */
-const IN_A_TURN = 10;
 
 /** The option with the semaphore that the calls of `callEach` share. It is copied along with the others. */
 const SEMAPHORE = Symbol('semaphore');
@@ -44,7 +41,6 @@ export async function callEach<T>(
   };
   const shared = { [SEMAPHORE]: semaphore, ...(progress && { onProgress: show }) };
   const calls: Promise<T>[] = [];
-  const unwatched: Promise<T>[] = [];
   const uncalled = new Map<string, number[]>();
   for (const [index, chipid] of chipids.entries()) {
     const before = uncalled.get(chipid);
@@ -52,23 +48,19 @@ export async function callEach<T>(
     else uncalled.set(chipid, [index]);
   }
   const make = (chipid: string): void => {
-    const indexes = uncalled.get(chipid);
-    if (!indexes) return;
+    const indexes = uncalled.get(chipid) ?? [];
     uncalled.delete(chipid);
     for (const index of indexes) {
-      calls[index] = (async () => call(chipid, shared))();
-      unwatched.push(calls[index]);
+      const made = (async () => call(chipid, shared))();
+      // It is awaited later: until then, a rejection would end the process.
+      made.catch(() => undefined);
+      calls[index] = made;
     }
   };
   arrivals.add(make);
-  let began = performance.now();
+  const slices = new Slices();
   for (const chipid of uncalled.keys()) {
-    if (performance.now() - began > IN_A_TURN) {
-      // A rejection that nobody awaits would end the process.
-      void Promise.allSettled(unwatched.splice(0));
-      await nextTurn();
-      began = performance.now();
-    }
+    if (slices.isOver) await slices.next();
     make(chipid);
   }
   arrivals.delete(make);
