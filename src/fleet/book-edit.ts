@@ -33,59 +33,56 @@ const NAMED = 100;
 /** The first line of a book that does not exist yet. */
 export const EMPTY_BOOK = 'chipid,name,groups,type,note\n';
 
+/** The byte order mark. */
+const MARK = '\uFEFF';
 const LINE_END = /(?:\r\n|\n|\r)$/;
 
 /** A cell that white space or a line end would change is quoted, whatever ends the lines of the file. */
 const QUOTED = /[\r\n]|^\s|\s$/;
 
-/** Pieces of a file, with some of its records replaced; the others stay as they are, byte by byte. */
-class Rewrite {
-  readonly #file: BookFile;
-  readonly #pieces: Buffer[] = [];
-  #copied = 0;
+const textIn = ({ bytes }: BookFile, { start, end }: BookRecord): string =>
+  bytes.toString('utf8', start, end);
 
-  constructor(file: BookFile) {
-    this.#file = file;
-  }
+function cellsIn(file: BookFile, record: BookRecord): string[] {
+  const [cells = []] = parse(textIn(file, record), { ...CSV, delimiter: file.separator });
+  return cells.map(cellText);
+}
 
-  /** The text of a record, and what ends it. */
-  read({ start, end }: BookRecord): { cells: string[]; end: string } {
-    const { bytes, separator } = this.#file;
-    const text = bytes.toString('utf8', start, end);
-    const [cells = []] = parse(text, { ...CSV, delimiter: separator });
-    return { cells: cells.map(cellText), end: LINE_END.exec(text)?.[0] ?? '' };
+/**
+ * A file with some of its records replaced; the others stay as they are, byte by byte.
+ * @param change the cells that a record is to have; null removes it, undefined leaves it
+ * @param added the cells of further records
+ */
+async function rewritten(
+  file: BookFile,
+  change: (record: BookRecord) => readonly string[] | null | undefined,
+  added: readonly (readonly string[])[] = [],
+): Promise<Buffer> {
+  const { bytes, records, separator } = file;
+  const slices = new Slices();
+  const options = { delimiter: separator, eof: false, quoted_match: QUOTED };
+  const line = (cells: readonly string[]): string => stringify([cells.map(writtenCell)], options);
+  const endOf = (record: BookRecord | undefined): string =>
+    record ? (LINE_END.exec(textIn(file, record))?.[0] ?? '') : '';
+  const pieces: Buffer[] = [];
+  let copied = 0;
+  for (const record of records) {
+    if (slices.isOver) await slices.next();
+    const cells = change(record);
+    if (cells === undefined) continue;
+    pieces.push(bytes.subarray(copied, record.start));
+    copied = record.end;
+    const mark = record.start === 0 && textIn(file, record).startsWith(MARK) ? MARK : '';
+    if (cells) pieces.push(Buffer.from(mark + line(cells) + endOf(record)));
   }
-
-  /** Replaces a record, or removes it. They come in the order of the file. */
-  replace(record: BookRecord, cells: readonly string[] | undefined): void {
-    const { bytes } = this.#file;
-    this.#pieces.push(bytes.subarray(this.#copied, record.start));
-    this.#copied = record.end;
-    if (!cells) return;
-    const mark = record.start === 0 && bytes.toString('utf8', 0, 3) === '\uFEFF' ? '\uFEFF' : '';
-    this.#pieces.push(Buffer.from(`${mark}${this.#line(cells)}${this.read(record).end}`));
+  pieces.push(bytes.subarray(copied));
+  const lineEnd = endOf(records[0]) || '\n';
+  if (added.length > 0 && endOf(records.at(-1)) === '') pieces.push(Buffer.from(lineEnd));
+  for (const cells of added) {
+    if (slices.isOver) await slices.next();
+    pieces.push(Buffer.from(line(cells) + lineEnd));
   }
-
-  /** The file, with further records at its end. */
-  async end(added: readonly (readonly string[])[], slices: Slices): Promise<Buffer> {
-    const { bytes, records } = this.#file;
-    this.#pieces.push(bytes.subarray(this.#copied));
-    if (added.length === 0) return Buffer.concat(this.#pieces);
-    const lineEnd = this.read(records[0] as BookRecord).end || '\n';
-    const lines: string[] = [];
-    for (const cells of added) {
-      if (slices.isOver) await slices.next();
-      lines.push(this.#line(cells) + lineEnd);
-    }
-    if (!LINE_END.test(bytes.toString('latin1', bytes.length - 1))) lines.unshift(lineEnd);
-    return Buffer.concat([...this.#pieces, Buffer.from(lines.join(''))]);
-  }
-
-  #line(cells: readonly string[]): string {
-    const { separator } = this.#file;
-    const options = { delimiter: separator, eof: false, quoted_match: QUOTED };
-    return stringify([cells.map(writtenCell)], options);
-  }
+  return Buffer.concat(pieces);
 }
 
 function textOf(
@@ -143,51 +140,44 @@ function readEdit(
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export async function editedBytes(file: BookFile, edit: unknown): Promise<Buffer> {
-  const slices = new Slices();
   const { rows, gone } = readEdit(edit, file.groupSeparator);
   const columns = [...file.columns];
   for (const cells of rows.values()) {
     for (const [column, text] of Object.entries(cells))
       if (text !== '' && !columns.includes(column)) columns.push(column);
   }
-  const rewrite = new Rewrite(file);
-  const [header, ...records] = file.records;
-  if (header && columns.length > file.columns.length) {
-    // The cells that a row has too many would be in the new column.
-    for (const record of records) {
-      if (slices.isOver) await slices.next();
-      if (typeof record.row !== 'string') continue;
-      if (rewrite.read(record).cells.length > file.columns.length)
-        throw invalidInput(
-          `The device book has no column ${columns.at(-1)}, and a row with more cells than columns: repair that before a column is added.`,
-        );
-    }
-    const { cells } = rewrite.read(header);
-    while (cells.length < file.columns.length) cells.push('');
-    rewrite.replace(header, [...cells, ...columns.slice(file.columns.length)]);
-  }
-  const cellsOf = (old: readonly string[], change: Cells): string[] => {
+  /** Columns that the file does not have. */
+  const fresh = columns.slice(file.columns.length);
+  const changed = (old: readonly string[], by: Cells): string[] => {
     const cells = columns.map(
-      (column, at) =>
-        (Object.hasOwn(change, column) ? change[column as BookColumn] : old[at]) ?? '',
+      (column, at) => (Object.hasOwn(by, column) ? by[column as BookColumn] : old[at]) ?? '',
     );
     // A row that was shorter than the header stays so.
     while (cells.length > old.length && cells.at(-1) === '') cells.pop();
     return cells;
   };
-  const touched = [...new Set([...gone, ...rows.keys()])].flatMap(
-    (chipid) => file.devices.get(chipid) ?? [],
-  );
-  for (const record of touched.sort((one, other) => one.start - other.start)) {
-    if (slices.isOver) await slices.next();
-    const change = rows.get(record.row.chipid);
-    rewrite.replace(record, change && cellsOf(rewrite.read(record).cells, change));
-  }
+  const change = (record: BookRecord): readonly string[] | null | undefined => {
+    const { row, start } = record;
+    if (start === file.records[0]?.start)
+      return fresh.length > 0 ? [...cellsIn(file, record), ...fresh] : undefined;
+    if (typeof row === 'string' && fresh.length > 0) {
+      // The cells that it has too many would be in the new column.
+      if (cellsIn(file, record).length > file.columns.length)
+        throw invalidInput(
+          `The device book has no column ${fresh.at(-1)}, and a row with more cells than columns: repair that before a column is added.`,
+        );
+    }
+    if (typeof row !== 'object' || file.devices.get(row.chipid)?.start !== start) return undefined;
+    const cells = rows.get(row.chipid);
+    if (cells) return changed(cellsIn(file, record), cells);
+    return gone.has(row.chipid) ? null : undefined;
+  };
   const blank = columns.map(() => '');
   const added = [...rows].filter(([chipid]) => !file.devices.has(chipid));
-  return rewrite.end(
-    added.map(([chipid, cells]) => cellsOf(blank, { ...cells, chipid })),
-    slices,
+  return rewritten(
+    file,
+    change,
+    added.map(([chipid, cells]) => changed(blank, { ...cells, chipid })),
   );
 }
 
@@ -195,21 +185,15 @@ export async function editedBytes(file: BookFile, edit: unknown): Promise<Buffer
 const MAY_BE_FORMULA = /(?:^|[,;"'])[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 /** The bytes of a file in which no spreadsheet finds a formula: the text of each cell is the same. */
-export async function disarmedBytes(file: BookFile): Promise<Buffer> {
-  const slices = new Slices();
-  const rewrite = new Rewrite(file);
-  for (const record of file.records) {
-    if (slices.isOver) await slices.next();
-    const text = file.bytes.toString('utf8', record.start, record.end);
+export const disarmedBytes = (file: BookFile): Promise<Buffer> =>
+  rewritten(file, (record) => {
     // Most rows have no cell that may be one.
-    if (!MAY_BE_FORMULA.test(text.replace(LINE_END, ''))) continue;
-    const { cells } = rewrite.read(record);
-    if (cells.some((cell) => writtenCell(cell) !== cell)) rewrite.replace(record, cells);
-  }
-  return rewrite.end([], slices);
-}
+    if (!MAY_BE_FORMULA.test(textIn(file, record).replace(LINE_END, ''))) return undefined;
+    const cells = cellsIn(file, record);
+    return cells.some((cell) => writtenCell(cell) !== cell) ? cells : undefined;
+  });
 
-const textIn = (row: BookRow, column: string): string => {
+const valueText = (row: BookRow, column: string): string => {
   const value = row[column] ?? '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
@@ -217,7 +201,7 @@ const textIn = (row: BookRow, column: string): string => {
 /** The columns in which two rows differ; a column that one of them does not have is empty there. */
 const differing = (one: BookRow, other: BookRow): string[] =>
   Object.keys({ ...one, ...other }).filter(
-    (column) => textIn(one, column) !== textIn(other, column),
+    (column) => valueText(one, column) !== valueText(other, column),
   );
 
 /** Compares two contents of the book. */
