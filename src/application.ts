@@ -1,23 +1,20 @@
-import type { Sharing } from './cluster/sharing';
-import type { ChannelListener, ChannelSubscription } from './channel/listener';
-import { createChannelPush, type ChannelPush } from './channel/push';
+import { createChannelPush } from './channel/push';
 import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
 import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiters';
 import type { AdaptiveLimiters } from './http/adaptive-limiters';
 import { Deadlines, abortReason } from './http/deadline';
-import { daySync, deviceLister, type ListDevices, type SyncDays } from './api/two-requests';
+import { daySync, deviceLister } from './api/two-requests';
 import { Queues, type CommandLock, type QueueObserver } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
-import { createFleet, type Fleet } from './fleet/fleet';
-import type { ListPoller } from './fleet/list-poller';
+import { createFleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
-import { historyStreamer, type StreamHistory } from './history/record-reader';
-import { createListening, type Listen, type Listening } from './recovery/listen';
+import { historyStreamer } from './history/record-reader';
+import { createListening, type Listening } from './recovery/listen';
 import { zoneOffset } from './history/zone';
-import { openApi, type OpenApi } from './api/open-api';
+import { openApi } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/reply/requests';
 import { Recorder, type KnownDevice, type RecordOptions } from './recording/write';
@@ -25,58 +22,13 @@ import { Limiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
-import { serverApi, type ServerApi } from './api/server-api';
+import { serverApi } from './api/server-api';
 import { DeviceCloudError, invalidInput } from './errors';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;
-
-/** What needs the application's id and key: interfaces B and C. */
-export interface OpenApiParts {
-  api: OpenApi;
-  listDevices: ListDevices;
-  streamHistory: StreamHistory;
-  /** What answers have shown about the service. */
-  found: { listPath: string | undefined };
-  sync: SyncDays;
-  channels: Channels;
-  /** Joins a channel for a caller, while this process has the device. */
-  listen: Listen;
-  /** Joins it for live uploads alone, in whichever process the device is. */
-  join: (chipid: string, listener: ChannelListener) => ChannelSubscription;
-  listening: Listening;
-  channelPush: ChannelPush;
-  pulses: Pulses;
-  /** Everything that reaches a device. */
-  commands: DeviceCommands;
-  requests: Requests;
-}
-
-/** The moving parts of one application, assembled. Nothing is opened before it is used. */
-export interface Application {
-  settings: Settings;
-  options: ClientOptions;
-  http: HttpContext;
-  queues: Queues;
-  /** This machine's clock, in ms. */
-  now: () => number;
-  open: OpenApiParts | undefined;
-  /** Keeps its commands apart from the commands of other processes. */
-  exclusive: CommandLock;
-  /** Has pins kept by each process for its devices, if several share them. */
-  sharePins: Sharing['pins'] | undefined;
-  registry: FleetRegistry;
-  fleet: Fleet;
-  /** Of the list of online devices, for commands and watches alike. */
-  poller: ListPoller;
-  server: ServerApi | undefined;
-  /** Begins to record to a file, which does not exist yet. */
-  record(path: string, options: RecordOptions): Promise<Recorder>;
-  /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
-  close(): Promise<void>;
-}
 
 /** Loaded if several processes share the devices. */
 const sharings = (): typeof import('./cluster/sharing') =>
@@ -117,7 +69,7 @@ function* knownDevices(registry: FleetRegistry): Generator<KnownDevice> {
  *   applications of a process
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
-export function createApplication(options: ClientOptions, limiters: AdaptiveLimiters): Application {
+export function createApplication(options: ClientOptions, limiters: AdaptiveLimiters) {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
@@ -185,8 +137,10 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     });
     const { listen, recover } = listening;
     const channelPush = createChannelPush(channels, deadlines);
+    /** Joins a channel for live uploads alone, in whichever process the device is. */
     const join = channels.join.bind(channels);
-    const found: OpenApiParts['found'] = { listPath: undefined };
+    /** What answers have shown about the service. */
+    const found: { listPath: string | undefined } = { listPath: undefined };
     return {
       ...{ api, channels, listening, streamHistory, found, listen, recover, join, channelPush },
       ...sharing?.over({ channels, listening, channelPush, deadlines }),
@@ -255,18 +209,26 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     options,
     http,
     queues,
+    /** This machine's clock, in ms. */
     now,
+    /** What needs the application's id and key: interfaces B and C. */
     open,
+    /** What is known of its devices. */
     registry,
     fleet: fleet.fleet,
+    /** Of the list of online devices, for commands and watches alike. */
     poller: fleet.poller,
+    /** Keeps its commands apart from the commands of other processes. */
     exclusive,
+    /** Has pins kept by each process for its devices, if several share them. */
     sharePins: sharing?.pins,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
+    /** Begins to record to a file, which does not exist yet. */
     record,
-    async close() {
+    /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
+    async close(): Promise<void> {
       book?.close();
       isClosed = true;
       // Before calls are ended: that is no fault of the service.
@@ -286,3 +248,8 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     },
   };
 }
+
+/** The moving parts of one application, assembled. Nothing is opened before it is used. */
+export type Application = ReturnType<typeof createApplication>;
+
+export type OpenApiParts = NonNullable<Application['open']>;

@@ -78,20 +78,13 @@ export const readLimits = (options: CallOptions | undefined, usual: number): Lim
 /** How many calls of `callEach` run side by side unless its caller says otherwise. */
 const AT_ONCE = 16;
 
-/** The options of `callEach`. */
-export interface EachOptions<O> {
-  atOnce: number;
-  limits: Limits;
-  each: Omit<O, 'atOnce' | 'onProgress'>;
-}
-
 /**
  * Reads the options of `callEach`.
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 export function readEachOptions<O extends CallOptions>(
   options: (O & { atOnce?: number }) | undefined,
-): EachOptions<O> {
+) {
   const limits = readCommand(options, '');
   return readInput('options object', () => {
     const atOnce: unknown = options?.atOnce ?? AT_ONCE;
