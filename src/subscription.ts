@@ -42,14 +42,8 @@ export interface SubscribeOptions extends Omit<ChannelListener, 'onUpload'> {
   maxBytes?: number;
 }
 
-/** {@link SubscribeOptions}, checked and complete. */
-export interface StreamSettings {
-  readonly maxUploads: number;
-  readonly maxBytes: number;
-  /** Each of them ends the loop. */
-  readonly signals: readonly AbortSignal[];
-  readonly save: RecoverOptions['save'];
-}
+/** {@link SubscribeOptions}, checked and complete. Each of the signals ends the loop. */
+type StreamSettings = Omit<ReturnType<typeof readSubscribe>, 'recover' | 'callbacks'>;
 
 /** Joins the channel of the device for the loop. */
 type Join = (

@@ -80,8 +80,6 @@ export type OpenApi = ReturnType<typeof openApi>;
  * @param titleOf what errors call a device
  */
 export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
-  const aboutDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call =>
-    new DeviceCall(what, chipid, titleOf, reach, false);
   const command = (what: string, chipid: string): Call =>
     new DeviceCall(what, chipid, titleOf, 'device', true);
   const spec = <T>(
@@ -102,6 +100,18 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       build: () => signedOpenApiRequest(identity, unsigned),
       ...more,
     };
+  };
+
+  /** A read that is about one device, whose number ends the path. */
+  const read = <T>(
+    what: string,
+    path: string,
+    chipid: string,
+    accepts: Shape<T>,
+    reach: Call['reach'] = 'device',
+  ): OpenApiCall<T> => {
+    const call = new DeviceCall(what, chipid, titleOf, reach, false);
+    return spec(call, 'GET', `${path}/${chipid}/`, accepts);
   };
 
   const push = (
@@ -140,12 +150,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       ),
 
     uploads: (chipid: string) =>
-      spec<UploadRecord[]>(
-        aboutDevice('Reading the uploads of', chipid, 'cloud'),
-        'GET',
-        `up_messages/dev/${chipid}/`,
-        listOf(),
-      ),
+      read('Reading the uploads of', 'up_messages/dev', chipid, listOf<UploadRecord>(), 'cloud'),
 
     /** The same for recovery, which judges each record by itself: an invalid one does not affect the others. */
     history: (chipid: string): CallSpec<unknown[]> =>
@@ -157,25 +162,26 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       ),
 
     pushes: (chipid: string) =>
-      spec<PushRecord[]>(
-        aboutDevice('Reading the pushed commands of', chipid, 'cloud'),
-        'GET',
-        `push_messages/dev/${chipid}/`,
-        listOf(),
+      read(
+        'Reading the pushed commands of',
+        'push_messages/dev',
+        chipid,
+        listOf<PushRecord>(),
+        'cloud',
       ),
 
     sync: (begin: string, end: string) =>
-      spec<SyncRecord[]>(
+      spec(
         inCloud(`Reading all uploads from ${begin} to ${end}`),
         'GET',
         `sync/${begin}/${end}/`,
-        listOf(),
+        listOf<SyncRecord>(),
       ),
 
     /** The only answer that need not be JSON: its shape depends on the callback. */
     rtStatus: (chipid: string, key: string, datatype: ValueDatatype) =>
       spec<unknown>(
-        aboutDevice('Reading a callback of', chipid),
+        new DeviceCall('Reading a callback of', chipid, titleOf, 'device', false),
         'GET',
         `rt_status/${chipid}/`,
         anyShape,
@@ -183,13 +189,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
         { decode: (body) => decodeValue(body, datatype), advice: adviceOn(datatype) },
       ),
 
-    gpioStatus: (chipid: string) =>
-      spec<ResultAnswer>(
-        aboutDevice('Reading the pins of', chipid),
-        'GET',
-        `gpio_status/${chipid}/`,
-        resultShape,
-      ),
+    gpioStatus: (chipid: string) => read('Reading the pins of', 'gpio_status', chipid, resultShape),
 
     setGpioEdge: (chipid: string, pin: number, edge: 0 | 1) =>
       act(
@@ -198,12 +198,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       ),
 
     refresh: (chipid: string) =>
-      spec<RefreshAnswer>(
-        aboutDevice('Refreshing the status of', chipid),
-        'GET',
-        `manual_refresh/${chipid}/`,
-        refreshShape,
-      ),
+      read('Refreshing the status of', 'manual_refresh', chipid, refreshShape),
 
     reboot: (chipid: string) => act(command('Rebooting', chipid), `reboot/dev/${chipid}/`),
   };

@@ -131,47 +131,20 @@ export function serverApi(identity: ServerApiIdentity) {
     };
   };
 
+  const read = (name: string, path: string, query: Query = {}, ofDevice = false): ServerApiCall =>
+    spec({ name, reach: 'cloud', ofDevice }, 'GET', path, query);
+  const change = (name: string, deviceid: string, body: JsonObject): ServerApiCall =>
+    spec({ name, reach: 'command', ofDevice: true }, 'PUT', `devices/${deviceid}`, {}, body);
+
   return {
-    devices: (query: Query) =>
-      spec(
-        { name: "Listing the server API's devices", reach: 'cloud', ofDevice: false },
-        'GET',
-        'devices',
-        query,
-      ),
-
+    devices: (query: Query) => read("Listing the server API's devices", 'devices', query),
     device: (deviceid: string) =>
-      spec(
-        { name: `Reading the record of device ${deviceid}`, reach: 'cloud', ofDevice: true },
-        'GET',
-        `devices/${deviceid}`,
-      ),
-
+      read(`Reading the record of device ${deviceid}`, `devices/${deviceid}`, {}, true),
     // Both are the same request: what distinguishes them is not shown (section 4.1).
     update: (deviceid: string, body: JsonObject) =>
-      spec(
-        { name: `Changing the record of device ${deviceid}`, reach: 'command', ofDevice: true },
-        'PUT',
-        `devices/${deviceid}`,
-        {},
-        body,
-      ),
-
+      change(`Changing the record of device ${deviceid}`, deviceid, body),
     passthrough: (deviceid: string, body: JsonObject) =>
-      spec(
-        { name: `Sending data to device ${deviceid}`, reach: 'command', ofDevice: true },
-        'PUT',
-        `devices/${deviceid}`,
-        {},
-        body,
-      ),
-
-    uploads: (query: Query) =>
-      spec(
-        { name: "Reading the server API's uploads", reach: 'cloud', ofDevice: false },
-        'GET',
-        'up/messages',
-        query,
-      ),
+      change(`Sending data to device ${deviceid}`, deviceid, body),
+    uploads: (query: Query) => read("Reading the server API's uploads", 'up/messages', query),
   };
 }

@@ -278,11 +278,7 @@ export class Fleet {
 }
 
 /** What is known of the devices of an application, and the poller of their list. */
-export function createFleet(deps: FleetDeps): {
-  fleet: Fleet;
-  poller: ListPoller;
-  close: () => void;
-} {
+export function createFleet(deps: FleetDeps) {
   const { http, registry, timeout, now, sources } = deps;
   const poller = new ListPoller({
     async list(signal) {
