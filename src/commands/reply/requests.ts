@@ -53,6 +53,11 @@ interface RequestsDeps {
 class DeviceRequests implements ChannelListener {
   /** The number of its requests, without those that wait for their turn. */
   running = 0;
+  /**
+   * Whether a push may be sent now: the channel is connected, and what it missed before can be distinguished
+   * from what comes later, unless the history takes too long.
+   */
+  isReady = false;
   readonly #chipid: string;
   readonly #charset: Charset;
   readonly #channel: RecoveringChannel;
@@ -63,7 +68,6 @@ class DeviceRequests implements ChannelListener {
   /** Oldest first. Replaced, never changed: an upload may still be judged for the requests of its arrival. */
   #open: readonly PendingRequest[] = [];
   #waiting: (() => void)[] = [];
-  #ready = false;
   #patience: NodeJS.Timeout | undefined;
 
   /** @param turns of all devices of the application */
@@ -80,14 +84,6 @@ class DeviceRequests implements ChannelListener {
     if (this.#channel.channel.state === 'connected') this.#connected();
   }
 
-  /**
-   * Whether a push may be sent now: the channel is connected, and what it missed before can be distinguished
-   * from what comes later, unless the history takes too long.
-   */
-  get isReady(): boolean {
-    return this.#ready;
-  }
-
   /** Whether uploads that are recovered from now on came after now. */
   get isCovered(): boolean {
     return this.#channel.isComplete;
@@ -98,7 +94,7 @@ class DeviceRequests implements ChannelListener {
    * @throws DeviceCloudError `NOT_CONNECTED` at the deadline, `UNREACHABLE` if it is aborted
    */
   ready(deadline: Deadline): Promise<void> {
-    if (this.#ready && !deadline.ended) return Promise.resolve();
+    if (this.isReady && !deadline.ended) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiting.push(resolve);
       deadline.listen(({ reason, detail = '' }) => {
@@ -177,14 +173,14 @@ class DeviceRequests implements ChannelListener {
   }
 
   #connected(): void {
-    this.#ready = false;
+    this.isReady = false;
     clearTimeout(this.#patience);
     this.#patience = setTimeout(() => this.#setReady(), READING_PATIENCE);
     this.#look();
   }
 
   #disconnected(): void {
-    this.#ready = false;
+    this.isReady = false;
     clearTimeout(this.#patience);
     // What is recovered after this came after the request, if nothing older was still to be recovered.
     if (!this.isCovered) return;
@@ -200,7 +196,7 @@ class DeviceRequests implements ChannelListener {
 
   #setReady(): void {
     clearTimeout(this.#patience);
-    this.#ready = true;
+    this.isReady = true;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resume of waiting) resume();
