@@ -64,18 +64,16 @@ export interface FleetChanges {
   complete: boolean;
 }
 
-/** What is known of one device. Plain fields, since there are up to 10,000 devices; times in ms by this clock. */
+/** What is known of one device: see {@link DeviceSnapshot}. Plain fields, since there are up to 10,000; times in ms by this clock. */
 export class FleetDevice {
   /** Undefined until a list contains it, and for a device without a name. */
   name: string | undefined = undefined;
-  /** Whether the latest list of online devices has it; null before the first. */
   listed: boolean | null = null;
   listedSince: number | null = null;
   /** Whether the service has said, asked for its status alone, that it is online; null: not since the latest list. */
   refreshed: boolean | null = null;
   /** When the service said so, in ms. */
   refreshedAt = 0;
-  /** When its last live upload arrived. */
   lastUpload: number | null = null;
   /** Whether a list, an upload or the service has ever shown that it exists. */
   wasSeen = false;
@@ -84,7 +82,6 @@ export class FleetDevice {
   channelReason: string | undefined = undefined;
   /** How often one of its channels connected, closed ones included. */
   connections = 0;
-  /** How often its channel came back after it had been lost. */
   reconnects = 0;
   /** Whether the current channel has been connected before. */
   wasConnected = false;
@@ -92,13 +89,11 @@ export class FleetDevice {
   recoveries = 0;
   /** The most uploads that one of these recoveries has emitted. */
   emitted = 0;
-  /** Uploads that were recovered, each counted once. */
   recovered = 0;
   /** Commands that wait for their turn. */
   queued = 0;
   /** Commands that wait for the device to show itself. */
   held = 0;
-  /** Commands that have been sent and not answered. */
   running = 0;
   lastError: FleetError | null = null;
   latest: KeptUpload | undefined = undefined;
