@@ -119,8 +119,6 @@ export const cellText = (cell: string): string =>
 const isKnown = (name: string): name is BookColumn =>
   (BOOK_COLUMNS as readonly string[]).includes(name);
 
-const groupSeparatorOf = (separator: ',' | ';'): ';' | '|' => (separator === ';' ? '|' : ';');
-
 /** @throws DeviceCloudError `INVALID_INPUT` */
 function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat {
   const columns = cells.map((cell) => {
@@ -135,7 +133,7 @@ function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat 
       'The first line of the device book must name its columns, one of which is chipid, but is ' +
         `${show(columns.join(separator))}.`,
     );
-  return { separator, groupSeparator: groupSeparatorOf(separator), columns };
+  return { separator, groupSeparator: separator === ';' ? '|' : ';', columns };
 }
 
 const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
@@ -154,8 +152,6 @@ class FileReader {
   #end = 0;
   #isFull = false;
   #format: BookFormat | undefined;
-  /** Many devices have the same groups: by the text of their cell. */
-  readonly #groups = new Map<string, string[] | string>();
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
@@ -176,8 +172,7 @@ class FileReader {
     let start = this.#end;
     while (bytes[start] === LF || bytes[start] === CR) start++;
     this.line += this.#lines(this.#end, start);
-    const row =
-      this.#format && (this.#whyTorn(cells, start, end) ?? this.#read(cells, this.#format));
+    const row = this.#format && (this.#whyTorn(cells, start, end) ?? readRow(cells, this.#format));
     this.#format ??= readHeader(cells, this.separator);
     const record: BookRecord = { start, end, line: this.line, row };
     this.records.push(record);
@@ -238,83 +233,80 @@ class FileReader {
       return 'has a quotation mark that is not closed: the lines behind it are lost, too';
     }
   }
-
-  /** @returns the row, or its fault; undefined if all cells are empty */
-  #read(cells: readonly string[], { columns }: BookFormat): BookRow | string | undefined {
-    if (cells.every((cell) => cell.trim() === '')) return undefined;
-    const extra = cells.slice(columns.length);
-    if (extra.some((cell) => cell.trim() !== ''))
-      return `has ${cells.length} cells, and the header only ${columns.length}: a cell with a separator in it needs quotation marks`;
-    const row: BookRow = { chipid: '', groups: [] };
-    for (const [index, column] of columns.entries()) {
-      const wrong = this.#set(row, column, cellText(cells[index] ?? ''));
-      if (wrong !== undefined) return wrong;
-    }
-    return row;
-  }
-
-  /** @returns the fault of the cell, if it has one */
-  #set(row: BookRow, column: string, text: string): string | undefined {
-    switch (column) {
-      case 'chipid':
-        return setChipid(row, text.trim());
-      case 'groups': {
-        const groups = this.#groupsOf(text);
-        if (typeof groups === 'string') return groups;
-        row.groups = groups;
-        return undefined;
-      }
-      case 'name':
-      case 'type': {
-        const trimmed = text.trim();
-        if (trimmed.length > BOOK_LIMITS.text) return tooLong(column);
-        if (trimmed !== '') row[column] = trimmed;
-        return undefined;
-      }
-      case 'note':
-        if (text !== '') row.note = text;
-        return undefined;
-      // An empty name is a column that a spreadsheet has added.
-      case '':
-      case '__proto__':
-        return undefined;
-      default:
-        row[column] = text;
-        return undefined;
-    }
-  }
-
-  #groupsOf(cell: string): string[] | string {
-    let groups = this.#groups.get(cell);
-    if (groups === undefined) {
-      groups = readGroups(cell, groupSeparatorOf(this.separator));
-      this.#groups.set(cell, groups);
-    }
-    return groups;
-  }
 }
 
-const tooLong = (column: string): string =>
-  `has a ${column} of more than ${BOOK_LIMITS.text} characters`;
+/** What is wrong with a row. */
+class Fault extends Error {}
 
-function setChipid(row: BookRow, text: string): string | undefined {
-  if (text === '') return 'has no chip number';
+/** @returns the row, or its fault; undefined if all cells are empty */
+function readRow(cells: readonly string[], format: BookFormat): BookRow | string | undefined {
+  if (cells.every((cell) => cell.trim() === '')) return undefined;
+  const { length } = format.columns;
+  if (cells.slice(length).some((cell) => cell.trim() !== ''))
+    return `has ${cells.length} cells, and the header only ${length}: a cell with a separator in it needs quotation marks`;
+  const row: BookRow = { chipid: '', groups: [] };
   try {
-    row.chipid = parseChipid(text);
-    return undefined;
-  } catch {
-    if (!SCIENTIFIC.test(text))
-      return `has a chip number that must be an integer of 1 to 20 digits, but is ${show(text)}`;
-    return `has the chip number ${show(text)}: a spreadsheet has rounded it. Format the column chipid as text, and type the number again`;
+    format.columns.forEach((column, index) =>
+      setCell(row, column, cellText(cells[index] ?? ''), format.groupSeparator),
+    );
+    return row;
+  } catch (error) {
+    if (error instanceof Fault) return error.message;
+    throw error;
   }
 }
 
-function readGroups(cell: string, separator: string): string[] | string {
+/** @throws Fault */
+function setCell(row: BookRow, column: string, text: string, groupSeparator: string): void {
+  switch (column) {
+    case 'chipid':
+      row.chipid = readChipid(text.trim());
+      break;
+    case 'groups':
+      row.groups = readGroups(text, groupSeparator);
+      break;
+    case 'name':
+    case 'type':
+      checkLength(text.trim(), column);
+      if (text.trim() !== '') row[column] = text.trim();
+      break;
+    case 'note':
+      if (text !== '') row.note = text;
+      break;
+    // An empty name is a column that a spreadsheet has added.
+    case '':
+    case '__proto__':
+      break;
+    default:
+      row[column] = text;
+  }
+}
+
+function checkLength(text: string, what: string): void {
+  if (text.length > BOOK_LIMITS.text)
+    throw new Fault(`has a ${what} of more than ${BOOK_LIMITS.text} characters`);
+}
+
+function readChipid(text: string): string {
+  if (text === '') throw new Fault('has no chip number');
+  try {
+    return parseChipid(text);
+  } catch {
+    throw new Fault(
+      SCIENTIFIC.test(text)
+        ? `has the chip number ${show(text)}: a spreadsheet has rounded it. Format the column chipid as text, and type the number again`
+        : `has a chip number that must be an integer of 1 to 20 digits, but is ${show(text)}`,
+    );
+  }
+}
+
+function readGroups(cell: string, separator: string): string[] {
   const names = cell.split(separator).map((name) => name.trim());
   const groups = [...new Set(names.filter((name) => name !== ''))];
   if (groups.length > BOOK_LIMITS.groups)
-    return `has ${groups.length} groups: at most ${BOOK_LIMITS.groups} are possible`;
-  return groups.some((name) => name.length > BOOK_LIMITS.text) ? tooLong('group') : groups;
+    throw new Fault(`has ${groups.length} groups: at most ${BOOK_LIMITS.groups} are possible`);
+  for (const group of groups) checkLength(group, 'group');
+  return groups;
 }
 
 export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
