@@ -38,16 +38,6 @@ export const BOOK_LIMITS = {
   text: 200,
 } as const;
 
-/** How a file writes its cells. */
-export interface BookFormat {
-  /** Between two cells. */
-  readonly separator: ',' | ';';
-  /** Between two groups of a cell. */
-  readonly groupSeparator: ';' | '|';
-  /** The header's names, trimmed; {@link BOOK_COLUMNS} in small letters. */
-  readonly columns: readonly string[];
-}
-
 /** A record of a file. */
 export interface BookRecord {
   /** Where it is in the bytes, line end included. Empty lines belong to no record. */
@@ -59,20 +49,8 @@ export interface BookRecord {
   readonly row: BookRow | string | undefined;
 }
 
-/** A file that has been read. */
-export interface BookFile extends BookFormat {
-  readonly bytes: Buffer;
-  /** The first is the header. */
-  readonly records: readonly BookRecord[];
-  /** Of each device the first one, which counts. */
-  readonly devices: ReadonlyMap<string, BookRecord & { readonly row: BookRow }>;
-  /** The devices of each group, in the order of the file. */
-  readonly groups: ReadonlyMap<string, readonly string[]>;
-  /** At most {@link MAX_PROBLEMS}. */
-  readonly problems: readonly BookProblem[];
-  /** Rows that are left out. */
-  readonly badRows: number;
-}
+/** A record whose row counts. */
+export type DeviceRow = BookRecord & { readonly row: BookRow };
 
 const MAX_PROBLEMS = 100;
 
@@ -89,19 +67,13 @@ export const CSV = {
 /** Bytes that are parsed at once. */
 const CHUNK = 4096;
 
-const [LF, CR, QUOTE, COMMA, SEMICOLON] = [10, 13, 34, 44, 59];
+const [LF, CR] = [10, 13];
 
 /** The character that separates the names of the header: the one of the two that is there more often. */
 function separatorOf(bytes: Buffer): ',' | ';' {
-  let [commas, semicolons, isQuoted] = [0, 0, false];
-  for (const byte of bytes.subarray(0, BOOK_LIMITS.row)) {
-    if (byte === QUOTE) isQuoted = !isQuoted;
-    if (isQuoted) continue;
-    if (byte === LF || byte === CR) break;
-    if (byte === COMMA) commas++;
-    if (byte === SEMICOLON) semicolons++;
-  }
-  return semicolons > commas ? ';' : ',';
+  const unquoted = bytes.toString('latin1', 0, BOOK_LIMITS.row).replace(/"[^"]*"/g, '');
+  const [header = ''] = unquoted.split(/[\r\n]/, 1);
+  return header.split(';').length > header.split(',').length ? ';' : ',';
 }
 
 /** What begins a formula in a spreadsheet, also behind the apostrophe with which {@link writtenCell} disarms it. */
@@ -120,7 +92,7 @@ const isKnown = (name: string): name is BookColumn =>
   (BOOK_COLUMNS as readonly string[]).includes(name);
 
 /** @throws DeviceCloudError `INVALID_INPUT` */
-function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat {
+function readHeader(cells: readonly string[], separator: string): string[] {
   const columns = cells.map((cell) => {
     const name = cellText(cell).trim();
     return isKnown(name.toLowerCase()) ? name.toLowerCase() : name;
@@ -133,48 +105,51 @@ function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat 
       'The first line of the device book must name its columns, one of which is chipid, but is ' +
         `${show(columns.join(separator))}.`,
     );
-  return { separator, groupSeparator: separator === ';' ? '|' : ';', columns };
+  return columns;
 }
 
 const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 
-/** Reads the records of a file, one after the other. */
-class FileReader {
-  readonly bytes: Buffer;
-  readonly separator: BookFormat['separator'];
+/** A device book. It reads its records one after the other. */
+export class BookFile {
+  /** Between two cells. */
+  readonly separator: ',' | ';';
+  /** The header's names, trimmed; {@link BOOK_COLUMNS} in small letters. Empty before the header. */
+  columns: readonly string[] = [];
+  /** The first is the header. */
   readonly records: BookRecord[] = [];
-  readonly devices = new Map<string, BookRecord & { row: BookRow }>();
+  /** Of each device the first record, which counts. */
+  readonly devices = new Map<string, DeviceRow>();
+  /** The devices of each group, in the order of the file. */
   readonly groups = new Map<string, string[]>();
+  /** At most {@link MAX_PROBLEMS}. */
   readonly problems: BookProblem[] = [];
+  /** Rows that are left out. */
   badRows = 0;
   /** The line on which the next record begins, or empty lines before it. */
   line = 1;
   #end = 0;
   #isFull = false;
-  #format: BookFormat | undefined;
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+  constructor(readonly bytes: Buffer) {
     this.separator = separatorOf(bytes);
   }
 
-  /** @throws DeviceCloudError `INVALID_INPUT` if nothing was read */
-  get file(): BookFile {
-    const { bytes, records, devices, groups, problems, badRows } = this;
-    if (this.#format)
-      return { ...this.#format, bytes, records, devices, groups, problems, badRows };
-    throw invalidInput('The device book is empty: its first line must name its columns.');
+  /** Between two groups of a cell. */
+  get groupSeparator(): ';' | '|' {
+    return this.separator === ';' ? '|' : ';';
   }
 
   /** @param end where the record ends in the bytes @throws DeviceCloudError `INVALID_INPUT` if it is no header */
   add(cells: readonly string[], end: number): void {
-    const { bytes } = this;
+    const { bytes, columns } = this;
     let start = this.#end;
     while (bytes[start] === LF || bytes[start] === CR) start++;
     this.line += this.#lines(this.#end, start);
-    const row = this.#format && (this.#whyTorn(cells, start, end) ?? readRow(cells, this.#format));
-    this.#format ??= readHeader(cells, this.separator);
-    const record: BookRecord = { start, end, line: this.line, row };
+    let row: BookRecord['row'];
+    if (columns.length === 0) this.columns = readHeader(cells, this.separator);
+    else row = this.#whyTorn(cells, start, end) ?? readRow(cells, columns, this.groupSeparator);
+    const record = { start, end, line: this.line, row };
     this.records.push(record);
     if (typeof row === 'object') this.#index({ ...record, row });
     else if (row !== undefined) this.#leaveOut(row);
@@ -182,7 +157,7 @@ class FileReader {
     this.#end = end;
   }
 
-  #index(record: BookRecord & { row: BookRow }): void {
+  #index(record: DeviceRow): void {
     const { chipid, groups } = record.row;
     const first = this.devices.get(chipid);
     if (first)
@@ -239,15 +214,19 @@ class FileReader {
 class Fault extends Error {}
 
 /** @returns the row, or its fault; undefined if all cells are empty */
-function readRow(cells: readonly string[], format: BookFormat): BookRow | string | undefined {
+function readRow(
+  cells: readonly string[],
+  columns: readonly string[],
+  groupSeparator: string,
+): BookRow | string | undefined {
   if (cells.every((cell) => cell.trim() === '')) return undefined;
-  const { length } = format.columns;
+  const { length } = columns;
   if (cells.slice(length).some((cell) => cell.trim() !== ''))
     return `has ${cells.length} cells, and the header only ${length}: a cell with a separator in it needs quotation marks`;
   const row: BookRow = { chipid: '', groups: [] };
   try {
-    format.columns.forEach((column, index) =>
-      setCell(row, column, cellText(cells[index] ?? ''), format.groupSeparator),
+    columns.forEach((column, index) =>
+      setCell(row, column, cellText(cells[index] ?? ''), groupSeparator),
     );
     return row;
   } catch (error) {
@@ -329,13 +308,12 @@ export async function readBookFile(bytes: Buffer): Promise<BookFile> {
     throw invalidInput(
       'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
     );
-  const reader = new FileReader(bytes);
-  const { separator: delimiter } = reader;
+  const file = new BookFile(bytes);
   const parsing = parser({
-    ...{ ...CSV, delimiter },
+    ...{ ...CSV, delimiter: file.separator },
     // As a stream of records, it would keep some.
     on_record(cells: string[], { bytes: end }) {
-      reader.add(cells, end);
+      file.add(cells, end);
       return null;
     },
   });
@@ -344,9 +322,10 @@ export async function readBookFile(bytes: Buffer): Promise<BookFile> {
   } catch (error) {
     if (isDeviceCloudError(error)) throw error;
     throw invalidInput(
-      `The row that begins on line ${reader.line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
+      `The row that begins on line ${file.line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
         'or a cell is too long.',
     );
   }
-  return reader.file;
+  if (file.columns.length > 0) return file;
+  throw invalidInput('The device book is empty: its first line must name its columns.');
 }
