@@ -1,6 +1,5 @@
 import type {
   PushAnswer,
-  RefreshAnswer,
   ResultAnswer,
   PushFormat,
   PushRecord,

@@ -133,8 +133,8 @@ export class KeptPins implements ApplicationPins {
     return pin.view();
   }
 
-  async wish(...wish: Parameters<KeptPins['keep']>): Promise<KeptPin> {
-    return this.keep(...wish);
+  wish(...wish: Parameters<KeptPins['keep']>): Promise<KeptPin> {
+    return Promise.resolve().then(() => this.keep(...wish));
   }
 
   list(chipid?: string): KeptPin[] {

@@ -14,6 +14,7 @@ import {
   type BookFile,
   type BookRecord,
   type BookRow,
+  type DeviceRow,
 } from './book-csv';
 
 /** What a new content of the book would change, as chip numbers. */
@@ -209,7 +210,7 @@ export async function difference(
   before: BookFile | undefined,
   after: BookFile,
 ): Promise<BookDifference> {
-  const old: BookFile['devices'] = before?.devices ?? new Map();
+  const old = before?.devices ?? new Map<string, DeviceRow>();
   const now = after.devices;
   const slices = new Slices();
   const [added, changed, columns]: [string[], string[], string[][]] = [[], [], []];

@@ -263,8 +263,8 @@ export class Book {
 
   /** Reads the file if it has changed, until it stays as it was read. It never rejects. */
   async #update(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
+    while (!this.#closing.signal.aborted) {
+      const { signal } = this.#closing;
       const stamp = await stampOf(this.#path);
       if (stamp === this.#stamp) return;
       const began = performance.now();
