@@ -72,8 +72,10 @@ const entriesAlone = (...more) => ({
 const browser = (...except) => ({
   group: ['**/src', '**/src/**', 'node:*', ...except],
   message: 'Editor halves are bundled for the browser.',
+  // Of the client, what the routes answer: the compiler knows Node.js for these types alone.
   allowTypeImports: true,
 });
+const NODE_GLOBALS = ['Buffer', 'process', 'require', 'global', 'setImmediate', '__dirname'];
 
 export const walls = [
   restrict(['src/**/*.ts'], [NO_NODE_RED]),
@@ -91,6 +93,10 @@ export const walls = [
     ['nodes/**/*.editor.ts', 'nodes/**/*.config.ts', 'nodes/common/editor/*.ts'],
     [browser()],
   ),
+  {
+    files: ['nodes/**/*.editor.ts', 'nodes/**/*.config.ts', 'nodes/common/editor/*.ts'],
+    rules: { 'no-restricted-globals': ['error', ...NODE_GLOBALS] },
+  },
   // It decodes while one types, with the code of the run time, which imports nothing.
   restrict(['nodes/type/type.editor.ts'], [browser('!**/src/fleet', '!**/src/fleet/types')]),
   // What is shared knows nothing of the tests, and neither do benchmarks and scripts.
