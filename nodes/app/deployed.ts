@@ -47,10 +47,16 @@ export function appNodeOf(RED: NodeAPI, id: unknown): AppNode {
   return node;
 }
 
-/** A config node that runs. */
-export interface RunningApp {
+/** A deployed config node, disabled or not. */
+interface DeployedApp {
   /** As it was saved, with each `${NAME}` in it. */
   saved: Pick<NodeDef, 'id' | 'type'> & Partial<NodeDef & AppConfig>;
+  /** The running node; a disabled one, or one in a subflow's template, does not run. */
+  node: AppNode | undefined;
+}
+
+/** A config node that runs. */
+export interface RunningApp extends DeployedApp {
   node: AppNode;
 }
 
@@ -68,14 +74,6 @@ export const serviceOf = ({ service }: RunningApp['saved']): AppConfig['service'
   service === 'simulator' || service === 'recording' ? service : 'cloud';
 
 const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
-
-/** A deployed config node, disabled or not. */
-interface DeployedApp {
-  /** As it was saved, with each `${NAME}` in it. */
-  saved: NodeDef & Partial<AppConfig>;
-  /** The running node; a disabled one, or one in a subflow's template, does not run. */
-  node: AppNode | undefined;
-}
 
 /** Finds the deployed config node of an id. Undefined for an id of anything else. */
 export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp | undefined {

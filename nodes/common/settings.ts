@@ -1,6 +1,6 @@
 // Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { DeviceCloudError, ProxySettings, TlsSettings } from '../../src/for-nodes';
+import type { ProxySettings, TlsSettings } from '../../src/for-nodes';
 import { invalidInput, notConfigured, parseChipid, show } from '../../src/input';
 import { variableName } from './shared.config';
 
@@ -36,23 +36,29 @@ export function readListEntry(entry: unknown): string {
   );
 }
 
-const notSet = (name: string): DeviceCloudError =>
-  notConfigured(`The environment variable ${name} is not set.`);
+/**
+ * The value of a variable.
+ * @param node the deployed node; undefined for settings that were only typed: then the variables of the process are known
+ * @throws DeviceCloudError `NOT_CONFIGURED` that names it if it is not set
+ */
+function valueOf(RED: NodeAPI, node: Node | undefined, name: string): string {
+  // The types do not foresee that there is no node.
+  const found = RED.util.evaluateNodeProperty(name, 'env', node as Node, {}) as unknown;
+  if ((typeof found === 'string' && found !== '') || typeof found === 'number')
+    return String(found);
+  throw notConfigured(`The environment variable ${name} is not set.`);
+}
 
 /**
  * A setting as text. Node-RED replaces `${NAME}` in deployed nodes, unless the variable is not set; in
  * settings that were only typed it has not been replaced yet.
- * @throws DeviceCloudError `NOT_CONFIGURED` that names the variable that is not set
+ * @param node as of {@link valueOf}, and what it throws
  */
 export function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return '';
   const name = variableName(value);
-  if (name === undefined) return value;
-  // Without a node only the variables of the process are known, which the types do not foresee.
-  const found = RED.util.evaluateNodeProperty(`\${${name}}`, 'env', node as Node, {}) as unknown;
-  if (typeof found === 'string' && found !== '' && found !== value) return found;
-  throw notSet(name);
+  return name === undefined ? value : valueOf(RED, node, name);
 }
 
 /** A variable inside a text. Node-RED replaces only a property that is nothing but one variable. */
@@ -61,20 +67,9 @@ const VARIABLE = /\$\{([^{}\s]+)\}/g;
 export const hasVariable = (text: unknown): boolean =>
   typeof text === 'string' && text.search(VARIABLE) >= 0;
 
-/**
- * Replaces each `${NAME}` in a text.
- * @param node the deployed node; undefined for settings that were only typed: then the variables of the process are known
- * @throws DeviceCloudError `NOT_CONFIGURED` that names the first variable that is not set
- */
-export function substitute(RED: NodeAPI, node: Node | undefined, text: string): string {
-  return text.replace(VARIABLE, (_whole, name: string) => {
-    // The types do not foresee that there is no node.
-    const found = RED.util.evaluateNodeProperty(name, 'env', node as Node, {}) as unknown;
-    if ((typeof found === 'string' && found !== '') || typeof found === 'number')
-      return String(found);
-    throw notSet(name);
-  });
-}
+/** Replaces each `${NAME}` in a text. @param node as of {@link valueOf}, and what it throws for the first that is not set */
+export const substitute = (RED: NodeAPI, node: Node | undefined, text: string): string =>
+  text.replace(VARIABLE, (_whole, name: string) => valueOf(RED, node, name));
 
 /** Finds the running node of an id and a type. */
 export function findNode(RED: NodeAPI, id: string | undefined, type: string): Node | undefined {

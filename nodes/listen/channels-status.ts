@@ -43,21 +43,12 @@ const HISTORY_UNCLEAR: NodeStatus = {
   text: 'status.history-unclear',
 };
 
-interface Counts {
-  total: number;
-  connected: number;
-  connecting: boolean;
-  unauthorized: boolean;
-  isHistoryUnclear: boolean;
-  /** Those that other processes have. */
-  elsewhere: number;
-  lastUpload: number | undefined;
-}
-
-function count(states: Iterable<DeviceState>): Counts {
-  const counts: Counts = {
+/** What is counted of the channels of a listener; `elsewhere`: those that other processes have. */
+function count(states: Iterable<DeviceState>) {
+  const counts = {
     ...{ total: 0, connected: 0, elsewhere: 0 },
-    ...{ connecting: false, unauthorized: false, isHistoryUnclear: false, lastUpload: undefined },
+    ...{ connecting: false, unauthorized: false, isHistoryUnclear: false },
+    lastUpload: undefined as number | undefined,
   };
   for (const { state, reason, lastUpload, isHistoryUnclear } of states) {
     if (isHistoryUnclear) counts.isHistoryUnclear = true;
