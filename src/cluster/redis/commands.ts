@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { oneLine } from '../../util/show';
 import { StoreError } from '../store';
 import { causeOf, isReadOnly, isVague, wrongSetting, type Connection } from './connect';
@@ -14,6 +15,8 @@ const MOST_PENDING = 64 * 1024 * 1024;
 
 /** A call with at least this many bytes sends the script's text: an engine that does not know a hash needs all of them again. */
 const LARGE = 64 * 1024;
+
+const ignore = (): void => undefined;
 
 const NOT_REACHED = 'it has not been reached yet';
 const NOT_READY =
@@ -38,8 +41,8 @@ export class Commands {
   readonly #options: CommandsOptions;
   /** Why the last connection failed, or the engine cannot be used. */
   #reason = NOT_REACHED;
-  /** Callbacks that wait for the connection. */
-  readonly #waiting = new Set<() => void>();
+  /** For the commands that wait for the connection. */
+  readonly #events = new EventEmitter().setMaxListeners(0);
   /** Bytes of the commands without an answer: each one waits for those before it. */
   #pending = 0;
   #isBeingReplaced = false;
@@ -55,23 +58,14 @@ export class Commands {
       this.#isBeingReplaced = false;
       if (this.#reason === NOT_REACHED) this.#reason = NOT_READY;
     });
-    connection.on('ready', () => {
-      for (const resolve of [...this.#waiting]) resolve();
-    });
+    connection.on('ready', () => this.#events.emit('ready'));
   }
 
   /** Resolves when there is a connection, or after the time limit: then commands reject with the reason. */
   async ready(): Promise<void> {
     if (this.#connection.status === 'ready') return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(end);
-        resolve();
-      };
-      const timer = setTimeout(end, this.#options.limit);
-      this.#waiting.add(end);
-    });
+    const signal = AbortSignal.timeout(this.#options.limit);
+    await once(this.#events, 'ready', { signal }).catch(ignore);
   }
 
   /**
@@ -111,6 +105,17 @@ export class Commands {
    */
   read(answer: number, command: string, ...args: (string | number)[]): Promise<unknown> {
     return this.#limited(sizeOf(args) + answer, () => this.#connection.call(command, ...args));
+  }
+
+  /** Reads a hash. @param answer as for {@link read} @throws StoreError */
+  async hash(key: string, answer = 0): Promise<[field: string, value: string][]> {
+    return pairsOf(await this.read(answer, 'HGETALL', key));
+  }
+
+  /** The engine's clock, in ms since 1970. @throws StoreError */
+  async time(): Promise<number> {
+    const [seconds, micros] = (await this.call('TIME')) as [string, string];
+    return Number(seconds) * 1000 + Number(micros) / 1000;
   }
 
   async #limited(bytes: number, send: () => Promise<unknown>): Promise<unknown> {
@@ -185,11 +190,14 @@ const sizeOf = (args: readonly (string | number)[]): number =>
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && error.name === 'ReplyError';
 
+/** A list of texts as pairs. */
+export const pairsOf = (answer: unknown): [string, string][] => {
+  const texts = answer as string[];
+  return texts.flatMap((text, index) => (index % 2 === 0 ? [[text, texts[index + 1] ?? '']] : []));
+};
+
 /** Milliseconds between two pings: without them, a subscriber would not notice a silent peer. */
 const PING = 5000;
-
-/** The connection subscribes again when it is ready, and missing rights are found separately. */
-const ignore = (): void => undefined;
 
 /** Subscriptions to topics, on a connection of their own, since it accepts no other commands. */
 export class Topics {
@@ -202,6 +210,7 @@ export class Topics {
     this.#connection = connection;
     this.commands = new Commands(connection, options);
     connection.on('ready', () => {
+      // Missing rights are found separately.
       if (this.#listeners.size > 0) connection.subscribe(...this.#listeners.keys()).catch(ignore);
     });
     connection.on('message', (topic, text) => {

@@ -108,18 +108,6 @@ export interface Connection {
   disconnect(reconnect?: boolean): void;
 }
 
-interface ConnectionOptions {
-  readonly endpoints: Endpoints;
-  readonly tls: TlsSettings | undefined;
-  /** Milliseconds within which a connection must be made, and a command answered. */
-  readonly limit: number;
-  /** Whether answers may take longer than the limit, since large commands are sent. */
-  readonly isLarge: boolean;
-}
-
-/** Opens a connection, which reconnects by itself until it is disconnected. */
-type Connect = (options: ConnectionOptions) => Connection;
-
 /** The name in the engine's list of clients. */
 const NAME = 'device-cloud';
 
@@ -133,9 +121,16 @@ const retry = (attempt: number): number => Math.min(LONGEST_PAUSE, 50 * attempt)
 
 /**
  * Loads the client library, which only a cluster needs.
+ * @param limit milliseconds within which a connection must be made, and a command answered
+ * @returns opens a connection, which reconnects by itself until it is disconnected. `isLarge`: answers may take longer than the
+ *   limit, since large commands are sent
  * @throws DeviceCloudError `NOT_CONFIGURED` if it is not installed
  */
-export async function loadClient(): Promise<Connect> {
+export async function loadClient(
+  endpoints: Endpoints,
+  tls: TlsSettings | undefined,
+  limit: number,
+): Promise<(isLarge: boolean) => Connection> {
   const library = await import('ioredis').catch(() => undefined);
   if (!library) {
     const missing = new DeviceCloudError(
@@ -146,10 +141,10 @@ export async function loadClient(): Promise<Connect> {
     throw Object.assign(missing, { missingPackage: 'ioredis' });
   }
   const { Redis, Cluster } = library;
-  return ({ endpoints, tls, limit, isLarge }) => {
-    const { isTls, database, master, user, password } = endpoints;
+  const { isTls, database, master, user, password } = endpoints;
+  const secure = isTls || tls ? { tls: { ...tls } } : {};
+  return (isLarge) => {
     const hosts = endpoints.hosts.map((host) => ({ ...host }));
-    const secure = isTls || tls ? { tls: { ...tls } } : {};
     const common = {
       ...(user === undefined ? {} : { username: user }),
       ...(password === undefined ? {} : { password }),

@@ -4,17 +4,15 @@ import {
   LEFT,
   queueTopic,
   type BeatReply,
-  type BeatRequest,
-  type Holding,
   type LockOutcome,
   type SaveOutcome,
   type Share,
   type Store,
 } from '../store';
 import type { ClusterSettings, StoreInfo } from '../types';
-import { redisCalls, redisPins } from './kept';
-import { redisValues } from './values';
-import { Commands, findForbidden, Topics } from './commands';
+import { redisCalls } from './kept-calls';
+import { redisPins, redisValues } from './values';
+import { Commands, findForbidden, pairsOf, Topics } from './commands';
 import { loadClient, readAddress } from './connect';
 import { ACKNOWLEDGE, BEAT, CLAIM, LOCK, RESTORE, SAVE, UNLOCK, WAITING } from './scripts';
 
@@ -79,16 +77,16 @@ const keysOf = (prefix: string) => ({
 export async function openRedisStore(settings: RedisStoreSettings): Promise<Store> {
   const { tls, application, limit = 1000 } = settings;
   const endpoints = readAddress(settings);
-  const connect = await loadClient();
+  const connect = await loadClient(endpoints, tls, limit);
   const { user, password, database } = endpoints;
   const limits = { limit, redact: redactor([user, password]) };
   // For beats and what else is short: an upload on its way must not delay them.
-  const connection = connect({ endpoints, tls, limit, isLarge: false });
+  const connection = connect(false);
   const commands = new Commands(connection, limits);
   // For everything that may be large, and what has to come after it.
-  const large = connect({ endpoints, tls, limit, isLarge: true });
+  const large = connect(true);
   const data = new Commands(large, { ...limits, isLarge: true });
-  const topics = new Topics(connect({ endpoints, tls, limit, isLarge: false }), limits);
+  const topics = new Topics(connect(false), limits);
 
   const keys = keysOf(`{device-cloud:${application.replaceAll(/[{}]/g, '_')}}:`);
   const { state, members, slots, positions, attempts, deadLetters } = keys;
@@ -110,7 +108,14 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
   const store: Store = {
     async beat(request) {
       const all = [state, members, slots, keys.left(request.member)];
-      return readBeat(await commands.run(BEAT, all, [beatArgument(request)]));
+      const claims = request.claims.map((claim) => LETTERS[claim]).join('');
+      const pools = [POOLS.devices, POOLS.queue];
+      const answer = await commands.run(BEAT, all, [JSON.stringify({ ...request, claims, pools })]);
+      if (typeof answer !== 'string') return undefined;
+      const reply = JSON.parse(answer) as BeatReply;
+      // An empty list of Lua is an object.
+      const [mine, behind, alive] = [reply.mine, reply.behind, reply.members].map(Object.values);
+      return { ...reply, mine, behind, members: alive } as BeatReply;
     },
 
     async leave(member) {
@@ -151,9 +156,9 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
     },
 
     async owners() {
-      const [held, alive] = await Promise.all([commands.call('HGETALL', slots), memberNames()]);
+      const [held, alive] = await Promise.all([commands.hash(slots), memberNames()]);
       const owners = new Map<number, string>();
-      for (const [slot, record] of pairsOf(held as string[])) {
+      for (const [slot, record] of held) {
         const owner = record.replace(/^\d+ /, '');
         if (alive.includes(owner)) owners.set(Number(slot), owner);
       }
@@ -173,24 +178,16 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
       const most = Math.ceil(DEVICES / partitions.length);
       const all = [attempts, ...partitions.map(keys.devices)];
       const found = await data.run(WAITING, all, [most], DEVICES * DEVICE);
-      return pairsOf(found as string[]).map(([chipid, count]) => ({
-        ...{ chipid, attempts: Number(count) },
-      }));
+      return pairsOf(found).map(([chipid, count]) => ({ chipid, attempts: Number(count) }));
     },
 
     async claim(chipid, claim, most) {
       const all = [...streamKeys(chipid), attempts, deadLetters, keys.deadSize];
       const answer = await data.run(CLAIM, all, [chipid, claim, most, INLINE], INLINE);
-      const [buried, id, count, bytes, inline] = answer as [
-        0 | 1,
-        string?,
-        number?,
-        number?,
-        string?,
-      ];
+      const [buried, ...found] = answer as [0 | 1, ...([] | [string, number, number, string])];
       const isBuried = buried === 1;
-      if (id === undefined || count === undefined || bytes === undefined || inline === undefined)
-        return { upload: undefined, isBuried };
+      if (found.length === 0) return { upload: undefined, isBuried };
+      const [id, count, bytes, inline] = found;
       if (bytes <= INLINE) return { upload: { id, attempts: count, text: inline }, isBuried };
       const read = await data.read(bytes, 'XRANGE', all[0] ?? '', id, id);
       const text = (read as [id: string, fields: string[]][])[0]?.[1][3];
@@ -224,22 +221,14 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
 
     async info() {
       const lacking = await forbidden();
-      const unless = (right: string, command: string): Promise<unknown> =>
-        lacking.includes(right) ? Promise.resolve([]) : commands.call(command);
       const [info, saves, time, alive] = await Promise.all([
-        unless('+info', 'INFO'),
+        lacking.includes('+info') ? '' : commands.call('INFO'),
         // Hosted engines often forbid it.
         commands.call('CONFIG', 'GET', 'save').catch(() => undefined),
-        unless('+time', 'TIME'),
+        lacking.includes('+time') ? NaN : commands.time(),
         lacking.length === 0 ? memberNames() : [],
       ]);
-      const [seconds = NaN, micros = NaN] = (time as string[]).map(Number);
-      return {
-        ...readInfo(String(info), saves),
-        time: seconds * 1000 + micros / 1000,
-        members: alive,
-        forbidden: lacking,
-      };
+      return { ...readInfo(String(info), saves), time, members: alive, forbidden: lacking };
     },
 
     forbidden,
@@ -252,44 +241,6 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Stor
     },
   };
   return store;
-}
-
-/** A list of texts as pairs. */
-const pairsOf = (texts: readonly string[]): [string, string][] =>
-  texts.flatMap((text, index) => (index % 2 === 0 ? [[text, texts[index + 1] ?? '']] : []));
-
-/** The argument of the script `BEAT`. */
-function beatArgument({ claims, holdings, release, dead, ...rest }: BeatRequest): string {
-  const pairs = (list: readonly Holding[]): number[][] =>
-    list.map(({ slot, epoch }) => [slot, epoch]);
-  return JSON.stringify({
-    ...rest,
-    claims: claims.map((claim) => LETTERS[claim]).join(''),
-    pools: [POOLS.devices, POOLS.queue],
-    holdings: pairs(holdings),
-    release: pairs(release),
-    dead: dead.map(({ member, beat }) => [member, beat]),
-  });
-}
-
-/** The answer of the script `BEAT`. */
-function readBeat(answer: unknown): BeatReply | undefined {
-  if (typeof answer !== 'string') return undefined;
-  const { mine, behind, members, ...rest } = JSON.parse(answer) as Omit<
-    BeatReply,
-    'mine' | 'behind' | 'members'
-  > & { mine: Record<string, number>; behind: object; members: Record<string, string> };
-  return {
-    ...rest,
-    mine: Object.entries(mine).map(([slot, epoch]) => ({ slot: Number(slot), epoch })),
-    // An empty list of Lua is an object.
-    behind: Object.values(behind) as number[],
-    // A member's record is "beat claims lease".
-    members: Object.entries(members).map(([member, record]) => {
-      const [beat, , lease] = record.split(' ');
-      return { member, beat: Number(beat), lease: Number(lease) };
-    }),
-  };
 }
 
 /**

@@ -79,7 +79,7 @@ redis.call('HSET', members, me,
 
 -- Epochs go on from the highest that anybody knows, though the store may have been set back.
 local top = tonumber(redis.call('HGET', state, 'top') or '') or 0
-for _, held in ipairs(request.holdings) do top = math.max(top, held[2]) end
+for _, held in ipairs(request.holdings) do top = math.max(top, held.epoch) end
 
 local changed = {}
 local owners, epochs = {}, {}
@@ -95,25 +95,27 @@ local function set(slot, epoch, owner)
 end
 
 for _, held in ipairs(request.release) do
-  if owners[held[1]] == me and epochs[held[1]] == held[2] then set(held[1], held[2], '') end
+  if owners[held.slot] == me and epochs[held.slot] == held.epoch then set(held.slot, held.epoch, '') end
 end
 
 if settled then
   for _, dead in ipairs(request.dead) do
-    local beat = string.match(redis.call('HGET', members, dead[1]) or '', '^%d+')
-    if dead[1] ~= me and tonumber(beat) == dead[2] then redis.call('HDEL', members, dead[1]) end
+    local beat = string.match(redis.call('HGET', members, dead.member) or '', '^%d+')
+    if dead.member ~= me and tonumber(beat) == dead.beat then redis.call('HDEL', members, dead.member) end
   end
 end
 
 -- Anything but a record is removed, or it would count as a member forever; with a longer lease than there is, it
 -- would take devices that nobody serves. A later version may take shares of more pools.
-local alive, claimants = {}, { d = {}, s = {}, q = {} }
+local alive, all, claimants = {}, {}, { d = {}, s = {}, q = {} }
 local records = redis.call('HGETALL', members)
 for i = 1, #records, 2 do
   local name, record = records[i], records[i + 1]
-  local lease = tonumber(string.match(record, '^%d+ %a* (%d+)$') or '')
+  local beat, lease = string.match(record, '^(%d+) %a* (%d+)$')
+  lease = tonumber(lease)
   if lease and lease <= ${LONGEST_LEASE} then
-    alive[name] = record
+    alive[name] = true
+    all[#all + 1] = { member = name, beat = tonumber(beat), lease = lease }
     for pool, names in pairs(claimants) do
       if string.find(record, '^%d+ %a*' .. pool) then names[#names + 1] = name end
     end
@@ -162,15 +164,15 @@ if #changed > 0 then redis.call('HSET', slots, unpack(changed)) end
 
 local mine, behind = {}, {}
 for slot, owner in pairs(owners) do
-  if owner == me then mine[tostring(slot)] = epochs[slot] end
+  if owner == me then mine[#mine + 1] = { slot = slot, epoch = epochs[slot] } end
 end
 if not settled then
   for _, held in ipairs(request.holdings) do
-    if (epochs[held[1]] or 0) < held[2] then behind[#behind + 1] = held[1] end
+    if (epochs[held.slot] or 0) < held.epoch then behind[#behind + 1] = held.slot end
   end
 end
 return cjson.encode({ incarnation = name, isSettled = settled and true or false, mine = mine, behind = behind,
-  members = alive, surplus = { devices = surplus[1], queue = surplus[2] } })
+  members = all, surplus = { devices = surplus[1], queue = surplus[2] } })
 `);
 
 /**

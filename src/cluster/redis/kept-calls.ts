@@ -1,5 +1,5 @@
 import type { MarkOutcome } from '../../state/waiting-store';
-import { LEFT, StoreError, type CallStore, type PinStore, type StoredCall } from '../store';
+import { LEFT, StoreError, type CallStore, type StoredCall } from '../store';
 import type { Commands } from './commands';
 import { INCARNATION, script } from './scripts';
 
@@ -170,30 +170,14 @@ return answer
 /** About the most bytes that are read at a time. */
 const MUCH = 4 * 1024 * 1024;
 
-/** The keys that waiting commands use, beside those of the members. */
-export interface CallKeys {
-  readonly state: string;
-  readonly members: string;
-  readonly calls: string;
-  readonly whats: string;
-  readonly callers: string;
-  readonly marks: string;
-  readonly waits: string;
-  /** Of a member or a call that has left, and may be written by a command that comes late. */
-  readonly left: (id: string) => string;
-}
-
-/** A hash as pairs. */
-const pairsOf = (answer: unknown): [field: string, value: string][] => {
-  const texts = answer as string[];
-  return texts.flatMap((text, index) => (index % 2 === 0 ? [[text, texts[index + 1] ?? '']] : []));
-};
+/** The keys that waiting commands use. `left` is of a call that has ended, and may be added by a command that comes late. */
+type CallKeys = Readonly<
+  Record<'state' | 'members' | 'calls' | 'whats' | 'callers' | 'marks' | 'waits', string>
+> & { readonly left: (id: string) => string };
 
 /** Keeps the calls whose commands wait in the engine. */
 export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
   const { state, members, calls, whats, callers, marks, waits, left } = keys;
-  const all = async (key: string): Promise<[string, string][]> =>
-    pairsOf(await commands.read(MUCH, 'HGETALL', key));
   return {
     async add(member, { id, text, what, isOnline, devices, before }, most) {
       const { order = 0, age = 0 } = before ?? {};
@@ -231,13 +215,11 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
     },
 
     async list() {
-      const [found, by, time] = await Promise.all([
-        all(calls),
-        all(callers),
-        commands.call('TIME') as Promise<string[]>,
+      const [found, by, now] = await Promise.all([
+        commands.hash(calls, MUCH),
+        commands.hash(callers, MUCH),
+        commands.time(),
       ]);
-      const [seconds = NaN, micros = NaN] = time.map(Number);
-      const now = seconds * 1000 + micros / 1000;
       const memberOf = new Map(by);
       return found.flatMap(([id, value]): StoredCall[] => {
         const [, order, at, text] = /^(\d+) (\d+) ([^]*)$/.exec(value) ?? [];
@@ -248,7 +230,7 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
     },
 
     async waiting() {
-      const lines = await all(waits);
+      const lines = await commands.hash(waits, MUCH);
       return new Map(
         lines.map(([chipid, text]) => {
           const line = JSON.parse(text) as [id: string, isOnline: number, hasBegun: number][];
@@ -274,55 +256,6 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
         const devices = chipids.map((chipid) => [chipid, known?.next().value ?? ''] as const);
         const what = texts?.[index] ?? undefined;
         return what === undefined ? undefined : { what, devices };
-      });
-    },
-  };
-}
-
-/**
- * Writes what is wanted of a pin, under a new version, or, without a text, that nothing is any more. With a version it is the
- * state of a pin instead, or the end of that wish, and counts only while nobody has another wish; a wish that the store has lost
- * is put back.
- *
- * KEYS: state, pins. ARGV: field, text, version or 0, 1 to put it back.
- */
-const WRITE_PIN = script(`
-local state, pins, field, text, version = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3])
-local top = tonumber(redis.call('HGET', state, 'pins') or '') or 0
-local known = tonumber(string.match(redis.call('HGET', pins, field) or '', '^%d+') or '')
-if version > 0 then
-  if ARGV[4] == '1' and (not known or known < version) then
-    redis.call('HSET', state, 'pins', string.format('%d', math.max(top, version)))
-  elseif known ~= version then return 0 end
-end
-if version == 0 or text == '' then
-  version = top + 1
-  redis.call('HSET', state, 'pins', string.format('%d', version))
-end
-if text == '' then redis.call('HDEL', pins, field)
-else redis.call('HSET', pins, field, string.format('%d ', version) .. text) end
-return version
-`);
-
-/** Keeps in the engine which pins keep which level. */
-export function redisPins(commands: Commands, state: string, pins: string): PinStore {
-  return {
-    async write(chipid, pin, text, { version = 0, isLost = false } = {}) {
-      const args = [`${chipid}/${pin}`, text ?? '', version, isLost ? 1 : 0];
-      return (await commands.run(WRITE_PIN, [state, pins], args)) as number;
-    },
-
-    async version() {
-      return Number((await commands.call('HGET', state, 'pins')) ?? 0);
-    },
-
-    async list() {
-      const texts = (await commands.read(MUCH, 'HGETALL', pins)) as string[];
-      return texts.flatMap((field, index) => {
-        const [chipid = '', pin] = field.split('/');
-        const [, version, text] = /^(\d+) ([^]*)$/.exec(texts[index + 1] ?? '') ?? [];
-        if (index % 2 === 1 || text === undefined) return [];
-        return [{ chipid, pin: Number(pin), version: Number(version), text }];
       });
     },
   };
