@@ -13,24 +13,9 @@ import {
   type ClusterCredentials,
   type ClusterTestResult,
 } from './cluster.config';
-import {
-  ENDPOINT,
-  engineOf,
-  findCluster,
-  type ClusterNode,
-  type SavedCluster,
-} from './cluster-node';
+import { ENDPOINT, engineOf, findCluster, type SavedCluster } from './cluster-node';
 
 const CREDENTIALS = ['user', 'password'] as const;
-
-/** The settings to try, and where they come from. */
-interface TestSettings {
-  readonly settings: SavedCluster;
-  readonly node: ClusterNode | undefined;
-  /** Whether they are those that are deployed. */
-  readonly isDeployed: boolean;
-  readonly refused: Refusal | undefined;
-}
 
 /**
  * Decides what a test may use. Stored credentials are used only against the address, Sentinels and TLS that they were
@@ -43,7 +28,7 @@ async function testSettings(
   id: string | undefined,
   typed: SavedCluster,
   mayWriteFlows: () => Promise<boolean>,
-): Promise<TestSettings> {
+) {
   const saved = findSaved<ClusterConfig>(RED, id, CLUSTER_TYPE);
   const node = findCluster(RED, id);
   const isDeployed = saved !== undefined && isSameEndpoint(ENDPOINT, typed, saved, node?.endpoint);
@@ -58,17 +43,14 @@ async function testSettings(
     ...(['url', 'sentinels', 'master', 'lease'] as const).filter((key) => hasVariable(typed[key])),
     ...CREDENTIALS.filter((key) => isVariable(given[key])),
   ];
-  const refusalOf = async (): Promise<Refusal | undefined> => {
-    const asksForMore = networks.length + variables.length > 0;
-    if (asksForMore && !(await mayWriteFlows())) {
-      return networks.length > 0
-        ? { reason: 'network', settings: networks }
-        : { reason: 'variable', settings: variables };
-    }
-    const retype = isDeployed ? [] : untyped;
-    return retype.length > 0 ? { reason: 'retype', settings: retype } : undefined;
-  };
-  return { settings, node, isDeployed, refused: await refusalOf() };
+  const isTrusted = networks.length + variables.length === 0 || (await mayWriteFlows());
+  const refusals: Refusal[] = [
+    { reason: 'network', settings: isTrusted ? [] : networks },
+    { reason: 'variable', settings: isTrusted ? [] : variables },
+    { reason: 'retype', settings: isDeployed ? [] : untyped },
+  ];
+  const refused = refusals.find(({ settings: named }) => named.length > 0);
+  return { settings, node, isDeployed, refused };
 }
 
 /** Names no application: nothing is kept for this one. */

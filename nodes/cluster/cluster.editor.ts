@@ -76,19 +76,6 @@ function sentinelsError(value: string): string | undefined {
   return partsOf(value).every(isHost) ? undefined : t('error.sentinel');
 }
 
-/** Finds invalid settings in the form, before they are tried. */
-function invalidSettings(node: Node, typed: (property: string) => string): string[][] {
-  const found: [property: string, error: string | undefined][] = bySentinels(node)
-    ? [
-        ['sentinels', sentinelsError(typed('sentinels'))],
-        ['master', typed('master') === '' ? t('common.error.blank') : undefined],
-      ]
-    : [['url', urlError(typed('url'))]];
-  return found.flatMap(([property, error]) =>
-    error === undefined ? [] : [[t(`label.${property}`), error]],
-  );
-}
-
 /** A smaller difference, in seconds, may be the round trip. */
 const CLOCK_NOISE = 5;
 
@@ -112,49 +99,41 @@ function failedRow(result: ClusterTestResult): ResultRow {
   return { ...row, detail: detailOf(result.code ?? '', result.message ?? '') };
 }
 
-function persistenceRow({ persistence = 'unknown' }: ClusterTestResult): ResultRow {
-  const text = t(`test.persistence.${persistence}`);
-  if (persistence === 'log') return good(text);
-  return persistence === 'unknown' ? note(text) : warning(text);
-}
-
-function evictionRows({ eviction = 'noeviction' }: ClusterTestResult): ResultRow[] {
-  return eviction === 'noeviction' ? [] : [warning(t('test.eviction', { policy: eviction }))];
-}
-
-function clockRows({ clockSkew }: ClusterTestResult): ResultRow[] {
-  if (clockSkew === undefined) return [];
-  const seconds = Math.round(Math.abs(clockSkew));
-  if (seconds < CLOCK_NOISE) return [good(t('test.clock-right'))];
-  return [warning(t('test.clock-off', { seconds }))];
-}
-
-function forbiddenRows({ forbidden = [] }: ClusterTestResult): ResultRow[] {
-  if (forbidden.length === 0) return [];
-  return [{ icon: 'fa-times', text: t('test.forbidden-rights'), detail: forbidden.join(' ') }];
-}
-
-function memberRows({ apps = [] }: ClusterTestResult): ResultRow[] {
-  if (apps.length === 0) return [note(t('test.no-apps'))];
-  return apps.map(({ name: app, members }) => {
-    if (members.length === 0) return note(t('test.no-members', { app }));
-    const values = { app, number: members.length, members: members.join(', ') };
-    return note(t(members.length === 1 ? 'test.member' : 'test.members', values));
-  });
+function memberRow({
+  name: app,
+  members,
+}: {
+  name: string;
+  members: readonly string[];
+}): ResultRow {
+  if (members.length === 0) return note(t('test.no-members', { app }));
+  const values = { app, number: members.length, members: members.join(', ') };
+  return note(t(members.length === 1 ? 'test.member' : 'test.members', values));
 }
 
 /** Puts the result of a test into words. */
 function resultRows(result: ClusterTestResult): ResultRow[] {
   if (!result.ok) return [failedRow(result)];
-  const { product, version } = result;
+  const { product, version, persistence = 'unknown', eviction, clockSkew } = result;
+  const { forbidden = [], apps = [] } = result;
   const server = product ? t('test.reached', { product, version }) : t('test.unknown');
+  const rights = {
+    icon: 'fa-times',
+    text: t('test.forbidden-rights'),
+    detail: forbidden.join(' '),
+  };
+  const persists = { log: good, unknown: note, snapshots: warning, none: warning }[persistence];
+  const isSafe = eviction === undefined || eviction === 'noeviction';
+  const seconds = Math.round(Math.abs(clockSkew ?? 0));
+  const clock =
+    seconds < CLOCK_NOISE ? good(t('test.clock-right')) : warning(t('test.clock-off', { seconds }));
   return [
     good(said(t('test.server'), server)),
-    ...forbiddenRows(result),
-    persistenceRow(result),
-    ...evictionRows(result),
-    ...memberRows(result),
-    ...clockRows(result),
+    ...(forbidden.length === 0 ? [] : [rights]),
+    persists(t(`test.persistence.${persistence}`)),
+    ...(isSafe ? [] : [warning(t('test.eviction', { policy: eviction }))]),
+    ...(apps.length === 0 ? [note(t('test.no-apps'))] : apps.map(memberRow)),
+    ...(clockSkew === undefined ? [] : [clock]),
   ];
 }
 
@@ -170,21 +149,20 @@ function settings(node: Node): Record<string, unknown> {
   return { id: node.id, ...found, lease: typed('lease'), tls: form.chosen('tls'), credentials };
 }
 
+/** Tests the typed settings, before they are saved or deployed. */
 async function test(node: Node): Promise<ResultRow[]> {
-  const invalid = invalidSettings(node, typed);
-  if (invalid.length > 0)
-    return invalid.map(([setting = '', error = '']) => ({
-      icon: 'fa-times',
-      text: said(setting, error),
-    }));
+  const checks = bySentinels(node)
+    ? { sentinels: sentinelsError, master: notBlank }
+    : { url: urlError };
+  const invalid = Object.entries(checks).flatMap(([property, check]): ResultRow[] => {
+    const error = check(typed(property));
+    if (error === undefined) return [];
+    return [{ icon: 'fa-times', text: said(t(`label.${property}`), error) }];
+  });
+  if (invalid.length > 0) return invalid;
   return testSettings('clusters/test', settings(node), (body) =>
     resultRows(body as ClusterTestResult),
   );
-}
-
-/** Makes the button test the typed settings, before they are saved or deployed. */
-function prepareTest(node: Node): void {
-  form.prepare(() => test(node));
 }
 
 const input = (property: string): JQuery => $(`#node-config-input-${property}`);
@@ -239,7 +217,7 @@ RED.nodes.registerType<Config, ClusterCredentials>(
       };
       kindField().on('change', adapt);
       adapt();
-      prepareTest(this);
+      form.prepare(() => test(this));
     },
     oneditsave: function () {
       const unused = bySentinels(this) ? ['url'] : ['sentinels', 'master'];

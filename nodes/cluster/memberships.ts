@@ -67,7 +67,11 @@ export class Memberships {
       leave: async () => {
         if (isOver) return;
         isOver = true;
-        await this.#leaveClient(membership, client);
+        if (client && --client.users === 0) {
+          // The next user makes another.
+          membership.client = undefined;
+          await client.made.close();
+        }
         if (--membership.users > 0) return;
         const end = (): Promise<void> => this.#end(key, membership);
         if (isStopping()) await end();
@@ -79,18 +83,12 @@ export class Memberships {
   async #client(membership: Membership, options: ClientOptions): Promise<UsedClient | undefined> {
     const cluster = await membership.ready;
     const text = JSON.stringify(options);
-    const made = (): DeviceCloudClient => new DeviceCloudClient({ ...options, cluster });
-    membership.client ??= { options: text, made: made(), users: 0 };
-    if (membership.client.options !== text) return undefined;
-    membership.client.users++;
-    return membership.client;
-  }
-
-  async #leaveClient(membership: Membership, client: UsedClient | undefined): Promise<void> {
-    if (!client || --client.users > 0) return;
-    // The next user makes another.
-    membership.client = undefined;
-    await client.made.close();
+    const client = (membership.client ??= {
+      ...{ options: text, made: new DeviceCloudClient({ ...options, cluster }), users: 0 },
+    });
+    if (client.options !== text) return undefined;
+    client.users++;
+    return client;
   }
 
   #membership(key: string, settings: ClusterSettings, warn: (line: string) => void): Membership {
