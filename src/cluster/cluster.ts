@@ -8,16 +8,8 @@ import { Membership, systemClock } from './membership';
 import { Bus } from './messages';
 import { PositionWriter } from './positions';
 import { Queue } from './queue';
-import { DeviceClaims, isPartition, slotOf, type DeviceUse } from './slots';
-import {
-  StoreError,
-  type BeatReply,
-  type CallStore,
-  type Clock,
-  type PinStore,
-  type Store,
-  type ValueStore,
-} from './store';
+import { DeviceClaims, isPartition, slotOf } from './slots';
+import { StoreError, type BeatReply, type Clock, type Store } from './store';
 import type {
   ClusterListener,
   ClusterMember,
@@ -37,6 +29,12 @@ export interface ClusterOptions {
   readonly random?: () => number;
   /** The member's id, unique and new at each start; default: the host's name and a random part. */
   readonly member?: string;
+}
+
+/** What parts of this package are called with besides. */
+export interface MemberListener extends ClusterListener {
+  /** An incarnation of the store may lack what there was: with each answer of it until it has settled. */
+  onUnsettled?(incarnation: string): void;
 }
 
 const DEFAULT_LEASE = 5;
@@ -59,22 +57,19 @@ export function clusterOf(member: ClusterMember): Cluster {
 /** One process's part in a cluster of processes that share the devices of an application. It joins at once. */
 export class Cluster implements ClusterMember {
   readonly member: string;
-  /**
-   * Runs a command while no other process sends one to the device.
-   * @throws DeviceCloudError `UNREACHABLE`: it was not sent
-   */
-  readonly withLock: DeviceLocks['run'];
-  readonly #store: Store;
+  readonly store: Store;
+  /** How far the uploads of devices were emitted, by any process. */
+  readonly positions: PositionWriter;
+  /** Keep the commands of all processes apart. */
+  readonly locks: DeviceLocks;
+  /** A process in which nothing uses devices claims no share of them. */
+  readonly claims: DeviceClaims;
   readonly #clock: Clock;
   readonly #membership: Membership;
-  readonly #writer: PositionWriter;
-  readonly #locks: DeviceLocks;
   readonly #queue: Queue;
-  readonly #claims: DeviceClaims;
   readonly #faults: Faults;
   /** Each in a list of its own, since the same one may listen twice. */
-  readonly #listeners = new Set<readonly [ClusterListener]>();
-  readonly #restorers = new Set<(incarnation: string) => void>();
+  readonly #listeners = new Set<readonly [MemberListener]>();
   /** What is being written besides. */
   readonly #writing = new Set<Promise<unknown>>();
   #members: readonly string[] = [];
@@ -91,46 +86,34 @@ export class Cluster implements ClusterMember {
     const { store, clock = systemClock, random = Math.random } = options;
     const { member = `${hostname()}-${randomUUID().slice(0, 8)}`, lease = DEFAULT_LEASE } = options;
     this.member = member;
-    this.#store = store;
+    this.store = store;
     this.#clock = clock;
     const shared = { store, clock, member };
     this.#faults = new Faults(store, clock, this.#listeners);
-    this.#writer = new PositionWriter({
+    this.#membership = new Membership({
       ...shared,
-      epochOf: (slot) => this.#membership.slots.epochOf(slot),
-      fenced: (slot) => this.#membership.fenced(slot),
-      behind: () => this.#membership.beatSoon(),
-      written: () => this.#checkResumed(),
+      lease: lease * 1000,
+      claims: () => [...this.claims.current, ...(this.#queue.isWorking ? ['queue' as const] : [])],
+      flush: () => this.positions.flush(),
+      restore: (holding) => store.restore(member, holding, this.positions.entriesOf(holding.slot)),
+      gained: (slot) => (isPartition(slot) ? this.#queue.gained(slot) : this.#shareChanged()),
+      lost: (slot) => (isPartition(slot) ? this.#queue.lost(slot) : this.#shareChanged()),
+      ended: (slot) => this.positions.forget(slot),
+      validity: () => this.#showValidity(),
+      failed: (error) => this.#faults.failed(error),
+      replied: (reply) => this.#onReply(reply),
+    });
+    this.positions = new PositionWriter({
+      ...{ ...shared, membership: this.#membership, written: () => this.#checkResumed() },
       failed: (error) => {
         this.#isStuck = true;
         this.#faults.failed(error);
         this.#showValidity();
       },
     });
-    this.#queue = new Queue(
-      store,
-      clock,
-      (slot) => this.#membership.mayAct(slot),
-      (fault, kind) => this.report(fault, kind),
-    );
-    this.#claims = new DeviceClaims(clock, () => this.#membership.beatSoon());
-    this.#locks = new DeviceLocks({ ...shared, random });
-    this.withLock = this.#locks.run.bind(this.#locks);
-    this.#membership = new Membership({
-      ...shared,
-      lease: lease * 1000,
-      claims: () => [...this.#claims.current, ...(this.#queue.isWorking ? ['queue' as const] : [])],
-      generation: randomUUID,
-      flush: () => this.#writer.flush(),
-      restore: (holding) => store.restore(member, holding, this.#writer.entriesOf(holding.slot)),
-      gained: (slot) => (isPartition(slot) ? this.#queue.gained(slot) : this.#shareChanged()),
-      lost: (slot) => (isPartition(slot) ? this.#queue.lost(slot) : this.#shareChanged()),
-      ended: (slot) => this.#writer.forget(slot),
-      validity: () => this.#showValidity(),
-      failed: (error) => this.#faults.failed(error),
-      replied: (reply) => this.#onReply(reply),
-    });
-    this.#membership.start();
+    this.claims = new DeviceClaims(clock, this.#membership);
+    this.locks = new DeviceLocks({ ...shared, random, track: (release) => this.track(release) });
+    this.#queue = new Queue(store, clock, this.#membership, this.#faults);
   }
 
   get state(): ClusterState {
@@ -157,7 +140,7 @@ export class Cluster implements ClusterMember {
 
   /** Whether an upload of a device may be emitted now. To be checked before each one. */
   mayEmit(chipid: string): boolean {
-    const may = this.#membership.mayAct(slotOf(chipid)) && this.#writer.isPrompt;
+    const may = this.#membership.mayAct(slotOf(chipid)) && this.positions.isPrompt;
     // An upload of another process's device is not to be emitted later, either.
     if (!may && this.owns(chipid)) this.#hasRefused = true;
     return may;
@@ -174,45 +157,6 @@ export class Cluster implements ClusterMember {
     return 'hold';
   }
 
-  /** Reads how far a device's uploads have been emitted, by any process. @throws StoreError */
-  loadPosition(chipid: string): Promise<string | undefined> {
-    return this.#writer.load(chipid);
-  }
-
-  /** Saves how far a device's uploads have been emitted. No effect if another process holds the device by now. */
-  savePosition(chipid: string, position: string): void {
-    this.#writer.save(chipid, position);
-  }
-
-  /**
-   * Appends an upload to the queue and saves its position, in one step.
-   * @throws StoreError if another process holds the device by now, which then appends it
-   */
-  append(chipid: string, position: string, upload: string): Promise<void> {
-    return this.#writer.append(chipid, position, upload);
-  }
-
-  /** The calls of all members whose commands wait. */
-  get calls(): CallStore {
-    return this.#store.calls;
-  }
-
-  /** Which pins are to keep which level. */
-  get pins(): PinStore {
-    return this.#store.pins;
-  }
-
-  /** What nodes keep over a restart. */
-  get values(): ValueStore {
-    return this.#store.values;
-  }
-
-  /** Calls a function while an incarnation of the store may lack what there was. @returns a function that ends it */
-  onUnsettled(restore: (incarnation: string) => void): () => void {
-    this.#restorers.add(restore);
-    return () => this.#restorers.delete(restore);
-  }
-
   /** Has {@link close} wait for something that never rejects. */
   track(writing: Promise<unknown>): void {
     this.#writing.add(writing);
@@ -222,15 +166,7 @@ export class Cluster implements ClusterMember {
   /** Opens the messages between the members. The caller has to close them. */
   openBus(): Bus {
     const malformed = (): void => this.report('A message was malformed, and ignored.', 'message');
-    return new Bus(this.#store, this.member, malformed);
-  }
-
-  /**
-   * Claims a share of the devices; a process in which nothing uses devices claims none.
-   * @returns a function that ends the use; the claim ends some seconds after the last one
-   */
-  use(use: DeviceUse): () => void {
-    return this.#claims.use(use);
+    return new Bus(this.store, this.member, malformed);
   }
 
   /** Asks the engine soon what this process holds, since another one has said that its share has changed. */
@@ -252,23 +188,22 @@ export class Cluster implements ClusterMember {
     const now = this.#clock.monotonic();
     if (!this.#owners || now - this.#ownersAt >= FRESH) {
       this.#ownersAt = now;
-      this.#owners = this.#store
-        .owners()
-        .then((owners) => ({ of: (chipid) => owners.get(slotOf(chipid)) }));
+      const reading = this.store.owners();
+      this.#owners = reading.then((slots) => ({ of: (chipid) => slots.get(slotOf(chipid)) }));
       this.#owners.catch(() => (this.#owners = undefined));
     }
     return reached('The owners of the devices were not read', this.#owners);
   }
 
   queueState(): Promise<QueueState> {
-    return reached('The length of the queue was not read', this.#store.queueState());
+    return reached('The length of the queue was not read', this.store.queueState());
   }
 
   info(): Promise<StoreInfo> {
-    return reached('The engine of the cluster does not answer', this.#store.info());
+    return reached('The engine of the cluster does not answer', this.store.info());
   }
 
-  listen(listener: ClusterListener): () => void {
+  listen(listener: MemberListener): () => void {
     if (typeof listener !== 'object' || (listener as unknown) === null)
       throw invalidInput(`A listener of a cluster must be an object, but is ${show(listener)}.`);
     const own = [listener] as const;
@@ -288,17 +223,18 @@ export class Cluster implements ClusterMember {
 
   async #close(): Promise<void> {
     this.#queue.close();
-    this.#claims.close();
+    this.claims.close();
     this.#membership.stop();
     this.#setState('closed');
-    await Promise.all([this.#writer.flush(), this.#locks.settled(), ...this.#writing]);
-    this.#writer.close();
-    await this.#membership.leave();
+    await Promise.all([this.positions.flush(), ...this.#writing]);
+    this.positions.close();
+    // If it cannot be reached, the devices are free after a lease.
+    await this.store.leave(this.member).catch(() => undefined);
     this.#listeners.clear();
-    await this.#store.close();
+    await this.store.close();
   }
 
-  #each(call: (listener: ClusterListener) => void): void {
+  #each(call: (listener: MemberListener) => void): void {
     callEach(this.#listeners, call);
   }
 
@@ -321,8 +257,8 @@ export class Cluster implements ClusterMember {
     }
     // Locks may be lost like everything else; others get none until the store has settled.
     if (!reply.isSettled) {
-      this.#locks.restore();
-      for (const restore of this.#restorers) restore(reply.incarnation);
+      this.locks.restore();
+      this.#each((listener) => listener.onUnsettled?.(reply.incarnation));
     }
     this.#queue.fill();
     this.#checkResumed();
@@ -333,11 +269,11 @@ export class Cluster implements ClusterMember {
   }
 
   #checkResumed(): void {
-    if (this.#isStuck && this.#writer.isPrompt) {
+    if (this.#isStuck && this.positions.isPrompt) {
       this.#isStuck = false;
       this.#showValidity();
     }
-    if (!this.#hasRefused || !this.#membership.isValid || !this.#writer.isPrompt) return;
+    if (!this.#hasRefused || !this.#membership.isValid || !this.positions.isPrompt) return;
     this.#hasRefused = false;
     this.#each((listener) => listener.onResumed?.());
   }

@@ -17,6 +17,8 @@ interface DeviceLocksOptions {
   readonly clock: Clock;
   readonly member: string;
   readonly random: () => number;
+  /** Has the end of the membership wait for something that never rejects. */
+  readonly track: (releasing: Promise<unknown>) => void;
 }
 
 /** The caller of a lock. Neither callback throws. */
@@ -33,8 +35,6 @@ interface LockCaller {
 export class DeviceLocks {
   readonly #options: DeviceLocksOptions;
   readonly #held = new Map<string, { token: string; until: number }>();
-  /** Locks that are being ended. */
-  readonly #releasing = new Set<Promise<void>>();
   #tokens = 0;
 
   constructor(options: DeviceLocksOptions) {
@@ -52,21 +52,21 @@ export class DeviceLocks {
     command: () => Promise<T>,
     caller: LockCaller = {},
   ): Promise<T> {
+    const { member, clock, track } = this.#options;
     const { gap = 0 } = caller;
-    const token = `${this.#options.member}:${++this.#tokens}`;
+    const token = `${member}:${++this.#tokens}`;
     await this.#acquire(chipid, token, Math.ceil(longest + MARGIN), caller);
+    const end = (): void => {
+      if (this.#held.get(chipid)?.token === token) this.#held.delete(chipid);
+      track(this.#release(chipid, token));
+    };
     try {
       return await command();
     } finally {
       // Not awaited: the next lock of this process is requested after it.
-      if (gap === 0) this.#end(chipid, token);
-      else this.#options.clock.after(gap, () => this.#end(chipid, token));
+      if (gap === 0) end();
+      else clock.after(gap, end);
     }
-  }
-
-  /** Resolves when the locks of all ended commands are released. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#releasing);
   }
 
   /** Restores the held locks in a store that may have lost them. */
@@ -85,6 +85,7 @@ export class DeviceLocks {
     { onWait, ended }: LockCaller,
   ): Promise<void> {
     const { store, clock, random } = this.#options;
+    const refused = (why: string): Error => notSent(deviceTitle(chipid), why);
     const began = clock.monotonic();
     for (let attempt = 0; ; attempt++) {
       const sent = clock.monotonic();
@@ -98,11 +99,10 @@ export class DeviceLocks {
       // An attempt that took too long, or whose outcome is unknown, may have set the lock.
       if (outcome !== 'busy' && outcome !== 'unsettled') await this.#release(chipid, token);
       if (outcome instanceof Error)
-        throw notSent(deviceTitle(chipid), `the cluster cannot be reached (${outcome.message})`);
-      if (why !== undefined) throw notSent(deviceTitle(chipid), why);
+        throw refused(`the cluster cannot be reached (${outcome.message})`);
+      if (why !== undefined) throw refused(why);
       if (now - began >= PATIENCE)
-        throw notSent(
-          deviceTitle(chipid),
+        throw refused(
           outcome === 'unsettled'
             ? 'the store of the cluster has just been restarted, and the processes wait for each other'
             : "another process held the device's lock the whole time",
@@ -113,15 +113,8 @@ export class DeviceLocks {
     }
   }
 
-  #end(chipid: string, token: string): void {
-    if (this.#held.get(chipid)?.token === token) this.#held.delete(chipid);
-    const releasing = this.#release(chipid, token);
-    this.#releasing.add(releasing);
-    void releasing.then(() => this.#releasing.delete(releasing));
-  }
-
   /** Releases a lock. If that fails, the lock expires. */
-  async #release(chipid: string, token: string): Promise<void> {
-    await this.#options.store.unlock(chipid, token).catch(() => undefined);
+  #release(chipid: string, token: string): Promise<void> {
+    return this.#options.store.unlock(chipid, token).catch(() => undefined);
   }
 }

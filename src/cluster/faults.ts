@@ -11,10 +11,11 @@ const CHECK_EVERY = { usually: 60_000, explaining: 1000 };
 const FORBIDDEN =
   "The user of the cluster's engine is not allowed all that is needed; missing in its ACL: ";
 
-type Listeners = ReadonlySet<readonly [ClusterListener]>;
-
 /** Calls listeners, whose errors go no further. */
-export function callEach(listeners: Listeners, call: (listener: ClusterListener) => void): void {
+export function callEach<L>(
+  listeners: ReadonlySet<readonly [L]>,
+  call: (listener: L) => void,
+): void {
   for (const [listener] of listeners) isolated(() => call(listener));
 }
 
@@ -24,13 +25,17 @@ export class Faults {
   problem: ClusterProblem | undefined;
   readonly #store: Pick<Store, 'forbidden'>;
   readonly #clock: Clock;
-  readonly #listeners: Listeners;
+  readonly #listeners: ReadonlySet<readonly [ClusterListener]>;
   /** When a fault of each kind was last reported. */
   readonly #reported = new Map<string, number>();
   #checkedAt = -Infinity;
   #hasCheckFailed = false;
 
-  constructor(store: Pick<Store, 'forbidden'>, clock: Clock, listeners: Listeners) {
+  constructor(
+    store: Pick<Store, 'forbidden'>,
+    clock: Clock,
+    listeners: ReadonlySet<readonly [ClusterListener]>,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#listeners = listeners;

@@ -8,14 +8,14 @@ import type { SharedWatch, WatchedState, WatchShare } from '../fleet/watch/watch
 import { decodeBase64 } from '../util/base64';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
-import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
+import { isChipid, itemsOf, MOST_DEVICES, partsOf, type Bus } from './messages';
 
 type Known = Readonly<{
   chipid: string;
   latest: Pick<KeptUpload, 'timestamp' | 'toLatest'> | undefined;
 }>;
 
-/** How long an answer of the others is awaited, or its next piece, and how long all of it, in ms. */
+/** How long each piece of an answer is awaited, and how long the whole answers of all, in ms. */
 const LIMIT = { piece: 1500, all: 15_000 };
 
 /** The most bytes of bodies in Base64 in one message, and in all answers to one request. */
@@ -26,18 +26,6 @@ const LONGEST = 24 * 1024;
 
 const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
 
-/** What is asked of the other members: about one device, or all. */
-interface Question {
-  readonly chipid: string | undefined;
-  /** The members that have not answered completely. */
-  readonly open: Set<string>;
-  readonly found: KnownUpload[];
-  bytes: number;
-  /** Waits for the next piece. */
-  wait: () => void;
-  end: () => void;
-}
-
 /**
  * Requests the latest uploads that the other processes of a cluster know, and answers such requests in pieces: the next one
  * is requested when the previous one has arrived.
@@ -47,68 +35,42 @@ export function remoteLatest(
   cluster: Pick<Cluster, 'member' | 'members'>,
   bus: Bus,
   registry: { get(chipid: string): Known | undefined; devices(): Iterable<Known> },
-): OtherLatest & { close(): void } {
-  const questions = new Map<string, Question>();
+): OtherLatest {
   const asking = new Map<string | undefined, Promise<readonly KnownUpload[]>>();
-  let count = 0;
 
-  const question = (chipid: string | undefined): Promise<readonly KnownUpload[]> =>
-    new Promise((resolve) => {
-      const open = new Set(cluster.members.filter((each) => each !== cluster.member));
-      const id = `${++count}`;
-      const found: KnownUpload[] = [];
-      let timer: NodeJS.Timeout | undefined;
-      const end = (): void => {
-        clearTimeout(timer);
-        clearTimeout(whole);
-        questions.delete(id);
-        resolve(found);
-      };
-      const wait = (): void => {
-        clearTimeout(timer);
-        timer = setTimeout(end, LIMIT.piece);
-      };
-      const whole = setTimeout(end, LIMIT.all);
-      if (open.size === 0) {
-        end();
-        return;
+  const askAll = async (chipid: string | undefined): Promise<readonly KnownUpload[]> => {
+    const end = performance.now() + LIMIT.all;
+    const found: KnownUpload[] = [];
+    let bytes = 0;
+    const askOne = async (member: string): Promise<void> => {
+      let first: unknown = 0;
+      while (first !== undefined && bytes < BYTES.all && performance.now() < end) {
+        const asked = bus.ask(member, 'latest', { chipid, first }, LIMIT.piece);
+        const { uploads, next } = (await asked.catch(() => undefined)) ?? {};
+        for (const upload of itemsOf(uploads).flatMap(readKnown)) {
+          bytes += upload.body.length;
+          if (bytes <= BYTES.all) found.push(upload);
+        }
+        first = next;
       }
-      questions.set(id, { chipid, open, found, bytes: 0, wait, end });
-      wait();
-      bus.send(undefined, 'latest', { id, chipid }).catch(end);
-    });
+    };
+    const others = cluster.members.filter((each) => each !== cluster.member);
+    await Promise.all(others.map(askOne));
+    return found;
+  };
 
-  bus.on('latest', ({ id, chipid, first = 0 }, from) => {
+  bus.on('latest', ({ id, chipid, first }, from) => {
     if (typeof first !== 'number' || !(first >= 0) || (chipid !== undefined && !isChipid(chipid)))
       return;
     const devices = chipid === undefined ? [...registry.devices()] : [registry.get(chipid)];
-    bus.post(from, 'known', { id, ...pieceOf(devices, first) });
+    bus.post(from, 'answer', { id, ...pieceOf(devices, first) });
   });
-  bus.on('known', ({ id, uploads, next }, from) => {
-    const asked = questions.get(String(id));
-    if (!asked?.open.has(from)) return;
-    for (const each of itemsOf(uploads).filter(isObject)) {
-      const upload = readKnown(each);
-      if (!upload || asked.bytes + upload.body.length > BYTES.all) continue;
-      asked.bytes += upload.body.length;
-      asked.found.push(upload);
-    }
-    asked.wait();
-    const hasRoom = asked.bytes < BYTES.all;
-    if (next !== undefined && hasRoom)
-      bus.post(from, 'latest', { id, chipid: asked.chipid, first: next });
-    else if (asked.open.delete(from) && asked.open.size === 0) asked.end();
-  });
-
   return {
     /** Members that do not answer in time are left out. Concurrent calls share an answer. */
     ask(chipid) {
-      const pending = asking.get(chipid) ?? question(chipid).finally(() => asking.delete(chipid));
+      const pending = asking.get(chipid) ?? askAll(chipid).finally(() => asking.delete(chipid));
       asking.set(chipid, pending);
       return pending;
-    },
-    close() {
-      for (const { end } of [...questions.values()]) end();
     },
   };
 }
@@ -128,16 +90,15 @@ function pieceOf(devices: readonly (Known | undefined)[], first: number): object
   return { uploads, ...(next < devices.length && { next }) };
 }
 
-function readKnown(value: Record<string, unknown>): KnownUpload | undefined {
-  const { chipid, body, truncated, timestamp, source, altered } = value;
-  if (!isChipid(chipid) || typeof body !== 'string' || body.length > LONGEST) return undefined;
+/** @returns nothing if it is malformed */
+function readKnown(value: unknown): KnownUpload[] {
+  const { chipid, body, truncated, timestamp, source, altered } = isObject(value) ? value : {};
+  if (!isChipid(chipid) || typeof body !== 'string' || body.length > LONGEST) return [];
   const bytes = decodeBase64(body);
-  if (!bytes || typeof timestamp !== 'number' || !SOURCES.includes(source)) return undefined;
-  return {
-    ...{ chipid, body: bytes, timestamp, truncated: truncated === true },
-    source: source as KnownUpload['source'],
-    ...(altered === true && { altered }),
-  };
+  if (!bytes || typeof timestamp !== 'number' || !SOURCES.includes(source)) return [];
+  const known = { chipid, body: bytes, timestamp, truncated: truncated === true };
+  const how = source as KnownUpload['source'];
+  return [{ ...known, source: how, ...(altered === true && { altered }) }];
 }
 
 /** Milliseconds in which changes are collected. */
@@ -154,7 +115,9 @@ const OF_ALL = '0';
  * owner continues from there and repeats nothing.
  */
 export function shareWatches(
-  cluster: Pick<Cluster, 'owns' | 'mayEmit' | 'listen' | 'use'>,
+  cluster: Pick<Cluster, 'owns' | 'mayEmit' | 'listen'> & {
+    readonly claims: Pick<Cluster['claims'], 'use'>;
+  },
   bus: Pick<Bus, 'on' | 'post'>,
 ): WatchShare & { close(): void } {
   /** The devices of each watch that have changed. */
@@ -162,8 +125,7 @@ export function shareWatches(
   let timer: NodeJS.Timeout | undefined;
 
   const post = (to: string | undefined, key: string, states: readonly WatchedState[]): void => {
-    for (let first = 0; first < states.length; first += MOST_DEVICES)
-      bus.post(to, 'watched', { key, devices: states.slice(first, first + MOST_DEVICES) });
+    for (const devices of partsOf(states)) bus.post(to, 'watched', { key, devices });
   };
   /** Sends what has changed. */
   const flush = (): void => {
@@ -214,7 +176,7 @@ export function shareWatches(
     join(watch) {
       const changed = new Set<string>();
       // The owners of the devices emit their events.
-      const endUse = cluster.use('follows');
+      const endUse = cluster.claims.use('follows');
       watches.set(watch, changed);
       request(watch.key);
       return {

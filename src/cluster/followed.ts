@@ -14,7 +14,7 @@ import type { Cluster } from './cluster';
 import {
   isChipid,
   itemsOf,
-  MOST_DEVICES,
+  partsOf,
   startFrom,
   uploadFromText,
   WANTED,
@@ -64,8 +64,8 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
     this.#recover = recover;
     this.#all = all;
     this.#epochHere = all.cluster.epochOf(chipid);
-    if (this.#epochHere === undefined) all.want(this);
-    else this.#join();
+    if (this.isHere) this.#join();
+    else all.want(chipid);
     this.#hasBegun = true;
   }
 
@@ -73,10 +73,14 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
     return this;
   }
 
+  /** Whether the channel is this process's. */
+  get isHere(): boolean {
+    return this.#epochHere !== undefined;
+  }
+
   get isComplete(): boolean {
-    return this.#epochHere === undefined
-      ? this.#last?.isComplete === true && this.state === 'connected'
-      : this.#here?.isComplete === true;
+    if (this.isHere) return this.#here?.isComplete === true;
+    return this.#last?.isComplete === true && this.state === 'connected';
   }
 
   /** The device may have another owner now. */
@@ -87,7 +91,7 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
     this.#lost();
     this.#epochHere = epoch;
     this.#last = undefined;
-    if (epoch === undefined) this.#all.want(this);
+    if (epoch === undefined) this.#all.want(this.chipid);
     else void this.#joinAtPosition(epoch);
   }
 
@@ -157,7 +161,6 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
   #leave(): void {
     this.#here?.release();
     this.#here = undefined;
-    if (this.#epochHere === undefined) this.#all.unwant(this);
   }
 
   #lost(): void {
@@ -182,9 +185,9 @@ export class Following {
   readonly listening: Pick<Listening, 'recover'>;
   readonly channels: Pick<Channels, 'join'>;
   readonly #bus: Bus;
-  readonly #followed = new Set<Followed>();
-  readonly #wanted = new Map<string, Set<Followed>>();
-  #news = new Set<string>();
+  readonly #followed = new Map<string, Set<Followed>>();
+  /** Devices whose uploads have yet to be requested. */
+  readonly #news = new Set<string>();
   #endUse: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -200,86 +203,81 @@ export class Following {
     this.#bus = bus;
     bus.on('state', ({ states }, from) => {
       for (const state of itemsOf(states).filter(isOwnerState))
-        this.#each(state.chipid, (one) => one.onOwner(state, from));
+        for (const one of this.#elsewhere(state.chipid)) one.onOwner(state, from);
     });
     bus.on('upload', ({ chipid, epoch, upload: text }) => {
-      if (!isChipid(chipid) || !this.#wanted.has(chipid)) return;
+      const elsewhere = this.#elsewhere(chipid);
+      if (!isChipid(chipid) || elsewhere.length === 0) return;
       const upload = uploadFromText(chipid, text);
       if (!upload || typeof epoch !== 'number')
         cluster.report('An upload of another process was malformed, and ignored.', 'upload');
       else
-        this.#each(chipid, (one) =>
-          one.onPassed({ ...upload, body: Buffer.from(upload.body) }, epoch),
-        );
+        for (const one of elsewhere)
+          one.onPassed({ ...upload, body: Buffer.from(upload.body) }, epoch);
     });
   }
 
   readonly follow: Follow = (chipid, listener, recover) => {
     const one = new Followed(chipid, listener, recover, this);
-    this.#followed.add(one);
-    this.#endUse ??= this.cluster.use('follows');
+    this.#endUse ??= this.cluster.claims.use('follows');
+    this.#timer ??= setInterval(() => {
+      this.requestAll();
+      for (const each of this.#all()) each.check();
+    }, WANTED.again);
+    this.#followed.set(chipid, (this.#followed.get(chipid) ?? new Set()).add(one));
     return one;
   };
 
   /** This process may hold other devices by now. */
   update(): void {
-    for (const one of [...this.#followed]) one.update();
+    for (const one of this.#all()) one.update();
   }
 
   /** Repeats all requests at once, since the owners may have changed. */
   requestAll(): void {
-    this.#request(this.#wanted.keys());
+    this.#request(this.#followed.keys());
   }
 
   /** Requests the uploads of a device from the other processes. */
-  want(one: Followed): void {
-    const { chipid } = one;
-    this.#wanted.set(chipid, (this.#wanted.get(chipid) ?? new Set()).add(one));
+  want(chipid: string): void {
     // Many are added in one turn when a process gives up its share.
     if (this.#news.size === 0) queueMicrotask(() => this.#request(this.#news));
     this.#news.add(chipid);
-    this.#timer ??= setInterval(() => {
-      this.requestAll();
-      for (const known of this.#wanted.keys()) this.#each(known, (other) => other.check());
-    }, WANTED.again);
-  }
-
-  unwant(one: Followed): void {
-    const all = this.#wanted.get(one.chipid);
-    if (!all?.delete(one) || all.size > 0) return;
-    this.#wanted.delete(one.chipid);
-    if (this.#wanted.size === 0) this.#stop();
   }
 
   /** A followed device has ended. */
   released(one: Followed): void {
-    this.#followed.delete(one);
+    const all = this.#followed.get(one.chipid);
+    if (!all?.delete(one) || all.size > 0) return;
+    this.#followed.delete(one.chipid);
     if (this.#followed.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
     this.#endUse?.();
     this.#endUse = undefined;
   }
 
   close(): void {
-    for (const one of [...this.#followed]) one.release();
-    this.#stop();
+    for (const one of this.#all()) one.release();
   }
 
-  #each(chipid: string, call: (one: Followed) => void): void {
-    for (const one of [...(this.#wanted.get(chipid) ?? [])]) call(one);
+  #all(): Followed[] {
+    return [...this.#followed.values()].flatMap((all) => [...all]);
+  }
+
+  /** What of a device waits for the uploads of another process. */
+  #elsewhere(chipid: unknown): Followed[] {
+    return [...(this.#followed.get(String(chipid)) ?? [])].filter(({ isHere }) => !isHere);
   }
 
   #request(chipids: Iterable<string>): void {
     const devices = [...chipids].flatMap((chipid) => {
-      const all = this.#wanted.get(chipid);
-      return all ? [[chipid, [...all].some(({ hasHeard }) => hasHeard)] as const] : [];
+      const elsewhere = this.#elsewhere(chipid);
+      return elsewhere.length === 0
+        ? []
+        : [[chipid, elsewhere.some(({ hasHeard }) => hasHeard)] as const];
     });
-    this.#news = new Set();
-    for (let first = 0; first < devices.length; first += MOST_DEVICES)
-      this.#bus.post(undefined, 'want', { devices: devices.slice(first, first + MOST_DEVICES) });
-  }
-
-  #stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#news.clear();
+    for (const part of partsOf(devices)) this.#bus.post(undefined, 'want', { devices: part });
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeeperOptions, PinKeeper } from '../commands/kept-pin';
 import type { Cluster } from './cluster';
 import { MOST_DEVICES, textsOf, type Bus } from './messages';
@@ -16,23 +17,23 @@ export const keeperIdOf = ({ id = '' }: PinKeeper): string => id;
  * others keep. So each process has to say so, and one that is silent is asked again.
  */
 export class Keepers {
+  readonly own = new Map<string, KeeperOptions>();
   readonly #cluster: Cluster;
   readonly #bus: Bus;
-  readonly #own = new Map<string, KeeperOptions>();
   readonly #ending = new Set<string>();
   /** Those of them that another process has, and the processes that have answered, since they were last asked. */
   readonly #kept = new Set<string>();
   readonly #answered = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #closed = new AbortController();
+  #isAsking = false;
   /** Ends what keepers have kept. */
-  onOver: ((isOver: (keeper: string) => boolean) => Promise<void>) | undefined;
+  onOver: ((isOver: (keeper: string) => boolean) => Promise<unknown>) | undefined;
 
   constructor(cluster: Cluster, bus: Bus) {
     this.#cluster = cluster;
     this.#bus = bus;
     bus.on('who keeps', ({ ids }, from) => {
-      const kept = textsOf(ids).filter((id) => this.#own.has(id));
+      const kept = textsOf(ids).filter((id) => this.own.has(id));
       bus.post(from, 'keeps', { ids: kept, isAnswer: true });
     });
     bus.on('keeps', ({ ids, isAnswer }, from) => {
@@ -41,65 +42,56 @@ export class Keepers {
     });
   }
 
-  get size(): number {
-    return this.#own.size;
-  }
-
-  get(id: string): KeeperOptions | undefined {
-    return this.#own.get(id);
-  }
-
   add(options: KeeperOptions): string {
     const id = keeperIdOf(options.keeper);
     this.#ending.delete(id);
     // Another process may have been answered just before.
-    if (!this.#own.has(id)) this.#bus.post(undefined, 'keeps', { ids: [id] });
-    this.#own.set(id, options);
+    if (!this.own.has(id)) this.#bus.post(undefined, 'keeps', { ids: [id] });
+    this.own.set(id, options);
     return id;
-  }
-
-  delete(keeper: PinKeeper): void {
-    const id = keeperIdOf(keeper);
-    if (this.#own.get(id)?.keeper === keeper) this.#own.delete(id);
   }
 
   /** What a keeper has kept ends, once no process has it. */
   end(id: string): void {
-    if (id === '' || this.#isClosed) return;
+    if (id === '' || this.#closed.signal.aborted) return;
     this.#ending.add(id);
-    this.#schedule(0);
+    if (!this.#isAsking) void this.#ask();
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#closed.abort();
   }
 
-  #schedule(ms: number): void {
-    this.#timer ??= setTimeout(() => {
-      const asked = [...this.#ending].slice(0, MOST_DEVICES);
-      this.#kept.clear();
-      this.#answered.clear();
-      this.#bus.post(undefined, 'who keeps', { ids: asked });
-      this.#timer = setTimeout(() => void this.#decide(asked), PATIENCE);
-    }, ms);
-  }
-
-  /** Never rejects. */
-  async #decide(asked: readonly string[]): Promise<void> {
-    const { member, members, state } = this.#cluster;
-    const isCertain =
-      state === 'member' &&
-      members.includes(member) &&
-      members.every((each) => each === member || this.#answered.has(each));
-    const over = new Set(isCertain ? asked.filter((id) => !this.#kept.has(id)) : []);
+  /** Asks until all have ended. Never rejects. */
+  async #ask(): Promise<void> {
+    const { signal } = this.#closed;
+    this.#isAsking = true;
     try {
-      if (over.size > 0) await this.onOver?.((id) => over.has(id) && this.#ending.has(id));
-      for (const id of over) this.#ending.delete(id);
+      for (let pause = 0; this.#ending.size > 0; pause = RETRY) {
+        await sleep(pause, undefined, { signal });
+        const asked = [...this.#ending].slice(0, MOST_DEVICES);
+        this.#kept.clear();
+        this.#answered.clear();
+        this.#bus.post(undefined, 'who keeps', { ids: asked });
+        await sleep(PATIENCE, undefined, { signal });
+        const over = new Set(this.#isCertain ? asked.filter((id) => !this.#kept.has(id)) : []);
+        if (over.size === 0) continue;
+        // Unless the engine cannot be reached.
+        const ended = this.onOver?.((id) => over.has(id) && this.#ending.has(id));
+        if ((await ended?.catch(() => false)) === false) continue;
+        for (const id of over) this.#ending.delete(id);
+      }
     } catch {
-      // The engine cannot be reached.
+      // It was closed.
     }
-    this.#timer = undefined;
-    if (this.#ending.size > 0 && !this.#isClosed) this.#schedule(RETRY);
+    this.#isAsking = false;
+  }
+
+  /** Whether all others have answered. */
+  get #isCertain(): boolean {
+    const { member, members, state } = this.#cluster;
+    const others = members.filter((each) => each !== member);
+    const hasAnswered = others.every((each) => this.#answered.has(each));
+    return state === 'member' && others.length < members.length && hasAnswered;
   }
 }

@@ -13,62 +13,18 @@ const LOOK = 5000;
  * Ends the calls that processes have left and whose nodes were removed. Whoever has the node of a call takes it over as soon as
  * its process is gone, so one that stays has none. Not at once: the only process with a newer flow may be starting again.
  */
-export class LeftCalls {
-  readonly #cluster: Cluster;
-  readonly #patience: number;
+export function endLeftCalls(cluster: Cluster, patience = PATIENCE): { close(): void } {
+  const { calls } = cluster.store;
   /** Since when each is seen to be left. */
-  #since = new Map<string, number>();
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
-  readonly #leave: () => void;
+  let since = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
 
-  constructor(cluster: Cluster, patience = PATIENCE) {
-    this.#cluster = cluster;
-    this.#patience = patience;
-    const look = (): void => this.#schedule(0);
-    this.#leave = cluster.listen({ onMembers: look, onState: look });
-    look();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#leave();
-    clearTimeout(this.#timer);
-  }
-
-  #schedule(ms: number): void {
-    clearTimeout(this.#timer);
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.#look(), ms);
-  }
-
-  /** Never rejects. */
-  async #look(): Promise<void> {
-    let isAnyLeft = true;
-    try {
-      const left = await this.#list();
-      const now = performance.now();
-      this.#since = new Map(left.map(({ id }) => [id, this.#since.get(id) ?? now]));
-      isAnyLeft = left.length > 0;
-      const isOver = ({ id }: StoredCall): boolean =>
-        now - (this.#since.get(id) ?? now) > this.#patience;
-      for (const each of left.filter(isOver)) await this.#end(each);
-    } catch {
-      // Those that have the nodes may have been cut off from the engine, too.
-      for (const id of this.#since.keys()) this.#since.set(id, performance.now());
-    }
-    if (isAnyLeft) this.#schedule(LOOK);
-  }
-
-  /** @throws Error if the engine cannot be reached, or it is not known which processes are gone */
-  async #list(): Promise<StoredCall[]> {
-    const { calls, member, members, state } = this.#cluster;
-    if (state !== 'member' || !members.includes(member)) throw new Error('It is not a member.');
-    return (await calls.list()).filter((each) => !members.includes(each.member));
-  }
-
-  async #end(stored: StoredCall): Promise<void> {
-    const { calls } = this.#cluster;
+  const schedule = (ms: number): void => {
+    clearTimeout(timer);
+    if (!isClosed) timer = setTimeout(() => void look(), ms);
+  };
+  const end = async (stored: StoredCall): Promise<void> => {
     const { id, member } = stored;
     const { call } = readCall(stored) ?? {};
     // A later version of the package may understand it.
@@ -80,9 +36,35 @@ export class LeftCalls {
     const waited = found?.devices.filter(([, mark]) => mark === '') ?? [];
     if (waited.length === 0) return;
     const others = waited.length > 1 ? ` and ${waited.length - 1} others` : '';
-    this.#cluster.report(
+    cluster.report(
       `CANCELLED: no process has the node ${oneLine(node, 64)} any more. Its waiting command to device ${waited[0]?.[0]}${others} was not sent.`,
       `left ${node}`,
     );
+  };
+  /** Never rejects. */
+  async function look(): Promise<void> {
+    const { member, members, state } = cluster;
+    const now = performance.now();
+    try {
+      if (state !== 'member' || !members.includes(member)) throw new Error('It is not a member.');
+      const left = (await calls.list()).filter((each) => !members.includes(each.member));
+      since = new Map(left.map(({ id }) => [id, since.get(id) ?? now]));
+      for (const each of left) if (now - (since.get(each.id) ?? now) > patience) await end(each);
+      if (left.length > 0) schedule(LOOK);
+    } catch {
+      // Those that have the nodes may have been cut off from the engine, too.
+      for (const id of since.keys()) since.set(id, performance.now());
+      schedule(LOOK);
+    }
   }
+  const lookSoon = (): void => schedule(0);
+  const leave = cluster.listen({ onMembers: lookSoon, onState: lookSoon });
+  lookSoon();
+  return {
+    close() {
+      isClosed = true;
+      leave();
+      clearTimeout(timer);
+    },
+  };
 }

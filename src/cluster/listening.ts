@@ -25,6 +25,10 @@ export interface Place {
   readonly deliver: Deliver;
 }
 
+type EmittingCluster = Pick<Cluster, 'mayEmit'> & {
+  readonly positions: Pick<Cluster['positions'], 'save' | 'append'>;
+};
+
 /**
  * Emits the uploads of one device: to its listeners, or into the queue, each with its position. Nothing is emitted
  * while the cluster does not allow it.
@@ -33,7 +37,7 @@ export class Gate {
   /** The position of what was emitted. */
   position: Position | undefined = undefined;
   readonly #chipid: string;
-  readonly #cluster: Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
+  readonly #cluster: EmittingCluster;
   readonly #places: ReadonlySet<Place>;
   /** Keys of the uploads that were emitted after the position, if there is one. */
   #left: BodyKeys[] = [];
@@ -42,11 +46,7 @@ export class Gate {
   /** To be written as soon as what was emitted has reached the flow. */
   #unsaved: Position | undefined;
 
-  constructor(
-    chipid: string,
-    cluster: Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>,
-    places: ReadonlySet<Place>,
-  ) {
+  constructor(chipid: string, cluster: EmittingCluster, places: ReadonlySet<Place>) {
     this.#chipid = chipid;
     this.#cluster = cluster;
     this.#places = places;
@@ -99,7 +99,7 @@ export class Gate {
   flush(): void {
     const position = this.#unsaved;
     this.#unsaved = undefined;
-    if (position) this.#cluster.savePosition(this.#chipid, positionToText(position));
+    if (position) this.#cluster.positions.save(this.#chipid, positionToText(position));
   }
 
   /** The last listener has left: what was emitted in this turn will be emitted again to the next one. */
@@ -123,11 +123,11 @@ export class Gate {
     for (const [index, upload] of queued.entries()) {
       const position = index === queued.length - 1 ? last : earlier;
       // If another process holds the device by now, it appends the upload.
-      this.#cluster.append(this.#chipid, position, upload).catch(() => undefined);
+      this.#cluster.positions.append(this.#chipid, position, upload).catch(() => undefined);
     }
     // Written after them: what listeners here were given as well counts as emitted, which is allowed only in time.
     if (last !== '' && [...this.#places].some(({ deliver }) => deliver !== 'queue'))
-      this.#cluster.savePosition(this.#chipid, last);
+      this.#cluster.positions.save(this.#chipid, last);
   }
 }
 
@@ -233,8 +233,8 @@ class SharedDevice implements ChannelListener, ChannelView {
 
   async #load(epoch: number): Promise<void> {
     this.#isLoading = true;
-    const position = await this.#shared.cluster
-      .loadPosition(this.chipid)
+    const position = await this.#shared.cluster.positions
+      .load(this.chipid)
       .then(positionFromText, () => 'unread' as const);
     this.#isLoading = false;
     if (this.#epoch !== epoch) this.update();
@@ -329,7 +329,7 @@ export function shareListening(
       const device =
         devices.get(chipid) ??
         new SharedDevice(chipid, history, { cluster, listening, channels, retry });
-      endUse ??= cluster.use('listens');
+      endUse ??= cluster.claims.use('listens');
       const place: Place = { listener: isolated, deliver };
       device.places.add(place);
       devices.set(chipid, device);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { HeldSlots } from './slots';
 import type { BeatReply, BeatRequest, Clock, Holding, MemberBeat, Share, Store } from './store';
 
@@ -112,8 +113,6 @@ interface MembershipOptions {
   readonly lease: number;
   /** What it claims a share of at present. */
   readonly claims: () => readonly Share[];
-  /** Makes a new name for an empty store. */
-  readonly generation: () => string;
   /** Called before a beat that follows failed ones, and before slots are released: writes everything that is unwritten. */
   readonly flush: () => Promise<void>;
   /** Restores a slot in a store that went back in time. */
@@ -126,7 +125,7 @@ interface MembershipOptions {
   /** Called when it changes whether anything may be emitted. */
   readonly validity: () => void;
   /** Called when beats have failed for a while, and nothing may be emitted. */
-  readonly failed?: (error: unknown) => void;
+  readonly failed: (error: unknown) => void;
   /** Called with the answer to a beat. */
   readonly replied: (reply: BeatReply) => void;
 }
@@ -150,10 +149,6 @@ export class Membership {
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#observed = new Observed(options.lease);
-  }
-
-  /** Starts to send beats. */
-  start(): void {
     this.#schedule(0);
   }
 
@@ -191,11 +186,6 @@ export class Membership {
     this.#confirmed = undefined;
   }
 
-  /** Frees its slots in the store, if it can be reached; otherwise they are free after a lease. */
-  async leave(): Promise<void> {
-    await this.#options.store.leave(this.#options.member).catch(() => undefined);
-  }
-
   #schedule(ms: number): void {
     this.#cancelBeat();
     if (this.#isClosed) return;
@@ -214,16 +204,16 @@ export class Membership {
       this.#failures = 0;
       if (reply && !this.#isClosed) await this.#accept(reply, sent);
     } catch (error) {
-      if (++this.#failures >= REPORT_AFTER && !this.isValid && !this.#isClosed) failed?.(error);
+      if (++this.#failures >= REPORT_AFTER && !this.isValid && !this.#isClosed) failed(error);
     }
     this.#isBeating = false;
     this.#schedule(this.#pause(sent.monotonic));
   }
 
   #request(now: number): BeatRequest {
-    const { member, lease, claims, generation } = this.#options;
+    const { member, lease, claims } = this.#options;
     return {
-      ...{ member, lease, claims: claims(), beat: ++this.#beats, generation: generation() },
+      ...{ member, lease, claims: claims(), beat: ++this.#beats, generation: randomUUID() },
       holdings: this.slots.holdings,
       release: this.slots.released,
       dead: this.#observed.dead(now),
@@ -286,19 +276,15 @@ export class Membership {
   /** Releases the surplus: stops emitting, then writes everything, then frees the slots. */
   #giveUp({ surplus }: BeatReply): void {
     const { lost, ended, flush } = this.#options;
-    const slots = [
-      ...this.slots.above('devices', surplus.devices),
-      ...this.slots.above('queue', surplus.queue),
-    ];
-    if (slots.length === 0) return;
-    const holdings = this.slots.giveUp(slots);
-    for (const slot of slots) lost(slot);
+    const given = this.slots.giveUp(surplus);
+    if (given.length === 0) return;
+    for (const { slot } of given) lost(slot);
     // Listeners are called in a microtask, and then save what they have emitted in this turn.
     void Promise.resolve()
       .then(flush)
       .then(() => {
-        this.slots.release(holdings);
-        for (const slot of slots) ended(slot);
+        this.slots.release(given);
+        for (const { slot } of given) ended(slot);
         this.beatSoon();
       });
   }

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { ChannelState } from '../channel/listener';
 import { isPosition, type Position } from '../recovery/position';
 import type { ServiceInteger, Upload } from '../types';
 import { decodeBase64 } from '../util/base64';
 import { isObject } from '../util/object';
+import type { Cluster } from './cluster';
 import type { Store } from './store';
 
 /*
@@ -31,7 +33,7 @@ export const isChipid = (value: unknown): value is string =>
   typeof value === 'string' && DIGITS.test(value);
 
 /** Parses JSON. @returns undefined if it is malformed */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -87,11 +89,16 @@ export function positionFromText(text: string | undefined): Position | 'invalid'
 
 /** Where to continue a device that another process had; undefined if that is unknown. */
 export async function startFrom(
-  cluster: { loadPosition(chipid: string): Promise<string | undefined> },
+  cluster: Pick<Cluster, 'positions'>,
   chipid: string,
 ): Promise<Position | undefined> {
-  const position = positionFromText(await cluster.loadPosition(chipid).catch(() => undefined));
+  const position = positionFromText(await cluster.positions.load(chipid).catch(() => undefined));
   return position === 'invalid' ? undefined : position;
+}
+
+/** A list in parts, such as one message holds. */
+export function* partsOf<T>(items: readonly T[], most = MOST_DEVICES): Generator<T[]> {
+  for (let first = 0; first < items.length; first += most) yield items.slice(first, first + most);
 }
 
 /** The items of a list that another process has sent. */
@@ -120,8 +127,11 @@ export interface OwnerState {
 const LONGEST_MESSAGE = 32 * 1024 * 1024;
 const MAX_NAME = 400;
 
-/** Called with what a member has sent, which may be malformed; throws nothing. */
-export type BusHandler = (data: Readonly<Record<string, unknown>>, from: string) => void;
+/** What a member has sent, which may be malformed. */
+export type BusData = Readonly<Record<string, unknown>>;
+
+/** Called with it; throws nothing. */
+export type BusHandler = (data: BusData, from: string) => void;
 
 const topicOf = (member: string | undefined): string =>
   member === undefined ? 'members' : `member:${member}`;
@@ -131,6 +141,8 @@ export class Bus {
   readonly #store: Pick<Store, 'publish' | 'subscribe'>;
   readonly #member: string;
   readonly #handlers = new Map<string, BusHandler>();
+  /** End the questions of {@link ask}. */
+  readonly #questions = new Map<string, (answer?: BusData) => void>();
   readonly #leave: readonly (() => void)[];
 
   /** @param malformed called with anything that is not a message */
@@ -148,6 +160,7 @@ export class Bus {
       if (from !== member && typeof kind === 'string') this.#handlers.get(kind)?.(data, from);
     };
     this.#leave = [undefined, member].map((to) => store.subscribe(topicOf(to), receive));
+    this.on('answer', ({ id, ...answer }) => this.#questions.get(String(id))?.(answer));
   }
 
   /** Sets the handler of messages of a kind. */
@@ -166,8 +179,31 @@ export class Bus {
     this.send(to, kind, data).catch(() => undefined);
   }
 
+  /**
+   * Asks a member, whose handler posts an `answer` with the `id` of the question.
+   * @param ms how long the answer is awaited
+   * @returns undefined if there is none
+   * @throws StoreError if the question was not sent, or perhaps not
+   */
+  async ask(to: string, kind: string, data: object, ms: number): Promise<BusData | undefined> {
+    const id = randomUUID();
+    let timer: NodeJS.Timeout | undefined;
+    const answer = new Promise<BusData | undefined>((resolve) => {
+      this.#questions.set(id, resolve);
+      timer = setTimeout(() => resolve(undefined), ms);
+    });
+    try {
+      await this.send(to, kind, { ...data, id });
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+      this.#questions.delete(id);
+    }
+  }
+
   close(): void {
     for (const each of this.#leave) each();
+    for (const end of this.#questions.values()) end();
     this.#handlers.clear();
   }
 }

@@ -11,8 +11,8 @@ import { DeviceCloudError } from '../errors';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
 import { keeperIdOf, type Keepers } from './keepers';
-import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
-import type { StoredPin } from './store';
+import { isChipid, itemsOf, parsed, partsOf, type Bus } from './messages';
+import type { PinStore, StoredPin } from './store';
 
 /** Milliseconds in which changes are collected. */
 const COLLECT = 500;
@@ -23,20 +23,11 @@ const textOf = (
   keeper: string,
 ): string => JSON.stringify({ wanted, found, state, since, setAt, lookedAt, keeper });
 
-interface ReadPin {
-  saved: SavedPin;
-  keeper: string;
-}
-
-function readText({ chipid, pin, text }: StoredPin): ReadPin | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value) || typeof value['keeper'] !== 'string') return undefined;
-    const saved = readSaved({ ...value, chipid, pin });
-    return saved && { saved, keeper: value['keeper'] };
-  } catch {
-    return undefined;
-  }
+function readText({ chipid, pin, text }: StoredPin): { saved?: SavedPin; keeper?: unknown } {
+  const value = parsed(text);
+  if (!isObject(value)) return {};
+  const saved = readSaved({ ...value, chipid, pin });
+  return { ...(saved && { saved }), keeper: value['keeper'] };
 }
 
 const isStored = (value: unknown): value is StoredPin =>
@@ -55,7 +46,8 @@ export class SharedPins implements ApplicationPins {
   readonly #bus: Bus;
   readonly #own: KeptPins;
   readonly #keepers: Keepers;
-  readonly #leave: (() => void)[];
+  readonly #pins: PinStore;
+  readonly #leave: () => void;
   /** The last version up to which all wishes are known. */
   #known = -1;
   #learning: Promise<void> | undefined;
@@ -71,6 +63,7 @@ export class SharedPins implements ApplicationPins {
     make: (shared: KeepDeps['shared']) => KeptPins,
   ) {
     this.#cluster = cluster;
+    this.#pins = cluster.store.pins;
     this.#bus = bus;
     this.#keepers = keepers;
     keepers.onOver = (isOver) => this.#endStored(isOver);
@@ -82,16 +75,14 @@ export class SharedPins implements ApplicationPins {
     bus.on('rebooted', ({ chipid }) => {
       if (isChipid(chipid)) own.rebooted(chipid);
     });
-    this.#leave = [
-      cluster.listen({
-        onShare: () => {
-          own.moved();
-          void this.learn();
-        },
-        onState: () => void this.learn(),
-      }),
-      cluster.onUnsettled(() => void this.#putBack()),
-    ];
+    this.#leave = cluster.listen({
+      onShare: () => {
+        own.moved();
+        void this.learn();
+      },
+      onState: () => void this.learn(),
+      onUnsettled: () => this.#putBack(),
+    });
   }
 
   /** Whether this process looks after a device. */
@@ -129,9 +120,10 @@ export class SharedPins implements ApplicationPins {
   }
 
   release(keeper: PinKeeper): void {
-    this.#keepers.delete(keeper);
+    const { own } = this.#keepers;
+    if (own.get(keeperIdOf(keeper))?.keeper === keeper) own.delete(keeperIdOf(keeper));
     this.#own.release(keeper);
-    if (this.#keepers.size > 0) return;
+    if (own.size > 0) return;
     this.#endUse?.();
     this.#endUse = undefined;
   }
@@ -140,7 +132,7 @@ export class SharedPins implements ApplicationPins {
     const ended = this.#own.saved(keeper);
     this.release(keeper);
     for (const { chipid, pin } of ended) {
-      const writing = this.#cluster.pins.write(chipid, pin, undefined).then(
+      const writing = this.#pins.write(chipid, pin, undefined).then(
         (version) => this.#tell([{ chipid, pin, version, text: '' }]),
         () => undefined,
       );
@@ -171,7 +163,7 @@ export class SharedPins implements ApplicationPins {
   }
 
   close(): void {
-    for (const leave of this.#leave) leave();
+    this.#leave();
     this.#endUse?.();
     clearTimeout(this.#timer);
     this.#writeStates();
@@ -184,12 +176,11 @@ export class SharedPins implements ApplicationPins {
   }
 
   async #learn(): Promise<void> {
-    const { pins } = this.#cluster;
-    if (this.#keepers.size === 0) return;
+    if (this.#keepers.own.size === 0) return;
     try {
-      const version = await pins.version();
+      const version = await this.#pins.version();
       if (version === this.#known) return;
-      const stored = await pins.list();
+      const stored = await this.#pins.list();
       const left = new Set<WantedPin>(this.#own.all());
       for (const each of stored) {
         const pin = this.#own.get(each.chipid, each.pin);
@@ -205,17 +196,16 @@ export class SharedPins implements ApplicationPins {
   }
 
   #register(options: KeeperOptions): string {
-    this.#endUse ??= this.#cluster.use('follows');
+    this.#endUse ??= this.#cluster.claims.use('follows');
     return this.#keepers.add(options);
   }
 
   /** Ends wishes that are stored, but none that is newer than what was read. @throws StoreError */
   async #endStored(isOver: (keeper: string) => boolean): Promise<void> {
-    const { pins } = this.#cluster;
-    const ended = (await pins.list()).map(async (each): Promise<StoredPin[]> => {
+    const ended = (await this.#pins.list()).map(async (each): Promise<StoredPin[]> => {
       const { chipid, pin, version: before } = each;
-      if (!isOver(readText(each)?.keeper ?? '')) return [];
-      const version = await pins.write(chipid, pin, undefined, { version: before });
+      if (!isOver(String(readText(each).keeper))) return [];
+      const version = await this.#pins.write(chipid, pin, undefined, { version: before });
       return version > 0 ? [{ chipid, pin, version, text: '' }] : [];
     });
     this.#tell((await Promise.all(ended)).flat());
@@ -224,7 +214,7 @@ export class SharedPins implements ApplicationPins {
   /** @throws DeviceCloudError `UNREACHABLE` */
   async #write(chipid: string, pin: number, text: string | undefined): Promise<number> {
     try {
-      return await this.#cluster.pins.write(chipid, pin, text);
+      return await this.#pins.write(chipid, pin, text);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new DeviceCloudError(
@@ -244,12 +234,12 @@ export class SharedPins implements ApplicationPins {
       if (known && version > known.version) this.#own.drop(known);
       return;
     }
-    const read = readText(stored);
-    const options = read && this.#keepers.get(read.keeper);
-    if (!read || !options) return;
+    const { saved, keeper } = readText(stored);
+    const options = this.#keepers.own.get(String(keeper));
+    if (!saved || !options) return;
     // The owner of a device knows best what it has found.
     if (known?.version === version && this.#cluster.owns(chipid)) return;
-    const pin = this.#own.adopt(read.saved, options);
+    const pin = this.#own.adopt(saved, options);
     if (!pin) return;
     pin.version = version;
     pin.changed();
@@ -262,10 +252,7 @@ export class SharedPins implements ApplicationPins {
   }
 
   #tell(pins: readonly StoredPin[], isState = false): void {
-    for (let first = 0; first < pins.length; first += MOST_DEVICES)
-      this.#bus.post(undefined, 'pins', {
-        ...{ pins: pins.slice(first, first + MOST_DEVICES), isState },
-      });
+    for (const part of partsOf(pins)) this.#bus.post(undefined, 'pins', { pins: part, isState });
   }
 
   /** Something of a pin has changed that others have to know. */
@@ -283,28 +270,25 @@ export class SharedPins implements ApplicationPins {
       if (!pin.isDirty || pin.version === 0 || !this.#cluster.owns(pin.chipid)) continue;
       pin.isDirty = false;
       const { chipid, pin: number, version } = pin;
-      const text = textOf(this.#own.toSave(pin), keeperIdOf(pin.options.keeper));
+      const text = this.#textOf(pin);
       told.push({ chipid, pin: number, version, text });
-      const writing = this.#cluster.pins.write(chipid, number, text, { version }).then(
-        () => undefined,
-        () => {
-          pin.isDirty = true;
-        },
-      );
-      this.#cluster.track(writing);
+      const writing = this.#pins.write(chipid, number, text, { version });
+      this.#cluster.track(writing.catch(() => (pin.isDirty = true)));
     }
     this.#tell(told, true);
   }
 
-  /** The store may have lost them. Never rejects. */
-  async #putBack(): Promise<void> {
-    const { pins } = this.#cluster;
-    const writing = [...this.#own.all()].map(async (pin) => {
-      const { chipid, pin: number, version, options } = pin;
-      if (version === 0) return;
-      const text = textOf(this.#own.toSave(pin), keeperIdOf(options.keeper));
-      await pins.write(chipid, number, text, { version, isLost: true });
-    });
-    await Promise.allSettled(writing);
+  /** The store may have lost them. */
+  #putBack(): void {
+    for (const pin of this.#own.all()) {
+      const { chipid, pin: number, version } = pin;
+      const options = { version, isLost: true };
+      if (version > 0)
+        this.#pins.write(chipid, number, this.#textOf(pin), options).catch(() => undefined);
+    }
+  }
+
+  #textOf(pin: WantedPin): string {
+    return textOf(this.#own.toSave(pin), keeperIdOf(pin.options.keeper));
   }
 }

@@ -1,3 +1,4 @@
+import type { Membership } from './membership';
 import { slotOf } from './slots';
 import {
   StoreError,
@@ -30,16 +31,13 @@ interface PositionWriterOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly member: string;
-  /** The epoch under which a slot is held. */
-  readonly epochOf: (slot: number) => number | undefined;
-  /** Called when a write has shown that another member holds a slot. */
-  readonly fenced: (slot: number) => void;
-  /** Called when a write has shown that the store went back in time. */
-  readonly behind: () => void;
+  readonly membership: Pick<Membership, 'fenced' | 'beatSoon'> & {
+    readonly slots: Pick<Membership['slots'], 'epochOf'>;
+  };
   /** Called when a write was acknowledged. */
   readonly written: () => void;
   /** Called when writes have failed for a while, and nothing is emitted. */
-  readonly failed?: (error: unknown) => void;
+  readonly failed: (error: unknown) => void;
 }
 
 /** A position to be written. */
@@ -93,7 +91,7 @@ export class PositionWriter {
     if (!entry) return;
     this.#remember(entry, false);
     if (this.#isWriting) this.#unacknowledged ??= this.#options.clock.monotonic();
-    this.#start();
+    else void this.#writeAll();
   }
 
   /**
@@ -109,7 +107,7 @@ export class PositionWriter {
       const append = { entry: { ...entry, upload }, settle };
       this.#appends.push(append);
       this.#setWaiting(this.#waiting + sizeOf(append.entry));
-      this.#start();
+      if (!this.#isWriting) void this.#writeAll();
     });
   }
 
@@ -160,16 +158,14 @@ export class PositionWriter {
 
   /** Resolves when everything is written, a write has failed, or after a while. */
   async flush(): Promise<void> {
-    if (!this.#hasWork) return;
-    const flushed = new Promise<void>((resolve) => {
+    if (!this.#isWriting) return;
+    await new Promise<void>((resolve) => {
       const cancel = this.#options.clock.after(FLUSH, resolve);
       this.#flushing.push(() => {
         cancel();
         resolve();
       });
     });
-    this.#start();
-    await flushed;
   }
 
   close(): void {
@@ -180,7 +176,7 @@ export class PositionWriter {
   }
 
   get #hasWork(): boolean {
-    return this.#isWriting || this.#dirty.size > 0 || this.#appends.length > 0;
+    return this.#dirty.size > 0 || this.#appends.length > 0;
   }
 
   /** Remembers a position, unless a later one is known. */
@@ -193,16 +189,9 @@ export class PositionWriter {
 
   #entryOf(chipid: string, position: string): FencedEntry | undefined {
     const slot = slotOf(chipid);
-    const epoch = this.#options.epochOf(slot);
+    const epoch = this.#options.membership.slots.epochOf(slot);
     if (epoch === undefined || this.#isClosed) return undefined;
     return { chipid, position, slot, epoch, sequence: ++this.#sequence };
-  }
-
-  #start(): void {
-    if (this.#isWriting || this.#isClosed) return;
-    this.#isWriting = true;
-    // Later, so that the write includes whatever is saved in the same turn.
-    queueMicrotask(() => void this.#write());
   }
 
   #keep(isKept: (append: Item) => boolean): void {
@@ -215,15 +204,28 @@ export class PositionWriter {
     this.#isFull = this.#waiting >= (this.#isFull ? WAITING.least : WAITING.most);
   }
 
-  async #write(): Promise<void> {
-    const { clock, written, behind, failed } = this.#options;
+  /** Writes until everything is written. Never rejects. */
+  async #writeAll(): Promise<void> {
+    const { clock } = this.#options;
+    this.#isWriting = true;
+    // So that the write includes whatever is saved in the same turn.
+    await Promise.resolve();
+    while (this.#hasWork && !this.#isClosed) {
+      if (await this.#write()) continue;
+      this.#flushed();
+      await new Promise<void>((resolve) => void clock.after(RETRY, resolve));
+    }
+    this.#isWriting = false;
+    // The slots of what could not be written may be lost by now.
+    this.#unacknowledged = this.#failing = undefined;
+    this.#flushed();
+  }
+
+  /** @returns false if the rest can only be written later */
+  async #write(): Promise<boolean> {
+    const { clock, membership, written, failed } = this.#options;
     const batch = this.#nextBatch();
     const saves = batch.filter(({ settle }) => !settle);
-    if (batch.length === 0) {
-      this.#unacknowledged = undefined;
-      this.#next(0);
-      return;
-    }
     const began = clock.monotonic();
     if (saves.length > 0) this.#unacknowledged ??= began;
     try {
@@ -235,14 +237,14 @@ export class PositionWriter {
       }
       const isBehind = this.#settle(batch, outcomes);
       written();
-      if (isBehind) behind();
-      this.#next(isBehind ? RETRY : 0);
+      if (isBehind) membership.beatSoon();
+      return !isBehind;
     } catch (error) {
       this.#failing ??= began;
-      if (clock.monotonic() - this.#failing >= REPORT_AFTER) failed?.(error);
+      if (clock.monotonic() - this.#failing >= REPORT_AFTER) failed(error);
       this.#isUnknown ||= error instanceof StoreError && error.uncertain;
       for (const { entry } of saves) this.#markDirty(entry);
-      this.#next(RETRY);
+      return !this.#hasWork;
     }
   }
 
@@ -279,13 +281,13 @@ export class PositionWriter {
 
   /** @param outcomes undefined: not written. @returns whether the store has gone back in time */
   #settle(batch: readonly Item[], outcomes: readonly (SaveOutcome | undefined)[]): boolean {
-    const { epochOf, fenced } = this.#options;
+    const { membership } = this.#options;
     const done = new Set<Item>();
     let isBehind = false;
     for (const [index, item] of batch.entries()) {
       const { entry, settle } = item;
       const outcome = outcomes[index];
-      const isHeld = epochOf(entry.slot) === entry.epoch;
+      const isHeld = membership.slots.epochOf(entry.slot) === entry.epoch;
       if (isHeld && (outcome === undefined || outcome === 'behind')) {
         // It is repeated, unless there is a later position by now.
         if (!settle) this.#markDirty(entry);
@@ -296,7 +298,7 @@ export class PositionWriter {
       // Not earlier: restored in another store, the position would count the upload as appended.
       if (settle && outcome === 'saved' && isHeld) this.#remember(entry, true);
       settle?.(outcome === 'saved' ? undefined : fencedError(entry));
-      if (outcome === 'fenced' && isHeld) fenced(entry.slot);
+      if (outcome === 'fenced' && isHeld) membership.fenced(entry.slot);
     }
     this.#keep((append) => !done.has(append));
     return isBehind;
@@ -305,21 +307,6 @@ export class PositionWriter {
   /** A position could not be written. There may be a later one by now, or none. */
   #markDirty({ chipid }: FencedEntry): void {
     if (this.#known.has(chipid)) this.#dirty.add(chipid);
-  }
-
-  /** Continues with what has changed, after a pause if the last write failed. */
-  #next(pause: number): void {
-    this.#isWriting = false;
-    // The slots of what could not be written may be lost by now.
-    if (!this.#hasWork) this.#unacknowledged = this.#failing = undefined;
-    if (pause > 0 || !this.#hasWork) this.#flushed();
-    if (this.#isClosed || !this.#hasWork) return;
-    if (pause === 0) {
-      this.#start();
-      return;
-    }
-    this.#isWriting = true;
-    this.#options.clock.after(pause, () => void this.#write());
   }
 
   #flushed(): void {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { show } from '../util/show';
 import { isolated } from '../util/thrown';
+import type { Faults } from './faults';
+import type { Membership } from './membership';
 import { isChipid, uploadFromText } from './messages';
 import { partitionOf, partitionOfSlot, slotOfPartition } from './slots';
 import { type Clock, queueTopic, type ClaimedUpload, type Store } from './store';
@@ -68,17 +70,12 @@ class QueuedDevice {
 }
 
 /** Devices that wait for a place, in the order of arrival. */
-interface Lane {
-  readonly waiting: Set<QueuedDevice>;
-  readonly places: number;
-  running: number;
-}
+const laneOf = (places: number) => ({ waiting: new Set<QueuedDevice>(), places, running: 0 });
 
-const laneOf = (places: number): Lane => ({ waiting: new Set(), places, running: 0 });
+type Lane = ReturnType<typeof laneOf>;
 
-/** A partition that this process works on. */
+/** A partition that this process holds. */
 interface Partition {
-  readonly devices: Set<QueuedDevice>;
   /** Whether it is known how often its uploads were delivered before it came here. */
   isKnown: boolean;
   readonly unsubscribe: () => void;
@@ -102,10 +99,9 @@ interface Work extends Required<ClusterWork> {
 export class Queue {
   readonly #store: Pick<Store, 'waiting' | 'claim' | 'acknowledge' | 'publish' | 'subscribe'>;
   readonly #clock: Clock;
-  readonly #mayAct: (slot: number) => boolean;
-  readonly #report: (fault: string, kind: string) => void;
-  readonly #held = new Set<number>();
-  /** Those that it works on. */
+  readonly #membership: Pick<Membership, 'mayAct'>;
+  readonly #faults: Pick<Faults, 'report'>;
+  /** Those that it holds. */
   readonly #partitions = new Map<number, Partition>();
   readonly #devices = new Map<string, QueuedDevice>();
   #work: Work | undefined;
@@ -117,20 +113,16 @@ export class Queue {
   #isLooking = false;
   #cancelLook = none;
 
-  /**
-   * @param mayAct whether this process may act for a slot now
-   * @param report called with a text for the log, and its kind
-   */
   constructor(
     store: Store,
     clock: Clock,
-    mayAct: (slot: number) => boolean,
-    report: (fault: string, kind: string) => void,
+    membership: Pick<Membership, 'mayAct'>,
+    faults: Pick<Faults, 'report'>,
   ) {
     this.#store = store;
     this.#clock = clock;
-    this.#mayAct = mayAct;
-    this.#report = report;
+    this.#membership = membership;
+    this.#faults = faults;
   }
 
   /** Whether it claims a share of the queue. */
@@ -159,7 +151,7 @@ export class Queue {
     const lanes = { first: laneOf(inFlight), again: laneOf(1) };
     const work = { inFlight, redeliver, attempts, deliver, ...lanes, unsubscribe };
     this.#work = work;
-    for (const partition of this.#held) this.#open(partition);
+    this.#lookIn(0);
     return () => {
       if (this.#work === work) this.close();
     };
@@ -168,15 +160,20 @@ export class Queue {
   /** This process holds a partition: it starts at the oldest unacknowledged upload of each device. */
   gained(slot: number): void {
     const partition = partitionOfSlot(slot);
-    this.#held.add(partition);
-    if (this.#work) this.#open(partition);
+    const unsubscribe = this.#store.subscribe(queueTopic(partition), (chipids) =>
+      this.#appended(partition, chipids),
+    );
+    this.#partitions.set(partition, { isKnown: false, unsubscribe });
+    if (!this.#isLooking) this.#lookIn(0);
   }
 
   /** It leaves a partition at once: unacknowledged uploads will be delivered elsewhere. */
   lost(slot: number): void {
     const partition = partitionOfSlot(slot);
-    this.#held.delete(partition);
-    this.#leave(partition);
+    this.#partitions.get(partition)?.unsubscribe();
+    this.#partitions.delete(partition);
+    for (const device of this.#devices.values())
+      if (device.partition === partition) this.#forget(device);
     this.fill();
   }
 
@@ -214,24 +211,8 @@ export class Queue {
     this.#work?.unsubscribe();
     this.#work = undefined;
     this.#cancelLook();
-    for (const partition of [...this.#partitions.keys()]) this.#leave(partition);
-  }
-
-  #open(partition: number): void {
-    this.#leave(partition);
-    const unsubscribe = this.#store.subscribe(queueTopic(partition), (chipids) =>
-      this.#appended(partition, chipids),
-    );
-    this.#partitions.set(partition, { devices: new Set(), isKnown: false, unsubscribe });
-    if (!this.#isLooking) this.#lookIn(0);
-  }
-
-  #leave(partition: number): void {
-    const known = this.#partitions.get(partition);
-    if (!known) return;
-    known.unsubscribe();
-    this.#partitions.delete(partition);
-    for (const device of known.devices) this.#forget(device);
+    for (const partition of this.#partitions.values()) partition.isKnown = false;
+    for (const device of this.#devices.values()) this.#forget(device);
   }
 
   /** Other members append uploads: a message has the devices. */
@@ -264,13 +245,14 @@ export class Queue {
 
   /** Looks for devices with uploads. */
   async #look(): Promise<void> {
+    const work = this.#work;
     this.#isLooking = true;
     const looked = [...this.#partitions].filter(([partition]) => this.#mayWork(partition));
     const numbers = looked.map(([partition]) => partition);
     const waiting = numbers.length === 0 ? [] : this.#store.waiting(numbers);
     const found = await Promise.resolve(waiting).catch(() => undefined);
     this.#isLooking = false;
-    if (found) for (const [, partition] of looked) partition.isKnown = true;
+    if (found && work === this.#work) for (const [, partition] of looked) partition.isKnown = true;
     for (const { chipid, attempts } of found ?? [])
       if (!this.#devices.has(chipid)) this.#add(chipid, attempts);
     this.fill();
@@ -280,20 +262,18 @@ export class Queue {
 
   #add(chipid: string, attempts: number): void {
     const partition = partitionOf(chipid);
-    const known = this.#partitions.get(partition);
-    if (!known || !this.#work || !isChipid(chipid) || this.#devices.size >= MOST_DEVICES) return;
-    const { first, again, redeliver, attempts: most } = this.#work;
+    const isFull = this.#devices.size >= MOST_DEVICES;
+    if (!this.#partitions.has(partition) || !this.#work || !isChipid(chipid) || isFull) return;
+    const { redeliver, attempts: most } = this.#work;
     const device = new QueuedDevice(chipid, partition, attempts);
     this.#devices.set(chipid, device);
-    known.devices.add(device);
-    if (attempts === 0) first.waiting.add(device);
     // The process that had it has ended, perhaps for another upload's sake. Ended twice, it gets time in between.
-    else if (attempts === 1 || attempts >= most) again.waiting.add(device);
-    else this.#rest(device, redeliver, again);
+    if (attempts > 1 && attempts < most) this.#rest(device, redeliver);
+    else this.#enqueue(device);
   }
 
   #mayWork(partition: number): boolean {
-    return this.#mayAct(slotOfPartition(partition));
+    return this.#membership.mayAct(slotOfPartition(partition));
   }
 
   #nextOf(lane: Lane): QueuedDevice | undefined {
@@ -327,48 +307,41 @@ export class Queue {
     if (device.isOver) return;
     if (!claim) {
       device.free();
-      this.#rest(device, LOOK, lane);
+      this.#rest(device, LOOK);
       return;
     }
     device.claim = undefined;
     if (claim.isBuried)
-      this.#report(
+      this.#faults.report(
         `An upload of device ${chipid} was delivered ${work.attempts} times and never acknowledged, and is a dead letter now.`,
         'dead letter',
       );
     const { upload } = claim;
     const isOpen = upload && !device.wasAcknowledged(upload.id);
-    if (isOpen && this.#mayWork(device.partition)) this.#deliver(device, lane, work, upload);
+    if (isOpen && this.#mayWork(device.partition)) this.#deliver(device, work, upload);
     else {
       device.free();
       if (isOpen) {
         device.attempts = upload.attempts;
-        work.again.waiting.add(device);
+        this.#enqueue(device);
       } else this.#proceed(device, !upload);
     }
     this.fill();
   }
 
-  #deliver(device: QueuedDevice, lane: Lane, work: Work, claimed: ClaimedUpload): void {
+  #deliver(device: QueuedDevice, work: Work, { id, attempts, text }: ClaimedUpload): void {
     const { chipid } = device;
-    const { id, attempts, text } = claimed;
-    const { redeliver, first, again } = work;
+    const { redeliver } = work;
+    const usual = Math.max(redeliver * PATIENCE.part, this.#usual * PATIENCE.usual);
+    const least = device.attempts === 0 ? Math.max(usual, PATIENCE.least) : PATIENCE.least;
+    const patience = Math.min(least, redeliver);
     device.attempts = attempts;
     device.delivered = { id, at: this.#clock.monotonic() };
-    const usual = Math.max(redeliver * PATIENCE.part, this.#usual * PATIENCE.usual);
-    const patience = lane === first ? Math.max(usual, PATIENCE.least) : PATIENCE.least;
-    const free = (): void => {
+    device.cancel = this.#clock.after(patience, () => {
       device.free();
+      this.#rest(device, redeliver - patience);
       this.fill();
-    };
-    const cancels = [
-      this.#clock.after(Math.min(patience, redeliver), free),
-      this.#clock.after(redeliver, () => {
-        again.waiting.add(device);
-        free();
-      }),
-    ];
-    device.cancel = () => cancels.forEach((cancel) => cancel());
+    });
     const token = `${chipid}:${id}`;
     const upload = uploadFromText(chipid, text);
     if (upload) {
@@ -376,7 +349,7 @@ export class Queue {
       return;
     }
     // It would hold up all that follow it.
-    this.#report('An entry of the queue is not an upload, and was removed.', 'queue entry');
+    this.#faults.report('An entry of the queue is not an upload, and was removed.', 'queue entry');
     this.acknowledge(token).catch(none);
   }
 
@@ -385,12 +358,17 @@ export class Queue {
     device.delivered = undefined;
     device.attempts = 0;
     if (isEmpty && !device.hasNews) this.#forget(device);
-    else this.#work?.first.waiting.add(device);
+    else this.#enqueue(device);
   }
 
-  #rest(device: QueuedDevice, ms: number, lane: Lane): void {
+  #enqueue(device: QueuedDevice): void {
+    const { first, again } = this.#work ?? {};
+    (device.attempts === 0 ? first : again)?.waiting.add(device);
+  }
+
+  #rest(device: QueuedDevice, ms: number): void {
     device.cancel = this.#clock.after(ms, () => {
-      lane.waiting.add(device);
+      this.#enqueue(device);
       this.fill();
     });
   }
@@ -407,6 +385,5 @@ export class Queue {
     this.#stop(device);
     device.isOver = true;
     this.#devices.delete(device.chipid);
-    this.#partitions.get(device.partition)?.devices.delete(device);
   }
 }

@@ -7,7 +7,7 @@ import { decodeBase64 } from '../util/base64';
 import { oneLine } from '../util/show';
 import type { Cluster } from './cluster';
 import type { Follow, Followed } from './followed';
-import { isChipid, type Bus } from './messages';
+import { isChipid, type Bus, type BusData } from './messages';
 
 /** The most pushes of other processes that are under way here. */
 const MOST = 1000;
@@ -67,33 +67,28 @@ export function remotePush(
   deadlines: Deadlines,
 ): ChannelPush {
   const kept = new KeptSubscriptions<PushedDevice>();
-  /** Pushes whose outcome another process is to report. */
-  const pending = new Map<string, (error?: DeviceCloudError) => void>();
-  let count = 0;
   let serving = 0;
 
   /** From here on it is unknown whether the owner has sent the push, until it reports the outcome. */
-  const send = (
-    chipid: string,
-    owner: string,
-    bytes: Buffer,
-    deadline: Deadline,
-  ): Promise<void> => {
-    const id = `${++count}`;
-    const { seconds } = deadline;
-    return new Promise<void>((resolve, reject) => {
-      pending.set(id, (error) => (error ? reject(error) : resolve()));
+  const send = (chipid: string, owner: string, bytes: Buffer, deadline: Deadline): Promise<void> =>
+    new Promise<void>((resolve, reject) => {
+      const { seconds } = deadline;
       deadline.listen((end) => reject(broken(chipid, end, seconds)));
-      const body = bytes.toString('base64');
-      // A failed publication may have arrived nevertheless.
-      bus
-        .send(owner, 'push', { id, chipid, body, seconds })
-        .catch(() => reject(broken(chipid, undefined, seconds)));
-    }).finally(() => pending.delete(id));
-  };
+      const push = { chipid, body: bytes.toString('base64'), seconds };
+      bus.ask(owner, 'push', push, Math.min(seconds, LONGEST) * 1000).then(
+        (answer) => {
+          const error = readError(answer);
+          if (error) reject(error);
+          // Otherwise the deadline is over.
+          else if (answer) resolve();
+        },
+        // A failed publication may have arrived nevertheless.
+        () => reject(broken(chipid, undefined, seconds)),
+      );
+    });
 
   /** Makes a push of another process over a channel of this one. */
-  const serve = async (data: Readonly<Record<string, unknown>>, from: string): Promise<void> => {
+  const serve = async (data: BusData, from: string): Promise<void> => {
     const { id, chipid, body, seconds } = data;
     const bytes = typeof body === 'string' ? decodeBase64(body) : undefined;
     const isTime = typeof seconds === 'number' && seconds > 0;
@@ -106,18 +101,15 @@ export function remotePush(
     try {
       if (!isServed) throw notConnected(chipid, 'CLUSTER');
       await local.push(chipid, bytes, Math.min(seconds, LONGEST));
-      bus.post(from, 'pushed', { id });
+      bus.post(from, 'answer', { id });
     } catch (error) {
       const { code, message } = isDeviceCloudError(error) ? error : broken(chipid, undefined, 0);
-      bus.post(from, 'pushed', { id, code, message });
+      bus.post(from, 'answer', { id, code, message });
     } finally {
       if (isServed) serving--;
     }
   };
   bus.on('push', (data, from) => void serve(data, from));
-  bus.on('pushed', ({ id, code, message }) => {
-    pending.get(String(id))?.(readError(code, message));
-  });
 
   return {
     async push(chipid, bytes, seconds, signal) {
@@ -143,7 +135,7 @@ export function remotePush(
 }
 
 /** Reads an error that another process has reported, which may be malformed. */
-function readError(code: unknown, message: unknown): DeviceCloudError | undefined {
+function readError({ code, message }: BusData = {}): DeviceCloudError | undefined {
   if (code === undefined) return undefined;
   const known = CODES.find((each) => each === code) ?? 'CONNECTION_LOST';
   const text = typeof message === 'string' ? message : 'The push failed in another process.';

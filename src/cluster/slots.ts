@@ -1,4 +1,5 @@
 import { hash32 } from '../util/hash32';
+import type { Membership } from './membership';
 import type { Clock, BeatReply, Holding, Pool, Share } from './store';
 
 /** Devices are shared by slot, so that the cost of a beat does not depend on their number. */
@@ -36,8 +37,6 @@ export interface SlotChanges {
 
 /** How far a slot is held: `unknown` to the store at present, and not used. `leaving`: something of it may be unwritten. */
 type SlotState = 'usable' | 'unknown' | 'leaving' | 'free';
-
-const isIn = (pool: Pool, slot: number): boolean => slot >= POOLS[pool][0] && slot < POOLS[pool][1];
 
 /** The slots of one member as it knows them. */
 export class HeldSlots {
@@ -94,29 +93,26 @@ export class HeldSlots {
   }
 
   /**
-   * The slots of a pool to be given up: the highest ones.
-   * @param surplus how many are above the share by the store's count, which includes the slots that are being given up
+   * Stops using the slots above the shares, the highest ones, without freeing them yet.
+   * @param surplus how many they are by the store's count, which includes the slots that are being given up
    */
-  above(pool: Pool, surplus: number): number[] {
-    const all = [...this.#slots.keys()].filter((slot) => isIn(pool, slot));
-    const held = all.filter((slot) => this.has(slot)).sort((a, b) => b - a);
-    return held.slice(0, Math.max(0, surplus - (all.length - held.length)));
-  }
-
-  /** Stops using slots, without freeing them yet. @returns the slots that were held */
-  giveUp(slots: readonly number[]): Holding[] {
-    return this.#set(
-      this.holdings.filter(({ slot }) => slots.includes(slot)),
-      'leaving',
-    );
+  giveUp(surplus: BeatReply['surplus']): Holding[] {
+    return (['devices', 'queue'] as const).flatMap((pool) => {
+      const [first, end] = POOLS[pool];
+      const all = [...this.#slots].filter(([slot]) => slot >= first && slot < end);
+      const held = all.filter(([slot]) => this.has(slot)).sort(([a], [b]) => b - a);
+      const given = held.slice(0, Math.max(0, surplus[pool] - (all.length - held.length)));
+      for (const [, each] of given) each.state = 'leaving';
+      return given.map(([slot, { epoch }]) => ({ slot, epoch }));
+    });
   }
 
   /** Frees slots that were given up, with the next beat. */
   release(holdings: readonly Holding[]): void {
-    this.#set(
-      holdings.filter(({ slot }) => this.#slots.get(slot)?.state === 'leaving'),
-      'free',
-    );
+    for (const { slot, epoch } of holdings) {
+      const held = this.#slots.get(slot);
+      if (held?.epoch === epoch && held.state === 'leaving') held.state = 'free';
+    }
   }
 
   /** @returns whether it was held */
@@ -127,11 +123,6 @@ export class HeldSlots {
   #in(state: SlotState): Holding[] {
     const all = [...this.#slots].filter(([, held]) => held.state === state);
     return all.map(([slot, { epoch }]) => ({ slot, epoch }));
-  }
-
-  #set(holdings: Holding[], state: SlotState): Holding[] {
-    for (const { slot, epoch } of holdings) this.#slots.set(slot, { epoch, state });
-    return holdings;
   }
 }
 
@@ -150,16 +141,15 @@ export type DeviceUse = 'listens' | 'follows';
  */
 export class DeviceClaims {
   readonly #clock: Clock;
-  readonly #changed: () => void;
+  readonly #membership: Pick<Membership, 'beatSoon'>;
   readonly #users: Record<DeviceUse, number> = { listens: 0, follows: 0 };
   /** Cancel the ends of uses that are over. */
   readonly #ending = new Set<() => void>();
   #isClosed = false;
 
-  /** @param changed called when the claim has changed */
-  constructor(clock: Clock, changed: () => void) {
+  constructor(clock: Clock, membership: Pick<Membership, 'beatSoon'>) {
     this.#clock = clock;
-    this.#changed = changed;
+    this.#membership = membership;
   }
 
   get current(): Share[] {
@@ -167,16 +157,16 @@ export class DeviceClaims {
     return this.#users.follows > 0 ? ['spare devices'] : [];
   }
 
-  /** @returns a function that ends the use */
+  /** @returns a function that ends the use; the claim ends some seconds after the last one */
   use(use: DeviceUse): () => void {
-    if (this.#users[use]++ === 0) this.#changed();
+    if (this.#users[use]++ === 0) this.#membership.beatSoon();
     let isOver = false;
     return () => {
       if (isOver || this.#isClosed) return;
       isOver = true;
       const cancel = this.#clock.after(KEPT, () => {
         this.#ending.delete(cancel);
-        if (--this.#users[use] === 0) this.#changed();
+        if (--this.#users[use] === 0) this.#membership.beatSoon();
       });
       this.#ending.add(cancel);
     };

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeptValue } from '../state/folder';
 import { equalJson, isObject } from '../util/object';
 import { reached, type Cluster } from './cluster';
+import { parsed } from './messages';
 import { MOST_FIELDS, type StoredField } from './store';
 
 /** Milliseconds after which a value counts as in use again: the store forgets one that is not. */
@@ -22,6 +23,13 @@ interface Field {
 }
 
 type Named = readonly [name: string, field: Field];
+
+/** A field that is to be written. */
+interface Writing {
+  readonly name: string;
+  readonly field: Field;
+  readonly text: string;
+}
 
 /**
  * A value of a node that all processes keep together, since each runs the node. It is divided into fields, and a process writes
@@ -47,7 +55,9 @@ export class SharedValue implements KeptValue {
     this.#cluster = cluster;
     this.#name = name;
     const timer = setInterval(() => this.#use(), DAY).unref();
-    const leave = cluster.onUnsettled((incarnation) => void this.#putBack(incarnation));
+    const leave = cluster.listen({
+      onUnsettled: (incarnation) => void this.#putBack(incarnation),
+    });
     let closed!: () => void;
     // The membership may end together with the node, and must not before its last write.
     cluster.track(new Promise<void>((resolve) => (closed = resolve)));
@@ -73,11 +83,9 @@ export class SharedValue implements KeptValue {
       this.#top = Math.max(this.#top, version);
       // What this process is about to write is newer.
       if (known && (known.version === 0 || known.version >= version)) continue;
-      try {
-        this.#fields.set(field, { part: JSON.parse(text) as unknown, version });
-      } catch {
-        // Nobody has written that.
-      }
+      const part = parsed(text);
+      // Otherwise nobody has written it.
+      if (part !== undefined) this.#fields.set(field, { part, version });
     }
     return wholeOf(this.#fields);
   }
@@ -104,7 +112,7 @@ export class SharedValue implements KeptValue {
 
   async #send(fields: readonly Named[]): Promise<void> {
     for (const batch of batchesOf(fields)) {
-      const writing = this.#cluster.values.write(
+      const writing = this.#cluster.store.values.write(
         this.#name,
         this.#top,
         batch.map(({ name, field, text }) => ({ field: name, version: field.version, text })),
@@ -141,11 +149,10 @@ export class SharedValue implements KeptValue {
   }
 
   async #readFields(fields: readonly string[] | undefined): Promise<StoredField[]> {
-    const { values } = this.#cluster;
     const began = performance.now();
     for (;;) {
       try {
-        return await values.read(this.#name, fields);
+        return await this.#cluster.store.values.read(this.#name, fields);
       } catch (error) {
         const isEarly = this.#cluster.state === 'joining' && performance.now() - began < JOINING;
         if (!isEarly) throw error;
@@ -155,7 +162,7 @@ export class SharedValue implements KeptValue {
   }
 
   #use(): void {
-    this.#cluster.values.write(this.#name, this.#top, []).catch(() => undefined);
+    this.#cluster.store.values.write(this.#name, this.#top, []).catch(() => undefined);
   }
 }
 
@@ -187,17 +194,13 @@ function wholeOf(fields: Iterable<Named>): object {
   return Object.fromEntries(whole);
 }
 
-function* batchesOf(
-  fields: readonly Named[],
-): Generator<{ name: string; field: Field; text: string }[]> {
-  let batch: { name: string; field: Field; text: string }[] = [];
+function* batchesOf(fields: readonly Named[]): Generator<Writing[]> {
+  let batch: Writing[] = [];
   let characters = 0;
   for (const [name, field] of fields) {
     const text = JSON.stringify(field.part);
-    if (
-      batch.length === MOST.fields ||
-      (characters > 0 && characters + text.length > MOST.characters)
-    ) {
+    const isFull = batch.length === MOST.fields || characters + text.length > MOST.characters;
+    if (isFull && batch.length > 0) {
       yield batch;
       [batch, characters] = [[], 0];
     }

@@ -19,8 +19,8 @@ import {
 } from '../state/waiting-store';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
-import { isChipid, MOST_DEVICES, textsOf, type Bus } from './messages';
-import { LEFT, StoreError, type CallStage, type NewCall, type StoredCall } from './store';
+import { isChipid, parsed, partsOf, textsOf, type Bus } from './messages';
+import { LEFT, StoreError, type CallStore, type NewCall, type StoredCall } from './store';
 
 /** Milliseconds until what could not be written is tried again, and until it is looked again whether a process has died. */
 const RETRY = 1000;
@@ -41,14 +41,6 @@ interface SeenCall extends StoredCall {
 const textOf = (app: string, { path, when, since, until, chipids, node }: KeptCall): string =>
   JSON.stringify({ app, path, when, lasts: until - since, chipids, node });
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** The clocks of machines differ: only how long a call has waited and may wait are the same on all. */
 export function readCall(stored: StoredCall): SeenCall | undefined {
   const value = parsed(stored.text);
@@ -59,18 +51,18 @@ export function readCall(stored: StoredCall): SeenCall | undefined {
   return isKeptCall(call) && call.chipids.every(isChipid) ? { ...stored, app, call } : undefined;
 }
 
-const stageOf = (mark: Mark): CallStage => (typeof mark === 'string' ? mark : 'ended');
-
 /** The waiting commands of a client that shares its devices, and those of the others. */
 export class SharedCalls implements OtherCommands {
   readonly #cluster: Cluster;
+  readonly #calls: CallStore;
   readonly #bus: Bus;
   readonly #stores = new Map<string, AppCalls>();
   #own: FollowingCommands | undefined;
-  readonly #leave: (() => void)[] = [];
+  readonly #leave: () => void;
 
   constructor(cluster: Cluster, bus: Bus) {
     this.#cluster = cluster;
+    this.#calls = cluster.store.calls;
     this.#bus = bus;
     bus.on('lost', ({ chipid }) => {
       if (isChipid(chipid)) this.#own?.lost(chipid);
@@ -81,19 +73,17 @@ export class SharedCalls implements OtherCommands {
     const gone = (): void => {
       for (const store of this.#stores.values()) store.gone();
     };
-    this.#leave.push(
-      cluster.listen({
-        onMembers: gone,
-        onState: (state) => {
-          if (state !== 'member') return;
-          void this.#checkMoved();
-          gone();
-        },
-      }),
-      cluster.onUnsettled(() => {
+    this.#leave = cluster.listen({
+      onMembers: gone,
+      onState: (state) => {
+        if (state !== 'member') return;
+        void this.#checkMoved();
+        gone();
+      },
+      onUnsettled: () => {
         for (const kept of this.#own?.calls() ?? []) void kept.restore();
-      }),
-    );
+      },
+    });
   }
 
   join(own: FollowingCommands): void {
@@ -108,8 +98,8 @@ export class SharedCalls implements OtherCommands {
   }
 
   async list(): Promise<WaitingInfo[]> {
-    const { calls } = this.#cluster;
-    const [all, lines] = await Promise.all([this.#all(), calls.waiting()]);
+    const [stored, lines] = await Promise.all([this.#calls.list(), this.#calls.waiting()]);
+    const all = new Map(stored.map((each) => [each.id, readCall(each)]));
     const now = Date.now();
     const found: WaitingInfo[] = [];
     for (const [chipid, ids] of lines)
@@ -128,26 +118,23 @@ export class SharedCalls implements OtherCommands {
   }
 
   async cancel(ids: readonly string[], why: string): Promise<number> {
-    const { calls, member } = this.#cluster;
+    const { member } = this.#cluster;
     const cancelled: string[] = [];
     for (const each of ids) {
       const [id = '', chipid = ''] = each.split('/');
-      const outcome = await calls.mark(member, id, chipid, 'cancelled', '"cancelled"');
+      const outcome = await this.#calls.mark(member, id, chipid, 'cancelled', '"cancelled"');
       if (outcome === 'written') cancelled.push(each);
     }
     // A process that does not hear of it finds the mark before it would send the command.
-    for (let first = 0; first < cancelled.length; first += MOST_DEVICES)
-      this.#bus.post(undefined, 'cancelled', {
-        ...{ ids: cancelled.slice(first, first + MOST_DEVICES), why },
-      });
+    for (const part of partsOf(cancelled))
+      this.#bus.post(undefined, 'cancelled', { ids: part, why });
     return cancelled.length;
   }
 
   async turn(chipid: string, isListed: boolean): Promise<Turn> {
-    const { calls, member } = this.#cluster;
     // Calls that are being taken over may come first.
     await Promise.allSettled([...this.#stores.values()].flatMap(({ taking }) => taking ?? []));
-    return calls.turn(member, chipid, isListed);
+    return this.#calls.turn(this.#cluster.member, chipid, isListed);
   }
 
   lost(chipid: string): void {
@@ -155,13 +142,8 @@ export class SharedCalls implements OtherCommands {
   }
 
   close(): void {
-    for (const leave of this.#leave) leave();
+    this.#leave();
     for (const store of this.#stores.values()) store.close();
-  }
-
-  async #all(): Promise<Map<string, SeenCall>> {
-    const stored = await this.#cluster.calls.list();
-    return new Map(stored.flatMap((each) => readCall(each) ?? []).map((each) => [each.id, each]));
   }
 
   /** This process was held up for so long that others may have taken its calls over. */
@@ -169,12 +151,12 @@ export class SharedCalls implements OtherCommands {
     const own = [...(this.#own?.calls() ?? [])].filter(({ isKept }) => isKept);
     if (own.length === 0) return;
     try {
-      const all = new Map((await this.#cluster.calls.list()).map((each) => [each.id, each]));
-      const moved = own.filter(({ id }) => {
-        const member = all.get(id)?.member;
-        return member !== undefined && member !== this.#cluster.member;
-      });
-      if (moved.length > 0) this.#own?.moved(new Set(moved.map(({ id }) => id)));
+      const others = (await this.#calls.list()).filter(
+        ({ member }) => member !== this.#cluster.member,
+      );
+      const ids = new Set(others.map(({ id }) => id));
+      const moved = own.flatMap(({ id }) => (ids.has(id) ? [id] : []));
+      if (moved.length > 0) this.#own?.moved(new Set(moved));
     } catch {
       // Each of them finds out before it would be sent.
     }
@@ -184,6 +166,7 @@ export class SharedCalls implements OtherCommands {
 /** The calls of one configuration of the application, which only its nodes can go on with. */
 class AppCalls implements WaitingStore {
   readonly #cluster: Cluster;
+  readonly #calls: CallStore;
   readonly #app: string;
   /** The bytes of the calls of this process. */
   readonly #sizes = new Map<string, number>();
@@ -197,6 +180,7 @@ class AppCalls implements WaitingStore {
 
   constructor(cluster: Cluster, app: string) {
     this.#cluster = cluster;
+    this.#calls = cluster.store.calls;
     this.#app = app;
   }
 
@@ -220,34 +204,37 @@ class AppCalls implements WaitingStore {
     return taking;
   }
 
-  async #take(...[mayTake, known]: Parameters<WaitingStore['take']>): Promise<FoundCall[]> {
-    const { calls, member, members } = this.#cluster;
+  async #take(
+    mayTake: (node: string) => boolean,
+    known: () => ReadonlySet<string>,
+  ): Promise<FoundCall[]> {
+    const { member, members } = this.#cluster;
     // One that ends while the list is read is still in it.
     const ids = known();
-    const stored = await calls.list();
-    const seen = stored.flatMap((each) => readCall(each) ?? []);
+    const stored = (await this.#calls.list()).flatMap((each) => readCall(each) ?? []);
+    const seen = stored.filter(({ app }) => app === this.#app);
     const isGone = (each: SeenCall): boolean =>
       each.member !== member && !members.includes(each.member);
-    const gone = seen.filter(
-      (each) => isGone(each) && each.app === this.#app && mayTake(each.call.node),
-    );
+    const gone = seen.filter((each) => isGone(each) && mayTake(each.call.node));
     const adopted = new Set<string>();
-    for (let first = 0; first < gone.length; first += MOST_DEVICES) {
-      const ids = gone.slice(first, first + MOST_DEVICES).map(({ id }) => id);
-      for (const id of await calls.adopt(member, ids)) adopted.add(id);
+    for (const part of partsOf(gone)) {
+      const taken = this.#calls.adopt(
+        member,
+        part.map(({ id }) => id),
+      );
+      for (const id of await taken) adopted.add(id);
     }
     // Their process may only have been cut off.
     for (const id of adopted) this.#doubtful.add(id);
     // The store has not settled, or their process is not known to be gone yet.
     if (adopted.size < gone.length) this.#lookAgain();
     const own = seen
-      .filter(({ app, id }) => app === this.#app && !ids.has(id))
       .filter((each) => each.member === member || adopted.has(each.id))
+      .filter(({ id }) => !ids.has(id))
       .sort((a, b) => a.order - b.order);
     const found: FoundCall[] = [];
-    for (let first = 0; first < own.length; first += READ) {
-      const wanted = own.slice(first, first + READ);
-      const read = await calls
+    for (const wanted of partsOf(own, READ)) {
+      const read = await this.#calls
         .read(wanted.map(({ id, call: { chipids } }) => ({ id, chipids })))
         .catch((error: unknown) => {
           // They are this process's by now.
@@ -286,7 +273,7 @@ class AppCalls implements WaitingStore {
     const began = performance.now();
     for (;;) {
       try {
-        const answer = await this.#cluster.calls.add(this.#cluster.member, added, MAX_WAITING);
+        const answer = await this.#calls.add(this.#cluster.member, added, MAX_WAITING);
         this.#count(id, what.length);
         return answer;
       } catch (error) {
@@ -306,17 +293,16 @@ class AppCalls implements WaitingStore {
   }
 
   async mark(id: string, chipid: string, mark: Mark): Promise<MarkOutcome> {
-    const { calls, member } = this.#cluster;
+    const stage = typeof mark === 'string' ? mark : 'ended';
     const write = (): Promise<MarkOutcome> =>
-      calls.mark(member, id, chipid, stageOf(mark), JSON.stringify(mark));
+      this.#calls.mark(this.#cluster.member, id, chipid, stage, JSON.stringify(mark));
     return mark === 'begun' ? write() : ((await this.#surely(write)) ?? 'late');
   }
 
   async remove(id: string, chipids: readonly string[]): Promise<void> {
     this.#count(id, 0);
-    const { calls, member } = this.#cluster;
     const mayComeLate = this.#doubtful.delete(id);
-    await this.#surely(() => calls.remove(member, id, chipids, mayComeLate));
+    await this.#surely(() => this.#calls.remove(this.#cluster.member, id, chipids, mayComeLate));
   }
 
   abandon(): Promise<void> {

@@ -20,7 +20,7 @@ async function join(options: Omit<RedisStoreSettings, 'application'>): Promise<C
   atEnd(() => store.close());
   const cluster = new Cluster({ store, lease: LEASE });
   atEnd(() => cluster.close());
-  cluster.use('listens');
+  cluster.claims.use('listens');
   return cluster;
 }
 
@@ -51,12 +51,12 @@ describe('a cluster on a real server', () => {
     assert.deepEqual([...a.members].sort(), [a.member, b.member].sort());
     const [mine] = emitting(a);
     assert.ok(mine !== undefined);
-    a.savePosition(mine, 'here');
-    a.savePosition(emitting(b)[0]!, 'not mine');
+    a.positions.save(mine, 'here');
+    a.positions.save(emitting(b)[0]!, 'not mine');
     await a.close();
     await shared(b);
-    assert.equal(await b.loadPosition(mine), 'here');
-    assert.equal(await b.loadPosition(emitting(b).find((chipid) => chipid !== mine)!), undefined);
+    assert.equal(await b.positions.load(mine), 'here');
+    assert.equal(await b.positions.load(emitting(b).find((chipid) => chipid !== mine)!), undefined);
   });
 
   it('emits nothing while the server is stopped, and continues afterwards', async () => {
@@ -69,7 +69,7 @@ describe('a cluster on a real server', () => {
     await until(() => cluster.state === 'awaiting', 'its time is over');
     assert.deepEqual([emitting(cluster), cluster.owns(DEVICES[0]!)], [[], true]);
     await assert.rejects(
-      cluster.withLock('1', 100, () => Promise.resolve()),
+      cluster.locks.run('1', 100, () => Promise.resolve()),
       (error) => isDeviceCloudError(error, 'UNREACHABLE') && !error.uncertain,
     );
     redis.cont();
@@ -85,13 +85,13 @@ describe('a cluster on a real server', () => {
     const cluster = await join({ url });
     await shared(cluster);
     const epochs = DEVICES.map((chipid) => cluster.epochOf(chipid));
-    cluster.savePosition('1000', 'here');
-    await until(async () => (await cluster.loadPosition('1000')) === 'here');
+    cluster.positions.save('1000', 'here');
+    await until(async () => (await cluster.positions.load('1000')) === 'here');
     const { port } = redis;
     await redis.end();
     redis = await startRedis({ port });
     await shared(cluster);
-    await until(async () => (await cluster.loadPosition('1000').catch(() => '')) === 'here');
+    await until(async () => (await cluster.positions.load('1000').catch(() => '')) === 'here');
     assert.deepEqual(
       DEVICES.map((chipid) => cluster.epochOf(chipid)),
       epochs,
@@ -109,7 +109,7 @@ describe('a cluster on a real server', () => {
       done++;
     };
     await Promise.all(
-      Array.from({ length: 30 }, (_, index) => clusters[index % 3]!.withLock('1', 1000, command)),
+      Array.from({ length: 30 }, (_, index) => clusters[index % 3]!.locks.run('1', 1000, command)),
     );
     assert.deepEqual([done, most], [30, 1]);
   });
@@ -127,8 +127,8 @@ describe('a cluster on a real server', () => {
     });
     const [mine] = emitting(a);
     assert.ok(mine !== undefined);
-    await a.append(mine, '1', entryOf('one'));
-    await a.append(mine, '2', entryOf('two'));
+    await a.positions.append(mine, '1', entryOf('one'));
+    await a.positions.append(mine, '2', entryOf('two'));
     const token = await job.promise;
     assert.deepEqual(seen, ['one']);
     assert.deepEqual([await a.acknowledge(token), await a.acknowledge(token)], [true, false]);
@@ -177,8 +177,8 @@ describe('a cluster behind Sentinels', () => {
     const addresses = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(', ');
     const cluster = await join({ sentinels: addresses, master: 'primary' });
     await shared(cluster);
-    cluster.savePosition('1000', 'here');
-    await until(async () => (await cluster.loadPosition('1000')) === 'here');
+    cluster.positions.save('1000', 'here');
+    await until(async () => (await cluster.positions.load('1000')) === 'here');
     await Promise.all(
       sentinels.map((sentinel) => sentinel.child.logged(/\+slave slave 127\.0\.0\.1/)),
     );
@@ -189,7 +189,7 @@ describe('a cluster behind Sentinels', () => {
     await shared(cluster);
     // The connection for large answers notices only now that its engine is silent.
     const load = (): Promise<string | undefined> =>
-      cluster.loadPosition('1000').catch(() => undefined);
+      cluster.positions.load('1000').catch(() => undefined);
     await until(async () => (await load()) === 'here', 'the replica gives the position');
     assert.match(replica.child.log(), /(MASTER|PRIMARY) MODE enabled/);
     primary.cont();

@@ -19,7 +19,7 @@ function emptyStore() {
   };
   const start = (member: string, lease?: number): Cluster => {
     const cluster = join(member, lease);
-    cluster.use('listens');
+    cluster.claims.use('listens');
     return cluster;
   };
   return { time, store, join, start };
@@ -30,7 +30,7 @@ describe('a cluster', () => {
     const { time, store, start } = emptyStore();
     const cluster = start('m');
     await time.runTo(2 * LEASE);
-    cluster.savePosition('1', 'here');
+    cluster.positions.save('1', 'here');
     await time.runTo(time.now + 1000);
     store.wipe();
     await time.runTo(time.now + 2 * LEASE);
@@ -64,7 +64,7 @@ describe('a cluster', () => {
     const held = chipids.filter((each) => slow.mayEmit(each));
     assert.ok(held.length > 0 && held.length < chipids.length, String(held.length));
     const epochs = held.map((each) => slow.epochOf(each));
-    for (const each of held) slow.savePosition(each, 'here');
+    for (const each of held) slow.positions.save(each, 'here');
     await time.runTo(time.now + 1000);
     store.wipe();
     for (const end = time.now + 120_000; time.now < end;) {
@@ -110,7 +110,7 @@ describe('a cluster', () => {
         for (const each of chipids) {
           if (first.owns(each) || leaving.has(each)) continue;
           leaving.add(each);
-          first.savePosition(each, 'last');
+          first.positions.save(each, 'last');
         }
       },
     });
@@ -136,7 +136,7 @@ describe('a cluster', () => {
     await time.runTo(2 * LEASE);
     assert.equal(only.state, 'member');
     isWrong = true;
-    only.savePosition('1', 'p');
+    only.positions.save('1', 'p');
     await time.runTo(3 * LEASE);
     assert.deepEqual([only.state, only.mayEmit('1')], ['awaiting', false]);
     assert.deepEqual(faults, ['The cluster answers, but does not work: Refused: WRONGTYPE.']);
@@ -150,7 +150,7 @@ describe('a cluster', () => {
     const { time, store, start } = emptyStore();
     const cluster = start('m');
     await time.runTo(2 * LEASE);
-    cluster.savePosition('1', 'last');
+    cluster.positions.save('1', 'last');
     const closed = cluster.close();
     assert.deepEqual([cluster.mayEmit('1'), cluster.state], [false, 'closed']);
     await closed;
@@ -171,7 +171,7 @@ describe('a cluster in which some processes do not listen', () => {
   async function world() {
     const { time, store, join } = emptyStore();
     const [listening, working] = [join('listening'), join('working')];
-    listening.use('listens');
+    listening.claims.use('listens');
     const ends = [listening, working].map((each) => each.work({ deliver: () => undefined }));
     await time.runTo(3 * LEASE);
     /** How many devices each has, and how many parts of the queue. */
@@ -192,7 +192,7 @@ describe('a cluster in which some processes do not listen', () => {
       [50, PARTITIONS / 2],
       [0, PARTITIONS / 2],
     ]);
-    working.use('listens');
+    working.claims.use('listens');
     await time.runTo(time.now + LEASE);
     const [first = [], second = []] = await shares();
     assert.equal(first[0]! + second[0]!, 50);
@@ -210,8 +210,8 @@ describe('a cluster in which some processes do not listen', () => {
   it('assigns no devices to one that does nothing with them, or only follows some', async () => {
     const { time, join } = emptyStore();
     const members = [join('listens'), join('follows'), join('idle')] as const;
-    members[0].use('listens');
-    members[1].use('follows');
+    members[0].claims.use('listens');
+    members[1].claims.use('follows');
     await time.runTo(3 * LEASE);
     assert.deepEqual(sharesOf(members), [50, 0, 0]);
   });
@@ -219,12 +219,12 @@ describe('a cluster in which some processes do not listen', () => {
   it('shares the devices among those that follow some while no process listens', async () => {
     const { time, join } = emptyStore();
     const members = [join('one'), join('two'), join('idle')] as const;
-    for (const each of members.slice(0, 2)) each.use('follows');
+    for (const each of members.slice(0, 2)) each.claims.use('follows');
     await time.runTo(3 * LEASE);
     const [one = 0, two = 0, idle] = sharesOf(members);
     assert.ok(one > 0 && two > 0);
     assert.deepEqual([one + two, idle], [50, 0]);
-    members[2].use('listens');
+    members[2].claims.use('listens');
     await time.runTo(time.now + 2 * LEASE);
     assert.deepEqual(sharesOf(members), [0, 0, 50]);
   });
@@ -232,13 +232,13 @@ describe('a cluster in which some processes do not listen', () => {
   it('moves no device over a deploy, which ends all listeners and begins them anew', async () => {
     const { time, join } = emptyStore();
     const members = [join('one'), join('two')] as const;
-    const [end] = members.map((each) => each.use('listens'));
+    const [end] = members.map((each) => each.claims.use('listens'));
     await time.runTo(3 * LEASE);
     const epochs = (): unknown[] => CHIPIDS.map((id) => members.map((each) => each.epochOf(id)));
     const before = epochs();
     end?.();
     await time.runTo(time.now + LEASE);
-    const endAgain = members[0].use('listens');
+    const endAgain = members[0].claims.use('listens');
     await time.runTo(time.now + 5 * LEASE);
     assert.deepEqual(epochs(), before);
     endAgain();
@@ -257,11 +257,10 @@ describe('a member that holds more than its share', () => {
     const join = (member: string, flush: () => Promise<void>): Membership => {
       const membership = new Membership({
         ...{ store, clock, member, lease: LEASE, claims: () => ['devices'], flush },
-        ...{ generation: () => 'g', restore: () => Promise.resolve(false) },
+        ...{ failed: () => undefined, restore: () => Promise.resolve(false) },
         ...{ gained: () => undefined, ended: () => undefined },
         ...{ validity: () => undefined, replied: () => undefined, lost: (slot) => lost.push(slot) },
       });
-      membership.start();
       return membership;
     };
     const first = join('a', () => written.promise);

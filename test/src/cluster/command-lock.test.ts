@@ -27,7 +27,8 @@ describe('the lock around a command', () => {
       },
     };
     const { clock } = new Process(time, 1);
-    lock = new DeviceLocks({ store, clock, member: 'm', random: () => 0.5 });
+    const track = (): void => undefined;
+    lock = new DeviceLocks({ store, clock, member: 'm', random: () => 0.5, track });
   });
 
   const send = (): Promise<string> =>

@@ -11,9 +11,11 @@ function gate(...places: Place[]): { gate: Gate; saved: () => string[] } {
   const saved: string[] = [];
   const cluster = {
     mayEmit: () => true,
-    savePosition: (_chipid: string, text: string) =>
-      void saved.push((JSON.parse(text) as { id: string }).id),
-    append: () => Promise.resolve(),
+    positions: {
+      save: (_chipid: string, text: string) =>
+        void saved.push((JSON.parse(text) as { id: string }).id),
+      append: () => Promise.resolve(),
+    },
   };
   return { gate: new Gate('1', cluster, new Set(places)), saved: () => saved };
 }

@@ -304,9 +304,9 @@ describe('listening with a cluster', () => {
     const world = await processes(1);
     const [only] = world.all as [ProcessModel];
     const [chipid] = world.chipids as [string];
-    clusterOf(only.member).use('listens');
+    clusterOf(only.member).claims.use('listens');
     await until(() => clusterOf(only.member).mayEmit(chipid));
-    clusterOf(only.member).savePosition(chipid, '{"id":7}');
+    clusterOf(only.member).positions.save(chipid, '{"id":7}');
     only.listen(chipid);
     await until(() => only.state(chipid) === 'connected');
     world.simulator.upload(chipid, '1');

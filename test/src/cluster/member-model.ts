@@ -48,7 +48,7 @@ export class MemberModel {
     this.store = faultyStore(store, time, this.process, this.line, random);
     const { clock } = this.process;
     this.cluster = new Cluster({ store: this.store, lease: 5, clock, random, member: name });
-    this.cluster.use('listens');
+    this.cluster.claims.use('listens');
     this.look();
   }
 
@@ -63,7 +63,7 @@ export class MemberModel {
 
   /** Sends a command that takes some time, with the lock of its device. */
   command(chipid: string, ms: number): void {
-    const sent = this.cluster.withLock(chipid, 10_000, async () => {
+    const sent = this.cluster.locks.run(chipid, 10_000, async () => {
       const end = this.world.began(this, chipid);
       await new Promise<void>((resolve) => void this.process.clock.after(ms, resolve));
       end();
@@ -93,7 +93,7 @@ export class MemberModel {
   }
 
   private load(chipid: string, listening: Listening): void {
-    this.cluster.loadPosition(chipid).then(
+    this.cluster.positions.load(chipid).then(
       (position) => {
         if (this.devices.get(chipid) !== listening) return;
         // Without a position a listener begins with what comes next.
@@ -115,7 +115,7 @@ export class MemberModel {
       while (listening.position < latest) {
         listening.position++;
         this.world.emitted(chipid, listening.position);
-        this.cluster.savePosition(chipid, String(listening.position));
+        this.cluster.positions.save(chipid, String(listening.position));
       }
     };
     const pause = this.world.pauseBeforeUse();

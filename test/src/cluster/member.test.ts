@@ -50,7 +50,7 @@ describe('the membership in a cluster', () => {
     await until(() => member.state === 'member' && member.members.length === 2);
     assert.deepEqual(member.members, [member.member, other.member].sort());
     assert.ok(changes > 0);
-    for (const each of [member, other]) clusterOf(each).use('listens');
+    for (const each of [member, other]) clusterOf(each).claims.use('listens');
     await until(() => [member, other].some((each) => clusterOf(each).mayEmit('1')));
     const owner = (await member.owners()).of('1');
     assert.ok(owner !== undefined && member.members.includes(owner));
@@ -62,7 +62,7 @@ describe('the membership in a cluster', () => {
     member.listen({ onFault: (fault) => faults.push(fault) });
     const cluster = clusterOf(member);
     // Otherwise it takes no share of the devices, and may append nothing.
-    cluster.use('listens');
+    cluster.claims.use('listens');
     const jobs: ClusterJob[] = [];
     const end = member.work({ deliver: (job) => jobs.push(job) });
     assert.throws(() => member.work({ deliver: () => undefined }), { code: 'NOT_CONFIGURED' });
@@ -70,7 +70,7 @@ describe('the membership in a cluster', () => {
     await until(() => cluster.mayEmit('7'));
     const wrong = uploadToText({ ...UPLOAD, type: 'x'.repeat(65) });
     for (const upload of ['{"x":', wrong, uploadToText(UPLOAD)])
-      await cluster.append('7', 'p', upload);
+      await cluster.positions.append('7', 'p', upload);
     await until(() => jobs.length === 1);
     const [{ token, upload, redelivered }] = jobs as [ClusterJob];
     assert.deepEqual([upload, redelivered, faults.length], [UPLOAD, false, 1]);

@@ -17,7 +17,7 @@ async function processes(isListening = false): Promise<{
   const world = new Processes(await simulator({ devices: 6 }), 2);
   if (isListening) world.listen();
   // Otherwise no process claims the devices before something waits for their uploads.
-  for (const { member } of world.all) clusterOf(member).use('follows');
+  for (const { member } of world.all) clusterOf(member).claims.use('follows');
   const owns = ({ member }: ProcessModel): boolean => clusterOf(member).mayEmit(CHIPID);
   const isShared = ({ member }: ProcessModel): boolean =>
     world.chipids.some((chipid) => clusterOf(member).mayEmit(chipid));
@@ -116,7 +116,7 @@ describe('the messages between the processes of a cluster', () => {
     await send('push', { id: 7 });
     await send('push', { id: '7', chipid: CHIPID, body: '?', seconds: 1 });
     await send('upload', { chipid: CHIPID, upload: '{}' });
-    await send('known', { id: '1', uploads: [{}] });
+    await send('answer', { id: '1', uploads: [{}] });
     await send('latest', { id: 7 });
     await send('later version', {});
     assert.equal(new Set(owner.faults).size, owner.faults.length);

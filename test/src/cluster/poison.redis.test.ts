@@ -31,7 +31,7 @@ describe('processes that work on a queue on a real server', () => {
     atEnd(() => store.close());
     const cluster = new Cluster({ store, lease: 2 });
     atEnd(() => cluster.close());
-    cluster.use('listens');
+    cluster.claims.use('listens');
 
     const file = join(__dirname, 'working-process.js');
     const all: Child[] = [];
@@ -54,7 +54,7 @@ describe('processes that work on a queue on a real server', () => {
     await until(() => cluster.mayEmit('1'));
     const append = (chipid: string, text: string): Promise<void> => {
       const upload = { chipid, appid: '9', timestamp: 1, body: Buffer.from(text) };
-      return cluster.append(chipid, text, uploadToText(upload));
+      return cluster.positions.append(chipid, text, uploadToText(upload));
     };
     for (const number of NUMBERS) {
       await Promise.all(GOOD.map((chipid) => append(chipid, String(number))));

@@ -33,7 +33,7 @@ class Workers {
     const { clock } = process;
     const cluster = new Cluster({ store, lease: 5, clock, member: `m${++this.count}` });
     cluster.listen({ onFault: (fault) => this.faults.push(fault) });
-    cluster.use('listens');
+    cluster.claims.use('listens');
     cluster.work({
       deliver: ({ upload: { body }, token, redelivered: isRedelivered }) => {
         const upload = String(body);
@@ -65,7 +65,7 @@ async function append(cluster: Cluster, chipids: readonly string[], each: number
   for (let number = 1; number <= each; number++)
     await Promise.all(
       chipids.map((chipid) =>
-        cluster.append(chipid, String(number), entryOf(`${chipid}/${number}`)),
+        cluster.positions.append(chipid, String(number), entryOf(`${chipid}/${number}`)),
       ),
     );
 }
@@ -130,7 +130,11 @@ describe('uploads that are not acknowledged', () => {
     for (let number = 1; number <= 2; number++)
       for (const chipid of chipids) {
         const owner = running.find(({ cluster }) => cluster.mayEmit(chipid));
-        void owner?.cluster.append(chipid, String(number), entryOf(`${chipid}/${number}`));
+        void owner?.cluster.positions.append(
+          chipid,
+          String(number),
+          entryOf(`${chipid}/${number}`),
+        );
       }
     // A process that died is started again.
     const end = time.now + 6 * 60 * SECOND;

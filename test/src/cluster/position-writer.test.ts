@@ -49,14 +49,17 @@ describe('the writer of positions', () => {
     calls = [];
     writer = new PositionWriter({
       ...{ store, clock: new Process(time, 1).clock, member: 'm' },
-      epochOf: (slot) => epochs.get(slot),
-      fenced: (slot) => {
-        calls.push('fenced');
-        epochs.delete(slot);
-        writer.forget(slot);
+      membership: {
+        slots: { epochOf: (slot) => epochs.get(slot) },
+        fenced: (slot) => {
+          calls.push('fenced');
+          epochs.delete(slot);
+          writer.forget(slot);
+        },
+        beatSoon: () => calls.push('behind'),
       },
-      behind: () => calls.push('behind'),
       written: () => calls.push('written'),
+      failed: () => undefined,
     });
   });
 

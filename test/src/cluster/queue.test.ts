@@ -57,7 +57,7 @@ class QueueWorld {
         clock.after(random() * 500, () => void cluster.acknowledge(token).catch(() => undefined));
       },
     });
-    cluster.use('listens');
+    cluster.claims.use('listens');
     this.members.push({ process, line, cluster });
   }
 
@@ -89,7 +89,7 @@ class QueueWorld {
     this.appending.add(key);
     const [position = '0'] = await this.store.load([chipid]);
     const next = String(Number(position) + 1);
-    await cluster.append(chipid, next, entryOf(next)).catch(() => undefined);
+    await cluster.positions.append(chipid, next, entryOf(next)).catch(() => undefined);
     this.appending.delete(key);
   }
 }

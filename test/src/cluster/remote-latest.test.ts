@@ -41,9 +41,8 @@ describe('the latest uploads of all devices', () => {
       const bus = new Bus(store, member, () => assert.fail('malformed'));
       const devices = member === 'b' ? all.map(deviceOf) : [];
       const registry = { devices: () => devices, get: () => undefined };
-      const latest = remoteLatest({ member, members }, bus, registry);
-      atEnd(() => latest.close());
-      return latest;
+      atEnd(() => bus.close());
+      return remoteLatest({ member, members }, bus, registry);
     });
     const found = await asking!.ask();
     assert.deepEqual(

@@ -11,7 +11,7 @@ function subject() {
   let heard: ClusterListener = {};
   const cluster = {
     owns: (chipid: string) => owned.has(chipid),
-    use: () => () => undefined,
+    claims: { use: () => () => undefined },
     mayEmit: (chipid: string) => owned.has(chipid),
     listen(listener: ClusterListener) {
       heard = listener;

@@ -41,7 +41,7 @@ describe('the queue over a slow link to the engine', () => {
     // Shorter than the upload takes: it is renewed meanwhile.
     const cluster = new Cluster({ store, lease: 5 });
     atEnd(() => cluster.close());
-    cluster.use('listens');
+    cluster.claims.use('listens');
     await until(() => cluster.mayEmit('1'));
     const states: ClusterState[] = [];
     const faults: string[] = [];
@@ -63,8 +63,8 @@ describe('the queue over a slow link to the engine', () => {
     });
     link.rate = 16 * MEGABIT;
     const before = link.carried;
-    await cluster.append('1', 'p', upload);
-    await cluster.append('2', 'p', entryOf('small'));
+    await cluster.positions.append('1', 'p', upload);
+    await cluster.positions.append('2', 'p', entryOf('small'));
     assert.ok(link.carried - before < 1.5 * upload.length, 'it was sent once');
     assert.equal((await delivered.promise).length, upload.length);
     assert.deepEqual([states, faults], [[], []]);
@@ -76,7 +76,7 @@ describe('the queue over a slow link to the engine', () => {
     const upload = entryOf(textOf(3000));
     const before = link.carried;
     const chipids = Array.from({ length: 500 }, (_, index) => String(index));
-    await Promise.all(chipids.map((chipid) => cluster.append(chipid, 'p', upload)));
+    await Promise.all(chipids.map((chipid) => cluster.positions.append(chipid, 'p', upload)));
     assert.ok(link.carried - before < 1.5 * 500 * upload.length, 'each was sent once');
     assert.equal((await store.queueState()).length, 500);
     const handled = new Set<string>();

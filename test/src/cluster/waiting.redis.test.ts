@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeptCalls, keptStoreOf, withOrigin, type KeptCommands } from '../../../src/for-nodes';
 import { clusterOf } from '../../../src/cluster/cluster';
-import { LeftCalls } from '../../../src/cluster/left-calls';
+import { endLeftCalls } from '../../../src/cluster/left-calls';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { startSlowLink, type SlowLink } from '../../../tooling/servers/slow-link';
 import { StoreError, type Store } from '../../../src/cluster/store';
@@ -240,7 +240,7 @@ describe('waiting commands of several processes', () => {
     assert.ok(last);
     assert.equal(await client.waiting.cancel({ ids: [last.id] }), 1);
     assert.equal(await other.waiting(), 2);
-    const left = new LeftCalls(clusterOf(member), 1000);
+    const left = endLeftCalls(clusterOf(member), 1000);
     atEnd(() => left.close());
     await until(async () => (await world.store.calls.list()).length === 1, 'they have ended');
     const ended = /^CANCELLED: no process has the node n any more\. Its waiting command to device/;

@@ -41,8 +41,8 @@ const shareOf = (store: CountingStore): Queue =>
   new Queue(
     store,
     still,
-    () => true,
-    () => assert.fail('it is a dead letter'),
+    { mayAct: () => true },
+    { report: () => assert.fail('it is a dead letter') },
   );
 
 /** A worker on all partitions, in each of which there are two uploads of one device. */
