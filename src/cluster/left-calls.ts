@@ -32,7 +32,7 @@ export function endLeftCalls(cluster: Cluster, patience = PATIENCE): { close(): 
     const { chipids, node } = call;
     const [found] = await calls.read([{ id, chipids }]);
     // Another process may have ended it, or has taken it over after all.
-    if (!(await calls.remove(member, id, chipids, true))) return;
+    if (!(await calls.remove(member, id, chipids))) return;
     const waited = found?.devices.filter(([, mark]) => mark === '') ?? [];
     if (waited.length === 0) return;
     const others = waited.length > 1 ? ` and ${waited.length - 1} others` : '';

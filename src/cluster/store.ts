@@ -145,9 +145,6 @@ export interface StoredCall {
   readonly text: string;
 }
 
-/** How far a command has come. */
-export type CallStage = 'begun' | 'cancelled' | 'ended';
-
 /**
  * The calls of all members whose commands wait. Of each device it knows the order of the commands that have not ended, so that
  * one member waits for those of another. A command is sent only by the member of its call, and only after it was marked.
@@ -160,27 +157,16 @@ export interface CallStore {
    */
   add(member: string, call: NewCall, most: number): Promise<{ order: number; full: string[] }>;
   /**
-   * Marks a command as text. Any member may cancel.
+   * Marks a command. Any member may cancel.
+   * @param mark as JSON
    * @throws StoreError also if the call is unknown while the store may have gone back in time
    */
-  mark(
-    member: string,
-    id: string,
-    chipid: string,
-    stage: CallStage,
-    mark: string,
-  ): Promise<MarkOutcome>;
+  mark(member: string, id: string, chipid: string, mark: string): Promise<MarkOutcome>;
   /**
-   * Removes a call, unless it is another member's by now.
-   * @param mayComeLate whether {@link add} may be carried out once more after this: then it does nothing for {@link LEFT}
+   * Removes a call, unless it is another member's by now. If {@link add} is carried out once more, it does nothing for {@link LEFT}.
    * @returns whether it was there
    */
-  remove(
-    member: string,
-    id: string,
-    chipids: readonly string[],
-    mayComeLate?: boolean,
-  ): Promise<boolean>;
+  remove(member: string, id: string, chipids: readonly string[]): Promise<boolean>;
   /**
    * The calls of a member whose commands to a device have none of another member before them.
    * @param isListed whether the device has shown itself by the list alone, so that others than those of it do not count

@@ -122,7 +122,7 @@ export class SharedCalls implements OtherCommands {
     const cancelled: string[] = [];
     for (const each of ids) {
       const [id = '', chipid = ''] = each.split('/');
-      const outcome = await this.#calls.mark(member, id, chipid, 'cancelled', '"cancelled"');
+      const outcome = await this.#calls.mark(member, id, chipid, '"cancelled"');
       if (outcome === 'written') cancelled.push(each);
     }
     // A process that does not hear of it finds the mark before it would send the command.
@@ -170,8 +170,6 @@ class AppCalls implements WaitingStore {
   readonly #app: string;
   /** The bytes of the calls of this process. */
   readonly #sizes = new Map<string, number>();
-  /** Calls that may be added once more, late or by the process that had them: when they have been removed, that does nothing. */
-  readonly #doubtful = new Set<string>();
   #onGone: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   bytes = 0;
@@ -224,8 +222,6 @@ class AppCalls implements WaitingStore {
       );
       for (const id of await taken) adopted.add(id);
     }
-    // Their process may only have been cut off.
-    for (const id of adopted) this.#doubtful.add(id);
     // The store has not settled, or their process is not known to be gone yet.
     if (adopted.size < gone.length) this.#lookAgain();
     const own = seen
@@ -271,17 +267,18 @@ class AppCalls implements WaitingStore {
       ...(age !== undefined && { before: { order: call.order, age } }),
     };
     const began = performance.now();
+    let mayBeThere = false;
     for (;;) {
       try {
         const answer = await this.#calls.add(this.#cluster.member, added, MAX_WAITING);
         this.#count(id, what.length);
         return answer;
       } catch (error) {
-        if (error instanceof StoreError && error.uncertain) this.#doubtful.add(id);
+        mayBeThere ||= error instanceof StoreError && error.uncertain;
         if (age !== undefined) throw error;
         const reason = error instanceof Error ? error.message : String(error);
         const why = `the command was to wait, and the cluster cannot be reached (${reason}).`;
-        if (!this.#doubtful.has(id)) throw new DeviceCloudError('UNREACHABLE', `Not sent: ${why}`);
+        if (!mayBeThere) throw new DeviceCloudError('UNREACHABLE', `Not sent: ${why}`);
         // It may have arrived, and another process would send it if this one ends.
         if (this.#cluster.state === 'closed' || performance.now() - began > AGAIN) {
           void this.remove(id, call.chipids);
@@ -293,16 +290,14 @@ class AppCalls implements WaitingStore {
   }
 
   async mark(id: string, chipid: string, mark: Mark): Promise<MarkOutcome> {
-    const stage = typeof mark === 'string' ? mark : 'ended';
     const write = (): Promise<MarkOutcome> =>
-      this.#calls.mark(this.#cluster.member, id, chipid, stage, JSON.stringify(mark));
+      this.#calls.mark(this.#cluster.member, id, chipid, JSON.stringify(mark));
     return mark === 'begun' ? write() : ((await this.#surely(write)) ?? 'late');
   }
 
   async remove(id: string, chipids: readonly string[]): Promise<void> {
     this.#count(id, 0);
-    const mayComeLate = this.#doubtful.delete(id);
-    await this.#surely(() => this.#calls.remove(this.#cluster.member, id, chipids, mayComeLate));
+    await this.#surely(() => this.#calls.remove(this.#cluster.member, id, chipids));
   }
 
   abandon(): Promise<void> {

@@ -80,22 +80,23 @@ return answer
 /**
  * Marks a command. While the store may have forgotten calls, one that it does not know is not another member's.
  *
- * KEYS: callers, marks, waits, state. ARGV: member, id, chip number, stage, mark.
+ * KEYS: callers, marks, waits, state. ARGV: member, id, chip number, mark.
  */
 const MARK = script(`
 ${INCARNATION}
 ${LINE}
 local callers, marks, waits, state = unpack(KEYS)
-local me, id, chipid, stage, mark = unpack(ARGV)
+local me, id, chipid, mark = unpack(ARGV)
+local isCancelled = mark == '"cancelled"'
 local caller = redis.call('HGET', callers, id)
 if not caller and not isSettled(state) then return 'unsettled' end
-if not caller or (stage ~= 'cancelled' and caller ~= me) then return 'moved' end
+if not caller or (not isCancelled and caller ~= me) then return 'moved' end
 local field = id .. '/' .. chipid
 local known = redis.call('HGET', marks, field)
-if known and stage == 'cancelled' then return 'late' end
-if known == '"cancelled"' and stage == 'begun' then return 'cancelled' end
+if known and isCancelled then return 'late' end
+if known == '"cancelled"' and mark == '"begun"' then return 'cancelled' end
 redis.call('HSET', marks, field, mark)
-if stage ~= 'begun' then
+if mark ~= '"begun"' then
   leaveLine(waits, chipid, id)
   return 'written'
 end
@@ -106,19 +107,20 @@ return 'written'
 `);
 
 /**
- * Removes a call of a member.
+ * Removes a call of a member. A command to add it may still be on its way.
  *
- * KEYS: calls, whats, callers, marks, waits, left. ARGV: member, id, milliseconds or 0 in which it must not be added again, then its
- * chip numbers.
+ * KEYS: calls, whats, callers, marks, waits, left. ARGV: member, id, then its chip numbers.
  */
 const REMOVE = script(`
 ${LINE}
 local calls, whats, callers, marks, waits, left = unpack(KEYS)
 local id = ARGV[2]
-if ARGV[3] ~= '0' then redis.call('SET', left, '1', 'PX', ARGV[3]) end
-if redis.call('HGET', callers, id) ~= ARGV[1] then return 0 end
+local caller = redis.call('HGET', callers, id)
+if caller and caller ~= ARGV[1] then return 0 end
+redis.call('SET', left, '1', 'PX', ${LEFT})
+if not caller then return 0 end
 for _, key in ipairs({ calls, whats, callers }) do redis.call('HDEL', key, id) end
-for i = 4, #ARGV do
+for i = 3, #ARGV do
   redis.call('HDEL', marks, id .. '/' .. ARGV[i])
   leaveLine(waits, ARGV[i], id)
 end
@@ -191,17 +193,16 @@ export function redisCalls(commands: Commands, keys: CallKeys): CallStore {
       return { order: given, full };
     },
 
-    async mark(member, id, chipid, stage, mark) {
-      const args = [member, id, chipid, stage, mark];
+    async mark(member, id, chipid, mark) {
+      const args = [member, id, chipid, mark];
       const answer = await commands.run(MARK, [callers, marks, waits, state], args);
       if (answer === 'unsettled') throw new StoreError('it may have lost the command', false);
       return answer as MarkOutcome;
     },
 
-    async remove(member, id, chipids, mayComeLate = false) {
+    async remove(member, id, chipids) {
       const all = [calls, whats, callers, marks, waits, left(id)];
-      const args = [member, id, mayComeLate ? LEFT : 0, ...chipids];
-      return (await commands.run(REMOVE, all, args)) === 1;
+      return (await commands.run(REMOVE, all, [member, id, ...chipids])) === 1;
     },
 
     async turn(member, chipid, isListed) {

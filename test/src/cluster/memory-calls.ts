@@ -62,25 +62,27 @@ export class MemoryCalls implements CallStore {
     return Promise.resolve({ order, full });
   };
 
-  mark: CallStore['mark'] = (member, id, chipid, stage, mark) => {
+  mark: CallStore['mark'] = (member, id, chipid, mark) => {
+    const isCancelled = mark === '"cancelled"';
     const call = this.#calls.get(id);
     if (!call && !this.isSettled())
       return Promise.reject(new StoreError('it may have lost the command', false));
-    if (!call || (stage !== 'cancelled' && call.member !== member)) return Promise.resolve('moved');
+    if (!call || (!isCancelled && call.member !== member)) return Promise.resolve('moved');
     const known = this.#marks.get(`${id}/${chipid}`);
-    if (known !== undefined && stage === 'cancelled') return Promise.resolve('late');
-    if (known === '"cancelled"' && stage === 'begun') return Promise.resolve('cancelled');
+    if (known !== undefined && isCancelled) return Promise.resolve('late');
+    if (known === '"cancelled"' && mark === '"begun"') return Promise.resolve('cancelled');
     this.#marks.set(`${id}/${chipid}`, mark);
-    if (stage === 'begun')
+    if (mark === '"begun"')
       for (const each of this.#lines.get(chipid) ?? []) each.hasBegun ||= each.id === id;
     else this.#leave(chipid, id);
     return Promise.resolve('written');
   };
 
-  remove: CallStore['remove'] = (member, id, chipids, mayComeLate = false) => {
-    if (mayComeLate) this.#left.add(id);
-    if (this.#calls.get(id)?.member !== member) return Promise.resolve(false);
-    this.#calls.delete(id);
+  remove: CallStore['remove'] = (member, id, chipids) => {
+    const call = this.#calls.get(id);
+    if (call && call.member !== member) return Promise.resolve(false);
+    this.#left.add(id);
+    if (!this.#calls.delete(id)) return Promise.resolve(false);
     for (const chipid of chipids) {
       this.#marks.delete(`${id}/${chipid}`);
       this.#leave(chipid, id);

@@ -376,7 +376,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(await calls.remove('a', 'x', ['7', '8', '9']), true);
     assert.deepEqual(await calls.read([{ id: 'x', chipids: ['7'] }]), [undefined]);
     assert.deepEqual((await calls.waiting()).get('7'), ['y']);
-    assert.equal(await calls.remove('b', 'y', ['7'], true), true);
+    assert.equal(await calls.remove('b', 'y', ['7']), true);
     // Again, by a command that comes late.
     assert.equal((await calls.add('b', callOf('y'), 2)).order, 0);
     assert.equal((await calls.add('b', callOf('z'), 2)).order, 0, "another member's");
@@ -406,13 +406,13 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
       { ids: [], other: 'waits' },
       { ids: ['y'], other: 'none' },
     ]);
-    assert.equal(await calls.mark('b', 'x', '7', 'begun', '"begun"'), 'moved');
-    assert.equal(await calls.mark('a', 'x', '7', 'begun', '"begun"'), 'written');
+    assert.equal(await calls.mark('b', 'x', '7', '"begun"'), 'moved');
+    assert.equal(await calls.mark('a', 'x', '7', '"begun"'), 'written');
     assert.deepEqual((await turns())[1], { ids: [], other: 'begun' });
-    assert.equal(await calls.mark('b', 'x', '7', 'cancelled', '"cancelled"'), 'late');
-    assert.equal(await calls.mark('a', 'y', '7', 'cancelled', '"cancelled"'), 'written');
-    assert.equal(await calls.mark('b', 'y', '7', 'begun', '"begun"'), 'cancelled');
-    assert.equal(await calls.mark('a', 'x', '7', 'ended', '{"ended":1}'), 'written');
+    assert.equal(await calls.mark('b', 'x', '7', '"cancelled"'), 'late');
+    assert.equal(await calls.mark('a', 'y', '7', '"cancelled"'), 'written');
+    assert.equal(await calls.mark('b', 'y', '7', '"begun"'), 'cancelled');
+    assert.equal(await calls.mark('a', 'x', '7', '{"ended":1}'), 'written');
     assert.deepEqual(await calls.turn('a', '7', false), { ids: ['z'], other: 'none' });
   });
 
@@ -425,7 +425,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     await b.beat();
     assert.deepEqual(await calls.adopt('a', ['x', 'y', 'unknown']), ['x']);
     assert.deepEqual(await calls.adopt('b', ['x']), []);
-    assert.equal(await calls.mark('a', 'x', '7', 'begun', '"begun"'), 'written');
+    assert.equal(await calls.mark('a', 'x', '7', '"begun"'), 'written');
   });
 
   it('says nothing of a command that it may have lost', async () => {
@@ -433,9 +433,9 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     await a.settle();
     await calls.add('a', callOf('x'), 9);
     await subject.wipe();
-    await assert.rejects(calls.mark('a', 'x', '7', 'begun', '"begun"'), { name: 'StoreError' });
+    await assert.rejects(calls.mark('a', 'x', '7', '"begun"'), { name: 'StoreError' });
     await a.settle();
-    assert.equal(await calls.mark('a', 'x', '7', 'begun', '"begun"'), 'moved');
+    assert.equal(await calls.mark('a', 'x', '7', '"begun"'), 'moved');
   });
 
   it('has calls put back with their order and age after a loss', async () => {
