@@ -301,22 +301,29 @@ const cancelRoute = (RED: NodeAPI): Handler =>
 const diagnosticsRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (_request, response) => response.json(await diagnose(RED)));
 
-/** What answers the routes of the editor. */
-export const appRoutes = (simulator: SharedSimulator) => (RED: NodeAPI) => ({
-  devices: devicesRoute(RED),
-  test: testRoute(RED, simulator),
-  explain: explainRoute(RED),
-  apps: appsRoute(RED),
-  fleet: fleetRoute(RED),
-  details: detailsRoute(RED),
-  diagnostics: diagnosticsRoute(RED),
-  refresh: deviceRoute(RED, 'refresh', refresh),
-  push: deviceRoute(RED, 'push', push),
-  book: bookRoute(RED),
-  writeBook: writeBookRoute(RED),
-  waiting: waitingRoute(RED),
-  cancel: cancelRoute(RED),
-  record: recordRoute(RED),
-  recordings: recordingsRoute(RED),
-  download: downloadRoute(RED),
-});
+type Route =
+  | ('apps' | 'devices' | 'fleet' | 'details' | 'diagnostics' | 'test' | 'explain')
+  | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
+  | ('record' | 'recordings' | 'download');
+
+/** What answers the routes of the editor. Its type is written down, since a declaration cannot name the types of Express. */
+export const appRoutes =
+  (simulator: SharedSimulator) =>
+  (RED: NodeAPI): Record<Route, Handler> => ({
+    devices: devicesRoute(RED),
+    test: testRoute(RED, simulator),
+    explain: explainRoute(RED),
+    apps: appsRoute(RED),
+    fleet: fleetRoute(RED),
+    details: detailsRoute(RED),
+    diagnostics: diagnosticsRoute(RED),
+    refresh: deviceRoute(RED, 'refresh', refresh),
+    push: deviceRoute(RED, 'push', push),
+    book: bookRoute(RED),
+    writeBook: writeBookRoute(RED),
+    waiting: waitingRoute(RED),
+    cancel: cancelRoute(RED),
+    record: recordRoute(RED),
+    recordings: recordingsRoute(RED),
+    download: downloadRoute(RED),
+  });
