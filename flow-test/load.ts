@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parseChipid, readCsvRecord } from '../src/input';
+import { parse } from 'csv-parse/sync';
+import { parseChipid } from '../src/input';
 import { readTests, type FlowTest } from './tests';
 import { MAX_FILE, TestFileError } from './yaml';
 
@@ -52,7 +53,12 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
  */
 export function readUploads(file: string): Row[] {
   if (statSync(file).size > MAX_CSV) throw new TestFileError(file, 'it is larger than 16 MiB.');
-  const rows = readRows(file);
+  let rows: Record<string, string>[];
+  try {
+    rows = parse(readFileSync(file), { bom: true, columns: true, skip_empty_lines: true });
+  } catch (error) {
+    throw new TestFileError(file, (error as Error).message);
+  }
   if (rows.length > MAX_ROWS) throw new TestFileError(file, `it has more than ${MAX_ROWS} rows.`);
   return rows.map(({ chipid, payload, ...values }, index) => {
     // The first line has the names.
@@ -63,26 +69,6 @@ export function readUploads(file: string): Row[] {
     } catch {
       throw new TestFileError(place, `"${chipid}" is no chip number.`);
     }
-  });
-}
-
-/** The rows of a CSV file by its first line, which names the columns. @throws TestFileError */
-function readRows(file: string): Record<string, string>[] {
-  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
-  const records: string[][] = [];
-  for (let at = 0; at < text.length;) {
-    const record = readCsvRecord(text, at, ',');
-    if (!record || record.isTorn)
-      throw new TestFileError(file, `a quotation mark of row ${records.length} is not closed.`);
-    at = record.end;
-    if (record.cells.join('') !== '' || record.cells.length > 1) records.push(record.cells);
-  }
-  const [names = [], ...rows] = records;
-  return rows.map((cells, index) => {
-    if (cells.length === names.length)
-      return Object.fromEntries(names.map((name, at) => [name, cells[at] ?? '']));
-    const counts = `${cells.length} cells, and the first line ${names.length}`;
-    throw new TestFileError(file, `row ${index + 1} has ${counts}.`);
   });
 }
 

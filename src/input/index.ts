@@ -18,7 +18,6 @@ export { parseFormat, pushMessage } from './push-payload';
 export { invalidInput, notConfigured } from '../errors';
 export { PatternBudget } from '../util/bounded-pattern';
 export { decodeBase64 } from '../util/base64';
-export { readCsvRecord } from '../util/csv';
 export { JsonLimitError } from '../util/json';
 export { uploadText } from '../util/decode';
 export { oneLine, show } from '../util/show';

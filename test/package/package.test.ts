@@ -128,17 +128,20 @@ describe('the package as it is published', () => {
     }
   });
 
-  it('depends on four packages, of which two need one more each', () => {
+  it('depends on five packages, of which two need one more each', () => {
     const { packages } = JSON.parse(
       readFileSync(join(repository, 'package-lock.json'), 'utf8'),
     ) as { packages: Record<string, { dev?: boolean }> };
     const installed = Object.keys(packages).filter((path) => path && !packages[path]?.dev);
     assert.deepEqual(
       installed.map((path) => path.replace('node_modules/', '')),
-      [...['argparse', 'js-yaml'], ...['signal-exit', 'undici', 'write-file-atomic', 'ws']],
+      [
+        ...['argparse', 'csv-parse', 'js-yaml'],
+        ...['signal-exit', 'undici', 'write-file-atomic', 'ws'],
+      ],
     );
     assert.deepEqual(Object.keys(manifest.dependencies), [
-      'js-yaml',
+      ...['csv-parse', 'js-yaml'],
       ...['undici', 'write-file-atomic', 'ws'],
     ]);
     assert.deepEqual(manifest.peerDependenciesMeta, { ioredis: { optional: true } });

@@ -49,8 +49,10 @@ function world(catalogue: object[] = [], ofFirst: object = {}): World {
       [locked('write-file-atomic'), {}],
       ['8.0.0', {}],
     ),
-    '/ws': registered('ws', [locked('ws'), {}]),
-    '/js-yaml': registered('js-yaml', [locked('js-yaml'), { dependencies: ofFirst }]),
+    ...Object.fromEntries(
+      ['ws', 'js-yaml'].map((name) => [`/${name}`, registered(name, [locked(name), {}])]),
+    ),
+    '/csv-parse': registered('csv-parse', [locked('csv-parse'), { dependencies: ofFirst }]),
     '/agent-base': registered('agent-base', ['5.0.0', {}]),
   };
 }
