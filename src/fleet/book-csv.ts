@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { invalidInput } from '../errors';
+import { pipeline } from 'node:stream/promises';
+import { parse as parser } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
+import { invalidInput, isDeviceCloudError } from '../errors';
 import { parseChipid } from '../input/chipid';
-import { readCsvRecord, type CsvRecord, type CsvSeparator } from '../util/csv';
 import { show } from '../util/show';
 import { Slices } from '../util/slices';
 
@@ -38,7 +40,7 @@ export const BOOK_LIMITS = {
 
 /** A record of a file. */
 export interface BookRecord {
-  /** Where it is in the text, line end included. Empty lines belong to no record. */
+  /** Where it is in the bytes, line end included. Empty lines belong to no record. */
   readonly start: number;
   readonly end: number;
   /** The line on which it begins, from 1. */
@@ -52,14 +54,27 @@ export type DeviceRow = BookRecord & { readonly row: BookRow };
 
 const MAX_PROBLEMS = 100;
 
+/** How csv-parse reads a book: what a spreadsheet or a person may have written is no reason to refuse it. */
+export const CSV = {
+  bom: true,
+  record_delimiter: ['\r\n', '\n', '\r'],
+  relax_quotes: true,
+  relax_column_count: true,
+  skip_empty_lines: true,
+  max_record_size: BOOK_LIMITS.row,
+};
+
+/** Bytes that are parsed at once. */
+const CHUNK = 4096;
+
+const [LF, CR] = [10, 13];
+
 /** The character that separates the names of the header: the one of the two that is there more often. */
-function separatorOf(text: string): CsvSeparator {
-  const unquoted = text.slice(0, BOOK_LIMITS.row).replace(/"[^"]*"/g, '');
+function separatorOf(bytes: Buffer): ',' | ';' {
+  const unquoted = bytes.toString('latin1', 0, BOOK_LIMITS.row).replace(/"[^"]*"/g, '');
   const [header = ''] = unquoted.split(/[\r\n]/, 1);
   return header.split(';').length > header.split(',').length ? ';' : ',';
 }
-
-const linesIn = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length ?? 0;
 
 /** What begins a formula in a spreadsheet, also behind the apostrophe with which {@link writtenCell} disarms it. */
 const FORMULA = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
@@ -98,7 +113,7 @@ const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 /** A device book. It reads its records one after the other. */
 export class BookFile {
   /** Between two cells. */
-  readonly separator: CsvSeparator;
+  readonly separator: ',' | ';';
   /** The header's names, trimmed; {@link BOOK_COLUMNS} in small letters. Empty before the header. */
   columns: readonly string[] = [];
   /** The first is the header. */
@@ -116,8 +131,8 @@ export class BookFile {
   #end = 0;
   #isFull = false;
 
-  constructor(readonly text: string) {
-    this.separator = separatorOf(text);
+  constructor(readonly bytes: Buffer) {
+    this.separator = separatorOf(bytes);
   }
 
   /** Between two groups of a cell. */
@@ -125,20 +140,20 @@ export class BookFile {
     return this.separator === ';' ? '|' : ';';
   }
 
-  /** @throws DeviceCloudError `INVALID_INPUT` if it is no header */
-  add(start: number, { cells, end, isTorn }: CsvRecord): void {
-    const { text, columns } = this;
-    this.line += linesIn(text.slice(this.#end, start));
+  /** @param end where the record ends in the bytes @throws DeviceCloudError `INVALID_INPUT` if it is no header */
+  add(cells: readonly string[], end: number): void {
+    const { bytes, columns } = this;
+    let start = this.#end;
+    while (bytes[start] === LF || bytes[start] === CR) start++;
+    this.line += this.#lines(this.#end, start);
     let row: BookRecord['row'];
     if (columns.length === 0) this.columns = readHeader(cells, this.separator);
-    else if (isTorn)
-      row = 'has a quotation mark that is not closed: the lines behind it are lost, too';
-    else row = readRow(cells, columns, this.groupSeparator);
+    else row = this.#whyTorn(cells, start, end) ?? readRow(cells, columns, this.groupSeparator);
     const record = { start, end, line: this.line, row };
     this.records.push(record);
-    if (typeof row === 'object') this.#index(record as DeviceRow);
+    if (typeof row === 'object') this.#index({ ...record, row });
     else if (row !== undefined) this.#leaveOut(row);
-    this.line += linesIn(text.slice(start, end));
+    this.line += this.#lines(start, end);
     this.#end = end;
   }
 
@@ -168,6 +183,30 @@ export class BookFile {
     this.badRows++;
     if (this.problems.length < MAX_PROBLEMS && !this.#isFull)
       this.problems.push({ line: this.line, reason });
+  }
+
+  #lines(from: number, to: number): number {
+    const { bytes } = this;
+    let lines = 0;
+    for (let at = from; at < to; at++)
+      if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) lines++;
+    return lines;
+  }
+
+  /**
+   * What is wrong with a record whose cell begins with a quotation mark that nobody has closed: the lines behind it, up to the
+   * next quotation mark of the file, have become part of that cell.
+   */
+  #whyTorn(cells: readonly string[], start: number, end: number): string | undefined {
+    if (!cells.some((cell) => cell.startsWith('"') && /[\r\n]/.test(cell))) return undefined;
+    try {
+      // A cell may well begin with one, written twice.
+      const text = this.bytes.toString('utf8', start, end);
+      parse(text, { ...CSV, delimiter: this.separator, relax_quotes: false });
+      return undefined;
+    } catch {
+      return 'has a quotation mark that is not closed: the lines behind it are lost, too';
+    }
   }
 }
 
@@ -251,8 +290,14 @@ function readGroups(cell: string, separator: string): string[] {
 
 export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** Empty lines, and the byte order mark. */
-const EMPTY = /^\uFEFF?[\r\n]*|[\r\n]*/y;
+/** The bytes in pieces, so that the event loop turns while they are parsed. */
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  const slices = new Slices();
+  for (let from = 0; from < bytes.length; from += CHUNK) {
+    if (slices.isOver) await slices.next();
+    yield bytes.subarray(from, from + CHUNK);
+  }
+}
 
 /**
  * Reads the bytes of a file, in slices of a few milliseconds.
@@ -263,22 +308,23 @@ export async function readBookFile(bytes: Buffer): Promise<BookFile> {
     throw invalidInput(
       'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
     );
-  const slices = new Slices();
-  const file = new BookFile(bytes.toString('utf8'));
-  const { text, separator } = file;
-  for (let at = 0; ;) {
-    EMPTY.lastIndex = at;
-    at += EMPTY.exec(text)?.[0].length ?? 0;
-    if (at === text.length) break;
-    if (slices.isOver) await slices.next();
-    const record = readCsvRecord(text, at, separator);
-    if (!record || record.end - at > BOOK_LIMITS.row)
-      throw invalidInput(
-        `The row that begins on line ${file.line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
-          'or a cell is too long.',
-      );
-    file.add(at, record);
-    at = record.end;
+  const file = new BookFile(bytes);
+  const parsing = parser({
+    ...{ ...CSV, delimiter: file.separator },
+    // As a stream of records, it would keep some.
+    on_record(cells: string[], { bytes: end }) {
+      file.add(cells, end);
+      return null;
+    },
+  });
+  try {
+    await pipeline(piecesOf(bytes), parsing);
+  } catch (error) {
+    if (isDeviceCloudError(error)) throw error;
+    throw invalidInput(
+      `The row that begins on line ${file.line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
+        'or a cell is too long.',
+    );
   }
   if (file.columns.length > 0) return file;
   throw invalidInput('The device book is empty: its first line must name its columns.');

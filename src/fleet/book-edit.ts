@@ -1,11 +1,13 @@
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import { invalidInput } from '../errors';
 import { parseChipid } from '../input/chipid';
-import { csvCell, readCsvRecord } from '../util/csv';
 import { isObject } from '../util/object';
 import { show } from '../util/show';
 import { Slices } from '../util/slices';
 import {
   BOOK_LIMITS,
+  CSV,
   cellText,
   writtenCell,
   type BookColumn,
@@ -32,44 +34,56 @@ const NAMED = 100;
 /** The first line of a book that does not exist yet. */
 export const EMPTY_BOOK = 'chipid,name,groups,type,note\n';
 
+/** The byte order mark. */
+const MARK = '\uFEFF';
 const LINE_END = /(?:\r\n|\n|\r)$/;
 
-const cellsIn = ({ text, separator }: BookFile, { start }: BookRecord): string[] =>
-  readCsvRecord(text, start, separator)?.cells.map(cellText) ?? [];
+/** A cell that white space or a line end would change is quoted, whatever ends the lines of the file. */
+const QUOTED = /[\r\n]|^\s|\s$/;
+
+const textIn = ({ bytes }: BookFile, { start, end }: BookRecord): string =>
+  bytes.toString('utf8', start, end);
+
+function cellsIn(file: BookFile, record: BookRecord): string[] {
+  const [cells = []] = parse(textIn(file, record), { ...CSV, delimiter: file.separator });
+  return cells.map(cellText);
+}
 
 /**
- * A file with some of its records replaced; the others stay as they are, character by character.
+ * A file with some of its records replaced; the others stay as they are, byte by byte.
  * @param change the cells that a record is to have; null removes it, undefined leaves it
  * @param added the cells of further records
  */
 async function rewritten(
-  { text, records, separator }: BookFile,
+  file: BookFile,
   change: (record: BookRecord) => readonly string[] | null | undefined,
   added: readonly (readonly string[])[] = [],
 ): Promise<Buffer> {
+  const { bytes, records, separator } = file;
   const slices = new Slices();
-  const line = (cells: readonly string[]): string =>
-    cells.map((cell) => csvCell(writtenCell(cell), separator)).join(separator);
-  const endOf = ({ start, end } = { start: 0, end: 0 }): string =>
-    LINE_END.exec(text.slice(start, end))?.[0] ?? '';
-  const pieces: string[] = [];
+  const options = { delimiter: separator, eof: false, quoted_match: QUOTED };
+  const line = (cells: readonly string[]): string => stringify([cells.map(writtenCell)], options);
+  const endOf = (record: BookRecord | undefined): string =>
+    record ? (LINE_END.exec(textIn(file, record))?.[0] ?? '') : '';
+  const pieces: Buffer[] = [];
   let copied = 0;
   for (const record of records) {
     if (slices.isOver) await slices.next();
     const cells = change(record);
     if (cells === undefined) continue;
-    pieces.push(text.slice(copied, record.start));
+    pieces.push(bytes.subarray(copied, record.start));
     copied = record.end;
-    if (cells) pieces.push(line(cells) + endOf(record));
+    const mark = record.start === 0 && textIn(file, record).startsWith(MARK) ? MARK : '';
+    if (cells) pieces.push(Buffer.from(mark + line(cells) + endOf(record)));
   }
-  pieces.push(text.slice(copied));
+  pieces.push(bytes.subarray(copied));
   const lineEnd = endOf(records[0]) || '\n';
-  if (added.length > 0 && endOf(records.at(-1)) === '') pieces.push(lineEnd);
+  if (added.length > 0 && endOf(records.at(-1)) === '') pieces.push(Buffer.from(lineEnd));
   for (const cells of added) {
     if (slices.isOver) await slices.next();
-    pieces.push(line(cells) + lineEnd);
+    pieces.push(Buffer.from(line(cells) + lineEnd));
   }
-  return Buffer.from(pieces.join(''));
+  return Buffer.concat(pieces);
 }
 
 function textOf(
@@ -175,8 +189,7 @@ const MAY_BE_FORMULA = /(?:^|[,;"'])[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 export const disarmedBytes = (file: BookFile): Promise<Buffer> =>
   rewritten(file, (record) => {
     // Most rows have no cell that may be one.
-    if (!MAY_BE_FORMULA.test(file.text.slice(record.start, record.end).replace(LINE_END, '')))
-      return undefined;
+    if (!MAY_BE_FORMULA.test(textIn(file, record).replace(LINE_END, ''))) return undefined;
     const cells = cellsIn(file, record);
     return cells.some((cell) => writtenCell(cell) !== cell) ? cells : undefined;
   });

@@ -228,7 +228,7 @@ export class Book {
     return this.#serially(async () => {
       const [, after] = await this.#make(content, revision);
       await mkdir(dirname(this.#path), { recursive: true });
-      await writeFileAtomic(this.#path, after.text);
+      await writeFileAtomic(this.#path, after.bytes);
       await this.#apply(after, await stampOf(this.#path));
     });
   }
@@ -325,7 +325,7 @@ export class Book {
   }
 
   async #apply(file: BookFile, stamp: string): Promise<void> {
-    const revision = await revisionOf(Buffer.from(file.text));
+    const revision = await revisionOf(file.bytes);
     if (this.#closing.signal.aborted) return;
     this.#stamp = stamp;
     if (revision === this.#revision && !this.#fault) return;

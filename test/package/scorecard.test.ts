@@ -50,7 +50,10 @@ function world(catalogue: object[] = [], ofFirst: object = {}): World {
       ['8.0.0', {}],
     ),
     ...Object.fromEntries(
-      ['ws', 'js-yaml'].map((name) => [`/${name}`, registered(name, [locked(name), {}])]),
+      ['ws', 'csv-stringify', 'js-yaml'].map((name) => [
+        `/${name}`,
+        registered(name, [locked(name), {}]),
+      ]),
     ),
     '/csv-parse': registered('csv-parse', [locked('csv-parse'), { dependencies: ofFirst }]),
     '/agent-base': registered('agent-base', ['5.0.0', {}]),
