@@ -127,17 +127,21 @@ function devicesRoute(RED: NodeAPI): Handler {
         response,
         listText(known, ({ chipid, name }) => ({ chipid, name })),
       );
-    } else if ('groups' in request.query) response.json(fleet?.book?.groups() ?? []);
-    else
-      try {
-        const devices = await devicesOf(id);
-        // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
-        if ('ages' in request.query) response.json(withKnown(RED, id, devices));
-        else response.json(devices.map(({ age: _age, ...device }) => device));
-      } catch (error) {
-        const may = (): Promise<boolean> => mayWriteFlows(RED, request);
-        response.status(502).json({ error: await readableProblem(RED, id, error, may) });
-      }
+      return;
+    }
+    if ('groups' in request.query) {
+      response.json(fleet?.book?.groups() ?? []);
+      return;
+    }
+    try {
+      const devices = await devicesOf(id);
+      // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
+      if ('ages' in request.query) response.json(withKnown(RED, id, devices));
+      else response.json(devices.map(({ age: _age, ...device }) => device));
+    } catch (error) {
+      const may = (): Promise<boolean> => mayWriteFlows(RED, request);
+      response.status(502).json({ error: await readableProblem(RED, id, error, may) });
+    }
   });
 }
 
