@@ -3,7 +3,7 @@ export * from './index';
 export { sharedValue, testCluster } from './cluster/join';
 export type { ChannelState, ChannelSubscription } from './channel/listener';
 export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './cluster/types';
-export type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';
+export type { KeptPin, PinKeeper, SavedPin } from './commands/wanted-pin';
 export type {
   DecodedBody,
   RequestMatch,
@@ -29,7 +29,7 @@ export {
 export type { Watch } from './fleet/watch/watch';
 export type { WatchListener } from './fleet/watch/watch-types';
 export { keptStoreOf } from './commands/waiting';
-export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept';
+export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept-calls';
 export {
   readSelection,
   withOrigin,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KeeperOptions, PinKeeper } from '../commands/kept-pin';
+import type { KeeperOptions, PinKeeper } from '../commands/wanted-pin';
 import type { Cluster } from './cluster';
 import { MOST_DEVICES, textsOf, type Bus } from './messages';
 

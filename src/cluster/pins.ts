@@ -1,4 +1,4 @@
-import type { ApplicationPins, KeepDeps, KeptPins } from '../commands/keep';
+import type { ApplicationPins, KeepDeps, KeptPins } from '../commands/pins';
 import {
   readSaved,
   type KeeperOptions,
@@ -6,7 +6,7 @@ import {
   type PinKeeper,
   type SavedPin,
   type WantedPin,
-} from '../commands/kept-pin';
+} from '../commands/wanted-pin';
 import { DeviceCloudError } from '../errors';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';

@@ -2,7 +2,7 @@ import type { Channels } from '../channel/pool';
 import type { Ownership } from '../channel/ownership';
 import type { ChannelPush } from '../channel/push';
 import { CALLING } from '../commands/outcome';
-import type { ApplicationPins, KeepDeps, KeptPins } from '../commands/keep';
+import type { ApplicationPins, KeepDeps, KeptPins } from '../commands/pins';
 import type { CommandLock } from '../commands/queue';
 import type { Book } from '../fleet/book';
 import type { FleetRegistry } from '../fleet/registry';

@@ -5,7 +5,7 @@ import type { WaitingStore } from '../state/waiting-store';
 import type { When } from '../types';
 import { isObject } from '../util/object';
 import { show } from '../util/show';
-import type { KeptCommands } from './kept';
+import type { KeptCommands } from './kept-calls';
 
 /** When a command is sent. */
 export interface CommandWait {

@@ -3,7 +3,7 @@ import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { isSilence, type DeviceCloudError } from '../errors';
 import { CLOSED } from '../http/deadline';
-import type { KeptCommands } from './kept';
+import type { KeptCommands } from './kept-calls';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';

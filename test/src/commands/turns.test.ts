@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { KeptCalls } from '../../../src/commands/kept';
+import { KeptCalls } from '../../../src/commands/kept-calls';
 import { Command } from '../../../src/commands/queue';
 import { Turns } from '../../../src/commands/turns';
 import type { Turn } from '../../../src/commands/waiting-list';

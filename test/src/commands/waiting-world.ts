@@ -1,7 +1,7 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
-import type { KeptCommands } from '../../../src/commands/kept';
+import type { KeptCommands } from '../../../src/commands/kept-calls';
 import { Queues } from '../../../src/commands/queue';
 import { DeviceCommands } from '../../../src/commands/waiting';
 import type { ListReading, ListUser } from '../../../src/fleet/list-poller';

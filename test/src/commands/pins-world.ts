@@ -1,6 +1,6 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
-import { KeptPins, type PinCalls } from '../../../src/commands/keep';
-import type { KeeperOptions, KeptPin, PinKeeper } from '../../../src/commands/kept-pin';
+import { KeptPins, type PinCalls } from '../../../src/commands/pins';
+import type { KeeperOptions, KeptPin, PinKeeper } from '../../../src/commands/wanted-pin';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { parseCodes, readLevels } from '../../../src/input/gpio';
 import { settled } from '../../../tooling/until';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { MAX_KEPT } from '../../../src/commands/keep';
+import { MAX_KEPT } from '../../../src/commands/pins';
 import { settled } from '../../../tooling/until';
-import { keepWorld, optionsOf, type PinCall } from './keep-world';
+import { keepWorld, optionsOf, type PinCall } from './pins-world';
 import { useClock } from '../../support/clock';
 
 describe('a pin that is kept', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeptCalls, type KeptCommands } from '../../../src/commands/kept';
+import { KeptCalls, type KeptCommands } from '../../../src/commands/kept-calls';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { Journal } from '../../../src/state/journal';
 import { JournalStore, type Mark } from '../../../src/state/waiting-store';

@@ -24,7 +24,7 @@ import {
   type KeptPin,
   type PinKeeper,
   type SavedPin,
-} from './kept-pin';
+} from './wanted-pin';
 
 /** The most pins of an application that are kept: two of each of the 10,000 devices that the fleet remembers. */
 export const MAX_KEPT = 20_000;
