@@ -290,7 +290,8 @@ export class Requests {
     );
     device.add(pending);
     deadline.listen((end) => {
-      if (end.reason === 'timeout') device.expire(pending);
+      // In a process that stood still, the reply may have come in time: it is read in this turn.
+      if (end.reason === 'timeout') setImmediate(() => device.expire(pending));
       else pending.abort(end);
     });
     let push: PushOutcome;

@@ -172,6 +172,19 @@ inEachDialect('a request', () => {
     assert.equal(received.length, 0);
   });
 
+  it('is answered by a reply that came while the process stood still', async () => {
+    const expire = heldTimers();
+    const { ask, pushed, upload } = await world();
+    const reply = ask(id(7), { replyTimeout: HOUR });
+    await pushed(1);
+    // As after a pause, its time is over before what is in the socket is read.
+    setTimeout(() => {
+      upload({ id: 7 });
+      expire();
+    });
+    assert.deepEqual((await reply).payload, { id: 7 });
+  });
+
   it('does not need a history', async () => {
     const { service, ask } = await world();
     service.fail('gateway', { path: 'up_messages' });
