@@ -2,7 +2,6 @@ import type { CLUSTER_TYPE } from '../cluster/cluster.config';
 import {
   checked,
   choice,
-  number,
   required,
   seconds,
   validator,
@@ -122,17 +121,17 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     version: shared.version,
     service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator', 'recording'),
     recording: required<Config>('', 'label.recording', recordingError, isPlayed),
-    speed: number(DEFAULTS.speed, 'label.speed', seconds(0.01, 1000)),
+    speed: checked(DEFAULTS.speed, 'label.speed', seconds(0.01, 1000)),
     loop: { value: DEFAULTS.loop, label: t('label.loop') },
     baseUrl: required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
     appid: required<Config>('', 'label.appid', appidError, isCloud),
-    timeout: number(DEFAULTS.timeout, 'label.timeout', seconds(0.001, MAX_SECONDS)),
-    heartbeat: number(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
-    ping: number(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),
+    timeout: checked(DEFAULTS.timeout, 'label.timeout', seconds(0.001, MAX_SECONDS)),
+    heartbeat: checked(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
+    ping: checked(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),
     timestampUnit: choice(DEFAULTS.timestampUnit, 'label.timestampUnit', 'ms', 's'),
-    connections: number(DEFAULTS.connections, 'label.connections', wholeNumber(1, 10_000)),
+    connections: checked(DEFAULTS.connections, 'label.connections', wholeNumber(1, 10_000)),
     // As text: the editor leaves a default of 0 out of the form of a new config node.
-    deviceGap: number(
+    deviceGap: checked(
       String(DEFAULTS.deviceGap),
       'label.deviceGap',
       seconds(0, MAX_SECONDS * 1000),

@@ -1,5 +1,5 @@
 import { detailOf } from '../common/editor/devices';
-import { notBlank, number, seconds, validator } from '../common/editor/fields';
+import { checked, notBlank, seconds, validator } from '../common/editor/fields';
 import { current, fieldValue, isOpen, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -198,7 +198,7 @@ RED.nodes.registerType<Config, ClusterCredentials>(
         validate: validator<Config>(notBlank, bySentinels),
       },
       tls: { value: DEFAULTS.tls, type: 'tls-config', required: false, label: t('label.tls') },
-      lease: number(DEFAULTS.lease, 'label.lease', seconds(LEASE.min, LEASE.max)),
+      lease: checked(DEFAULTS.lease, 'label.lease', seconds(LEASE.min, LEASE.max)),
     },
     credentials: { user: { type: 'text' }, password: { type: 'password' } },
     paletteLabel: t('paletteLabel'),

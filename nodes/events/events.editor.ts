@@ -1,5 +1,5 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
-import { choice, number, seconds, wholeNumber } from '../common/editor/fields';
+import { checked, choice, seconds, wholeNumber } from '../common/editor/fields';
 import { current, fieldValue, field, isOpen, onChange, opened, show } from '../common/editor/form';
 import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
@@ -23,7 +23,7 @@ function limited(
 ): PropertyDefinition<Config, number | string> {
   const { min, max } = LIMITS[name];
   const check = name === 'misses' ? wholeNumber(min, max) : seconds(min, max);
-  return number(DEFAULTS[name], `label.${name}`, check, needed);
+  return checked(DEFAULTS[name], `label.${name}`, check, needed);
 }
 
 RED.nodes.registerType<Config>('device-cloud-events', {

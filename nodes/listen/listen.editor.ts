@@ -1,5 +1,5 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
-import { checked, choice, number, oneOf, seconds } from '../common/editor/fields';
+import { checked, choice, oneOf, seconds } from '../common/editor/fields';
 import { current, field, isClustered, onChange, opened, show } from '../common/editor/form';
 import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
@@ -88,7 +88,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     devices: choice(DEFAULTS.devices, 'common.label.devices', 'list', 'online', 'group', 'dynamic'),
     chipids: chipidsProperty(),
     group: shared.group,
-    refresh: number(
+    refresh: checked(
       DEFAULTS.refresh,
       'common.label.refresh',
       seconds(1, 86_400),

@@ -1,4 +1,4 @@
-import { choice, number, seconds, wholeNumber } from '../common/editor/fields';
+import { checked, choice, seconds, wholeNumber } from '../common/editor/fields';
 import { current, onChange, opened, prepareNoCluster, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { PropertyDefinition } from '../common/editor/red';
@@ -10,7 +10,7 @@ type Config = WorkConfig & shared.Named;
 function limited(name: keyof typeof LIMITS): PropertyDefinition<Config, number | string> {
   const { min, max } = LIMITS[name];
   const check = name === 'redeliver' ? seconds(min, max) : wholeNumber(min, max);
-  return number(DEFAULTS[name], `label.${name}`, check);
+  return checked(DEFAULTS[name], `label.${name}`, check);
 }
 
 RED.nodes.registerType<Config>('device-cloud-work', {

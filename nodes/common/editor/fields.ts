@@ -106,15 +106,6 @@ export const choice = <T, V extends string = string>(
   ...choices: V[]
 ): PropertyDefinition<T, V> => checked<T, V>(value, label, oneOf(...choices));
 
-/** A number of a node, or the text that the editor makes of it. */
-export const number = <T>(
-  value: number | string,
-  label: string,
-  check: Check,
-  needed?: (node: EditorNode<T>) => boolean,
-): PropertyDefinition<T, number | string> =>
-  checked<T, number | string>(value, label, check, needed);
-
 /** The property behind a typedInput, judged by its type: see {@link typedValidator}. */
 export const typed = <T>(
   value: string,

@@ -24,7 +24,6 @@ import {
   deviceNumber,
   DYNAMIC,
   notBlank,
-  number,
   oneOf,
   seconds,
   typed,
@@ -95,7 +94,7 @@ export const limit = { value: '' } as const;
 
 /** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
 export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): NumberProperty<T> =>
-  number<T>(
+  checked<T, number | string>(
     MANY.atOnce,
     'common.label.at-once',
     wholeNumber(1, MAX_MANY),
@@ -115,7 +114,7 @@ export const replace = { value: WHEN.replace };
 export const expires = <T extends ManyConfig & WhenConfig>(
   applies: Applies<T> = always,
 ): NumberProperty<T> =>
-  number<T>(
+  checked<T, number | string>(
     WHEN.expires,
     'common.label.expires',
     seconds(0.001, MAX_SECONDS),
@@ -124,7 +123,11 @@ export const expires = <T extends ManyConfig & WhenConfig>(
 
 /** How long the node waits for the answer of a device. */
 export const timeout = <T>(): NumberProperty<T> =>
-  number<T>(DEVICE_CALL.timeout, 'common.label.timeout', seconds(0.001, MAX_SECONDS));
+  checked<T, number | string>(
+    DEVICE_CALL.timeout,
+    'common.label.timeout',
+    seconds(0.001, MAX_SECONDS),
+  );
 
 /** In which format a message is pushed. @param check what else may be wrong with it */
 export const format = <T extends MessageConfig>(
