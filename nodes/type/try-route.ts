@@ -1,8 +1,8 @@
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/input';
-import { mayWriteFlows } from '../common/admin';
+import { mayWriteFlows, readingRoute } from '../common/admin';
 import { MAX_READ } from '../common/bounded-expression';
-import { messageOf, toProblem } from '../common/errors';
+import { messageOf } from '../common/errors';
 import type { Handlers } from '../common/register';
 import { isObject } from '../common/shared.config';
 import { expressionDecoder } from './expression';
@@ -37,13 +37,13 @@ async function tryExpression(
 
 /** An expression can read environment variables and contexts, so it is evaluated only for users who may change flows. */
 export const handlers = (RED: NodeAPI): Handlers<'try'> => ({
-  try(request, response) {
-    const answer = async (): Promise<void> => {
+  try: readingRoute(
+    async (request, response) => {
       // Another site's page cannot send JSON without being asked for its origin.
       const asked = readRequest(request.is('json') ? request.body : undefined);
       if (await mayWriteFlows(RED, request)) response.json(await tryExpression(RED, asked));
       else response.status(403).end();
-    };
-    answer().catch((error: unknown) => response.status(400).json({ error: toProblem(error) }));
-  },
+    },
+    () => 400,
+  ),
 });

@@ -176,9 +176,7 @@ const statusText = (code: string): string =>
 
 async function ask(app: string, changed: boolean): Promise<DeviceList> {
   try {
-    const answer: unknown = await getRoute(`${appPath(app, 'devices')}?ages`);
-    const list = isObject(answer) && 'devices' in answer ? answer['devices'] : answer;
-    const devices = readDevices(list);
+    const devices = readDevices(await getRoute(`${appPath(app, 'devices')}?ages`));
     see(app, devices);
     return { devices };
   } catch (failure) {
@@ -198,8 +196,6 @@ export function onlineDevices(app: string): Promise<DeviceList> {
   if (!node) return Promise.resolve({ reason: t('common.picker.no-app') });
   const remembered = tested.get(app);
   if (remembered && node.changed) return Promise.resolve({ devices: remembered });
-  if (last?.app !== app || Date.now() - last.at > FRESH) {
-    last = { app, at: Date.now(), list: ask(app, node.changed ?? false) };
-  }
+  if (!last || !isFresh(app)) last = { app, at: Date.now(), list: ask(app, node.changed ?? false) };
   return last.list;
 }
