@@ -146,8 +146,6 @@ export type RecordedLine =
 export const MAX_LINE = 17 * 2 ** 20;
 /** Devices of a list that are read. */
 const MAX_LISTED = 10_000;
-/** Bytes that are read at once. */
-const CHUNK = 64 * 1024;
 /** Milliseconds of the longest time that is believed: no recording is longer than a day. */
 const LONGEST = 10 * 86_400_000;
 const NEWLINE = 0x0a;
@@ -254,8 +252,7 @@ class Lines {
   #add(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > MAX_LINE) this.#parts = [];
-    // A copy: the bytes of a chunk are overwritten by the next one.
-    else this.#parts.push(Buffer.from(part));
+    else this.#parts.push(part);
   }
 }
 
@@ -355,13 +352,8 @@ async function* chunksOf(path: string): AsyncGenerator<(Buffer | undefined)[]> {
     // A pipe would be waited for until somebody writes to it.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!(await file.stat()).isFile()) throw new RecordingError(`${path} is no file.`);
-    const chunk = Buffer.allocUnsafeSlow(CHUNK);
     const lines = new Lines();
-    for (;;) {
-      const { bytesRead } = await file.read(chunk, 0, CHUNK);
-      if (bytesRead === 0) return;
-      yield [...lines.cut(chunk.subarray(0, bytesRead))];
-    }
+    for await (const chunk of file.createReadStream()) yield [...lines.cut(chunk as Buffer)];
   } catch (error) {
     if (error instanceof RecordingError) throw error;
     const code = isObject(error) ? error['code'] : undefined;
