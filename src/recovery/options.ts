@@ -70,21 +70,14 @@ export class Budgets {
 }
 
 /** Limits of what is remembered of one device. */
-export interface Limits {
+export const LIMITS = {
   /** The most live uploads that are held back while the history is read; beyond that, they are left to the history. */
-  held: number;
-  /** The most bytes of them. */
-  heldBytes: number;
-  /** How many arrivals are remembered before the history is read to advance the position; more if it is long. */
-  arrived: number;
-  /** More arrivals than this mean that the history has been unavailable for too long to recover what was missed. */
-  forgotten: number;
-}
-
-export const LIMITS: Limits = {
   held: 1000,
-  heldBytes: 8 * 1024 * 1024,
+  /** The most bytes of them. */
+  heldBytes: 8 * MEBIBYTE,
+  /** How many arrivals are remembered before the history is read to advance the position; more if it is long. */
   arrived: 500,
+  /** More arrivals than this mean that the history has been unavailable for too long to recover what was missed. */
   forgotten: 10_000,
 };
 
@@ -110,7 +103,7 @@ export interface RecoveryShared {
   limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'isFailing'>;
   budgets: Budgets;
   facts: HistoryFacts;
-  limits: Limits;
+  limits: typeof LIMITS;
   observer: RecoveryObserver;
   now: () => number;
   random: () => number;

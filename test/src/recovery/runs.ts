@@ -5,14 +5,14 @@ import { HistoryFacts, type HistoryFormSetting } from '../../../src/history/form
 import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/options';
 import { Recovery } from '../../../src/recovery/recovery';
-import { LIMITS, type Limits } from '../../../src/recovery/options';
+import { LIMITS } from '../../../src/recovery/options';
 import { sharedBy, type AnswerHistory } from './shared';
 import type { History, HistoryOptions } from './history';
 
 export interface RunOptions {
   /** The encoding that is set, default that of the history. */
   setting?: HistoryFormSetting;
-  limits?: Partial<Limits>;
+  limits?: Partial<typeof LIMITS>;
   /** The listener throws at each upload. */
   throws?: boolean;
 }
