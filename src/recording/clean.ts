@@ -31,22 +31,33 @@ const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
 /** A shorter secret, encoded, may be part of any Base64. */
 const LEAST_ENCODED = 8;
 
-/** A pattern of what writes one of the secrets in hexadecimal or Base64, alone or within other bytes; undefined if none is long enough. */
-function encodedPattern(secrets: Iterable<Buffer>): RegExp | undefined {
-  const forms = [...secrets].flatMap((bytes) => {
-    if (bytes.length < LEAST_ENCODED) return [];
-    // The first and the last character may have bits of what stands beside it.
-    const base64 = [0, 1, 2].map((before) => {
-      const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-      const last = Math.floor(((before + bytes.length) * 8) / 6);
-      return text.slice(Math.ceil((before * 8) / 6), last);
-    });
-    const escaped = base64.map((text) =>
-      text.replaceAll('+', '(?:[-+]|%2b)').replaceAll('/', '(?:[/_]|%2f)'),
-    );
-    return [bytes.toString('hex'), ...escaped];
+/** A text as a pattern. */
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+
+/** What writes a secret in hexadecimal or Base64, alone or within other bytes, as patterns. */
+function encoded(bytes: Buffer): string[] {
+  if (bytes.length < LEAST_ENCODED) return [];
+  // The first and the last character may have bits of what stands beside it.
+  const base64 = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const last = Math.floor(((before + bytes.length) * 8) / 6);
+    return text.slice(Math.ceil((before * 8) / 6), last);
   });
-  return forms.length > 0 ? new RegExp(forms.join('|'), 'gi') : undefined;
+  const forms = base64.map((text) =>
+    text.replaceAll('+', '(?:[-+]|%2b)').replaceAll('/', '(?:[/_]|%2f)'),
+  );
+  return [bytes.toString('hex'), ...forms];
+}
+
+/** A pattern of the secrets in a text, and in bytes as Latin-1, plain or encoded; undefined if there is none. */
+function patternOf(secrets: readonly string[]): RegExp | undefined {
+  const forms = secrets.flatMap((secret) => {
+    const bytes = Buffer.from(secret);
+    return [escaped(secret), escaped(bytes.toString('latin1')), ...encoded(bytes)];
+  });
+  // The longest first: one secret may begin with another.
+  const longest = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return longest.length > 0 ? new RegExp(longest.join('|'), 'gi') : undefined;
 }
 
 /** What is between blanks, quotes and the like. */
@@ -63,13 +74,11 @@ const isDigits = (value: unknown): value is string | number =>
 export class Cleaner {
   readonly #isAnonymous: boolean;
   readonly #redact: (text: string) => string;
-  /** As bytes, for uploads. */
-  readonly #secrets: readonly Buffer[];
-  readonly #encoded: RegExp | undefined;
+  readonly #secrets: RegExp | undefined;
   /** The keys of a device, and their pattern once it was needed. */
   readonly #devkeys = new Map<
     string,
-    { key: string; parts: readonly string[]; pattern?: RegExp }
+    { key: string; parts: readonly string[]; pattern?: RegExp | undefined }
   >();
   /** Keys of all devices, in lower case. */
   readonly #allDevkeys = new Set<string>();
@@ -84,8 +93,7 @@ export class Cleaner {
       .filter(({ length }) => length >= MIN_SECRET)
       .flatMap((secret) => [secret, secret.toLowerCase(), secret.toUpperCase()])
       .flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())]);
-    this.#secrets = [...new Set(forms)].map((secret) => Buffer.from(secret));
-    this.#encoded = encodedPattern(this.#secrets);
+    this.#secrets = patternOf(forms);
   }
 
   /**
@@ -103,14 +111,7 @@ export class Cleaner {
 
   #devkeyOf(chipid: string | undefined): RegExp | undefined {
     const known = chipid === undefined ? undefined : this.#devkeys.get(chipid);
-    if (!known) return undefined;
-    const { parts } = known;
-    const plainForms = parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-    const encoded = encodedPattern(parts.map((part) => Buffer.from(part)));
-    return (known.pattern ??= new RegExp(
-      [...plainForms, ...(encoded ? [encoded.source] : [])].join('|'),
-      'gi',
-    ));
+    return known && (known.pattern ??= patternOf(known.parts));
   }
 
   /** The number of a device as the recording has it. */
@@ -143,7 +144,7 @@ export class Cleaner {
    */
   text(text: string, chipid?: string): string {
     let clean = this.#redact(text);
-    for (const pattern of [this.#encoded, this.#devkeyOf(chipid)])
+    for (const pattern of [this.#secrets, this.#devkeyOf(chipid)])
       if (pattern) clean = clean.replace(pattern, HIDDEN);
     if (this.#allDevkeys.size > 0)
       clean = clean.replace(WORD, (word) =>
@@ -195,23 +196,12 @@ export class Cleaner {
    */
   bytes(bytes: Buffer, chipid?: string): Buffer | undefined {
     let clean: Buffer | undefined;
-    for (const secret of this.#secrets) {
-      for (
-        let at = bytes.indexOf(secret);
-        at !== -1;
-        at = bytes.indexOf(secret, at + secret.length)
-      ) {
-        clean ??= Buffer.from(bytes);
-        clean.fill('*', at, at + secret.length);
-      }
-    }
-    const patterns = [this.#encoded, this.#devkeyOf(chipid)].filter((each) => each !== undefined);
-    if (patterns.length === 0) return clean;
     const text = bytes.toString('latin1');
-    for (const { index, 0: form } of patterns.flatMap((each) => [...text.matchAll(each)])) {
-      clean ??= Buffer.from(bytes);
-      clean.fill('*', index, index + form.length);
-    }
+    for (const pattern of [this.#secrets, this.#devkeyOf(chipid)])
+      for (const { index, 0: form } of pattern ? text.matchAll(pattern) : []) {
+        clean ??= Buffer.from(bytes);
+        clean.fill('*', index, index + form.length);
+      }
     return clean;
   }
 
