@@ -23,7 +23,7 @@ import { withFields } from '../common/action.runtime';
 import { choiceOf, substitute } from '../common/settings';
 import type { DeviceState } from './channels-status';
 import type { ListenConfig } from './listen.config';
-import type { KeptPosition, Positions } from './positions';
+import type { Positions } from './positions';
 
 /** What a listener does when something happens on its devices' channels. */
 export interface DevicesListener {
@@ -97,19 +97,21 @@ class KeptDevice extends ListenedDevice {
     chipid: string,
     listener: DevicesListener,
     recover: Recover,
-    private readonly position: KeptPosition,
+    private readonly positions: Positions,
   ) {
     super(chipid, listener, recover);
   }
 
   get start(): Position | undefined {
-    return this.position.get();
+    return this.positions.get(this.chipid);
   }
 
   saveLater(position: () => Position): void {
-    const waits = this.listener.waits(this.chipid);
-    if (waits) void waits.then(() => this.position.set(position));
-    else this.position.set(position);
+    const { chipid, listener, positions } = this;
+    const waits = listener.waits(chipid);
+    // One that was removed meanwhile has none any more.
+    if (waits) void waits.then(() => this.subscription && positions.set(chipid, position));
+    else positions.set(chipid, position);
   }
 }
 
@@ -133,7 +135,7 @@ export class ListenedDevices {
     const { client, listener, recover, shard } = this;
     if (this.#devices.has(chipid) || (shard && !inShard(chipid, shard))) return;
     const device = recover?.positions
-      ? new KeptDevice(chipid, listener, recover, recover.positions.of(chipid))
+      ? new KeptDevice(chipid, listener, recover, recover.positions)
       : new ListenedDevice(chipid, listener, recover);
     const subscription = client.listen(chipid, device, recover && device);
     device.subscription = subscription;
@@ -150,6 +152,7 @@ export class ListenedDevices {
     if (!device) return;
     this.#devices.delete(chipid);
     device.subscription?.release();
+    device.subscription = undefined;
     this.listener.onChange();
   }
 

@@ -2,41 +2,8 @@ import { isPosition, type Position } from '../../src/for-nodes';
 import type { Kept } from '../common/kept';
 import { isObject } from '../common/shared.config';
 
-/** A position, or what makes it: with each upload, there is another. */
-type Made = Position | (() => Position);
-const made = (position: Made): Position => (typeof position === 'function' ? position() : position);
-
-/** How far the uploads of one device have been emitted. */
-export class KeptPosition {
-  /** The position that a start would begin with. */
-  made: Made | undefined;
-  /** That of a message which was sent in this turn. */
-  #sent: (() => Position) | undefined;
-
-  constructor(
-    private readonly positions: Pick<Positions, 'sent'>,
-    made?: Position,
-  ) {
-    this.made = made;
-  }
-
-  get(): Position | undefined {
-    const position = this.#sent ?? this.made;
-    return position && made(position);
-  }
-
-  /** @param position makes it, once it is written */
-  set(position: () => Position): void {
-    if (!this.#sent) this.positions.sent(this);
-    this.#sent = position;
-  }
-
-  /** Node-RED has passed the message on. */
-  passedOn(): void {
-    this.made = this.#sent ?? this.made;
-    this.#sent = undefined;
-  }
-}
+/** Makes a position: with each upload, there is another. */
+type Make = () => Position;
 
 /**
  * How far the uploads of each device have been emitted, written at most once a second and when the listener closes.
@@ -44,16 +11,17 @@ export class KeptPosition {
  * later, too.
  */
 export class Positions {
-  readonly #positions = new Map<string, KeptPosition>();
-  /** The positions of messages that were sent in this turn. */
-  #sent: KeptPosition[] = [];
+  /** By chip number, the position that a start would begin with, or what makes it. */
+  readonly #passedOn = new Map<string, Position | Make>();
+  /** Those of messages that were sent in this turn. */
+  readonly #sent = new Map<string, Make>();
 
   private constructor(
     private readonly kept: Kept,
     saved: unknown,
   ) {
     for (const [chipid, position] of isObject(saved) ? Object.entries(saved) : [])
-      if (isPosition(position)) this.#positions.set(chipid, new KeptPosition(this, position));
+      if (isPosition(position)) this.#passedOn.set(chipid, position);
   }
 
   /**
@@ -73,45 +41,37 @@ export class Positions {
     return this.kept.problem;
   }
 
-  of(chipid: string): KeptPosition {
-    let position = this.#positions.get(chipid);
-    if (!position) {
-      position = new KeptPosition(this);
-      this.#positions.set(chipid, position);
-    }
-    return position;
+  get(chipid: string): Position | undefined {
+    const position = this.#sent.get(chipid) ?? this.#passedOn.get(chipid);
+    return typeof position === 'function' ? position() : position;
+  }
+
+  /** A message of a device was sent. @param position makes it, once it is written */
+  set(chipid: string, position: Make): void {
+    if (this.#sent.size === 0) setImmediate(() => this.#passOn());
+    this.#sent.set(chipid, position);
   }
 
   forget(chipid: string): void {
-    if (this.#positions.get(chipid)?.made) this.kept.write(this.#snapshot);
-    this.#positions.delete(chipid);
+    this.#sent.delete(chipid);
+    if (this.#passedOn.delete(chipid)) this.kept.write(this.#snapshot);
   }
 
   /** Node-RED drops what it has not passed on yet. */
   close(): void {
-    this.#sent = [];
+    this.#sent.clear();
   }
 
-  /** A message of a device was sent, the first one in this turn. */
-  sent(position: KeptPosition): void {
-    if (this.#sent.length === 0) setImmediate(() => this.#passedOn());
-    this.#sent.push(position);
-  }
-
-  #passedOn(): void {
-    if (this.#sent.length === 0) return;
-    for (const position of this.#sent) position.passedOn();
-    this.#sent = [];
+  #passOn(): void {
+    if (this.#sent.size === 0) return;
+    for (const [chipid, position] of this.#sent) this.#passedOn.set(chipid, position);
+    this.#sent.clear();
     this.kept.write(this.#snapshot);
   }
 
   readonly #snapshot = (): object => {
-    const written: Record<string, Position> = {};
-    for (const [chipid, position] of this.#positions) {
-      if (!position.made) continue;
-      position.made = made(position.made);
-      written[chipid] = position.made;
-    }
-    return written;
+    for (const [chipid, position] of this.#passedOn)
+      if (typeof position === 'function') this.#passedOn.set(chipid, position());
+    return Object.fromEntries(this.#passedOn);
   };
 }

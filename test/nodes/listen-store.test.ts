@@ -17,7 +17,7 @@ describe('the kept positions of a listener', () => {
     const kept = keptWith({ read: () => Promise.resolve(saved) });
     const positions = await Positions.read(kept, unexpected, never);
     assert.deepEqual(
-      ['1', '2', '3'].map((chipid) => positions.of(chipid).get()),
+      ['1', '2', '3'].map((chipid) => positions.get(chipid)),
       [saved['1'], undefined, undefined],
     );
   });
@@ -25,16 +25,16 @@ describe('the kept positions of a listener', () => {
   it('are written at a close, as far as the messages were passed on', async () => {
     const kept = keptWith({ write });
     const positions = await Positions.read(kept, unexpected, never);
-    positions.of('1').set(() => ({ id: '1', live: 1 }));
-    positions.of('1').set(() => ({ id: '1', live: 2 }));
-    assert.deepEqual(positions.of('1').get(), { id: '1', live: 2 });
+    positions.set('1', () => ({ id: '1', live: 1 }));
+    positions.set('1', () => ({ id: '1', live: 2 }));
+    assert.deepEqual(positions.get('1'), { id: '1', live: 2 });
     // Still the same turn.
     await Promise.resolve();
     assert.deepEqual(written, []);
     await settled();
-    positions.of('2').set(() => ({ id: '1', live: 1 }));
+    positions.set('2', () => ({ id: '1', live: 1 }));
     await settled(1);
-    positions.of('1').set(() => ({ id: '1', live: 3 }));
+    positions.set('1', () => ({ id: '1', live: 3 }));
     await Promise.resolve();
     positions.close();
     await kept.close();
@@ -50,7 +50,7 @@ describe('the kept positions of a listener', () => {
     await until(() => failures.length === 1, 'the failure is noticed');
     closing.abort();
     const positions = await waiting;
-    assert.equal(positions.of('1').get(), undefined);
+    assert.equal(positions.get('1'), undefined);
     assert.equal(failures.length, 1);
   });
 });
