@@ -212,10 +212,12 @@ export class Book {
    * Says what {@link write} would change. Nothing is written.
    * @throws DeviceCloudError as for `write`
    */
-  async preview(content: NewContent, revision: string): Promise<BookDifference & BookFaults> {
-    const [before, after] = await this.#make(content, revision);
-    const { problems, badRows } = after;
-    return { ...(await difference(before, after)), problems, badRows };
+  preview(content: NewContent, revision: string): Promise<BookDifference & BookFaults> {
+    return this.#serially(async () => {
+      const [before, after] = await this.#make(content, revision);
+      const { problems, badRows } = after;
+      return { ...(await difference(before, after)), problems, badRows };
+    });
   }
 
   /**
@@ -299,7 +301,11 @@ export class Book {
     revision: string,
   ): Promise<[before: BookFile | undefined, after: BookFile]> {
     const { bytes, revision: found } = await this.content();
-    if (found !== revision) throw changedMeanwhile();
+    if (found !== revision) {
+      // Whoever loads it again is to have what it is now.
+      await this.#update();
+      throw changedMeanwhile();
+    }
     if ('edit' in content) {
       const before = bytes.length > 0 ? bytes : Buffer.from(EMPTY_BOOK);
       const file = await readBookFile(before);

@@ -160,6 +160,19 @@ describe('the device book', () => {
     assert.equal(changes, 2);
   });
 
+  it('has read what has changed once it has refused a write for it', async () => {
+    await open('chipid,name\n7,Gate\n');
+    const { revision } = book!;
+    const edit = { rows: [{ chipid: '7', name: 'Pump' }] };
+    for (const attempt of ['write', 'preview'] as const) {
+      writeFileSync(path, `chipid,name\n7,before the ${attempt}\n`);
+      await assert.rejects(book![attempt]({ edit }, revision), { statusCode: 412 });
+      assert.equal(book!.name('7'), `before the ${attempt}`);
+    }
+    await book!.write({ edit }, book!.revision);
+    assert.equal(book!.name('7'), 'Pump');
+  });
+
   it('does not use a file that is half written', async () => {
     await open('chipid,name\n7,Gate\n8,Door\n');
     const seen = new Set<number>();
