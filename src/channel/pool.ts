@@ -6,7 +6,7 @@ import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
 import { tlsConnector } from '../http/tls';
 import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
-import { tunnelsThrough } from '../http/pool';
+import { tunnelsThrough, type Tunnels } from '../http/pool';
 import { Channel, type ChannelSettings } from './channel';
 import type { ChannelListener, ChannelObserver, ChannelSubscription } from './listener';
 import type { Ownership } from './ownership';
@@ -170,7 +170,7 @@ function socketOptions(
   identity: OpenApiIdentity,
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
-): { options: SocketOptions; tunnels?: { close(): void } } {
+): { options: SocketOptions; tunnels?: Tunnels } {
   const headers = { 'User-Agent': identity.userAgent };
   const isSecure = settings.channelOrigin.startsWith('wss:');
   // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
