@@ -6,7 +6,7 @@ import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
 import { tlsConnector } from '../http/tls';
 import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
-import { tunnelsThrough, type Tunnels } from '../http/pool';
+import { tunnelsThrough, type Tunnels } from '../http/proxy';
 import { Channel, type ChannelSettings } from './channel';
 import type { ChannelListener, ChannelObserver, ChannelSubscription } from './listener';
 import type { Ownership } from './ownership';

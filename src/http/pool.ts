@@ -1,7 +1,5 @@
-import type { Duplex } from 'node:stream';
-import type { ConnectionOptions } from 'node:tls';
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { fault, refusedBy, speaksFirst, type Proxy } from './proxy';
+import { refusedBy, speaksFirst, type Proxy } from './proxy';
 import type { TlsSettings } from './tls';
 
 /** The time limit for establishing a connection, in ms; a command is better refused early than late. */
@@ -43,45 +41,4 @@ export function createDispatcher(
     clientFactory: (proxyOrigin, options) =>
       new ProxyPool(proxyOrigin, { ...options, headersTimeout: CONNECT_TIMEOUT }),
   });
-}
-
-/** Tunnels to one host. */
-export interface Tunnels {
-  /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
-  readonly open: (options: unknown, connected: (error: unknown, socket?: Duplex) => void) => void;
-  /** Ends tunnels that are not established yet, which their callers cannot do. */
-  close(): void;
-}
-
-/**
- * Makes connections to one host through a proxy, for channels: `ws` has no proxy support. https-proxy-agent 7.0.6 is no
- * substitute: it accepts any certificate that is valid for localhost when the host is an IP address, leaves an abandoned
- * CONNECT open, and reports a refusal of the proxy as one of the service.
- * @param origin `ws://host[:port]` or `wss://host[:port]`
- * @param secure makes TLS of a tunnel to `wss:`
- */
-export function tunnelsThrough(
-  proxy: Proxy,
-  origin: string,
-  secure: ((options: ConnectionOptions) => Duplex) | undefined,
-): Tunnels {
-  const target = new URL(origin);
-  const path = `${target.hostname}:${target.port || (secure ? 443 : 80)}`;
-  // The host is what the certificate is checked for if there is no server name, as of an IP address.
-  const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
-  const headers: Record<string, string> = { host: path };
-  if (proxy.authorization !== undefined) headers['proxy-authorization'] = proxy.authorization;
-  const pool = new ProxyPool(proxy.url);
-  return {
-    open(_options, connected) {
-      const late = new AbortController();
-      const timer = setTimeout(() => late.abort(fault('ETIMEDOUT')), CONNECT_TIMEOUT);
-      void pool
-        .connect({ origin: proxy.url, path, headers, signal: late.signal })
-        .finally(() => clearTimeout(timer))
-        .then(({ socket }) => (secure ? secure({ socket, host }) : socket))
-        .then((socket) => connected(null, socket), connected);
-    },
-    close: () => void pool.destroy(fault('ECANCELED')),
-  };
 }
