@@ -42,13 +42,23 @@ async function tunnelOfAChannelThatTrickles(): Promise<void> {
   assert.ok(through.sockets() <= 1, 'the one of the next attempt alone');
 }
 
+async function tunnelOfAChannelWhoseProxyIsSilent(): Promise<void> {
+  const through = await wireService(() => undefined);
+  const url = through.baseUrl.replace('http:', 'https:');
+  const client = clientOf('http://inside.invalid', { proxy: { url } });
+  const { reason } = await nextState(client, 'disconnected');
+  assert.equal(reason, 'ETIMEDOUT');
+  assert.ok(through.sockets() <= 1, 'the one of the next attempt alone');
+}
+
 describe('a connection that is never established', () => {
   // Side by side, since each takes the five seconds that a connection may take.
-  it('times out: TLS, the tunnel of a call, the tunnel of a channel', async () => {
+  it('times out: TLS, the tunnel of a call, the tunnel of a channel, TLS to its proxy', async () => {
     await Promise.all([
       tlsThatNeverComesAbout(),
       tunnelThatIsNeverMade(),
       tunnelOfAChannelThatTrickles(),
+      tunnelOfAChannelWhoseProxyIsSilent(),
     ]);
   });
 });
