@@ -197,11 +197,15 @@ export class Cleaner {
   bytes(bytes: Buffer, chipid?: string): Buffer | undefined {
     let clean: Buffer | undefined;
     const text = bytes.toString('latin1');
-    for (const pattern of [this.#secrets, this.#devkeyOf(chipid)])
-      for (const { index, 0: form } of pattern ? text.matchAll(pattern) : []) {
+    for (const pattern of [this.#secrets, this.#devkeyOf(chipid)]) {
+      if (pattern) pattern.lastIndex = 0;
+      for (let found = pattern?.exec(text); pattern && found; found = pattern.exec(text)) {
         clean ??= Buffer.from(bytes);
-        clean.fill('*', index, index + form.length);
+        clean.fill('*', found.index, pattern.lastIndex);
+        // Another may begin within it.
+        pattern.lastIndex = found.index + 1;
       }
+    }
     return clean;
   }
 

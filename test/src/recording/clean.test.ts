@@ -11,6 +11,12 @@ describe('the secrets of a recording', () => {
     assert.equal(cleaner.text(`a ${long} b ${short} c`), 'a *** b *** c');
   });
 
+  it('are hidden though they overlap', () => {
+    const two = new Cleaner(['abcd1', '1xyz9'], false);
+    assert.equal(String(two.bytes(Buffer.from('xabcd1xyz9x'))), 'x*********x');
+    assert.equal(two.text('xabcd1xyz9x'), 'x***x');
+  });
+
   it('are hidden in any case, and encoded in hexadecimal and Base64', () => {
     const encoded = Buffer.from(`..${long}..`);
     for (const text of [long.toUpperCase(), encoded.toString('hex'), encoded.toString('base64')])
