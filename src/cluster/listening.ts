@@ -122,8 +122,7 @@ export class Gate {
     const last = after ? positionToText(after) : '';
     for (const [index, upload] of queued.entries()) {
       const position = index === queued.length - 1 ? last : earlier;
-      // If another process holds the device by now, it appends the upload.
-      this.#cluster.positions.append(this.#chipid, position, upload).catch(() => undefined);
+      this.#cluster.positions.append(this.#chipid, position, upload);
     }
     // Written after them: what listeners here were given as well counts as emitted, which is allowed only in time.
     if (last !== '' && [...this.#places].some(({ deliver }) => deliver !== 'queue'))

@@ -40,13 +40,6 @@ interface PositionWriterOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** A position to be written. */
-interface Item {
-  readonly entry: FencedEntry;
-  /** Ends the append of an upload for the queue; undefined without one. */
-  readonly settle?: (error?: StoreError) => void;
-}
-
 /**
  * Writes positions, one command at a time: the next one includes what has changed meanwhile, so that a slow store gets
  * no more commands. Writes may be repeated: the sequence shows which one is outdated.
@@ -60,7 +53,7 @@ export class PositionWriter {
   /** Devices whose positions are requested in this turn, since a process that takes over a share requests all at once. */
   #loading: { chipids: string[]; positions: Promise<(string | undefined)[]> } | undefined;
   /** Uploads for the queue that are not known to be written. Unlike positions, none of them may be skipped. */
-  #appends: Item[] = [];
+  #appends: FencedEntry[] = [];
   /** Their bytes. */
   #waiting = 0;
   #isFull = false;
@@ -94,21 +87,14 @@ export class PositionWriter {
     else void this.#writeAll();
   }
 
-  /**
-   * Appends an upload to the queue and writes its position, in one step.
-   * @throws StoreError if another member holds the slot
-   */
-  append(chipid: string, position: string, upload: string): Promise<void> {
+  /** Appends an upload to the queue and writes its position, in one step. If another member holds the slot by then, that one does. */
+  append(chipid: string, position: string, upload: string): void {
     const entry = this.#entryOf(chipid, position);
-    if (!entry)
-      return Promise.reject(new StoreError(`Device ${chipid} is another process's.`, false));
-    return new Promise((resolve, reject) => {
-      const settle = (error?: StoreError): void => (error ? reject(error) : resolve());
-      const append = { entry: { ...entry, upload }, settle };
-      this.#appends.push(append);
-      this.#setWaiting(this.#waiting + sizeOf(append.entry));
-      if (!this.#isWriting) void this.#writeAll();
-    });
+    if (!entry) return;
+    const append = { ...entry, upload };
+    this.#appends.push(append);
+    this.#setWaiting(this.#waiting + sizeOf(append));
+    if (!this.#isWriting) void this.#writeAll();
   }
 
   /**
@@ -120,7 +106,7 @@ export class PositionWriter {
     const { chipids, positions } = this.#batchToLoad();
     const index = chipids.push(chipid) - 1;
     const position = (await positions)[index];
-    const pending = this.#appends.findLast(({ entry }) => entry.chipid === chipid)?.entry;
+    const pending = this.#appends.findLast((entry) => entry.chipid === chipid);
     const known = this.#known.get(chipid);
     const noted = pending && (!known || pending.sequence > known.sequence) ? pending : known;
     if (noted) return noted.position;
@@ -151,9 +137,7 @@ export class PositionWriter {
       this.#known.delete(chipid);
       this.#dirty.delete(chipid);
     }
-    const fenced = this.#appends.filter(({ entry }) => entry.slot === slot);
-    this.#keep(({ entry }) => entry.slot !== slot);
-    for (const { entry, settle } of fenced) settle?.(fencedError(entry));
+    this.#keep((entry) => entry.slot !== slot);
   }
 
   /** Resolves when everything is written, a write has failed, or after a while. */
@@ -171,8 +155,6 @@ export class PositionWriter {
   close(): void {
     this.#isClosed = true;
     this.#flushed();
-    for (const { settle } of this.#appends.splice(0))
-      settle?.(new StoreError('The cluster was closed.', true));
   }
 
   get #hasWork(): boolean {
@@ -194,9 +176,9 @@ export class PositionWriter {
     return { chipid, position, slot, epoch, sequence: ++this.#sequence };
   }
 
-  #keep(isKept: (append: Item) => boolean): void {
+  #keep(isKept: (append: FencedEntry) => boolean): void {
     this.#appends = this.#appends.filter(isKept);
-    this.#setWaiting(this.#appends.reduce((sum, { entry }) => sum + sizeOf(entry), 0));
+    this.#setWaiting(this.#appends.reduce((sum, entry) => sum + sizeOf(entry), 0));
   }
 
   #setWaiting(bytes: number): void {
@@ -225,7 +207,7 @@ export class PositionWriter {
   async #write(): Promise<boolean> {
     const { clock, membership, written, failed } = this.#options;
     const batch = this.#nextBatch();
-    const saves = batch.filter(({ settle }) => !settle);
+    const saves = batch.filter(({ upload }) => upload === undefined);
     const began = clock.monotonic();
     if (saves.length > 0) this.#unacknowledged ??= began;
     try {
@@ -243,13 +225,13 @@ export class PositionWriter {
       this.#failing ??= began;
       if (clock.monotonic() - this.#failing >= REPORT_AFTER) failed(error);
       this.#isUnknown ||= error instanceof StoreError && error.uncertain;
-      for (const { entry } of saves) this.#markDirty(entry);
+      for (const entry of saves) this.#markDirty(entry);
       return !this.#hasWork;
     }
   }
 
   /** Positions first: they are of what was emitted. The position of a device whose uploads wait comes after these. */
-  #nextBatch(): Item[] {
+  #nextBatch(): FencedEntry[] {
     let [count, bytes] = [0, 0];
     const fits = (entry: FencedEntry): boolean => {
       const size = this.#isUnknown ? 0 : sizeOf(entry);
@@ -258,46 +240,44 @@ export class PositionWriter {
       bytes += size;
       return true;
     };
-    const appending = new Set(this.#appends.map(({ entry }) => entry.chipid));
-    const batch: Item[] = [];
+    const appending = new Set(this.#appends.map(({ chipid }) => chipid));
+    const batch: FencedEntry[] = [];
     for (const chipid of this.#dirty) {
       const entry = this.#known.get(chipid);
       if (!entry || appending.has(chipid) || !fits(entry)) continue;
       this.#dirty.delete(chipid);
-      batch.push({ entry });
+      batch.push(entry);
     }
-    const end = this.#appends.findIndex(({ entry }) => !fits(entry));
+    const end = this.#appends.findIndex((entry) => !fits(entry));
     return [...batch, ...this.#appends.slice(0, end < 0 ? undefined : end)];
   }
 
   /** Writes a batch; or, if that may have happened, reads what has arrived of it. The rest is written after that. */
-  async #outcomesOf(batch: readonly Item[]): Promise<(SaveOutcome | undefined)[]> {
+  async #outcomesOf(batch: readonly FencedEntry[]): Promise<(SaveOutcome | undefined)[]> {
     const { store, member } = this.#options;
-    const entries = batch.map(({ entry }) => entry);
-    if (!this.#isUnknown) return store.save(member, entries);
-    const arrived = await store.arrived(entries);
+    if (!this.#isUnknown) return store.save(member, batch);
+    const arrived = await store.arrived(batch);
     return arrived.map((hasArrived) => (hasArrived ? 'saved' : undefined));
   }
 
   /** @param outcomes undefined: not written. @returns whether the store has gone back in time */
-  #settle(batch: readonly Item[], outcomes: readonly (SaveOutcome | undefined)[]): boolean {
+  #settle(batch: readonly FencedEntry[], outcomes: readonly (SaveOutcome | undefined)[]): boolean {
     const { membership } = this.#options;
-    const done = new Set<Item>();
+    const done = new Set<FencedEntry>();
     let isBehind = false;
-    for (const [index, item] of batch.entries()) {
-      const { entry, settle } = item;
+    for (const [index, entry] of batch.entries()) {
+      const { upload, ...position } = entry;
       const outcome = outcomes[index];
       const isHeld = membership.slots.epochOf(entry.slot) === entry.epoch;
       if (isHeld && (outcome === undefined || outcome === 'behind')) {
         // It is repeated, unless there is a later position by now.
-        if (!settle) this.#markDirty(entry);
+        if (upload === undefined) this.#markDirty(entry);
         isBehind ||= outcome === 'behind';
         continue;
       }
-      done.add(item);
+      done.add(entry);
       // Not earlier: restored in another store, the position would count the upload as appended.
-      if (settle && outcome === 'saved' && isHeld) this.#remember(entry, true);
-      settle?.(outcome === 'saved' ? undefined : fencedError(entry));
+      if (upload !== undefined && outcome === 'saved' && isHeld) this.#remember(position, true);
       if (outcome === 'fenced' && isHeld) membership.fenced(entry.slot);
     }
     this.#keep((append) => !done.has(append));
@@ -315,6 +295,3 @@ export class PositionWriter {
 }
 
 const sizeOf = ({ position, upload = '' }: FencedEntry): number => position.length + upload.length;
-
-const fencedError = ({ chipid }: FencedEntry): StoreError =>
-  new StoreError(`Device ${chipid} is another process's by now.`, false);

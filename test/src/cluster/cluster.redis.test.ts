@@ -127,8 +127,8 @@ describe('a cluster on a real server', () => {
     });
     const [mine] = emitting(a);
     assert.ok(mine !== undefined);
-    await a.positions.append(mine, '1', entryOf('one'));
-    await a.positions.append(mine, '2', entryOf('two'));
+    a.positions.append(mine, '1', entryOf('one'));
+    a.positions.append(mine, '2', entryOf('two'));
     const token = await job.promise;
     assert.deepEqual(seen, ['one']);
     assert.deepEqual([await a.acknowledge(token), await a.acknowledge(token)], [true, false]);

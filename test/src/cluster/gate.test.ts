@@ -14,7 +14,7 @@ function gate(...places: Place[]): { gate: Gate; saved: () => string[] } {
     positions: {
       save: (_chipid: string, text: string) =>
         void saved.push((JSON.parse(text) as { id: string }).id),
-      append: () => Promise.resolve(),
+      append: () => undefined,
     },
   };
   return { gate: new Gate('1', cluster, new Set(places)), saved: () => saved };

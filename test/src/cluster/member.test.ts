@@ -70,7 +70,7 @@ describe('the membership in a cluster', () => {
     await until(() => cluster.mayEmit('7'));
     const wrong = uploadToText({ ...UPLOAD, type: 'x'.repeat(65) });
     for (const upload of ['{"x":', wrong, uploadToText(UPLOAD)])
-      await cluster.positions.append('7', 'p', upload);
+      cluster.positions.append('7', 'p', upload);
     await until(() => jobs.length === 1);
     const [{ token, upload, redelivered }] = jobs as [ClusterJob];
     assert.deepEqual([upload, redelivered, faults.length], [UPLOAD, false, 1]);

@@ -54,7 +54,8 @@ describe('processes that work on a queue on a real server', () => {
     await until(() => cluster.mayEmit('1'));
     const append = (chipid: string, text: string): Promise<void> => {
       const upload = { chipid, appid: '9', timestamp: 1, body: Buffer.from(text) };
-      return cluster.positions.append(chipid, text, uploadToText(upload));
+      cluster.positions.append(chipid, text, uploadToText(upload));
+      return cluster.positions.flush();
     };
     for (const number of NUMBERS) {
       await Promise.all(GOOD.map((chipid) => append(chipid, String(number))));

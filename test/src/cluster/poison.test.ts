@@ -62,12 +62,11 @@ const devices = (count: number, from: number, isOne?: (chipid: string) => boolea
 
 /** Appends some uploads of each device, by turns; their texts are "device/number". */
 async function append(cluster: Cluster, chipids: readonly string[], each: number): Promise<void> {
-  for (let number = 1; number <= each; number++)
-    await Promise.all(
-      chipids.map((chipid) =>
-        cluster.positions.append(chipid, String(number), entryOf(`${chipid}/${number}`)),
-      ),
-    );
+  for (let number = 1; number <= each; number++) {
+    for (const chipid of chipids)
+      cluster.positions.append(chipid, String(number), entryOf(`${chipid}/${number}`));
+    await cluster.positions.flush();
+  }
 }
 
 const isGood = (upload: string): boolean => Number(upload.split('/')[0]) < 1000;
@@ -130,11 +129,7 @@ describe('uploads that are not acknowledged', () => {
     for (let number = 1; number <= 2; number++)
       for (const chipid of chipids) {
         const owner = running.find(({ cluster }) => cluster.mayEmit(chipid));
-        void owner?.cluster.positions.append(
-          chipid,
-          String(number),
-          entryOf(`${chipid}/${number}`),
-        );
+        owner?.cluster.positions.append(chipid, String(number), entryOf(`${chipid}/${number}`));
       }
     // A process that died is started again.
     const end = time.now + 6 * 60 * SECOND;

@@ -28,7 +28,8 @@ class QueueWorld {
   readonly store = new WatchedStore(() => this.time.now);
   readonly members: { process: Process; line: Line; cluster: Cluster }[] = [];
   readonly delivered = new Map<string, number>();
-  private readonly appending = new Set<string>();
+  /** The last one that each process has appended of a device, under each claim. */
+  private readonly appended = new Map<string, number>();
   readonly outOfOrder: string[] = [];
   /** Uploads that were delivered again without a mark. */
   readonly unmarked: string[] = [];
@@ -85,12 +86,12 @@ class QueueWorld {
 
   private async append(cluster: Cluster, chipid: string): Promise<void> {
     const key = `${cluster.member}/${chipid}/${cluster.epochOf(chipid)}`;
-    if (this.appending.has(key)) return;
-    this.appending.add(key);
     const [position = '0'] = await this.store.load([chipid]);
-    const next = String(Number(position) + 1);
-    await cluster.positions.append(chipid, next, entryOf(next)).catch(() => undefined);
-    this.appending.delete(key);
+    const next = Number(position) + 1;
+    // It is on its way.
+    if ((this.appended.get(key) ?? 0) >= next) return;
+    this.appended.set(key, next);
+    cluster.positions.append(chipid, String(next), entryOf(String(next)));
   }
 }
 

@@ -52,8 +52,13 @@ describe('the queue over a slow link to the engine', () => {
     return { store, cluster, states, faults };
   }
 
+  const areAppended = async (store: Store, chipids: readonly string[]): Promise<boolean> => {
+    const positions = await store.load(chipids);
+    return positions.every((position) => position === 'p');
+  };
+
   it('takes an upload of 12 MB at 16 Mbit/s, and delivers it', async () => {
-    const { cluster, states, faults } = await joined();
+    const { store, cluster, states, faults } = await joined();
     const upload = entryOf(textOf(9_000_000));
     const delivered = manual<string>();
     cluster.work({
@@ -63,8 +68,9 @@ describe('the queue over a slow link to the engine', () => {
     });
     link.rate = 16 * MEGABIT;
     const before = link.carried;
-    await cluster.positions.append('1', 'p', upload);
-    await cluster.positions.append('2', 'p', entryOf('small'));
+    cluster.positions.append('1', 'p', upload);
+    cluster.positions.append('2', 'p', entryOf('small'));
+    await until(() => areAppended(store, ['1', '2']), 'both are in the queue');
     assert.ok(link.carried - before < 1.5 * upload.length, 'it was sent once');
     assert.equal((await delivered.promise).length, upload.length);
     assert.deepEqual([states, faults], [[], []]);
@@ -76,7 +82,8 @@ describe('the queue over a slow link to the engine', () => {
     const upload = entryOf(textOf(3000));
     const before = link.carried;
     const chipids = Array.from({ length: 500 }, (_, index) => String(index));
-    await Promise.all(chipids.map((chipid) => cluster.positions.append(chipid, 'p', upload)));
+    for (const chipid of chipids) cluster.positions.append(chipid, 'p', upload);
+    await until(() => areAppended(store, chipids), 'all are in the queue');
     assert.ok(link.carried - before < 1.5 * 500 * upload.length, 'each was sent once');
     assert.equal((await store.queueState()).length, 500);
     const handled = new Set<string>();
