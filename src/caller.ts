@@ -135,7 +135,10 @@ function readCommand(options: CommandOptions | undefined, path: string): DeviceL
     if (!WHENS.includes(when))
       throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
     return {
-      ...readLimits(options, DEVICE_TIMEOUT),
+      // Not spread: with each command, a copy would cost as much as all else that is done with its options.
+      seconds: readTimeout(options?.timeout, DEVICE_TIMEOUT) / 1000,
+      signal: parseSignal(options?.signal),
+      progress: readProgress(options),
       semaphore: semaphoreOf(options),
       when,
       replace,
