@@ -7,6 +7,9 @@ import type { HistorySettings } from './listening';
 import { isChipid, itemsOf, startFrom, uploadToText, WANTED } from './messages';
 import type { Bus, OwnerState, Wanted } from './messages';
 
+/** The most devices whose uploads are passed on, and how many members may request one of them. */
+const MOST = { devices: 20_000, members: 100 };
+
 /** How long a channel stays open after the last request for it, in ms. */
 const KEEP = 5 * 60_000;
 
@@ -48,7 +51,8 @@ class PassedDevice implements ChannelListener {
 
   want(member: string): void {
     this.#wantedAt = performance.now();
-    this.#members.set(member, this.#wantedAt + WANTED.lasts);
+    if (this.#members.has(member) || this.#members.size < MOST.members)
+      this.#members.set(member, this.#wantedAt + WANTED.lasts);
   }
 
   /** Forgets members that have not repeated their request. @returns whether any has of late */
@@ -113,6 +117,10 @@ export function passUploads(
     if (epoch === undefined) return undefined;
     if (known?.epoch === epoch) return known;
     known?.close();
+    if (!known && devices.size >= MOST.devices) {
+      cluster.report(`Other processes ask for more than ${MOST.devices} devices.`, 'wanted');
+      return undefined;
+    }
     const device = new PassedDevice(chipid, epoch, bus);
     devices.set(chipid, device);
     timer ??= setInterval(check, WANTED.again);

@@ -9,6 +9,9 @@ import type { Cluster } from './cluster';
 import type { Follow, Followed } from './followed';
 import { isChipid, type Bus, type BusData } from './messages';
 
+/** The most pushes of other processes that are under way here. */
+const MOST = 1000;
+
 /** The longest time that a push of another process may take here, in seconds. */
 const LONGEST = 600;
 
@@ -64,6 +67,7 @@ export function remotePush(
   deadlines: Deadlines,
 ): ChannelPush {
   const kept = new KeptSubscriptions<PushedDevice>();
+  let serving = 0;
 
   /** From here on it is unknown whether the owner has sent the push, until it reports the outcome. */
   const send = (chipid: string, owner: string, bytes: Buffer, deadline: Deadline): Promise<void> =>
@@ -92,13 +96,17 @@ export function remotePush(
       cluster.report('A push of another process was malformed, and ignored.', 'push');
       return;
     }
+    const isServed = serving < MOST && cluster.owns(chipid);
+    if (isServed) serving++;
     try {
-      if (!cluster.owns(chipid)) throw notConnected(chipid, 'CLUSTER');
+      if (!isServed) throw notConnected(chipid, 'CLUSTER');
       await local.push(chipid, bytes, Math.min(seconds, LONGEST));
       bus.post(from, 'answer', { id });
     } catch (error) {
       const { code, message } = isDeviceCloudError(error) ? error : broken(chipid, undefined, 0);
       bus.post(from, 'answer', { id, code, message });
+    } finally {
+      if (isServed) serving--;
     }
   };
   bus.on('push', (data, from) => void serve(data, from));
