@@ -206,8 +206,9 @@ export class Following {
         for (const one of this.#elsewhere(state.chipid)) one.onOwner(state, from);
     });
     bus.on('upload', ({ chipid, epoch, upload: text }) => {
+      if (!isChipid(chipid)) return;
       const elsewhere = this.#elsewhere(chipid);
-      if (!isChipid(chipid) || elsewhere.length === 0) return;
+      if (elsewhere.length === 0) return;
       const upload = uploadFromText(chipid, text);
       if (!upload || typeof epoch !== 'number')
         cluster.report('An upload of another process was malformed, and ignored.', 'upload');
@@ -266,8 +267,8 @@ export class Following {
   }
 
   /** What of a device waits for the uploads of another process. */
-  #elsewhere(chipid: unknown): Followed[] {
-    return [...(this.#followed.get(String(chipid)) ?? [])].filter(({ isHere }) => !isHere);
+  #elsewhere(chipid: string): Followed[] {
+    return [...(this.#followed.get(chipid) ?? [])].filter(({ isHere }) => !isHere);
   }
 
   #request(chipids: Iterable<string>): void {

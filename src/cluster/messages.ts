@@ -130,7 +130,7 @@ const MAX_NAME = 400;
 /** What a member has sent, which may be malformed. */
 export type BusData = Readonly<Record<string, unknown>>;
 
-/** Called with it; throws nothing. */
+/** Handles a message of one kind. What it throws makes the message malformed. */
 export type BusHandler = (data: BusData, from: string) => void;
 
 const topicOf = (member: string | undefined): string =>
@@ -156,11 +156,15 @@ export class Bus {
         return;
       }
       const { from, kind, data } = message;
-      // A later version of the package may send more kinds.
-      if (from !== member && typeof kind === 'string') this.#handlers.get(kind)?.(data, from);
+      try {
+        // A later version of the package may send more kinds.
+        if (from !== member && typeof kind === 'string') this.#handlers.get(kind)?.(data, from);
+      } catch {
+        malformed();
+      }
     };
     this.#leave = [undefined, member].map((to) => store.subscribe(topicOf(to), receive));
-    this.on('answer', ({ id, ...answer }) => this.#questions.get(String(id))?.(answer));
+    this.on('answer', ({ id, ...answer }) => this.#questions.get(id as string)?.(answer));
   }
 
   /** Sets the handler of messages of a kind. */
@@ -190,7 +194,8 @@ export class Bus {
     let timer: NodeJS.Timeout | undefined;
     const answer = new Promise<BusData | undefined>((resolve) => {
       this.#questions.set(id, resolve);
-      timer = setTimeout(() => resolve(undefined), ms);
+      // In a process that stood still, the answer may have come in time: it is read in this turn.
+      timer = setTimeout(() => setImmediate(() => resolve(undefined)), ms);
     });
     try {
       await this.send(to, kind, { ...data, id });

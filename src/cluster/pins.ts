@@ -23,11 +23,12 @@ const textOf = (
   keeper: string,
 ): string => JSON.stringify({ wanted, found, state, since, setAt, lookedAt, keeper });
 
-function readText({ chipid, pin, text }: StoredPin): { saved?: SavedPin; keeper?: unknown } {
+function readText({ chipid, pin, text }: StoredPin): { saved?: SavedPin; keeper: string } {
   const value = parsed(text);
-  if (!isObject(value)) return {};
+  if (!isObject(value)) return { keeper: '' };
+  const { keeper } = value;
   const saved = readSaved({ ...value, chipid, pin });
-  return { ...(saved && { saved }), keeper: value['keeper'] };
+  return { ...(saved && { saved }), keeper: typeof keeper === 'string' ? keeper : '' };
 }
 
 const isStored = (value: unknown): value is StoredPin =>
@@ -204,7 +205,7 @@ export class SharedPins implements ApplicationPins {
   async #endStored(isOver: (keeper: string) => boolean): Promise<void> {
     const ended = (await this.#pins.list()).map(async (each): Promise<StoredPin[]> => {
       const { chipid, pin, version: before } = each;
-      if (!isOver(String(readText(each).keeper))) return [];
+      if (!isOver(readText(each).keeper)) return [];
       const version = await this.#pins.write(chipid, pin, undefined, { version: before });
       return version > 0 ? [{ chipid, pin, version, text: '' }] : [];
     });
@@ -235,7 +236,7 @@ export class SharedPins implements ApplicationPins {
       return;
     }
     const { saved, keeper } = readText(stored);
-    const options = this.#keepers.own.get(String(keeper));
+    const options = this.#keepers.own.get(keeper);
     if (!saved || !options) return;
     // The owner of a device knows best what it has found.
     if (known?.version === version && this.#cluster.owns(chipid)) return;

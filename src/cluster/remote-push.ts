@@ -73,7 +73,8 @@ export function remotePush(
   const send = (chipid: string, owner: string, bytes: Buffer, deadline: Deadline): Promise<void> =>
     new Promise<void>((resolve, reject) => {
       const { seconds } = deadline;
-      deadline.listen((end) => reject(broken(chipid, end, seconds)));
+      // The answer of the owner may have come while this process stood still: it is read in this turn.
+      deadline.listen((end) => setImmediate(() => reject(broken(chipid, end, seconds))));
       const push = { chipid, body: bytes.toString('base64'), seconds };
       bus.ask(owner, 'push', push, Math.min(seconds, LONGEST) * 1000).then(
         (answer) => {

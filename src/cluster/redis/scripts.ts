@@ -113,7 +113,7 @@ for i = 1, #records, 2 do
   local name, record = records[i], records[i + 1]
   local beat, lease = string.match(record, '^(%d+) %a* (%d+)$')
   lease = tonumber(lease)
-  if lease and lease <= ${LONGEST_LEASE} then
+  if lease and lease <= ${LONGEST_LEASE} and #beat <= 15 then
     alive[name] = true
     all[#all + 1] = { member = name, beat = tonumber(beat), lease = lease }
     for pool, names in pairs(claimants) do

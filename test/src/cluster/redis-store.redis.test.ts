@@ -95,6 +95,7 @@ describe('a store on Redis', () => {
       const [store] = await owned();
       await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx 5000');
       await redisCli(redis.port, 'HSET', key('members'), 'foreign', '3 d 97200000');
+      await redisCli(redis.port, 'HSET', key('members'), 'endless', `${'9'.repeat(400)} d 5000`);
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
       await redisCli(redis.port, 'HSET', key('state'), 'top', 'junk');
       const request = { member: 'm', beat: 3, claims: ['devices'], generation: 'g' } as const;
