@@ -20,6 +20,8 @@ export class UploadReading {
   /** The time for all patterns that judge it. */
   readonly patterns = new PatternBudget();
   readonly #decoded = new Map<Decoding, Payload | Promise<Payload>>();
+  /** By the pattern as text: whether it matches. */
+  readonly #matches = new Map<string, boolean>();
 
   constructor(
     readonly upload: Upload,
@@ -49,9 +51,15 @@ export class UploadReading {
     }
   }
 
-  /** The body as text; undefined if it is not text. */
-  text(): string | undefined {
-    return uploadText(this.upload.body, this.charset);
+  /** Whether the body is text that matches a pattern, which is run once, however many requests have it. */
+  matches(pattern: RegExp): boolean {
+    const key = String(pattern);
+    const known = this.#matches.get(key);
+    if (known !== undefined) return known;
+    const text = uploadText(this.upload.body, this.charset);
+    const isMatch = text !== undefined && this.patterns.find(pattern, text).length > 0;
+    this.#matches.set(key, isMatch);
+    return isMatch;
   }
 }
 
@@ -104,10 +112,7 @@ function compile(pattern: unknown): RegExp {
 function patternMatcher(given: unknown): Matcher {
   const pattern = compile(given);
   return {
-    matches(_payload, reading) {
-      const text = reading.text();
-      return text !== undefined && reading.patterns.find(pattern, text).length > 0;
-    },
+    matches: (_payload, reading) => reading.matches(pattern),
     wanted: `matches the pattern ${oneLine(String(pattern), MAX_SHOWN)}`,
   };
 }

@@ -3,10 +3,13 @@ import { matcherOf, UploadReading } from '../../../../src/commands/reply/matcher
 import type { RequestMatch } from '../../../../src/commands/reply/types';
 import { PatternFailed } from '../../../../src/util/bounded-pattern';
 import { thrown } from '../../support/failure';
+import { watchRuns } from '../../../support/watched-runs';
+
+const readingOf = (body: string | Buffer): UploadReading =>
+  new UploadReading({ chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(body) });
 
 function matches(match: RequestMatch, body: string | Buffer): unknown {
-  const upload = { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(body) };
-  const reading = new UploadReading(upload);
+  const reading = readingOf(body);
   const decoded = reading.decoded('auto-detect');
   assert.ok(decoded && 'value' in decoded);
   return matcherOf(match).matches(decoded.value, reading);
@@ -39,6 +42,20 @@ describe('the match of a request', () => {
       const text = 'a'.repeat(length) + '!';
       assert.throws(() => matches({ pattern }, text), PatternFailed);
       assert.ok(matches({ pattern: '!$' }, text));
+    });
+  }
+
+  for (const [text, isMatch] of [
+    ['a'.repeat(500) + 'b', true],
+    ['a'.repeat(500) + '!', false],
+  ] as const) {
+    it(`runs a pattern once on an upload that ${isMatch ? 'matches' : 'does not match'}, however many requests have it`, () => {
+      const reading = readingOf(text);
+      const runs = watchRuns(false);
+      for (let request = 0; request < 3; request++)
+        assert.equal(matcherOf({ pattern: '^a.*a.*b$' }).matches(text, reading), isMatch);
+      runs.restore();
+      assert.equal(runs.limits.length, 1);
     });
   }
 
