@@ -126,9 +126,9 @@ export class BookFile {
   readonly problems: BookProblem[] = [];
   /** Rows that are left out. */
   badRows = 0;
-  /** The line on which the next record begins, or empty lines before it. */
-  line = 1;
   #end = 0;
+  /** The line of the record that is added; between two records, the line behind the first. */
+  #line = 1;
   #isFull = false;
   readonly #known = new Map<string, string[]>();
 
@@ -141,20 +141,27 @@ export class BookFile {
     return this.separator === ';' ? '|' : ';';
   }
 
-  /** @param end where the record ends in the bytes @throws DeviceCloudError `INVALID_INPUT` if it is no header */
-  add(cells: readonly string[], end: number): void {
-    const { bytes, columns } = this;
+  /** Where the next record begins, behind empty lines, and on which line. */
+  get next(): { start: number; line: number } {
+    const { bytes } = this;
     let start = this.#end;
     while (bytes[start] === LF || bytes[start] === CR) start++;
-    this.line += this.#lines(this.#end, start);
+    return { start, line: this.#line + this.#lines(this.#end, start) };
+  }
+
+  /** @param end where the record ends in the bytes @throws DeviceCloudError `INVALID_INPUT` if it is no header */
+  add(cells: readonly string[], end: number): void {
+    const { columns } = this;
+    const { start, line } = this.next;
+    this.#line = line;
     let row: BookRecord['row'];
     if (columns.length === 0) this.columns = readHeader(cells, this.separator);
     else row = this.#whyTorn(cells, start, end) ?? readRow(cells, columns, this.#groupsOf);
-    const record = { start, end, line: this.line, row };
+    const record = { start, end, line, row };
     this.records.push(record);
     if (typeof row === 'object') this.#index(record as DeviceRow);
     else if (row !== undefined) this.#leaveOut(row);
-    this.line += this.#lines(start, end);
+    this.#line += this.#lines(start, end);
     this.#end = end;
   }
 
@@ -190,7 +197,7 @@ export class BookFile {
   #leaveOut(reason: string): void {
     this.badRows++;
     if (this.problems.length < MAX_PROBLEMS && !this.#isFull)
-      this.problems.push({ line: this.line, reason });
+      this.problems.push({ line: this.#line, reason });
   }
 
   #lines(from: number, to: number): number {
@@ -348,7 +355,7 @@ export async function readBookFile(bytes: Buffer): Promise<BookFile> {
   } catch (error) {
     if (isDeviceCloudError(error)) throw error;
     throw invalidInput(
-      `The row that begins on line ${file.line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
+      `The row that begins on line ${file.next.line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
         'or a cell is too long.',
     );
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { readBookFile } from '../../../src/fleet/book-csv';
 import { disarmedBytes, editedBytes } from '../../../src/fleet/book-edit';
+import { failure } from '../support/failure';
 
 const HEADER = 'chipid,name,groups,note,own';
 const piece = fc.constantFrom(
@@ -37,6 +38,14 @@ describe('the file of a device book', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('names the line of a row that does not end, also behind empty lines', async () => {
+    const { message } = await failure(
+      readBookFile(Buffer.from('chipid,name\n1,a\n\n\r\n\n2,"x')),
+      'INVALID_INPUT',
+    );
+    assert.match(message, /begins on line 6 does not end/);
   });
 
   it('keeps cells of columns that are called like properties of every object', async () => {
