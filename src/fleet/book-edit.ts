@@ -52,12 +52,12 @@ function cellsIn(file: BookFile, record: BookRecord): string[] {
 /**
  * A file with some of its records replaced; the others stay as they are, byte by byte.
  * @param change the cells that a record is to have; null removes it, undefined leaves it
- * @param added the cells of further records
+ * @param added called after the last record: the cells of further ones
  */
 async function rewritten(
   file: BookFile,
   change: (record: BookRecord) => readonly string[] | null | undefined,
-  added: readonly (readonly string[])[] = [],
+  added: () => readonly (readonly string[])[] = () => [],
 ): Promise<Buffer> {
   const { bytes, records, separator } = file;
   const slices = new Slices();
@@ -78,8 +78,9 @@ async function rewritten(
   }
   pieces.push(bytes.subarray(copied));
   const lineEnd = endOf(records[0]) || '\n';
-  if (added.length > 0 && endOf(records.at(-1)) === '') pieces.push(Buffer.from(lineEnd));
-  for (const cells of added) {
+  const further = added();
+  if (further.length > 0 && endOf(records.at(-1)) === '') pieces.push(Buffer.from(lineEnd));
+  for (const cells of further) {
     if (slices.isOver) await slices.next();
     pieces.push(Buffer.from(line(cells) + lineEnd));
   }
@@ -168,18 +169,19 @@ export async function editedBytes(file: BookFile, edit: unknown): Promise<Buffer
           `The device book has no column ${fresh.at(-1)}, and a row with more cells than columns: repair that before a column is added.`,
         );
     }
-    if (typeof row !== 'object' || file.devices.get(row.chipid)?.start !== start) return undefined;
-    const cells = rows.get(row.chipid);
+    if (typeof row !== 'object') return undefined;
+    // The first row of a device counts, also if the book is full and lacks the device.
+    const { chipid } = row;
+    const cells = rows.get(chipid);
+    rows.delete(chipid);
+    const isGone = gone.delete(chipid);
     if (cells) return changed(cellsIn(file, record), cells);
-    return gone.has(row.chipid) ? null : undefined;
+    return isGone ? null : undefined;
   };
   const blank = columns.map(() => '');
-  const added = [...rows].filter(([chipid]) => !file.devices.has(chipid));
-  return rewritten(
-    file,
-    change,
-    added.map(([chipid, cells]) => changed(blank, { ...cells, chipid })),
-  );
+  const added = (): string[][] =>
+    [...rows].map(([chipid, cells]) => changed(blank, { ...cells, chipid }));
+  return rewritten(file, change, added);
 }
 
 /** A character that begins a formula, at the beginning of a cell, quoted or not. */

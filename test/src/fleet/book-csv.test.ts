@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readBookFile } from '../../../src/fleet/book-csv';
+import { BOOK_LIMITS, readBookFile } from '../../../src/fleet/book-csv';
 import { disarmedBytes, editedBytes } from '../../../src/fleet/book-edit';
 import { failure } from '../support/failure';
 
@@ -52,6 +52,17 @@ describe('the file of a device book', () => {
     const file = await readBookFile(Buffer.from('chipid,constructor,__proto__,name\n7,a,b,c\n'));
     const edited = await editedBytes(file, { rows: [{ chipid: '7', name: 'Gate' }] });
     assert.equal(String(edited), 'chipid,constructor,__proto__,name\n7,a,b,Gate\n');
+  });
+
+  it('changes and removes rows beyond the most devices of a book, each the first of its device', async () => {
+    const rows = Array.from({ length: BOOK_LIMITS.rows }, (_, index) => `${index + 10},`).join(
+      '\n',
+    );
+    const head = `chipid,name\n${rows}\n`;
+    const file = await readBookFile(Buffer.from(`${head}7,Gate\n8,Door\n7,Again\n8,Again\n`));
+    const edit = { rows: [{ chipid: '7', name: 'Pump' }], remove: ['7', '8'] };
+    const edited = String(await editedBytes(file, edit));
+    assert.equal(edited.slice(head.length), '7,Pump\n7,Again\n8,Again\n');
   });
 
   it('gives back the text of each cell that is written, and no cell is a formula', async () => {
