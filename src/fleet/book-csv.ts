@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Parser, type Options } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { invalidInput, isDeviceCloudError } from '../errors';
-import { parseChipid } from '../input/chipid';
+import { chipidOf } from '../input/chipid';
 import { show } from '../util/show';
 import { Slices } from '../util/slices';
 
@@ -130,7 +130,7 @@ export class BookFile {
   /** The line of the record that is added; between two records, the line behind the first. */
   #line = 1;
   #isFull = false;
-  readonly #known = new Map<string, string[]>();
+  readonly #known = new Map<string, string[] | string>();
 
   constructor(readonly bytes: Buffer) {
     this.separator = separatorOf(bytes);
@@ -165,8 +165,8 @@ export class BookFile {
     this.#end = end;
   }
 
-  /** Many devices have the same groups. @throws Fault */
-  readonly #groupsOf = (cell: string): string[] => {
+  /** Many devices have the same groups. */
+  readonly #groupsOf = (cell: string): string[] | string => {
     const groups = this.#known.get(cell) ?? readGroups(cell, this.groupSeparator);
     this.#known.set(cell, groups);
     return groups;
@@ -225,49 +225,48 @@ export class BookFile {
   }
 }
 
-/** What is wrong with a row. */
-class Fault extends Error {}
-
-/** @returns the row, or its fault; undefined if all cells are empty */
+/**
+ * The row of some cells. Faults are returned, not thrown: a stack trace for each row of a large file takes seconds.
+ * @returns the row, or its fault; undefined if all cells are empty
+ */
 function readRow(
   cells: readonly string[],
   columns: readonly string[],
-  groupsOf: (cell: string) => string[],
+  groupsOf: (cell: string) => string[] | string,
 ): BookRow | string | undefined {
   if (cells.every((cell) => cell.trim() === '')) return undefined;
   const { length } = columns;
   if (cells.slice(length).some((cell) => cell.trim() !== ''))
     return `has ${cells.length} cells, and the header only ${length}: a cell with a separator in it needs quotation marks`;
   const row: BookRow = { chipid: '', groups: [] };
-  try {
-    columns.forEach((column, index) =>
-      setCell(row, column, cellText(cells[index] ?? ''), groupsOf),
-    );
-    return row;
-  } catch (error) {
-    if (error instanceof Fault) return error.message;
-    throw error;
+  for (const [index, column] of columns.entries()) {
+    const fault = setCell(row, column, cellText(cells[index] ?? ''), groupsOf);
+    if (fault !== undefined) return fault;
   }
+  return row;
 }
 
-/** @throws Fault */
+/** @returns the fault of the cell, if it has one */
 function setCell(
   row: BookRow,
   column: string,
   text: string,
-  groupsOf: (cell: string) => string[],
-): void {
+  groupsOf: (cell: string) => string[] | string,
+): string | undefined {
+  const trimmed = text.trim();
   switch (column) {
     case 'chipid':
-      row.chipid = readChipid(text.trim());
+      return setChipid(row, trimmed);
+    case 'groups': {
+      const groups = groupsOf(text);
+      if (typeof groups === 'string') return groups;
+      row.groups = groups;
       break;
-    case 'groups':
-      row.groups = groupsOf(text);
-      break;
+    }
     case 'name':
     case 'type':
-      checkLength(text.trim(), column);
-      if (text.trim() !== '') row[column] = text.trim();
+      if (trimmed.length > BOOK_LIMITS.text) return tooLong(column);
+      if (trimmed !== '') row[column] = trimmed;
       break;
     case 'note':
       if (text !== '') row.note = text;
@@ -279,38 +278,35 @@ function setCell(
     default:
       row[column] = text;
   }
+  return undefined;
 }
 
-function checkLength(text: string, what: string): void {
-  if (text.length > BOOK_LIMITS.text)
-    throw new Fault(`has a ${what} of more than ${BOOK_LIMITS.text} characters`);
+const tooLong = (what: string): string =>
+  `has a ${what} of more than ${BOOK_LIMITS.text} characters`;
+
+function setChipid(row: BookRow, text: string): string | undefined {
+  if (text === '') return 'has no chip number';
+  const chipid = chipidOf(text);
+  if (chipid === undefined)
+    return SCIENTIFIC.test(text)
+      ? `has the chip number ${show(text)}: a spreadsheet has rounded it. Format the column chipid as text, and type the number again`
+      : `has a chip number that must be an integer of 1 to 20 digits, but is ${show(text)}`;
+  row.chipid = chipid;
+  return undefined;
 }
 
-function readChipid(text: string): string {
-  if (text === '') throw new Fault('has no chip number');
-  try {
-    return parseChipid(text);
-  } catch {
-    throw new Fault(
-      SCIENTIFIC.test(text)
-        ? `has the chip number ${show(text)}: a spreadsheet has rounded it. Format the column chipid as text, and type the number again`
-        : `has a chip number that must be an integer of 1 to 20 digits, but is ${show(text)}`,
-    );
-  }
-}
-
-function readGroups(cell: string, separator: string): string[] {
+/** @returns the groups, or the fault of the cell */
+function readGroups(cell: string, separator: string): string[] | string {
   const names = cell.split(separator).map((name) => name.trim());
   const groups = [...new Set(names.filter((name) => name !== ''))];
   if (groups.length > BOOK_LIMITS.groups)
-    throw new Fault(`has ${groups.length} groups: at most ${BOOK_LIMITS.groups} are possible`);
-  for (const group of groups) checkLength(group, 'group');
-  return groups;
+    return `has ${groups.length} groups: at most ${BOOK_LIMITS.groups} are possible`;
+  return groups.some(({ length }) => length > BOOK_LIMITS.text) ? tooLong('group') : groups;
 }
 
 export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** Gives each record away at once: as a stream it would keep some, and `on_record` takes half as long again. */
+/** Passes each record on at once: as a stream it would keep some, and `on_record` takes half as long again. */
 class RecordParser extends Parser {
   readonly #onRecord: (cells: string[], end: number) => void;
 

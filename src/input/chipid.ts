@@ -14,6 +14,12 @@ function digits(value: unknown): string | undefined {
 export const dropLeadingZeros = (text: string): string =>
   text.startsWith('0') ? text.replace(/^0+(?=[0-9])/, '') : text;
 
+/** A chip number as {@link parseChipid} returns it; undefined if it is invalid. */
+export function chipidOf(value: unknown): string | undefined {
+  const chipid = digits(value);
+  return chipid === undefined ? undefined : dropLeadingZeros(chipid);
+}
+
 /**
  * Reads a chip number: a non-negative integer of at most 20 digits, as a safe integer or as a string
  * of ASCII digits. It stays text from here on, so that it never loses a digit; leading zeros are dropped,
@@ -21,8 +27,8 @@ export const dropLeadingZeros = (text: string): string =>
  * @throws DeviceCloudError `INVALID_INPUT` for anything else
  */
 export function parseChipid(value: unknown): string {
-  const chipid = digits(value);
-  if (chipid !== undefined) return dropLeadingZeros(chipid);
+  const chipid = chipidOf(value);
+  if (chipid !== undefined) return chipid;
   if (typeof value === 'number' && Number.isInteger(value) && value > 0) {
     throw invalidInput(
       `The chip number ${value} is beyond the safe integers and may have lost digits. ` +
