@@ -56,7 +56,7 @@ export interface DeviceSnapshot {
 export interface FleetChanges {
   /** To ask with the next time. */
   revision: number;
-  /** Devices that have changed. They are made one by one: there may be 50,000. */
+  /** Devices that have changed, to be read once: they are made one by one, since there may be 50,000. */
   devices: Iterable<DeviceSnapshot>;
   /** Chip numbers of devices that are no longer known. */
   removed: string[];
