@@ -52,7 +52,8 @@ function valueOf(RED: NodeAPI, node: Node | undefined, name: string): string {
 /**
  * A setting as text. Node-RED replaces `${NAME}` in deployed nodes, unless the variable is not set; in
  * settings that were only typed it has not been replaced yet.
- * @param node as of {@link valueOf}, and what it throws
+ * @param node see {@link valueOf}
+ * @throws as {@link valueOf}
  */
 export function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
   if (typeof value === 'number') return String(value);
@@ -67,7 +68,7 @@ const VARIABLE = /\$\{([^{}\s]+)\}/g;
 export const hasVariable = (text: unknown): boolean =>
   typeof text === 'string' && text.search(VARIABLE) >= 0;
 
-/** Replaces each `${NAME}` in a text. @param node as of {@link valueOf}, and what it throws for the first that is not set */
+/** Replaces each `${NAME}` in a text. @param node see {@link valueOf} @throws as {@link valueOf}, for the first that is not set */
 export const substitute = (RED: NodeAPI, node: Node | undefined, text: string): string =>
   text.replace(VARIABLE, (_whole, name: string) => valueOf(RED, node, name));
 

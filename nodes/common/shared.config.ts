@@ -98,7 +98,7 @@ export type MessageConfig = typeof MESSAGE;
 /** A warning about a request, or about a key (with `setting`). */
 export interface ExplainWarning {
   code: string;
-  /** In English, of one of the client's. */
+  /** In English; only the client's own warnings have it. */
   message?: string;
   setting?: string;
   where?: string;

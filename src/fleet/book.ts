@@ -25,7 +25,7 @@ import {
 
 export type { BookProblem, BookRow } from './book-csv';
 
-/** Milliseconds between two looks at the file: one that another machine changes on a share announces nothing. */
+/** Milliseconds between two looks at the file. No file watcher: it does not see what another machine changes on a share. */
 const LOOK = 500;
 /**
  * Milliseconds that a file must stay as it was read: it may be half written. One that ends within a line, or is no device

@@ -196,7 +196,7 @@ function toCommand({ at, text, outcome, message, ended }: Entry): RecentCommand 
   };
 }
 
-/** Places of entries that are gone by now, above which the order of all is written anew. */
+/** The order is compacted once it has this many more stale places than entries. */
 const LEFT_OVER = 1000;
 
 /** The last uploads and commands of each device of an application. */

@@ -135,7 +135,7 @@ export class ReadLimiter {
     reader.granted(this.#turn(kind, attempt));
   }
 
-  /** A turn that the first call of any of its methods ends; further calls do nothing. */
+  /** The first call of any method ends the turn; later calls do nothing. */
   #turn(kind: Kind, attempt: PacedAttempt): PacedAttempt {
     let isOver = false;
     const end = (how: () => void, isSuccess?: boolean): void => {

@@ -272,7 +272,7 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
       this.#fail({ kind: 'error', sent: this.#controller !== undefined, detail: errorCode(error) });
   }
 
-  /** Gives its place back. @returns false if it has ended already */
+  /** Releases its place in the limiter. @returns false if it has ended already */
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;

@@ -49,7 +49,7 @@ class Kept<T> {
   readonly items: T[] = [];
   #characters = 0;
 
-  /** @returns whether it is kept; if not, nothing is any more */
+  /** @returns false once the limit is reached: nothing further is kept */
   add(item: T, characters: number): boolean {
     this.#characters += characters;
     if (this.items.length >= MAX_KEPT || this.#characters > MAX_CHARACTERS) return false;

@@ -109,11 +109,11 @@ export class WatchEmitter {
 
   /** What is kept until the next start has changed. */
   stateChanged(): void {
-    this.tell((listener) => listener.onState?.());
+    this.notify((listener) => listener.onState?.());
   }
 
   /** Calls the listener, unless the watch has ended. */
-  tell(call: (listener: WatchListener) => unknown): void {
+  notify(call: (listener: WatchListener) => unknown): void {
     if (!this.#isClosed) isolated(() => call(this.#listener));
   }
 
@@ -136,6 +136,6 @@ export class WatchEmitter {
 
   #pass(event: FleetEventName, of: Omit<FleetEvent, 'event' | 'appid'>): void {
     if (this.#settings.events.has(EVENTS[event]))
-      this.tell((listener) => listener.onEvent({ event, appid: this.#appid, ...of }));
+      this.notify((listener) => listener.onEvent({ event, appid: this.#appid, ...of }));
   }
 }

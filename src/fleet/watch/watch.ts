@@ -286,7 +286,7 @@ export class Watch {
       this.#isReady = this.#isComplete = true;
       this.#emitter.firstReading(this.#devices);
     }
-    this.#emitter.tell((listener) => listener.onReading?.(reading.invalid));
+    this.#emitter.notify((listener) => listener.onReading?.(reading.invalid));
   }
 
   #onReadError(error: unknown): void {
@@ -297,7 +297,7 @@ export class Watch {
       this.#emitter.stateChanged();
       this.#emitter.listFailed(this.#devices);
     }
-    this.#emitter.tell((listener) => listener.onReadError?.(error));
+    this.#emitter.notify((listener) => listener.onReadError?.(error));
   }
 
   #compare({ at, devices: listed, polled }: ListReading): void {
