@@ -62,6 +62,7 @@ export interface DeviceCommandsDeps {
   timers: TimerQueue;
   /** This machine's clock, in ms. */
   now: () => number;
+  /** Own code, which never throws. */
   registry: Pick<FleetRegistry, 'onHeld' | 'titleOf' | 'onError'>;
   /** The commands of other processes, if several share the devices. */
   others?: OtherCommands | undefined;

@@ -34,6 +34,7 @@ export interface Request extends Wanted {
   /** Of uploads that are not UTF-8. */
   charset: Charset;
   signal: AbortSignal | undefined;
+  /** Never throws. */
   onProgress: (progress: RequestProgress) => void;
 }
 
