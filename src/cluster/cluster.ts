@@ -111,7 +111,7 @@ export class Cluster implements ClusterMember {
         this.#showValidity();
       },
     });
-    this.claims = new DeviceClaims(clock, this.#membership);
+    this.claims = new DeviceClaims(clock, () => this.#membership.beatSoon());
     this.locks = new DeviceLocks({ ...shared, random, track: (release) => this.track(release) });
     this.#queue = new Queue(store, clock, this.#membership, this.#faults);
   }

@@ -154,7 +154,7 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
 
   /** Recovers what was uploaded since the last owner's position. */
   async #joinAtPosition(epoch: number): Promise<void> {
-    const start = await startFrom(this.#all.cluster, this.chipid);
+    const start = await startFrom(this.#all.cluster.positions, this.chipid);
     if (!this.#isReleased && this.#epochHere === epoch) this.#join(start);
   }
 

@@ -4,7 +4,6 @@ import { isPosition, type Position } from '../recovery/position';
 import type { ServiceInteger, Upload } from '../types';
 import { decodeBase64 } from '../util/base64';
 import { isObject } from '../util/object';
-import type { Cluster } from './cluster';
 import type { Store } from './store';
 
 /*
@@ -89,10 +88,10 @@ export function positionFromText(text: string | undefined): Position | 'invalid'
 
 /** Where to continue a device that another process had; undefined if that is unknown. */
 export async function startFrom(
-  cluster: Pick<Cluster, 'positions'>,
+  positions: { load(chipid: string): Promise<string | undefined> },
   chipid: string,
 ): Promise<Position | undefined> {
-  const position = positionFromText(await cluster.positions.load(chipid).catch(() => undefined));
+  const position = positionFromText(await positions.load(chipid).catch(() => undefined));
   return position === 'invalid' ? undefined : position;
 }
 

@@ -125,7 +125,9 @@ export function passUploads(
     devices.set(chipid, device);
     timer ??= setInterval(check, WANTED.again);
     if (again)
-      void startFrom(cluster, chipid).then((start) => device.open(recover, history(), start));
+      void startFrom(cluster.positions, chipid).then((start) =>
+        device.open(recover, history(), start),
+      );
     else device.open(recover, history());
     return device;
   };

@@ -1,5 +1,4 @@
 import { hash32 } from '../util/hash32';
-import type { Membership } from './membership';
 import type { Clock, BeatReply, Holding, Pool, Share } from './store';
 
 /** Devices are shared by slot, so that the cost of a beat does not depend on their number. */
@@ -141,15 +140,16 @@ export type DeviceUse = 'listens' | 'follows';
  */
 export class DeviceClaims {
   readonly #clock: Clock;
-  readonly #membership: Pick<Membership, 'beatSoon'>;
+  readonly #beatSoon: () => void;
   readonly #users: Record<DeviceUse, number> = { listens: 0, follows: 0 };
   /** Cancel the ends of uses that are over. */
   readonly #ending = new Set<() => void>();
   #isClosed = false;
 
-  constructor(clock: Clock, membership: Pick<Membership, 'beatSoon'>) {
+  /** @param beatSoon has the store know what is claimed */
+  constructor(clock: Clock, beatSoon: () => void) {
     this.#clock = clock;
-    this.#membership = membership;
+    this.#beatSoon = beatSoon;
   }
 
   get current(): Share[] {
@@ -159,14 +159,14 @@ export class DeviceClaims {
 
   /** @returns a function that ends the use; the claim ends some seconds after the last one */
   use(use: DeviceUse): () => void {
-    if (this.#users[use]++ === 0) this.#membership.beatSoon();
+    if (this.#users[use]++ === 0) this.#beatSoon();
     let isOver = false;
     return () => {
       if (isOver || this.#isClosed) return;
       isOver = true;
       const cancel = this.#clock.after(KEPT, () => {
         this.#ending.delete(cancel);
-        if (--this.#users[use] === 0) this.#membership.beatSoon();
+        if (--this.#users[use] === 0) this.#beatSoon();
       });
       this.#ending.add(cancel);
     };

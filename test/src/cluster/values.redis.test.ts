@@ -165,6 +165,8 @@ describe('a value of a node that several processes keep', () => {
       Array.from({ length: count }, (_, n) => [`${first + n}`, 1]);
     await written(value, { seen: listOf(0, 6000) });
     await written(value, { seen: listOf(6000, 4600) });
+    // If a busy engine answered too late, what was written again had nothing left to be forgotten.
+    if (faults.length === 0) await written(value, { seen: listOf(10_600, 600) });
     assert.match(faults.join(), /more than 10000 devices/);
     for (const known of [await stored(), await value.refresh([])]) {
       const seen = new Set((known as { seen: [string, number][] }).seen.map(([n]) => n));
