@@ -165,32 +165,45 @@ class Attempt {
   /** What was expected in vain. */
   #unmet: readonly Expected[] = [];
   #traffic: Traffic = {};
+  readonly #flows: Flows;
+  readonly #test: FlowTest;
+  readonly #world: World;
+  readonly #nodeRed: NodeRed;
+  readonly #allowed: Allowed;
+  readonly #number: number;
 
   constructor(
-    private readonly flows: Flows,
-    private readonly test: FlowTest,
-    private readonly world: World,
-    private readonly nodeRed: NodeRed,
-    private readonly allowed: Allowed,
-    private readonly number: number,
-  ) {}
+    flows: Flows,
+    test: FlowTest,
+    world: World,
+    nodeRed: NodeRed,
+    allowed: Allowed,
+    number: number,
+  ) {
+    this.#flows = flows;
+    this.#test = test;
+    this.#world = world;
+    this.#nodeRed = nodeRed;
+    this.#allowed = allowed;
+    this.#number = number;
+  }
 
   async run(): Promise<Pick<Result, 'failures' | 'details'>> {
-    this.nodeRed.forgetLog();
+    this.#nodeRed.forgetLog();
     const failures = await this.#judged();
     if (failures.length === 0) return { failures, details: [] };
-    const path = pathLines(this.flows.nodes, sightsOf(this.#unmet), this.#traffic);
+    const path = pathLines(this.#flows.nodes, sightsOf(this.#unmet), this.#traffic);
     return { failures, details: [...path, ...this.#log()] };
   }
 
   async #judged(): Promise<string[]> {
-    this.nodeRed.onReport = (number, report) => {
-      if (number === this.number) this.#take(report);
+    this.#nodeRed.onReport = (number, report) => {
+      if (number === this.#number) this.#take(report);
     };
     const begin = Date.now();
     try {
       await this.#deploy();
-      const rest = this.test.given.slice(leading(this.test.given).length);
+      const rest = this.#test.given.slice(leading(this.#test.given).length);
       for (const each of rest) await this.#give(each);
       return await this.#verdict(begin, Date.now());
     } catch (error) {
@@ -198,51 +211,51 @@ class Attempt {
       if (isKnown || error instanceof Error) return [(error as Error).message];
       throw error;
     } finally {
-      this.nodeRed.onReport = () => undefined;
+      this.#nodeRed.onReport = () => undefined;
     }
   }
 
   async #deploy(): Promise<void> {
-    for (const each of leading(this.test.given)) await this.#give(each);
-    const changes = this.test.given.filter((each) => each.kind === 'set');
+    for (const each of leading(this.#test.given)) await this.#give(each);
+    const changes = this.#test.given.filter((each) => each.kind === 'set');
     const flows = prepareFlows(
-      ...([this.flows, this.allowed, this.world.simulator, changes] as const),
-      (file, name) => this.nodeRed.copyIn(file, name),
+      ...([this.#flows, this.#allowed, this.#world.simulator, changes] as const),
+      (file, name) => this.#nodeRed.copyIn(file, name),
     );
-    const watched = sightsOf(this.test.expect).flatMap((sight) =>
+    const watched = sightsOf(this.#test.expect).flatMap((sight) =>
       sight.kind === 'message' ? nodesNamed(flows, sight.at).map(({ id }) => id) : [],
     );
-    await this.nodeRed.ask({ do: 'deploy', test: this.number, flows, watched });
+    await this.#nodeRed.ask({ do: 'deploy', test: this.#number, flows, watched });
   }
 
   async #give(given: Given): Promise<void> {
-    const { world } = this;
+    const world = this.#world;
     switch (given.kind) {
       case 'upload':
-        return world.upload(given.chipid, given.payload, listens(this.flows.nodes));
+        return world.upload(given.chipid, given.payload, listens(this.#flows.nodes));
       case 'uploads':
-        for (const { chipid, payload } of readUploads(beside(this.test.file, given.file)))
-          await world.upload(chipid, payload, listens(this.flows.nodes));
+        for (const { chipid, payload } of readUploads(beside(this.#test.file, given.file)))
+          await world.upload(chipid, payload, listens(this.#flows.nodes));
         return;
       case 'device':
         return world.change(given.chipid, given.device);
       case 'recording':
         return world.play(
-          beside(this.test.file, given.file),
+          beside(this.#test.file, given.file),
           given.speed,
-          listens(this.flows.nodes),
-          () => this.nodeRed.isRunning,
+          listens(this.#flows.nodes),
+          () => this.#nodeRed.isRunning,
         );
       case 'wait':
         return void (await sleep(given.seconds * 1000));
       case 'inject': {
         const { at, msg } = given;
-        const [node] = nodesNamed(this.flows.nodes, at);
+        const [node] = nodesNamed(this.#flows.nodes, at);
         if (!node) return;
         if (!msg && node.type !== 'inject')
           throw new FlowError(`"inject": "${at}" has no button. Say which "msg" it gets.`);
         try {
-          await this.nodeRed.ask({ do: 'inject', node: node.id, ...(msg ? { msg } : {}) });
+          await this.#nodeRed.ask({ do: 'inject', node: node.id, ...(msg ? { msg } : {}) });
         } catch (error) {
           if (error instanceof NodeRedGone) throw error;
           throw new FlowError(`"inject": "${at}" ${(error as Error).message}.`, { cause: error });
@@ -255,11 +268,11 @@ class Attempt {
 
   /** Looks until every expectation is met, or its time is over. */
   async #verdict(begin: number, given: number): Promise<string[]> {
-    const { world } = this;
+    const world = this.#world;
     const judge = new Judge(
-      this.test,
-      (at) => nodesNamed(this.flows.nodes, at).map(({ id }) => id),
-      (id) => nameOf(this.flows.nodes, id),
+      this.#test,
+      (at) => nodesNamed(this.#flows.nodes, at).map(({ id }) => id),
+      (id) => nameOf(this.#flows.nodes, id),
     );
     const evidence = (now: number): Evidence => ({
       seen: [...this.#reported, ...world.seen].sort((a, b) => a.at - b.at),
@@ -270,12 +283,12 @@ class Attempt {
     });
     for (;;) {
       const now = Date.now();
-      if (this.nodeRed.isRunning && !judge.open(evidence(now)).isOver) {
+      if (this.#nodeRed.isRunning && !judge.open(evidence(now)).isOver) {
         await sleep(LOOK);
         continue;
       }
       // What has happened by now may still be on its way.
-      const { traffic } = await this.nodeRed.ask({ do: 'flush' });
+      const { traffic } = await this.#nodeRed.ask({ do: 'flush' });
       this.#traffic = traffic;
       const { isOver, unmet, failures } = judge.open(evidence(now));
       if (!isOver) continue;
@@ -296,7 +309,7 @@ class Attempt {
   }
 
   #log(): string[] {
-    const lines = this.nodeRed.log.filter((line) => !DEPLOYS.test(line)).slice(-LOG_LINES);
+    const lines = this.#nodeRed.log.filter((line) => !DEPLOYS.test(line)).slice(-LOG_LINES);
     return lines.length === 0 ? [] : ['the end of the log:', ...lines.map((line) => `  ${line}`)];
   }
 }

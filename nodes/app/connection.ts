@@ -90,15 +90,25 @@ export class Connection {
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
   #book: string | undefined;
+  readonly #RED: NodeAPI;
+  readonly #node: Node<AppCredentials>;
+  readonly #config: AppConfig;
+  readonly #simulator: SharedSimulator;
+  readonly #onProblem: (problem: DeviceCloudError) => void;
 
   /** @param onProblem is called if joining a cluster shows that its settings are wrong, or that a package is missing */
   constructor(
-    private readonly RED: NodeAPI,
-    private readonly node: Node<AppCredentials>,
-    private readonly config: AppConfig,
-    private readonly simulator: SharedSimulator,
-    private readonly onProblem: (problem: DeviceCloudError) => void,
+    RED: NodeAPI,
+    node: Node<AppCredentials>,
+    config: AppConfig,
+    simulator: SharedSimulator,
+    onProblem: (problem: DeviceCloudError) => void,
   ) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#config = config;
+    this.#simulator = simulator;
+    this.#onProblem = onProblem;
     try {
       this.#book = bookOf(RED, node, config);
       if (this.#isSimulated) return;
@@ -127,7 +137,7 @@ export class Connection {
           `${API_NEEDS[api]} Open the configuration of the application and fill them in.`,
         )
       );
-    if (!this.#isShared || findCluster(this.RED, this.config.cluster)) return this.#joinProblem;
+    if (!this.#isShared || findCluster(this.#RED, this.#config.cluster)) return this.#joinProblem;
     return noCluster();
   }
 
@@ -161,7 +171,7 @@ export class Connection {
   /** Ends everything. It may be started again. */
   async stop(): Promise<void> {
     const users = inUse.get(this.application);
-    users?.delete(this.node);
+    users?.delete(this.#node);
     if (users?.size === 0) inUse.delete(this.application);
     const [client, making] = [this.#client, this.#making];
     this.#client = this.#making = undefined;
@@ -172,26 +182,26 @@ export class Connection {
   /** Each has queues and kept pins of its own; in a cluster they are one. */
   #warnOfOthers({ appid }: ClientOptions): void {
     const users = inUse.get(this.application) ?? new Set();
-    inUse.set(this.application, users.add(this.node));
-    const other = [...users].find((each) => each.id !== this.node.id);
+    inUse.set(this.application, users.add(this.#node));
+    const other = [...users].find((each) => each.id !== this.#node.id);
     if (!other || !appid || this.#isShared) return;
-    this.node.warn(
+    this.#node.warn(
       `The configuration "${other.name || other.id}" is of the same application. The order of commands to a device, and which ` +
         'level a pin keeps, are certain within one configuration only: choose one of the two in all nodes.',
     );
   }
 
   get #isSimulated(): boolean {
-    return this.config.service === 'simulator' || this.#isPlayed;
+    return this.#config.service === 'simulator' || this.#isPlayed;
   }
 
   get #isPlayed(): boolean {
-    return this.config.service === 'recording';
+    return this.#config.service === 'recording';
   }
 
   /** Whether the application shares its devices: the server API alone has none to share. */
   get #isShared(): boolean {
-    return Boolean(this.config.cluster) && this.#has.open;
+    return Boolean(this.#config.cluster) && this.#has.open;
   }
 
   get #isAsync(): boolean {
@@ -206,7 +216,7 @@ export class Connection {
       ({ client }) => {
         if (this.#making !== making) return;
         this.#client = client;
-        if (client.fleet.book) logProblems(this.node, client.fleet.book);
+        if (client.fleet.book) logProblems(this.#node, client.fleet.book);
       },
       // The next user of the client tries again.
       () => {
@@ -218,14 +228,14 @@ export class Connection {
 
   /** A simulator that plays the recording, for this application alone. */
   #usePlayer(): ReturnType<typeof useSimulator> {
-    const ready = (async () => startPlaying(playOptions(this.RED, this.node, this.config)))();
+    const ready = (async () => startPlaying(playOptions(this.#RED, this.#node, this.#config)))();
     ready.then(
       ({ playing }) => playing && this.#reportEnd(playing),
       // A file that cannot be read does not become one by itself: as with other settings, a deploy tries again.
       (error: unknown) => {
         this.#joinProblem = asProblem(error);
-        this.node.error(this.#joinProblem.message);
-        this.onProblem(this.#joinProblem);
+        this.#node.error(this.#joinProblem.message);
+        this.#onProblem(this.#joinProblem);
       },
     );
     return { ready, leave: () => ready.then((player) => player.close()).catch(() => undefined) };
@@ -234,21 +244,21 @@ export class Connection {
   #reportEnd(playing: NonNullable<Awaited<ReturnType<typeof startPlaying>>['playing']>): void {
     const { skipped } = playing;
     if (skipped > 0)
-      this.node.warn(`${skipped} lines of the recording cannot be read, and are left out.`);
+      this.#node.warn(`${skipped} lines of the recording cannot be read, and are left out.`);
     playing.done.then(
-      () => this.node.log(`The recording has ended: ${playing.uploads} uploads were played.`),
-      (error: unknown) => this.node.error(`The recording has ended early. ${messageOf(error)}`),
+      () => this.#node.log(`The recording has ended: ${playing.uploads} uploads were played.`),
+      (error: unknown) => this.#node.error(`The recording has ended early. ${messageOf(error)}`),
     );
   }
 
   async #withSimulator(): Promise<Made> {
-    const use = this.#isPlayed ? this.#usePlayer() : useSimulator(this.simulator);
+    const use = this.#isPlayed ? this.#usePlayer() : useSimulator(this.#simulator);
     try {
       const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
-      if (this.#isShared) this.node.log(OWN_SIMULATOR);
+      if (this.#isShared) this.#node.log(OWN_SIMULATOR);
       const { client, close } = await this.#connect({
         ...{ baseUrl, appid, appkey, serverKey, serverPassword },
-        ...commonSettings(this.config),
+        ...commonSettings(this.#config),
         proxy: false,
       });
       return { client, close: () => close().then(() => use.leave()) };
@@ -273,7 +283,7 @@ export class Connection {
       await use?.leave();
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {
         this.#joinProblem = error;
-        this.onProblem(error);
+        this.#onProblem(error);
       }
       throw error;
     }
@@ -283,8 +293,8 @@ export class Connection {
   }
 
   #share(options: ClientOptions): MembershipUse {
-    const cluster = findCluster(this.RED, this.config.cluster);
+    const cluster = findCluster(this.#RED, this.#config.cluster);
     if (!cluster) throw noCluster();
-    return cluster.share(applicationOf(options), (line) => this.node.warn(line));
+    return cluster.share(applicationOf(options), (line) => this.#node.warn(line));
   }
 }

@@ -25,12 +25,15 @@ export class FleetView {
   #polled: Fleet | undefined;
   #leave: (() => void) | undefined;
   #announced = 0;
+  readonly #deps: FleetViewDeps;
 
-  constructor(private readonly deps: FleetViewDeps) {}
+  constructor(deps: FleetViewDeps) {
+    this.#deps = deps;
+  }
 
   /** Begins, or continues for another minute. */
   look(): void {
-    const fleet = this.deps.fleet();
+    const fleet = this.#deps.fleet();
     if (!fleet) return;
     this.#left = KEPT;
     this.#poll(fleet);
@@ -48,24 +51,24 @@ export class FleetView {
 
   /** A client that was closed and recreated has another fleet. */
   #poll(fleet: Fleet): void {
-    if (fleet === this.#polled || !this.deps.mayPoll()) return;
+    if (fleet === this.#polled || !this.#deps.mayPoll()) return;
     this.#leave?.();
     this.#polled = fleet;
     this.#leave = fleet.pollList(INTERVAL, {});
   }
 
   #turn(): void {
-    const fleet = this.deps.fleet();
+    const fleet = this.#deps.fleet();
     if (!fleet || --this.#left <= 0) {
       this.close();
       return;
     }
-    void this.deps.hasMoved?.().then((moved) => {
-      if (moved && this.#timer) this.deps.onRevision(fleet.revision);
+    void this.#deps.hasMoved?.().then((moved) => {
+      if (moved && this.#timer) this.#deps.onRevision(fleet.revision);
     });
     if (fleet.revision === this.#announced) return;
     this.#announced = fleet.revision;
-    this.deps.onRevision(fleet.revision);
+    this.#deps.onRevision(fleet.revision);
   }
 }
 
@@ -87,12 +90,17 @@ export class FleetProcesses {
   #queueReadAt = -Infinity;
   #shown = '';
 
-  constructor(
-    private readonly deps: {
-      fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
-      cluster: () => ClusterMember | undefined;
-    },
-  ) {}
+  readonly #deps: {
+    fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
+    cluster: () => ClusterMember | undefined;
+  };
+
+  constructor(deps: {
+    fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
+    cluster: () => ClusterMember | undefined;
+  }) {
+    this.#deps = deps;
+  }
 
   /**
    * Reads which process holds each device, and the length of the queue; the cluster is asked at most every two seconds.
@@ -108,10 +116,10 @@ export class FleetProcesses {
 
   /** Undefined before this process has a membership. */
   cluster(): FleetCluster | undefined {
-    const cluster = this.deps.cluster();
+    const cluster = this.#deps.cluster();
     if (!cluster) return undefined;
     const { state, members, problem } = cluster;
-    const otherBooks = this.deps.fleet()?.otherBooks() ?? [];
+    const otherBooks = this.#deps.fleet()?.otherBooks() ?? [];
     return {
       ...{ state, processes: members.length },
       ...(problem ? { problem: { ...problem, message: withoutHost(problem.message) } } : {}),
@@ -123,7 +131,7 @@ export class FleetProcesses {
   /** Whether another process holds a device. */
   isElsewhere(chipid: string): boolean {
     const process = this.of(chipid);
-    return process !== undefined && process !== this.deps.cluster()?.member;
+    return process !== undefined && process !== this.#deps.cluster()?.member;
   }
 
   async #readQueue(): Promise<void> {
@@ -131,14 +139,14 @@ export class FleetProcesses {
     if (now - this.#queueReadAt < FRESH) return;
     this.#queueReadAt = now;
     // While the engine is away, the last length is shown.
-    const reading = this.deps.cluster()?.queueState();
+    const reading = this.#deps.cluster()?.queueState();
     this.#queue = (await reading?.catch(() => undefined)) ?? this.#queue;
   }
 
   async #readOwners(): Promise<boolean> {
-    const reading = this.deps.cluster()?.owners();
+    const reading = this.#deps.cluster()?.owners();
     const owners = await reading?.catch(() => undefined);
-    const fleet = this.deps.fleet();
+    const fleet = this.#deps.fleet();
     if (!owners || !fleet) return false;
     const before = this.#holders;
     const now = Date.now();

@@ -52,12 +52,14 @@ export class Keeper implements CommandKeeper {
     this.#isStarted = true;
     void this.#resume(new Set(this.#users.keys()));
   };
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #deps: KeeperDeps;
 
-  constructor(
-    private readonly RED: NodeAPI,
-    private readonly node: Node,
-    private readonly deps: KeeperDeps,
-  ) {
+  constructor(RED: NodeAPI, node: Node, deps: KeeperDeps) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#deps = deps;
     let hasFailed = false;
     this.#calls = new KeptCalls({
       store: deps.store,
@@ -81,7 +83,7 @@ export class Keeper implements CommandKeeper {
   }
 
   register(user: Node, settings: object, resume: User['resume']): () => void {
-    const text = JSON.stringify([this.deps.application(), user.type, settings]);
+    const text = JSON.stringify([this.#deps.application(), user.type, settings]);
     const registered = { settings: hash(text), resume };
     this.#users.set(user.id, registered);
     return () => {
@@ -93,12 +95,12 @@ export class Keeper implements CommandKeeper {
   close(isGone: boolean): void {
     this.#isClosed = true;
     this.#calls.close();
-    if (isGone && !this.deps.isShared)
-      this.RED.events.once('flows:started', () => {
+    if (isGone && !this.#deps.isShared)
+      this.#RED.events.once('flows:started', () => {
         for (const kept of this.#calls.saved) if (kept.isDetached) this.#cancel(kept);
       });
-    this.RED.events.off('flows:started', this.#onStarted);
-    this.RED.events.off('flows:stopping', this.#onStopping);
+    this.#RED.events.off('flows:started', this.#onStarted);
+    this.#RED.events.off('flows:stopping', this.#onStopping);
     // Nothing that waits for it is left: nodes close at the same time.
     this.#setReady();
   }
@@ -106,10 +108,10 @@ export class Keeper implements CommandKeeper {
   /** It never rejects. @param nodes all that there are, if that is known */
   async #resume(nodes?: ReadonlySet<string>): Promise<void> {
     try {
-      const found = this.deps.isShared ? await this.#takeShared(nodes) : await this.#takeOwn();
+      const found = this.#deps.isShared ? await this.#takeShared(nodes) : await this.#takeOwn();
       for (const kept of found) this.#give(kept);
     } catch (error) {
-      this.node.warn(`Waiting commands could not be read: ${messageOf(error)}`);
+      this.#node.warn(`Waiting commands could not be read: ${messageOf(error)}`);
     }
     this.#isReady = true;
     this.#setReady();
@@ -118,7 +120,7 @@ export class Keeper implements CommandKeeper {
   /** Those that an earlier process has left, and those that a deploy has interrupted. */
   async #takeOwn(): Promise<KeptCommands[]> {
     const isFirst = !this.#isReady;
-    const found = isFirst && this.deps.mayHaveMore() ? await this.#calls.take() : [];
+    const found = isFirst && this.#deps.mayHaveMore() ? await this.#calls.take() : [];
     if (!this.#isStarted) {
       // They go to their nodes once these have started again.
       for (const kept of found) kept.isDetached = true;
@@ -131,7 +133,7 @@ export class Keeper implements CommandKeeper {
   /** The same, and the commands of processes that are gone. Calls of other nodes are left to processes that have these nodes. */
   async #takeShared(nodes?: ReadonlySet<string>): Promise<KeptCommands[]> {
     if (this.#users.size === 0 || this.#isClosed) return [];
-    const store = await this.deps.store();
+    const store = await this.#deps.store();
     if (store && !this.#watched.has(store)) {
       this.#watched.add(store);
       store.onGone?.(() => void this.#resume());
@@ -161,7 +163,7 @@ export class Keeper implements CommandKeeper {
   }
 
   #cancel(kept: KeptCommands): void {
-    cancelCall(this.RED, kept, (line) => this.node.warn(line), this.deps.titleOf);
+    cancelCall(this.#RED, kept, (line) => this.#node.warn(line), this.#deps.titleOf);
   }
 }
 

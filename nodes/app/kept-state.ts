@@ -82,14 +82,22 @@ export class KeptState {
   readonly #said = new Set<string>();
   #folder: Promise<StateFolder> | undefined;
   #commands: Promise<JournalStore | undefined> | undefined;
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #config: Pick<AppConfig, 'state'>;
+  /** Undefined if the application has none. */
+  readonly #cluster: (() => Promise<ClusterMember | undefined>) | undefined;
 
   constructor(
-    private readonly RED: NodeAPI,
-    private readonly node: Node,
-    private readonly config: Pick<AppConfig, 'state'>,
-    /** Undefined if the application has none. */
-    private readonly cluster?: () => Promise<ClusterMember | undefined>,
+    RED: NodeAPI,
+    node: Node,
+    config: Pick<AppConfig, 'state'>,
+    cluster?: () => Promise<ClusterMember | undefined>,
   ) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#config = config;
+    this.#cluster = cluster;
     const { userDir } = RED.settings;
     this.#path = userDir ? join(userDir, FOLDER, fileNameOf(node.id)) : undefined;
   }
@@ -117,9 +125,9 @@ export class KeptState {
 
   /** Forgets what a node has kept while it was set to something else. @throws what the store fails with */
   async forget(application: string, user: Node, name: string): Promise<void> {
-    if (this.cluster) return;
+    if (this.#cluster) return;
     const mayHave =
-      this.config.state === 'context' ||
+      this.#config.state === 'context' ||
       existsSync(join(this.#path ?? '', `${fileOf(user, name)}.json`));
     if (mayHave) await (await this.value(application, user, name)).forget();
   }
@@ -155,7 +163,7 @@ export class KeptState {
   }
 
   #say(line: string): void {
-    if (!this.#said.has(line)) this.node.warn(line);
+    if (!this.#said.has(line)) this.#node.warn(line);
     this.#said.add(line);
   }
 
@@ -170,26 +178,26 @@ export class KeptState {
   }
 
   get #commandsPath(): string | undefined {
-    const isFile = this.config.state !== 'context';
+    const isFile = this.#config.state !== 'context';
     return isFile && this.#path ? join(this.#path, `${COMMANDS}.jsonl`) : undefined;
   }
 
   async #make(application: string, user: Node, name: string): Promise<Kept> {
-    const member = await this.cluster?.();
+    const member = await this.#cluster?.();
     if (member)
-      return new Kept(this.RED, user, sharedValue(member, fileOf(user, name)), () => undefined);
-    if (this.config.state === 'context') {
-      const kept = contextKept(this.RED, user, name);
+      return new Kept(this.#RED, user, sharedValue(member, fileOf(user, name)), () => undefined);
+    if (this.#config.state === 'context') {
+      const kept = contextKept(this.#RED, user, name);
       if (kept.problem) this.#say(kept.problem);
       return kept;
     }
     if (!this.#path) {
       this.#say(NO_USER_DIRECTORY);
-      return new Kept(this.RED, user, NOWHERE, () => NO_USER_DIRECTORY);
+      return new Kept(this.#RED, user, NOWHERE, () => NO_USER_DIRECTORY);
     }
     const folder = await this.#open(this.#path, application);
     const value = folder.value(fileOf(user, name), WHAT[kindOf(user, name)]);
-    return new Kept(this.RED, user, value, () => value.problem);
+    return new Kept(this.#RED, user, value, () => value.problem);
   }
 }
 

@@ -34,11 +34,13 @@ export class Recordings {
   #running: { name: string; recording: RunningRecording } | undefined;
   #isStarting = false;
   #last: EndedRecording | null = null;
+  readonly #RED: NodeAPI;
+  readonly #node: Node & Pick<App, 'problem' | 'borrow'>;
 
-  constructor(
-    private readonly RED: NodeAPI,
-    private readonly node: Node & Pick<App, 'problem' | 'borrow'>,
-  ) {}
+  constructor(RED: NodeAPI, node: Node & Pick<App, 'problem' | 'borrow'>) {
+    this.#RED = RED;
+    this.#node = node;
+  }
 
   /** Begins one. It keeps the client until it ends. @throws DeviceCloudError */
   async start(wanted: Wanted): Promise<void> {
@@ -50,7 +52,7 @@ export class Recordings {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const stamp = new Date().toISOString().replace(/[-:Z]/g, '').replace(/[T.]/g, '-');
-      await this.#record(folder, `${fileNameOf(this.node.id)}-${stamp}.jsonl`, wanted);
+      await this.#record(folder, `${fileNameOf(this.#node.id)}-${stamp}.jsonl`, wanted);
     } finally {
       this.#isStarting = false;
     }
@@ -80,18 +82,18 @@ export class Recordings {
   }
 
   get #folder(): string | undefined {
-    const { userDir } = this.RED.settings;
+    const { userDir } = this.#RED.settings;
     return userDir ? join(userDir, FOLDER) : undefined;
   }
 
   #isName(name: string): boolean {
-    const prefix = `${fileNameOf(this.node.id)}-`;
+    const prefix = `${fileNameOf(this.#node.id)}-`;
     return name.startsWith(prefix) && /^\d{8}-\d{6}-\d{3}\.jsonl$/.test(name.slice(prefix.length));
   }
 
   /** Resolves once it has begun. */
   #record(folder: string, name: string, wanted: Wanted): Promise<void> {
-    const api = this.node.problem('open') ? 'server' : 'open';
+    const api = this.#node.problem('open') ? 'server' : 'open';
     return new Promise((resolve, reject) => {
       const record = async (client: DeviceCloudClient): Promise<void> => {
         let onEnd!: (state: RecordingState) => void;
@@ -101,7 +103,7 @@ export class Recordings {
         resolve();
         this.#ended(name, await ended);
       };
-      this.node.borrow(api, record).catch(reject);
+      this.#node.borrow(api, record).catch(reject);
     });
   }
 
@@ -114,8 +116,8 @@ export class Recordings {
     this.#last = { name, reason: ended, uploads, dropped, ...why };
     const lost = dropped > 0 ? ` ${dropped} lines were left out, since the disk was too slow.` : '';
     const text = `The recording ${name} has ended (${ended}): ${uploads} uploads, ${bytes} bytes.${lost}`;
-    if (problem !== undefined) this.node.warn(`${text} ${problem}`);
-    else this.node.log(text);
+    if (problem !== undefined) this.#node.warn(`${text} ${problem}`);
+    else this.#node.log(text);
   }
 
   async #files(): Promise<RecordingFile[]> {

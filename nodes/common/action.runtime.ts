@@ -99,13 +99,16 @@ class ActionLife<C extends object, K extends string> {
   /** The calls that were given back, by what stands on their messages. */
   readonly #resumed = new Map<unknown, Pick<Arrival, 'kept' | 'goOn'>>();
   readonly #unregister: (() => void) | undefined;
+  readonly #RED: NodeAPI;
+  readonly #node: ActionNode;
+  readonly #config: C;
+  readonly #action: Action<C, K>;
 
-  constructor(
-    private readonly RED: NodeAPI,
-    private readonly node: ActionNode,
-    private readonly config: C,
-    private readonly action: Action<C, K>,
-  ) {
+  constructor(RED: NodeAPI, node: ActionNode, config: C, action: Action<C, K>) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#config = config;
+    this.#action = action;
     this.#app = findApp(RED, (config as { app?: string }).app);
     this.#types = new DeviceTypes(RED, (config as Partial<TypedConfig>).deviceType, (line) =>
       node.warn(line),
@@ -141,7 +144,7 @@ class ActionLife<C extends object, K extends string> {
       Reflect.deleteProperty(msg, RESUMED);
     }
     this.#open.add(arrival);
-    if (!this.action.sequential?.(this.config)) this.#begin(arrival);
+    if (!this.#action.sequential?.(this.#config)) this.#begin(arrival);
     else
       void this.#messages.add(
         () =>
@@ -153,7 +156,7 @@ class ActionLife<C extends object, K extends string> {
   }
 
   close(removed: boolean, done: () => void): void {
-    this.#endBackground?.(removed && !isInFlows(this.RED, this.node));
+    this.#endBackground?.(removed && !isInFlows(this.#RED, this.#node));
     this.#status.close();
     this.#unregister?.();
     for (const { kept } of this.#open.all()) {
@@ -162,7 +165,7 @@ class ActionLife<C extends object, K extends string> {
         for (const chipid of kept.call.chipids) if (kept.waits(chipid)) void kept.cancel(chipid);
     }
     this.#closing.abort('the node was closed');
-    this.#app.leave(this.node);
+    this.#app.leave(this.#node);
     void this.#patience().then(() => {
       // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
       setImmediate(() => {
@@ -175,7 +178,7 @@ class ActionLife<C extends object, K extends string> {
 
   /** Waits until all messages have ended, for as long as the action asks for. */
   #patience(): Promise<void> {
-    const seconds = this.action.closing?.(this.config) ?? 0;
+    const seconds = this.#action.closing?.(this.#config) ?? 0;
     if (seconds === 0 || this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, seconds * 1000);
@@ -191,7 +194,7 @@ class ActionLife<C extends object, K extends string> {
     const { msg, goOn } = readKept(what);
     this.#resumed.set(kept.id, { kept, goOn });
     Reflect.set(msg, RESUMED, kept.id);
-    this.node.receive(msg);
+    this.#node.receive(msg);
   }
 
   #begin(arrival: Arrival): void {
@@ -214,7 +217,7 @@ class ActionLife<C extends object, K extends string> {
     this.#throwIfClosed(arrival);
     const { msg } = arrival;
     if (arrival.goOn) return this.#perform(arrival, {} as InputValues<K>);
-    if (msg['cancel'] !== undefined && this.action.waits?.(this.config)) return this.#cancel(msg);
+    if (msg['cancel'] !== undefined && this.#action.waits?.(this.#config)) return this.#cancel(msg);
     const inputs = this.#readInputs(msg);
     return inputs instanceof Promise
       ? this.#inOrder(inputs).then((values) => this.#perform(arrival, values))
@@ -225,14 +228,14 @@ class ActionLife<C extends object, K extends string> {
   async #cancel(msg: NodeMessage): Promise<Outcome> {
     const selection = selectionOf(msg['cancel']);
     await this.#app.keeper?.ready;
-    const client = await this.#app.client(this.action.api);
-    return { set: { payload: await client.waiting.cancel(selection, { node: this.node.id }) } };
+    const client = await this.#app.client(this.#action.api);
+    return { set: { payload: await client.waiting.cancel(selection, { node: this.#node.id }) } };
   }
 
   #perform(arrival: Arrival, inputs: InputValues<K>): Promise<Outcome> {
     arrival.chipid = (inputs as { chipid?: unknown }).chipid;
     this.#throwIfClosed(arrival);
-    const { RED, node, config, action } = this;
+    const [RED, node, config, action] = [this.#RED, this.#node, this.#config, this.#action];
     const { msg } = arrival;
     const app = this.#app;
     const { signal } = this.#closing;
@@ -288,7 +291,7 @@ class ActionLife<C extends object, K extends string> {
     }
     try {
       this.#status.succeed(arrival);
-      this.node.lastFailure = undefined;
+      this.#node.lastFailure = undefined;
       if ('messages' in outcome) send([outcome.messages]);
       // A status that an earlier node left is not this call's.
       else send(withFields(msg, ['statusCode', ...(outcome.remove ?? [])], outcome.set));
@@ -323,7 +326,7 @@ class ActionLife<C extends object, K extends string> {
     const { msg } = arrival;
     this.#status.fail(arrival, error);
     const statusCode = error instanceof DeviceCloudError ? error.statusCode : undefined;
-    this.node.lastFailure = { ...toProblem(error), statusCode, at: Date.now() };
+    this.#node.lastFailure = { ...toProblem(error), statusCode, at: Date.now() };
     try {
       Object.assign(msg, set);
       delete msg['statusCode'];
@@ -339,12 +342,12 @@ class ActionLife<C extends object, K extends string> {
     arrival.isOver = true;
     this.#open.remove(arrival);
     try {
-      if (failure && this.#closing.signal.aborted && !this.action.looks)
-        endLogged(this.RED, this.node, failure, arrival.done);
+      if (failure && this.#closing.signal.aborted && !this.#action.looks)
+        endLogged(this.#RED, this.#node, failure, arrival.done);
       else arrival.done(failure);
     } catch (error) {
       // An error out of `done` itself, say of another package's hook, must not end the process.
-      this.node.error(asError(error));
+      this.#node.error(asError(error));
     }
     // After the message was passed on: a process that ends in between reports it once more, and loses none.
     if (!arrival.kept?.isDetached) void arrival.kept?.close();
@@ -359,7 +362,7 @@ class ActionLife<C extends object, K extends string> {
   /** The device of a message that is about a single one. */
   #deviceOf({ kept, chipid }: Arrival): string | undefined {
     const [first, ...others] = kept?.call.chipids ?? [];
-    return deviceIn(this.config, others.length === 0 ? (first ?? chipid) : undefined);
+    return deviceIn(this.#config, others.length === 0 ? (first ?? chipid) : undefined);
   }
 
   /** Waits for the inputs of a message and of the messages before it. */

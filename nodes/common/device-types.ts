@@ -91,6 +91,7 @@ export class DeviceTypes {
   /** The type that the node names. */
   readonly #own: DeviceType | undefined;
   #logged: Set<string> | undefined;
+  readonly #warn: (line: string) => void;
 
   /**
    * @param id of the type for all devices of the node; empty: the type that the book names for each
@@ -99,8 +100,9 @@ export class DeviceTypes {
   constructor(
     RED: NodeAPI,
     id: string | undefined,
-    private readonly warn: (line: string) => void = () => undefined,
+    warn: (line: string) => void = () => undefined,
   ) {
+    this.#warn = warn;
     if (!id) return;
     this.#own =
       (findNode(RED, id, TYPE_TYPE) as TypeNode | undefined)?.deviceType ??
@@ -129,7 +131,7 @@ export class DeviceTypes {
     const logged = (this.#logged ??= new Set());
     if (logged.has(name) || logged.size >= MOST_LOGGED) return;
     logged.add(name);
-    this.warn(
+    this.#warn(
       `The book gives devices the type ${show(name)}, and no type of that name is deployed: they have none. This is logged once.`,
     );
   }

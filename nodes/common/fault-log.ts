@@ -9,9 +9,12 @@ const OTHERS = 'others';
 export class FaultLog {
   readonly #kinds = new Map<string, { timer: NodeJS.Timeout; more: number; example: string }>();
   #isClosed = false;
+  readonly #log: (line: string) => void;
 
   /** @param log writes a line to the log */
-  constructor(private readonly log: (line: string) => void) {}
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
 
   /**
    * The first fault of a kind is written at once; further ones of that minute are counted, and written
@@ -27,7 +30,7 @@ export class FaultLog {
       known.example = line;
     } else {
       this.#count(name);
-      this.log(line);
+      this.#log(line);
     }
   }
 
@@ -50,8 +53,8 @@ export class FaultLog {
     const { timer, more = 0, example = '' } = this.#kinds.get(name) ?? {};
     clearTimeout(timer);
     this.#kinds.delete(name);
-    if (more === 1) this.log(example);
-    else if (more > 1) this.log(`${more} more of this kind within a minute, the last: ${example}`);
+    if (more === 1) this.#log(example);
+    else if (more > 1) this.#log(`${more} more of this kind within a minute, the last: ${example}`);
     return more > 0;
   }
 }
@@ -59,15 +62,18 @@ export class FaultLog {
 /** Logs that the list of online devices has records that name no device: once, until a list has none. */
 export class UnusableRecords {
   #isLogged = false;
+  readonly #log: FaultLog;
 
-  constructor(private readonly log: FaultLog) {}
+  constructor(log: FaultLog) {
+    this.#log = log;
+  }
 
   /** @param invalid how many records of a reading have no valid chip number */
   read(invalid: number): void {
     if (invalid > 0 && !this.#isLogged) {
       const [records, have, are] =
         invalid === 1 ? ['One record', 'has', 'is'] : [`${invalid} records`, 'have', 'are'];
-      this.log.write(
+      this.#log.write(
         'unusable records',
         `${records} of the list of online devices ${have} no valid chip number and ${are} ignored. Check that the address is the service's.`,
       );

@@ -92,7 +92,7 @@ function countsStatus({ devices, online }: ReturnType<Watch['counts']>): NodeSta
 class EventsLife implements WatchListener {
   readonly #app: App;
   readonly #status: StatusLine;
-  readonly #log = new FaultLog((line) => this.node.warn(line));
+  readonly #log = new FaultLog((line) => this.#node.warn(line));
   readonly #unusable = new UnusableRecords(this.#log);
   #kept: Kept | undefined;
   readonly #snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
@@ -105,12 +105,12 @@ class EventsLife implements WatchListener {
   /** The state to keep, once the watch has ended. */
   #lastState: object | undefined;
   #retry: NodeJS.Timeout | undefined;
+  readonly #node: Node;
+  readonly #config: EventsConfig;
 
-  constructor(
-    RED: NodeAPI,
-    private readonly node: Node,
-    private readonly config: EventsConfig,
-  ) {
+  constructor(RED: NodeAPI, node: Node, config: EventsConfig) {
+    this.#node = node;
+    this.#config = config;
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#app.join(node);
@@ -126,11 +126,11 @@ class EventsLife implements WatchListener {
     this.#leaveCluster?.();
     this.#watch?.close();
     this.#log.close();
-    this.#app.leave(this.node);
+    this.#app.leave(this.#node);
   }
 
   onEvent(event: FleetEvent): void {
-    this.node.send(eventMessage(event, this.#client));
+    this.#node.send(eventMessage(event, this.#client));
   }
 
   onState(): void {
@@ -157,12 +157,12 @@ class EventsLife implements WatchListener {
       this.#status.show(STATUS.connecting);
       const state = await this.#readState(client);
       if (this.#closing.signal.aborted) return;
-      const options = { ...watchOptions(this.config, (error) => this.node.error(error)), state };
+      const options = { ...watchOptions(this.#config, (error) => this.#node.error(error)), state };
       this.#client = client;
-      if (this.config.devices === 'group') this.#followGroup(client, options);
+      if (this.#config.devices === 'group') this.#followGroup(client, options);
       else this.#watch = client.fleet.watch(options, this);
       // With `current`, what others have emitted before this start is no reason to leave anything out.
-      if (this.config.start === 'none')
+      if (this.#config.start === 'none')
         this.#leaveCluster = client.cluster?.listen({
           onShare: () => void this.#learn(),
           onState: (state) => void (state === 'member' && this.#learn()),
@@ -177,7 +177,7 @@ class EventsLife implements WatchListener {
 
   /** Watches the devices that are in the group by now. What is known of those that stay in it is kept. */
   #followGroup(client: DeviceCloudClient, options: WatchOptions): void {
-    const group = groupFollower(client, this.config.group);
+    const group = groupFollower(client, this.#config.group);
     let watched = group.chipids();
     this.#watch = client.fleet.watch({ ...options, chipids: [...watched] }, this);
     this.#leaveGroup = group.onChange(() => {
@@ -208,7 +208,7 @@ class EventsLife implements WatchListener {
       this.#log.write(text, text);
     };
     try {
-      const kept = (this.#kept ??= await this.#app.kept(this.node, 'state'));
+      const kept = (this.#kept ??= await this.#app.kept(this.#node, 'state'));
       kept.onProblem(() => this.#showCounts());
       if (cluster) return await kept.readSurely(failed, this.#closing.signal);
       const over = new AbortController();
@@ -227,7 +227,7 @@ class EventsLife implements WatchListener {
     const watch = this.#watch;
     if (!watch || !this.#isRead) return;
     // With `current`, each start begins anew.
-    const isKept = this.config.start === 'current' || this.#kept?.problem === undefined;
+    const isKept = this.#config.start === 'current' || this.#kept?.problem === undefined;
     this.#status.update(() => (isKept ? countsStatus(watch.counts()) : STATUS.notKept));
   }
 

@@ -39,8 +39,10 @@ export class BookView implements View {
   #rows: FleetRow[] = [];
   #selected: string | undefined;
   #shown = '';
+  readonly #tab: Tab;
 
-  constructor(private readonly tab: Tab) {
+  constructor(tab: Tab) {
+    this.#tab = tab;
     this.#list = new VirtualList<FleetRow>(ROW_HEIGHTS.low, {
       key: ({ chipid }) => chipid,
       create: () => createLine(1),
@@ -60,16 +62,16 @@ export class BookView implements View {
   }
 
   read(): void {
-    const { app, fleet } = this.tab;
+    const { app, fleet } = this.#tab;
     if (fleet.hasBook === false) this.#showNone(t('book.none'));
     else if (fleet.hasBook)
       readBook(app).then(
         (book) => {
-          if (app === this.tab.app) this.#show(app, book);
+          if (app === this.#tab.app) this.#show(app, book);
         },
         (failure: unknown) => {
           const { reason, detail } = readProblem(failure, t('book.forbidden'));
-          if (app === this.tab.app) this.#showNone(reason, detail);
+          if (app === this.#tab.app) this.#showNone(reason, detail);
         },
       );
   }
@@ -81,7 +83,7 @@ export class BookView implements View {
 
   #show(app: string, book: BookBrief | undefined): void {
     this.#book = book;
-    this.#rows = book ? this.tab.fleet.rows().filter(isAbsent) : [];
+    this.#rows = book ? this.#tab.fleet.rows().filter(isAbsent) : [];
     this.#list.show(this.#rows);
     if (!this.#rows.some(({ chipid }) => chipid === this.#selected)) this.#list.select(undefined);
     this.#buttons.toggle(book !== undefined);
@@ -98,9 +100,9 @@ export class BookView implements View {
   #showBook({ path = '', size, groups, problems, badRows }: BookBrief): void {
     const values = { file: plain(nameIn(path)), size, groups: groups.length };
     this.#text.text(t('book.about', values)).attr('title', plain(path));
-    const choose = (): void => chooseFile(this.tab);
+    const choose = (): void => chooseFile(this.#tab);
     const save = (): void =>
-      void download(bookPath(this.tab.app), nameIn(this.#book?.path), 'text/csv');
+      void download(bookPath(this.#tab.app), nameIn(this.#book?.path), 'text/csv');
     this.#buttons
       .empty()
       .append(
@@ -138,11 +140,11 @@ export class BookView implements View {
     if (!device) return;
     const { chipid, name } = device;
     const add = (): void =>
-      void editRow(this.tab, { app: this.tab.app, chipid, name: nameOf(device) }, name ?? '');
+      void editRow(this.#tab, { app: this.#tab.app, chipid, name: nameOf(device) }, name ?? '');
     this.#chosen.append(
       $('<div>', { class: 'device-cloud-fleet-actions' }).append(
         smallButton('plus', t('book.add'), t('book.add-hint'), add, mayCommand()),
-        linkButton(nameOf(device), () => this.tab.showDevice(chipid)),
+        linkButton(nameOf(device), () => this.#tab.showDevice(chipid)),
       ),
     );
   }
@@ -160,7 +162,7 @@ export class BookView implements View {
   }
 
   async #add(rows: { chipid: string; name?: string }[], revision: string): Promise<void> {
-    const { app } = this.tab;
+    const { app } = this.#tab;
     try {
       await putRoute(bookPath(app), { rows }, revision);
       notify(t('book.added', { number: rows.length }), 'success');
@@ -168,6 +170,6 @@ export class BookView implements View {
       const reason = isOutdated(failure) ? t('book.changing') : reasonOf(failure);
       notify(t('rows.failed', { reason }), 'error');
     }
-    this.tab.readAgain();
+    this.#tab.readAgain();
   }
 }

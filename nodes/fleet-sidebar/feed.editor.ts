@@ -43,8 +43,10 @@ export class Feed {
   #asking: symbol | undefined;
   /** Whether something has changed since that request. */
   #again = false;
+  readonly #user: FeedUser;
 
-  constructor(private readonly user: FeedUser) {
+  constructor(user: FeedUser) {
+    this.#user = user;
     RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => this.#onTick(data));
   }
 
@@ -86,12 +88,12 @@ export class Feed {
         const changes = body as FleetAnswer;
         this.#revision = changes.revision;
         this.#failures = 0;
-        this.user.onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));
+        this.#user.onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));
         this.#next(this.#again ? 1000 : POLL);
       },
       (failure: unknown) => {
         if (this.#asking !== asking) return;
-        this.user.onProblem(readProblem(failure));
+        this.#user.onProblem(readProblem(failure));
         this.#next(Math.min(LONGEST, POLL * 2 ** this.#failures++));
       },
     );

@@ -60,15 +60,18 @@ export class RecentList {
   readonly element = $('<div>', { class: 'device-cloud-fleet-recent' });
   #shown = '';
   #of = '';
+  readonly #tab: Tab;
 
-  constructor(private readonly tab: Tab) {}
+  constructor(tab: Tab) {
+    this.#tab = tab;
+  }
 
   /**
    * Reads and shows them; a device that was selected meanwhile is shown instead. Nothing changes if they cannot be read: the
    * list above says why.
    */
   async read(chipid: string): Promise<void> {
-    const { app } = this.tab;
+    const { app } = this.#tab;
     const of = `${app} ${chipid}`;
     if (of !== this.#of) this.clear();
     this.#of = of;
@@ -90,7 +93,7 @@ export class RecentList {
     const shown = JSON.stringify([uploads, commands, waitingCommands, pins]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const now = this.tab.now();
+    const now = this.#tab.now();
     const section = (name: string, items: JQuery[], none: string): JQuery[] => [
       $('<h5>').text(t(`recent.${name}`)),
       items.length > 0 ? $('<ol>').append(items) : $('<p>').text(none),
@@ -100,7 +103,7 @@ export class RecentList {
       items.length > 0 ? section(name, items, '') : [];
     this.element.empty().append(
       ...has('pins', pins.map(pinItem)),
-      ...has('waiting', waitingItems(waitingCommands, this.tab)),
+      ...has('waiting', waitingItems(waitingCommands, this.#tab)),
       ...section(
         'uploads',
         (uploads ?? []).map((upload) => uploadItem(upload, now)),

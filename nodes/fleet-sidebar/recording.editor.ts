@@ -38,8 +38,10 @@ export class RecordingView implements View {
   #answer: RecordingAnswer | undefined;
   #app = '';
   #shown = '';
+  readonly #tab: Tab;
 
-  constructor(private readonly tab: Tab) {
+  constructor(tab: Tab) {
+    this.#tab = tab;
     this.#minutes.attr({ min: 1, max: MOST_MINUTES, placeholder: t('recording.unlimited') });
     this.#minutes.val('10');
     this.#form.append(
@@ -68,7 +70,7 @@ export class RecordingView implements View {
   }
 
   read(): void {
-    const { app } = this.tab;
+    const { app } = this.#tab;
     if (app !== this.#app) {
       this.#app = app;
       this.#answer = undefined;
@@ -78,12 +80,12 @@ export class RecordingView implements View {
     this.#offerDevices();
     getRoute(this.#path).then(
       (body: unknown) => {
-        if (app !== this.tab.app) return;
+        if (app !== this.#tab.app) return;
         this.#answer = body as RecordingAnswer;
         this.#show();
       },
       (failure: unknown) => {
-        if (app !== this.tab.app) return;
+        if (app !== this.#tab.app) return;
         const { reason, detail = '' } = readProblem(failure);
         this.#state.empty().append($('<span>', { title: detail }).text(reason));
         this.#shown = '';
@@ -96,18 +98,18 @@ export class RecordingView implements View {
   }
 
   get #path(): string {
-    return appPath(this.tab.app, 'recording');
+    return appPath(this.#tab.app, 'recording');
   }
 
   #offerDevices(): void {
     const chosen = fieldValue(this.#devices) || 'all';
     const numbers = {
-      all: this.tab.fleet.size,
-      shown: this.tab.shown().length,
-      selected: this.tab.selected() === undefined ? 0 : 1,
+      all: this.#tab.fleet.size,
+      shown: this.#tab.shown().length,
+      selected: this.#tab.selected() === undefined ? 0 : 1,
     };
     const options = DEVICES.filter((name) => name === 'all' || numbers[name] > 0);
-    const device = this.tab.selected() ?? '';
+    const device = this.#tab.selected() ?? '';
     const textOf = (name: (typeof DEVICES)[number]): string =>
       t(`recording.of.${name}`, { number: numbers[name], device });
     this.#devices
@@ -128,9 +130,9 @@ export class RecordingView implements View {
       this.#minutes.trigger('focus');
       return;
     }
-    const selected = this.tab.selected();
+    const selected = this.#tab.selected();
     const choices: Partial<Record<string, string[]>> = {
-      shown: this.tab.shown(),
+      shown: this.#tab.shown(),
       ...(selected !== undefined && { selected: [selected] }),
     };
     const chipids = choices[fieldValue(this.#devices)] ?? null;
@@ -149,7 +151,7 @@ export class RecordingView implements View {
 
   #show(): void {
     const { running, recordings = [], last, problem } = this.#answer ?? {};
-    const now = this.tab.now();
+    const now = this.#tab.now();
     const size = running ? sizeText(running.bytes) : '';
     const age = running ? ageText(running.since, now) : '';
     // The button's text is read by itself only when the focus is on it.

@@ -93,8 +93,10 @@ export class WaitingView implements View {
   #commands: WaitingChoice[] = [];
   #shown = '';
   #selected: string | undefined;
+  readonly #tab: Tab;
 
-  constructor(private readonly tab: Tab) {
+  constructor(tab: Tab) {
+    this.#tab = tab;
     this.#list = new VirtualList<WaitingChoice>(ROW_HEIGHTS.high, {
       key: ({ id }) => id,
       // The device, until when, and the command.
@@ -114,12 +116,12 @@ export class WaitingView implements View {
   }
 
   read(): void {
-    const { app } = this.tab;
+    const { app } = this.#tab;
     if (app === '') this.#show([], '');
     else
       getRoute(appPath(app, 'waiting')).then(
         (body: unknown) => {
-          if (app === this.tab.app)
+          if (app === this.#tab.app)
             this.#show((body as { commands: WaitingChoice[] }).commands, app);
         },
         (failure: unknown) => this.#fail(app, failure),
@@ -127,7 +129,7 @@ export class WaitingView implements View {
   }
 
   #fail(app: string, failure: unknown): void {
-    if (app !== this.tab.app) return;
+    if (app !== this.#tab.app) return;
     this.#show([], '');
     const { reason, detail = '' } = readProblem(failure);
     this.#head.empty().append($('<span>', { title: detail }).text(reason));
@@ -152,20 +154,20 @@ export class WaitingView implements View {
       .empty()
       .append(
         $('<span>', { role: 'status' }).text(text),
-        number > 0 ? cancelButton(this.tab, all, { all: true }, asked) : '',
+        number > 0 ? cancelButton(this.#tab, all, { all: true }, asked) : '',
       );
     if (!commands.some(({ id }) => id === this.#selected)) this.#list.select(undefined);
     this.#showChosen();
   }
 
   #deviceOf(chipid: string): string {
-    const device = this.tab.fleet.get(chipid);
+    const device = this.#tab.fleet.get(chipid);
     return device ? nameOf(device) : chipid;
   }
 
   #fill(row: HTMLElement, command: WaitingChoice): void {
     const node = plain(nodeName(command.node) ?? '');
-    const until = t('waits.until', { until: clockText(command.until, this.tab.now()) });
+    const until = t('waits.until', { until: clockText(command.until, this.#tab.now()) });
     const what = [whatText(command), node].filter(Boolean).join(' · ');
     fillLine(row, [this.#deviceOf(command.chipid), until, what]);
   }
@@ -183,13 +185,13 @@ export class WaitingView implements View {
     ];
     this.#chosen.append(
       $('<div>', { class: 'device-cloud-fleet-actions' }).append(
-        cancelButton(this.tab, t('waits.cancel'), { ids: [id] }),
-        number > 1 ? cancelAllOf(this.tab, chipid, device, number) : '',
+        cancelButton(this.#tab, t('waits.cancel'), { ids: [id] }),
+        number > 1 ? cancelAllOf(this.#tab, chipid, device, number) : '',
       ),
       $('<dl>').append(
         ...line(
           'device',
-          linkButton(device, () => this.tab.showDevice(chipid)),
+          linkButton(device, () => this.#tab.showDevice(chipid)),
         ),
         ...line('what', whatText(command)),
         ...line('since', localTime(since)),

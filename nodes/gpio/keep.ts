@@ -93,8 +93,10 @@ export class KeptByNode {
   readonly #errors = new Map<string, DeviceCloudError>();
   /** What to save, once the node has closed. */
   #last: object | undefined;
+  readonly #context: Context;
 
-  constructor(private readonly context: Context) {
+  constructor(context: Context) {
+    this.#context = context;
     const { config, node } = context;
     this.#keeper = {
       id: node.id,
@@ -186,7 +188,7 @@ export class KeptByNode {
     this.#last = this.#snapshot();
     const all = this.#client?.pins.saved(this.#keeper).length ?? 0;
     if (removed && all > 0)
-      this.context.node.warn(
+      this.#context.node.warn(
         `The node was removed: ${all === 1 ? 'its pin is' : `its ${all} pins are`} kept no more.`,
       );
     if (removed) this.#client?.pins.end(this.#keeper);
@@ -195,7 +197,7 @@ export class KeptByNode {
 
   /** Continues with what was kept. Never rejects. */
   async #start(): Promise<void> {
-    const { app, node } = this.context;
+    const { app, node } = this.#context;
     const { signal } = this.#closing;
     const isOver = (): boolean => signal.aborted;
     const failed = (error: unknown): void => {
@@ -227,7 +229,7 @@ export class KeptByNode {
 
   /** Leaves out pins that the node has kept while it was set to another device or pin: nothing else would end them. */
   #stillMeant(saved: unknown): unknown[] {
-    const { config, node } = this.context;
+    const { config, node } = this.#context;
     const isNumber = (type: string, text: string): boolean =>
       (type === 'num' || type === 'str') && /^\d{1,20}$/.test(text);
     const all = Array.isArray(saved) ? (saved as unknown[]) : [];
@@ -253,7 +255,7 @@ export class KeptByNode {
   #changed(): void {
     if (this.#closing.signal.aborted || !(this.#kept ?? this.#client?.cluster)) return;
     this.#kept?.write(this.#snapshot);
-    this.context.showIdle(() => this.#status());
+    this.#context.showIdle(() => this.#status());
   }
 
   #status(): NodeStatus {
@@ -272,7 +274,7 @@ export class KeptByNode {
           ? ['pending', 'pending-short', 'kept']
           : ['kept'];
     const texts = keys.map((key) =>
-      this.context.RED._(`status.pins-${key}`, { all, kept, pending, differs }),
+      this.#context.RED._(`status.pins-${key}`, { all, kept, pending, differs }),
     );
     const text = texts.find(({ length }) => length < LONGEST_STATUS) ?? `${kept}/${all}`;
     if (differs > 0) return { fill: 'red', shape: 'ring', text };

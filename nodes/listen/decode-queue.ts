@@ -13,12 +13,14 @@ export class DecodeQueue {
   readonly #waiting = new Map<string, Promise<void>>();
   #uploads = 0;
   #bytes = 0;
+  readonly #emit: (emitted: UploadMessage) => void;
+  readonly #failed: (error: unknown) => void;
 
   /** @param failed is called with what `emit` throws when nobody calls it any more */
-  constructor(
-    private readonly emit: (emitted: UploadMessage) => void,
-    private readonly failed: (error: unknown) => void,
-  ) {}
+  constructor(emit: (emitted: UploadMessage) => void, failed: (error: unknown) => void) {
+    this.#emit = emit;
+    this.#failed = failed;
+  }
 
   /** Whether no more uploads may wait. */
   get isFull(): boolean {
@@ -28,7 +30,7 @@ export class DecodeQueue {
   /** Emits an upload: at once, unless it is decoded later or others of its device wait. */
   add(chipid: string, size: number, decoded: UploadMessage | Promise<UploadMessage>): void {
     if (!(decoded instanceof Promise) && !this.#waiting.has(chipid)) {
-      this.emit(decoded);
+      this.#emit(decoded);
       return;
     }
     this.#uploads++;
@@ -40,9 +42,9 @@ export class DecodeQueue {
       this.#bytes -= size;
       if (this.#waiting.get(chipid) === sent) this.#waiting.delete(chipid);
       try {
-        this.emit(message);
+        this.#emit(message);
       } catch (error) {
-        this.failed(error);
+        this.#failed(error);
       }
     });
     this.#waiting.set(chipid, sent);

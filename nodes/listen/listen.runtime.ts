@@ -60,7 +60,7 @@ const closed = (): DeviceCloudError =>
 class ListenLife implements DevicesListener {
   readonly #app: App;
   readonly #status: StatusLine;
-  readonly #log = new FaultLog((line) => this.node.warn(line));
+  readonly #log = new FaultLog((line) => this.#node.warn(line));
   /** Keeps up the age of the last upload, which only a listener to one device shows. */
   readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
   #showsAge = false;
@@ -84,12 +84,14 @@ class ListenLife implements DevicesListener {
   #starting: Promise<void>;
   #failure: unknown;
   #retry: NodeJS.Timeout | undefined;
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #config: ListenConfig;
 
-  constructor(
-    private readonly RED: NodeAPI,
-    private readonly node: Node,
-    private readonly config: ListenConfig,
-  ) {
+  constructor(RED: NodeAPI, node: Node, config: ListenConfig) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#config = config;
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#types = new DeviceTypes(RED, config.deviceType, (line) => node.warn(line));
@@ -116,7 +118,7 @@ class ListenLife implements DevicesListener {
     this.#devices?.close();
     await this.#decoding.flush();
     this.#log.close();
-    this.#app.leave(this.node);
+    this.#app.leave(this.#node);
     this.#positions?.close();
     this.#online?.close();
   }
@@ -141,8 +143,8 @@ class ListenLife implements DevicesListener {
 
   #emit({ message, error }: UploadMessage): void {
     addRow(message, this.#client, String(message['chipid']));
-    if (error) this.node.error(error, message);
-    else this.node.send(message);
+    if (error) this.#node.error(error, message);
+    else this.#node.send(message);
   }
 
   onChange(): void {
@@ -175,9 +177,9 @@ class ListenLife implements DevicesListener {
 
   async #start(): Promise<void> {
     try {
-      this.#datatype = parseDatatype(this.config.datatype);
+      this.#datatype = parseDatatype(this.#config.datatype);
       const client = await this.#app.client('open');
-      const processes = readProcesses(this.RED, this.node, this.config, client);
+      const processes = readProcesses(this.#RED, this.#node, this.#config, client);
       const recover = await this.#recoverBy(client, processes);
       if (!this.#closing.signal.aborted) this.#listen(client, recover, processes);
     } catch (error) {
@@ -202,22 +204,22 @@ class ListenLife implements DevicesListener {
     { cluster }: DeviceCloudClient,
     { deliver }: Processes,
   ): Promise<Recover | undefined> {
-    if (this.config.recover === 'off') return undefined;
+    if (this.#config.recover === 'off') return undefined;
     // A cluster keeps them itself.
     this.#positions = cluster ? undefined : await this.#readPositions();
     return { positions: this.#positions, deliver };
   }
 
   async #readPositions(): Promise<Positions | undefined> {
-    if (this.config.recover !== 'restart') return undefined;
+    if (this.#config.recover !== 'restart') return undefined;
     const failed = (error: unknown): void => this.#failed(error);
-    const kept = await this.#app.kept(this.node, 'positions');
+    const kept = await this.#app.kept(this.#node, 'positions');
     kept.onProblem(() => this.onChange());
     return Positions.read(kept, failed, this.#closing.signal);
   }
 
   #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
-    const { devices: mode, chipids } = this.config;
+    const { devices: mode, chipids } = this.#config;
     const devices = new ListenedDevices(client, this, recover, shard);
     this.#client = client;
     this.#devices = devices;
@@ -236,7 +238,7 @@ class ListenLife implements DevicesListener {
           devices.add(readListEntry(entry));
         } catch (error) {
           // The others are listened to all the same.
-          this.node.error(asError(error));
+          this.#node.error(asError(error));
         }
       }
     }
@@ -245,7 +247,7 @@ class ListenLife implements DevicesListener {
 
   /** Listens to the devices that are in the group by now: those that stay in it keep their channel. */
   #followGroup(client: DeviceCloudClient, devices: ListenedDevices): void {
-    const group = groupFollower(client, this.config.group);
+    const group = groupFollower(client, this.#config.group);
     const follow = (): void => {
       const wanted = group.chipids();
       for (const chipid of devices.chipids()) if (!wanted.has(chipid)) devices.remove(chipid);
@@ -263,7 +265,7 @@ class ListenLife implements DevicesListener {
   ): void {
     const online = new OnlineDevices({
       appid: client.appid ?? '',
-      kept: this.#app.kept(this.node, 'seen'),
+      kept: this.#app.kept(this.#node, 'seen'),
       onProblem: () => this.onChange(),
       isWanted: (chipid) => !shard || inShard(chipid, shard),
       add: (chipid) => devices.add(chipid),
@@ -275,7 +277,7 @@ class ListenLife implements DevicesListener {
     const unusable = new UnusableRecords(this.#log);
     this.#online = online;
     void online.restore();
-    this.#stopWatching = client.fleet.pollList(1000 * refreshOf(this.config), {
+    this.#stopWatching = client.fleet.pollList(1000 * refreshOf(this.#config), {
       onReading: (reading) => {
         unusable.read(reading.invalid);
         online.onReading(reading);

@@ -55,15 +55,18 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   lastUpload: number | undefined = undefined;
   isHistoryUnclear = false;
   subscription: ChannelSubscription | undefined = undefined;
+  readonly #recover: Recover | undefined;
 
   constructor(
     protected readonly chipid: string,
     protected readonly listener: DevicesListener,
-    private readonly recover: Recover | undefined,
-  ) {}
+    recover: Recover | undefined,
+  ) {
+    this.#recover = recover;
+  }
 
   get deliver(): Deliver | undefined {
-    return this.recover?.deliver;
+    return this.#recover?.deliver;
   }
 
   onUpload(upload: Upload): void {
@@ -93,21 +96,20 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
 }
 
 class KeptDevice extends ListenedDevice {
-  constructor(
-    chipid: string,
-    listener: DevicesListener,
-    recover: Recover,
-    private readonly positions: Positions,
-  ) {
+  readonly #positions: Positions;
+
+  constructor(chipid: string, listener: DevicesListener, recover: Recover, positions: Positions) {
     super(chipid, listener, recover);
+    this.#positions = positions;
   }
 
   get start(): Position | undefined {
-    return this.positions.get(this.chipid);
+    return this.#positions.get(this.chipid);
   }
 
   saveLater(position: () => Position): void {
-    const { chipid, listener, positions } = this;
+    const { chipid, listener } = this;
+    const positions = this.#positions;
     const waits = listener.waits(chipid);
     // One that was removed meanwhile has none any more.
     if (waits) void waits.then(() => this.subscription && positions.set(chipid, position));
@@ -118,26 +120,35 @@ class KeptDevice extends ListenedDevice {
 /** The devices that a listener listens to, each with its subscription to a channel. */
 export class ListenedDevices {
   readonly #devices = new Map<string, ListenedDevice>();
+  readonly #client: DeviceCloudClient;
+  readonly #listener: DevicesListener;
+  readonly #recover: Recover | undefined;
+  readonly #shard: Shard | undefined;
 
   /**
    * @param recover how missed uploads are recovered; left out: not at all
    * @param shard the share of the devices that is listened to: others are ignored; left out: all
    */
   constructor(
-    private readonly client: DeviceCloudClient,
-    private readonly listener: DevicesListener,
-    private readonly recover: Recover | undefined,
-    private readonly shard?: Shard,
-  ) {}
+    client: DeviceCloudClient,
+    listener: DevicesListener,
+    recover: Recover | undefined,
+    shard?: Shard,
+  ) {
+    this.#client = client;
+    this.#listener = listener;
+    this.#recover = recover;
+    this.#shard = shard;
+  }
 
   /** Listens to a device from now on, unless it is in another share. */
   add(chipid: string): void {
-    const { client, listener, recover, shard } = this;
+    const [listener, recover, shard] = [this.#listener, this.#recover, this.#shard];
     if (this.#devices.has(chipid) || (shard && !inShard(chipid, shard))) return;
     const device = recover?.positions
       ? new KeptDevice(chipid, listener, recover, recover.positions)
       : new ListenedDevice(chipid, listener, recover);
-    const subscription = client.listen(chipid, device, recover && device);
+    const subscription = this.#client.listen(chipid, device, recover && device);
     device.subscription = subscription;
     device.state = subscription.channel.state;
     device.reason = subscription.channel.reason;
@@ -147,13 +158,13 @@ export class ListenedDevices {
 
   /** Stops listening to a device. What it uploads until it is added again is not recovered. */
   remove(chipid: string): void {
-    this.recover?.positions?.forget(chipid);
+    this.#recover?.positions?.forget(chipid);
     const device = this.#devices.get(chipid);
     if (!device) return;
     this.#devices.delete(chipid);
     device.subscription?.release();
     device.subscription = undefined;
-    this.listener.onChange();
+    this.#listener.onChange();
   }
 
   chipids(): string[] {

@@ -43,13 +43,15 @@ export class OnlineDevices {
   /** Undefined until what was kept has been read: before that, a write would lose it. */
   #kept: Kept | undefined;
   readonly #snapshot = (): object => ({
-    appid: this.deps.appid,
+    appid: this.#deps.appid,
     seen: [...this.#seen].map(([chipid, at]) => [chipid, at - (at % WRITE_TIMES)]),
   });
   #isChanged = false;
   #writtenAt = 0;
+  readonly #deps: OnlineDeps;
 
-  constructor(private readonly deps: OnlineDeps) {
+  constructor(deps: OnlineDeps) {
+    this.#deps = deps;
     this.#now = deps.now ?? Date.now;
   }
 
@@ -60,10 +62,10 @@ export class OnlineDevices {
 
   /** Listens to the devices that were kept. Retries until the store answers; never rejects. */
   async restore(): Promise<void> {
-    const { failed, onProblem } = this.deps;
+    const { failed, onProblem } = this.#deps;
     const { signal } = this.#closing;
     try {
-      const kept = await this.deps.kept;
+      const kept = await this.#deps.kept;
       kept.onProblem(onProblem);
       const saved = await kept.readSurely(failed, signal);
       if (signal.aborted) return;
@@ -76,7 +78,7 @@ export class OnlineDevices {
 
   /** The list has been read: listens to its devices, and no longer to those that were not seen for 30 days. */
   onReading({ devices }: Pick<ListReading, 'devices'>): void {
-    const { isWanted, full } = this.deps;
+    const { isWanted, full } = this.#deps;
     const now = this.#now();
     const added: string[] = [];
     // Those that are known are seen first: a list that is too long must not push them out, one after another.
@@ -112,14 +114,14 @@ export class OnlineDevices {
     }
     this.#seen.set(chipid, at);
     this.#isChanged = true;
-    this.deps.add(chipid);
+    this.#deps.add(chipid);
     return true;
   }
 
   #forget(chipid: string): void {
     this.#seen.delete(chipid);
     this.#isChanged = true;
-    this.deps.remove(chipid);
+    this.#deps.remove(chipid);
   }
 
   #forgetBefore(time: number): void {
@@ -130,7 +132,7 @@ export class OnlineDevices {
   }
 
   #apply(saved: unknown): void {
-    const { appid, isWanted } = this.deps;
+    const { appid, isWanted } = this.#deps;
     const now = this.#now();
     // What was seen since the start is newer.
     const since = [...this.#seen];
@@ -142,10 +144,10 @@ export class OnlineDevices {
       this.#seen.delete(chipid);
       this.#seen.set(chipid, at);
     }
-    for (const chipid of kept) this.deps.add(chipid);
+    for (const chipid of kept) this.#deps.add(chipid);
     while (this.#seen.size > MAX_SEEN) this.#forget(this.#seen.keys().next().value as string);
     if (since.length > 0) this.#write();
-    if (this.problem) this.deps.onProblem();
+    if (this.problem) this.#deps.onProblem();
   }
 
   #write(): void {

@@ -16,10 +16,10 @@ export class Positions {
   /** Those of messages that were sent in this turn. */
   readonly #sent = new Map<string, Make>();
 
-  private constructor(
-    private readonly kept: Kept,
-    saved: unknown,
-  ) {
+  readonly #kept: Kept;
+
+  private constructor(kept: Kept, saved: unknown) {
+    this.#kept = kept;
     for (const [chipid, position] of isObject(saved) ? Object.entries(saved) : [])
       if (isPosition(position)) this.#passedOn.set(chipid, position);
   }
@@ -38,7 +38,7 @@ export class Positions {
 
   /** Why they do not survive a restart; undefined if they do. */
   get problem(): string | undefined {
-    return this.kept.problem;
+    return this.#kept.problem;
   }
 
   get(chipid: string): Position | undefined {
@@ -54,7 +54,7 @@ export class Positions {
 
   forget(chipid: string): void {
     this.#sent.delete(chipid);
-    if (this.#passedOn.delete(chipid)) this.kept.write(this.#snapshot);
+    if (this.#passedOn.delete(chipid)) this.#kept.write(this.#snapshot);
   }
 
   /** Node-RED drops what it has not passed on yet. */
@@ -66,7 +66,7 @@ export class Positions {
     if (this.#sent.size === 0) return;
     for (const [chipid, position] of this.#sent) this.#passedOn.set(chipid, position);
     this.#sent.clear();
-    this.kept.write(this.#snapshot);
+    this.#kept.write(this.#snapshot);
   }
 
   readonly #snapshot = (): object => {

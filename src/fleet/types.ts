@@ -258,25 +258,28 @@ class DescriptionParser {
   /** Where the run of bit fields began that the field before belongs to. */
   #bits: number | undefined;
   readonly #names = new Set<string>();
+  readonly #source: string;
 
-  constructor(private readonly source: string) {}
+  constructor(source: string) {
+    this.#source = source;
+  }
 
   parse(): void {
     this.#take(/\s*/y);
     do this.#field();
     while (this.#take(/,\s*/y) !== undefined);
-    if (this.#at < this.source.length) this.#fail('comma');
+    if (this.#at < this.#source.length) this.#fail('comma');
   }
 
   /** Takes what a sticky pattern matches here, and white space behind it. */
   #take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
-    const [found] = pattern.exec(this.source) ?? [];
+    const [found] = pattern.exec(this.#source) ?? [];
     if (found === undefined) return undefined;
     this.#at += found.length;
     const space = /\s*/y;
     space.lastIndex = this.#at;
-    this.#at += space.exec(this.source)?.[0].length ?? 0;
+    this.#at += space.exec(this.#source)?.[0].length ?? 0;
     return found;
   }
 
@@ -294,7 +297,7 @@ class DescriptionParser {
       this.#add(kind, size, ({ view }, field, index) => read(view, field.at + index * size));
     } else if (Object.hasOwn(SIZED, kind)) this.#add(kind, this.#number(kind, 1), SIZED[kind]);
     else {
-      const found = shorten(/^[^\s,]*/.exec(this.source.slice(this.#start))?.[0] ?? '');
+      const found = shorten(/^[^\s,]*/.exec(this.#source.slice(this.#start))?.[0] ?? '');
       if (found === '') this.#fail('empty');
       this.#fail(Object.hasOwn(NUMBERS, `${found}be`) ? 'order' : 'kind', this.#start, { found });
     }

@@ -73,6 +73,11 @@ export class HistoryAnswer {
   #old = 0;
   #weight = 0;
   #since: Since | undefined;
+  readonly #origin: RecordOrigin;
+  readonly #known: Known | undefined;
+  readonly #expected: () => number;
+  readonly #budget: Budget;
+  readonly #keepsAll: boolean;
 
   /**
    * @param known undefined for a first reading
@@ -80,12 +85,17 @@ export class HistoryAnswer {
    * @param keepsAll whether records up to the position are needed, since ids have started over
    */
   constructor(
-    private readonly origin: RecordOrigin,
-    private readonly known: Known | undefined,
-    private readonly expected: () => number,
-    private readonly budget: Budget,
-    private readonly keepsAll: boolean,
+    origin: RecordOrigin,
+    known: Known | undefined,
+    expected: () => number,
+    budget: Budget,
+    keepsAll: boolean,
   ) {
+    this.#origin = origin;
+    this.#known = known;
+    this.#expected = expected;
+    this.#budget = budget;
+    this.#keepsAll = keepsAll;
     this.#memory = known?.edge && new EdgeMemory(known.edge);
     this.#measuredTo = known?.measure && idFromText(known.measure.id);
     this.until = fromUnix(origin.now + DAY, origin.zone);
@@ -99,7 +109,7 @@ export class HistoryAnswer {
   take(item: unknown, size = 0, bytes = Infinity): boolean {
     this.length++;
     this.#bytes = bytes;
-    const record = HistoryRecord.read(item, this.origin.chipid, this.until);
+    const record = HistoryRecord.read(item, this.#origin.chipid, this.until);
     if (typeof record === 'string') {
       this.faults.add(record);
       return true;
@@ -109,14 +119,14 @@ export class HistoryAnswer {
     if (record.time > this.#latestTime) this.#latestTime = record.time;
     if (record.id > this.#newestId) this.#newestId = record.id;
     if (!this.#oldest || record.id < this.#oldest.id) this.#oldest = record;
-    if (this.known) return this.#takeAfter(record, size, this.known);
+    if (this.#known) return this.#takeAfter(record, size, this.#known);
     this.#keepNewest(record);
-    return !(this.#order.isSeen && this.length >= MARGIN + 2 * this.expected());
+    return !(this.#order.isSeen && this.length >= MARGIN + 2 * this.#expected());
   }
 
   /** Whether the ids have started over, so that the history has to be read once more to keep its old records. */
   get needsAll(): boolean {
-    const { known, keepsAll } = this;
+    const [known, keepsAll] = [this.#known, this.#keepsAll];
     if (keepsAll || !known || this.length === 0) return false;
     return this.#newestId < known.id || (this.#odd > MOST_ODD && this.#compare().isRestored);
   }
@@ -127,7 +137,7 @@ export class HistoryAnswer {
    * history was not measured, or this answer has no length; negative if records are gone.
    */
   get #missing(): number | undefined {
-    const measure = this.known?.measure;
+    const measure = this.#known?.measure;
     if (!measure || this.#bytes === Infinity) return undefined;
     return this.#bytes - measure.bytes - this.#newBytes;
   }
@@ -139,7 +149,7 @@ export class HistoryAnswer {
 
   /** To be compared with the length of a later answer. */
   get measure(): Measure | undefined {
-    if (this.cutAt !== undefined) return this.known?.measure;
+    if (this.cutAt !== undefined) return this.#known?.measure;
     return this.#bytes === Infinity
       ? undefined
       : { id: String(this.#newestId), bytes: this.#bytes };
@@ -154,8 +164,8 @@ export class HistoryAnswer {
   get edge(): Edge | undefined {
     const [oldest, kept] = [this.#oldest, this.#kept];
     if (this.#isPartial) return undefined;
-    if (!oldest) return this.known?.edge;
-    const known = this.cutAt === undefined ? this.#latestTime : this.known?.edge?.time;
+    if (!oldest) return this.#known?.edge;
+    const known = this.cutAt === undefined ? this.#latestTime : this.#known?.edge?.time;
     return edgeOf(kept[0]?.id === oldest.id ? kept : [oldest, ...kept], this.until, known);
   }
 
@@ -181,7 +191,7 @@ export class HistoryAnswer {
   }
 
   #compare(): Since {
-    const { known } = this;
+    const known = this.#known;
     const records = this.#kept;
     if (!known) return { fresh: [...records], isTruncated: false, isRestored: false };
     const newest = records.at(-1)?.id ?? BEFORE_ALL;
@@ -200,7 +210,7 @@ export class HistoryAnswer {
   }
 
   release(): void {
-    if (this.known) this.budget.release(this.#weight);
+    if (this.#known) this.#budget.release(this.#weight);
     this.#weight = 0;
     this.#kept = [];
   }
@@ -217,7 +227,7 @@ export class HistoryAnswer {
     this.#hasOld = true;
     this.#oldTime = record.time;
     this.#old++;
-    if (this.keepsAll) {
+    if (this.#keepsAll) {
       this.#keep(record);
       return true;
     }
@@ -231,7 +241,7 @@ export class HistoryAnswer {
   #isPast(): boolean {
     const missing = this.#missing;
     if (missing === undefined ? this.#isMixed : missing >= LESS_THAN_A_RECORD) return false;
-    return this.#fresh >= this.expected();
+    return this.#fresh >= this.#expected();
   }
 
   /** Keeps a record if there is room. What is missing then comes in another pass, after what was kept: in order. */
@@ -242,8 +252,8 @@ export class HistoryAnswer {
 
   /** @returns false if there is no room */
   #add(record: HistoryRecord): boolean {
-    const weight = weighRecord(record, this.budget);
-    if (!this.budget.reserve(weight)) return false;
+    const weight = weighRecord(record, this.#budget);
+    if (!this.#budget.reserve(weight)) return false;
     this.#weight += weight;
     this.#kept.push(record);
     return true;
@@ -252,12 +262,12 @@ export class HistoryAnswer {
   /** Of a history that is read for the first time, only the newest records matter. */
   #keepNewest(record: HistoryRecord): void {
     this.#kept.push(record);
-    this.#weight += weighRecord(record, this.budget);
+    this.#weight += weighRecord(record, this.#budget);
     if (this.#kept.length < 2 * NEWEST && this.#weight < 2 * NEWEST_BYTES) return;
     const newest = this.#kept.sort(byId).slice(-NEWEST);
-    this.#weight = newest.reduce((sum, each) => sum + weighRecord(each, this.budget), 0);
+    this.#weight = newest.reduce((sum, each) => sum + weighRecord(each, this.#budget), 0);
     while (newest.length > 1 && this.#weight > NEWEST_BYTES) {
-      this.#weight -= weighRecord(newest.shift() as HistoryRecord, this.budget);
+      this.#weight -= weighRecord(newest.shift() as HistoryRecord, this.#budget);
       this.#isPartial = true;
     }
     this.#kept = newest;
@@ -266,10 +276,10 @@ export class HistoryAnswer {
   /** Makes room for a record, or leaves it to another pass. */
   #cut(record: HistoryRecord): void {
     const kept = this.#kept.sort(byId);
-    const position = this.known?.id ?? BEFORE_ALL;
+    const position = this.#known?.id ?? BEFORE_ALL;
     const fresh = kept.findIndex(({ id }) => id > position);
     // What only shows whether ids have started over gives way to what has to be emitted.
-    const odd = this.keepsAll ? 0 : fresh < 0 ? kept.length : fresh;
+    const odd = this.#keepsAll ? 0 : fresh < 0 ? kept.length : fresh;
     if (odd > 0) {
       this.#isPartial = true;
       for (const each of kept.splice(0, odd)) this.#free(each);
@@ -287,8 +297,8 @@ export class HistoryAnswer {
   }
 
   #free(record: HistoryRecord): void {
-    const weight = weighRecord(record, this.budget);
-    this.budget.release(weight);
+    const weight = weighRecord(record, this.#budget);
+    this.#budget.release(weight);
     this.#weight -= weight;
   }
 }

@@ -48,11 +48,12 @@ export class Delivery {
   /** How often each of the bodies occurs that were recovered last, by its saved key: a hash keeps no text in memory. */
   #recent: Map<string, number> | undefined;
   #recentUntil = 0;
+  readonly #shared: RecoveryShared;
+  readonly #device: RecoveryDevice;
 
-  constructor(
-    private readonly shared: RecoveryShared,
-    private readonly device: RecoveryDevice,
-  ) {
+  constructor(shared: RecoveryShared, device: RecoveryDevice) {
+    this.#shared = shared;
+    this.#device = device;
     this.progress = new Progress(device.start);
     this.isPlain = device.start?.form === 'text';
   }
@@ -149,13 +150,13 @@ export class Delivery {
 
   /** Whether all devices together remember more than half as many arrivals as they may. */
   get isPressed(): boolean {
-    const { used, limit } = this.shared.budgets.arrived;
+    const { used, limit } = this.#shared.budgets.arrived;
     return used > limit / 2;
   }
 
   /** Whether the device, or all devices together, remember too many arrivals. */
   isFull(checkpoint: number): boolean {
-    const { limits, budgets } = this.shared;
+    const { limits, budgets } = this.#shared;
     const { size } = this.progress.arrivals;
     const isShort = budgets.arrived.used > budgets.arrived.limit;
     return size > limits.forgotten || (isShort && size > checkpoint);
@@ -168,7 +169,7 @@ export class Delivery {
   }
 
   fault(text: string, kind?: string): void {
-    if (!this.#closed) this.device.listener.onFault(text, kind);
+    if (!this.#closed) this.#device.listener.onFault(text, kind);
   }
 
   close(): void {
@@ -179,9 +180,9 @@ export class Delivery {
 
   /** Passes the position on, if there is one. */
   save(): void {
-    const { device } = this;
+    const device = this.#device;
     if (!device.saves || this.#closed) return;
-    const { form, zone, isWhole } = this.shared.facts;
+    const { form, zone, isWhole } = this.#shared.facts;
     const isShown = device.encoding === 'auto' && (form !== 'text' || isWhole || this.isPlain);
     const position = this.progress.position(
       isShown ? form : undefined,
@@ -196,21 +197,21 @@ export class Delivery {
   }
 
   #emit(upload: Upload): void {
-    if (!this.#closed) this.device.listener.onUpload(upload);
+    if (!this.#closed) this.#device.listener.onUpload(upload);
   }
 
   /** @param isLast whether no other follows: the observer sees only the last of many missed uploads */
   #replay(upload: Upload, isLast: boolean): void {
     if (this.#closed) return;
     this.replayed++;
-    this.shared.observer.onMissed(upload);
-    if (isLast) this.shared.observer.onReplayed(upload);
+    this.#shared.observer.onMissed(upload);
+    if (isLast) this.#shared.observer.onReplayed(upload);
     this.#emit(upload);
   }
 
   /** @returns false if it exceeds a limit of the device or of the application */
   #hold(upload: Upload): boolean {
-    const { limits, budgets } = this.shared;
+    const { limits, budgets } = this.#shared;
     const weight = weighUpload(upload);
     const fits = this.#heldCount < limits.held && this.#heldBytes + weight <= limits.heldBytes;
     if (!fits || !budgets.held.reserve(weight)) return false;
@@ -220,7 +221,7 @@ export class Delivery {
   }
 
   #clearHold(): void {
-    this.shared.budgets.held.release(this.#heldBytes);
+    this.#shared.budgets.held.release(this.#heldBytes);
     this.#heldCount = 0;
     this.#heldBytes = 0;
   }
@@ -249,7 +250,7 @@ export class Delivery {
   /** Updates the application's budget. */
   #count(): void {
     const size = this.#closed ? 0 : this.progress.arrivals.size;
-    this.shared.budgets.arrived.used += size - this.#counted;
+    this.#shared.budgets.arrived.used += size - this.#counted;
     this.#counted = size;
   }
 

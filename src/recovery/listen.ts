@@ -69,15 +69,19 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   readonly listener: IsolatedListener;
   readonly #recovery: Recovery;
   readonly #subscription: OpenSubscription;
+  readonly #options: RecoverHere;
+  readonly #active: Set<Recovery>;
 
   constructor(
     readonly chipid: string,
     listener: ChannelListener,
-    private readonly options: RecoverHere,
-    private readonly active: Set<Recovery>,
+    options: RecoverHere,
+    active: Set<Recovery>,
     shared: RecoveryShared,
     channels: Channels,
   ) {
+    this.#options = options;
+    this.#active = active;
     // A callback that throws must stop neither the channel nor the recovery.
     this.listener = new IsolatedListener(listener);
     readInput('start of a listener', () => checkStart(options.start));
@@ -99,20 +103,20 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   }
 
   get start(): Position | undefined {
-    return this.options.start ?? undefined;
+    return this.#options.start ?? undefined;
   }
 
   get isShared(): boolean {
-    return this.options.isShared === true;
+    return this.#options.isShared === true;
   }
 
   get saves(): boolean {
-    return (this.options.save ?? this.options.saveLater) !== undefined;
+    return (this.#options.save ?? this.#options.saveLater) !== undefined;
   }
 
   save(position: () => Position): unknown {
-    this.options.saveLater?.(position);
-    return this.options.save?.(position());
+    this.#options.saveLater?.(position);
+    return this.#options.save?.(position());
   }
 
   flush(flushed: () => void): void {
@@ -121,7 +125,7 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
 
   release(): void {
     this.listener.release();
-    this.active.delete(this.#recovery);
+    this.#active.delete(this.#recovery);
     this.#recovery.close();
     this.#subscription.release();
   }

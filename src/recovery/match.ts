@@ -35,27 +35,31 @@ class Evidence {
   readonly #found: Uint8Array;
   /** The form in which all that must be in the history are found. Then only others are looked for in further forms. */
   #plain: HistoryForm | undefined;
+  readonly #isSure: (index: number) => boolean;
+  readonly #known: HistoryForm | undefined;
 
   /** @param isSure whether an arrival, by its place, must be in the history */
   constructor(
     readonly arrived: readonly BodyKeys[],
-    private readonly isSure: (index: number) => boolean,
-    private readonly known: HistoryForm | undefined,
+    isSure: (index: number) => boolean,
+    known: HistoryForm | undefined,
   ) {
+    this.#isSure = isSure;
+    this.#known = known;
     this.#found = new Uint8Array(arrived.length);
   }
 
   /** Looks for the arrivals in records, part by part. */
   *see(records: readonly HistoryRecord[]): Generator<void> {
     const all = [...this.arrived.keys()];
-    const first = this.known ?? 'text';
+    const first = this.#known ?? 'text';
     const done = new Set<HistoryForm>();
     // What is found under a form that loses something may also be there as it was.
     if (!isLossy(first)) yield* this.#look(first, all, records, done);
     // While no form is known, a text and the same in Base64 may both be there.
-    if (!this.known) yield* this.#look('base64', all, records, done);
+    if (!this.#known) yield* this.#look('base64', all, records, done);
     const isFirst = (index: number): boolean => this.#found[index] === BIT[first];
-    const sure = all.filter((index) => this.isSure(index));
+    const sure = all.filter((index) => this.#isSure(index));
     const isPlain = done.size > 0 && sure.length > 0 && sure.every(isFirst);
     if (isPlain) this.#plain = first;
     const rest = isPlain ? all.filter((index) => !this.isFound(index)) : all;
@@ -90,11 +94,11 @@ class Evidence {
     const texts = this.#scores(true);
     const isAny = FORMS.some((form) => texts[form] > 0);
     const scores = isAny ? texts : this.#scores(false);
-    let form = this.known ?? 'text';
+    let form = this.#known ?? 'text';
     for (const other of FORMS) if (scores[other] > scores[form]) form = other;
     const isRival = (other: HistoryForm): boolean =>
       other !== form && scores[other] === scores[form];
-    return { form, rivals: form === this.known ? [] : FORMS.filter(isRival) };
+    return { form, rivals: form === this.#known ? [] : FORMS.filter(isRival) };
   }
 
   /**
@@ -133,7 +137,7 @@ class Evidence {
     const scores = { text: 0, trimmed: 0, tagged: 0, base64: 0 };
     for (const [index, keys] of this.arrived.entries())
       for (const form of keys.isText === ofTexts ? FORMS : [])
-        if (this.isSure(index) || !isLossy(form) || keys[form] === keys.text)
+        if (this.#isSure(index) || !isLossy(form) || keys[form] === keys.text)
           scores[form] += Number(this.#shows(index, keys, form));
     return scores;
   }

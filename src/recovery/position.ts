@@ -339,20 +339,22 @@ export class Checkpoint {
   #usual: number;
   /** Half the length of a history that no longer reached back to the position. */
   #reach = Infinity;
+  readonly #least: number;
 
   /** @param least number of arrivals, unless the history turns out to be shorter */
-  constructor(private readonly least: number) {
+  constructor(least: number) {
+    this.#least = least;
     this.#usual = least;
   }
 
   /** With more arrivals than this, all that is known of the device is forgotten if memory runs out. */
   get most(): number {
-    return Math.min(this.#usual, this.least);
+    return Math.min(this.#usual, this.#least);
   }
 
   /** @param isPressed whether all devices together remember nearly as much as they may */
   due(isPressed: boolean): number {
-    return isPressed ? Math.min(this.#usual, this.least / EARLY) : this.#usual;
+    return isPressed ? Math.min(this.#usual, this.#least / EARLY) : this.#usual;
   }
 
   /**
@@ -362,6 +364,6 @@ export class Checkpoint {
   read(records: number, isTruncated: boolean): void {
     const half = Math.ceil(records / 2);
     if (isTruncated) this.#reach = Math.min(this.#reach, half);
-    this.#usual = Math.min(this.#reach, Math.max(this.least, Math.min(half, DEEP * this.least)));
+    this.#usual = Math.min(this.#reach, Math.max(this.#least, Math.min(half, DEEP * this.#least)));
   }
 }

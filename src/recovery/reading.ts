@@ -54,11 +54,13 @@ export class Reading implements Reader {
   #running: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
+  readonly #limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>;
+  readonly #owner: ReadingOwner;
 
-  constructor(
-    private readonly limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>,
-    private readonly owner: ReadingOwner,
-  ) {}
+  constructor(limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>, owner: ReadingOwner) {
+    this.#limiter = limiter;
+    this.#owner = owner;
+  }
 
   /** Whether a request is under way, or its answer is being processed. */
   isRunning(): boolean {
@@ -76,8 +78,8 @@ export class Reading implements Reader {
     if (this.#ended) return;
     this.#attempt = attempt;
     this.#waiting = true;
-    this.urgency = this.owner.urgency;
-    this.limiter.acquire(this);
+    this.urgency = this.#owner.urgency;
+    this.#limiter.acquire(this);
   }
 
   /** Schedules a reading. @param delay in milliseconds */
@@ -96,7 +98,7 @@ export class Reading implements Reader {
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting) this.limiter.cancel(this);
+    if (this.#waiting) this.#limiter.cancel(this);
     this.#waiting = false;
     this.#running?.abort();
     this.#running = undefined;
@@ -116,6 +118,6 @@ export class Reading implements Reader {
       turn.cancel();
       if (this.#running === abort) this.#running = undefined;
     };
-    this.owner.read(abort.signal, this.#attempt, turn).then(over, over);
+    this.#owner.read(abort.signal, this.#attempt, turn).then(over, over);
   }
 }

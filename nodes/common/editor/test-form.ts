@@ -19,11 +19,15 @@ export interface ResultRow {
 
 /** The form of a config node, whose settings can be tried before they are saved. */
 export class TestForm {
+  readonly #root: string;
+
   /** @param root selects what surrounds the form: several may be open, one above the other */
-  constructor(private readonly root: string) {}
+  constructor(root: string) {
+    this.#root = root;
+  }
 
   input(property: string): JQuery {
-    return $(this.root).find(`#node-config-input-${property}`);
+    return $(this.#root).find(`#node-config-input-${property}`);
   }
 
   typed(property: string): string {
@@ -46,10 +50,10 @@ export class TestForm {
    * @param test never rejects
    */
   prepare(test: () => Promise<ResultRow[]>): void {
-    const button = $(this.root).find('.device-cloud-test');
-    const result = $(this.root).find('.device-cloud-result');
+    const button = $(this.#root).find('.device-cloud-test');
+    const result = $(this.#root).find('.device-cloud-result');
     // The result is about the form as it was.
-    $(this.root).on('input change', 'input, select', () => showRows(result, []));
+    $(this.#root).on('input change', 'input, select', () => showRows(result, []));
     button.on('click', () => {
       button.prop('disabled', true);
       showRows(result, [{ icon: 'fa-spinner fa-spin', text: t('common.test.running') }]);
