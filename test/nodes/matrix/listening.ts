@@ -22,14 +22,14 @@ function watchPositions(): { saved: ReadonlySet<string>; stop: () => void } {
     DeviceCloudClient.prototype,
     'listen',
     function (this: DeviceCloudClient, ...[chipid, user, recover]: Parameters<typeof listen>) {
+      const before = recover?.save?.bind(recover);
       const save = (position: Position): void => {
         saved.add(String(chipid));
-        recover?.save?.(position);
+        before?.(position);
       };
-      // Not a copy, which would lack what the options inherit.
-      const noted =
-        recover && (Object.create(recover, { save: { value: save } }) as typeof recover);
-      return listen.call(this, chipid, user, noted);
+      // Not in a copy, which would lack what the options inherit.
+      if (recover) Object.defineProperty(recover, 'save', { value: save, configurable: true });
+      return listen.call(this, chipid, user, recover);
     },
   );
   return { saved, stop: () => watch.restore() };
