@@ -213,6 +213,8 @@ export function cookbook(stage: Stage): void {
         'it waits for its device',
       );
       assert.deepEqual(requestsOf(scene, 'set_gpio_edge'), []);
+      // It uploads once when it wakes.
+      await until(() => simulator.channels(THREE) > 0, 'its channel is open');
       simulator.wake(THREE);
       await scene.waitShown('It is switched');
       assert.equal(levelOf(scene, THREE), '1');
