@@ -159,6 +159,7 @@ describe('waiting commands of several processes', () => {
       return received().length === 4;
     }, 'the rest is sent');
     assert.deepEqual(received(), ['begun', 'b', 'c', 'd']);
+    await until(() => other.ends.has('d'), 'the last has ended');
     assert.deepEqual(
       [...other.ends].filter(([, end]) => end === 'OK').map(([text]) => text),
       ['b', 'c', 'd'],
