@@ -82,6 +82,11 @@ const FRESH = 2000;
 const withoutHost = (message: string): string =>
   message.replace(/[^\s:]+:\d+: /g, '').replace(/altnames: .*/s, 'altnames');
 
+interface FleetProcessesDeps {
+  fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
+  cluster: () => ClusterMember | undefined;
+}
+
 /** Which process of the cluster holds each device. What it reads is compared with what it read before: no revision counts it. */
 export class FleetProcesses {
   /** By chip number; `changed` says when another process was seen to hold the device. */
@@ -90,15 +95,9 @@ export class FleetProcesses {
   #queueReadAt = -Infinity;
   #shown = '';
 
-  readonly #deps: {
-    fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
-    cluster: () => ClusterMember | undefined;
-  };
+  readonly #deps: FleetProcessesDeps;
 
-  constructor(deps: {
-    fleet: () => Pick<Fleet, 'chipids' | 'otherBooks'> | undefined;
-    cluster: () => ClusterMember | undefined;
-  }) {
+  constructor(deps: FleetProcessesDeps) {
     this.#deps = deps;
   }
 

@@ -235,7 +235,7 @@ class ActionLife<C extends object, K extends string> {
   #perform(arrival: Arrival, inputs: InputValues<K>): Promise<Outcome> {
     arrival.chipid = (inputs as { chipid?: unknown }).chipid;
     this.#throwIfClosed(arrival);
-    const [RED, node, config, action] = [this.#RED, this.#node, this.#config, this.#action];
+    const action = this.#action;
     const { msg } = arrival;
     const app = this.#app;
     const { signal } = this.#closing;
@@ -252,11 +252,11 @@ class ActionLife<C extends object, K extends string> {
         types,
         client,
         app,
-        config,
+        config: this.#config,
         inputs,
         msg,
-        node,
-        RED,
+        node: this.#node,
+        RED: this.#RED,
         signal,
         onProgress,
         keeper,

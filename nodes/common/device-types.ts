@@ -39,22 +39,23 @@ interface Deployed {
 
 /** By the node's id. Of the process, as Node-RED is: the book names types of any flow. */
 const deployed = new Map<string, Deployed>();
-/** The types that were looked for, by their names, until any type changes. */
-const byName = new Map<string, DeviceType | undefined>();
+/** The types that were found, by their names, until any type changes. */
+const byName = new Map<string, DeviceType>();
 
 const allCalled = (name: string): Deployed[] =>
   name === '' ? [] : [...deployed.values()].filter(({ type }) => type.name === name);
 
 /** The type that the book means by a name; undefined if no type of that name is deployed. */
 export function typeCalled(name: string): DeviceType | undefined {
-  if (byName.has(name)) return byName.get(name);
+  const known = byName.get(name);
+  if (known) return known;
   const all = allCalled(name);
   const running = all.filter(({ isRunning }) => isRunning);
   const isTwice = running.length > 1;
   // A running type comes before a type that a deploy is about to replace.
   const [first] = running.length > 0 ? running : all;
   const type = isTwice ? unusable(name, `Two types are called ${show(name)}.`) : first?.type;
-  byName.set(name, type);
+  if (type) byName.set(name, type);
   return type;
 }
 

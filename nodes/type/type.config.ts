@@ -52,11 +52,10 @@ export function readUnits(text: string): Record<string, string> | undefined {
 }
 
 /** The keys of callbacks. */
-export const readCallbacks = (text: string): string[] =>
-  text
-    .split(',')
-    .map((key) => key.trim())
-    .filter((key) => key !== '');
+export const readCallbacks = (text: string): string[] => {
+  const keys = text.split(',').map((key) => key.trim());
+  return [...new Set(keys.filter((key) => key !== ''))];
+};
 
 const valueText = (value: unknown): string => {
   // Of a float of 32 bits, more digits are noise.

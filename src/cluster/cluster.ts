@@ -31,9 +31,9 @@ export interface ClusterOptions {
   readonly member?: string;
 }
 
-/** What parts of this package are called with besides. */
+/** A listener that is part of this package. */
 export interface MemberListener extends ClusterListener {
-  /** An incarnation of the store may lack what there was: with each answer of it until it has settled. */
+  /** The store may have lost data. Called after each beat until it has settled. */
   onUnsettled?(incarnation: string): void;
 }
 

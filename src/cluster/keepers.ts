@@ -76,7 +76,7 @@ export class Keepers {
         await sleep(PATIENCE, undefined, { signal });
         const over = new Set(this.#isCertain ? asked.filter((id) => !this.#kept.has(id)) : []);
         if (over.size === 0) continue;
-        // Unless the engine cannot be reached.
+        // Fails if the engine cannot be reached; then it is asked again.
         const ended = this.onOver?.((id) => over.has(id) && this.#ending.has(id));
         if ((await ended?.catch(() => false)) === false) continue;
         for (const id of over) this.#ending.delete(id);

@@ -185,7 +185,7 @@ export class Bus {
   /**
    * Asks a member, whose handler posts an `answer` with the `id` of the question.
    * @param ms how long the answer is awaited
-   * @returns undefined if there is none
+   * @returns undefined if no answer came in time
    * @throws StoreError if the question was not sent, or perhaps not
    */
   async ask(to: string, kind: string, data: object, ms: number): Promise<BusData | undefined> {

@@ -109,6 +109,9 @@ export function passUploads(
       device.close();
       devices.delete(device.chipid);
     }
+    if (devices.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   };
   /** @param again whether an earlier owner has passed uploads on: if so, those since the position are passed on, too */
   const deviceOf = (chipid: string, again: boolean): PassedDevice | undefined => {

@@ -80,7 +80,7 @@ export class WantedPin {
   /** Whether something that is saved has changed since it was last written for other processes. */
   isDirty = false;
   #misses = 0;
-  /** The code of the last error that its keeper was told. */
+  /** The code of the error that was last reported to its keeper. */
   #failure: ErrorCode | undefined;
 
   constructor(

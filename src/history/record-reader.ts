@@ -130,8 +130,8 @@ function isFlat(value: unknown): boolean {
 const BETWEEN = /\}\s*,\s*\{\s*"/;
 
 /**
- * Measures records that are separated by commas, each with one comma. A service writes what is between two records
- * always in the same way: to look for that is three times as fast as a pattern.
+ * Measures records that are separated by commas, each with one comma. A service always writes the same text between
+ * two records: searching for it is three times as fast as for a pattern.
  * @param bytes of the text
  * @param count of its records
  * @returns undefined if they are not separated in the same way, or one has a text that looks like the end of one

@@ -49,7 +49,7 @@ function encoded(bytes: Buffer): string[] {
   return [bytes.toString('hex'), ...forms];
 }
 
-/** A pattern of the secrets in a text, and in bytes as Latin-1, plain or encoded; undefined if there is none. */
+/** Matches the secrets, plain or encoded, in a text or in bytes read as Latin-1. @returns undefined without secrets */
 function patternOf(secrets: readonly string[]): RegExp | undefined {
   const forms = secrets.flatMap((secret) => {
     const bytes = Buffer.from(secret);

@@ -142,7 +142,7 @@ export interface Question {
   readonly id?: unknown;
 }
 
-/** A pushed text as a JSON object; an empty one if it is none. */
+/** Parses a pushed text as a JSON object. @returns an empty object if it is invalid */
 function readObject(text: string): Record<string, unknown> {
   try {
     return text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};

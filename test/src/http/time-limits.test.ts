@@ -39,7 +39,7 @@ const HOUR = 3_600_000;
 
 type TimerArguments = [callback: (...values: unknown[]) => void, ms: number, ...values: unknown[]];
 
-/** A service in a thread of its own: it reports that a request has come, and answers when it is told to. */
+/** A service in its own thread: it reports each request, and answers on a signal. */
 const ANSWERING = `
   const { parentPort, workerData: state } = require('node:worker_threads');
   const server = require('node:http').createServer((request, response) => {
