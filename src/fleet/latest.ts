@@ -33,28 +33,35 @@ export interface OtherLatest {
   ask(chipid?: string): Promise<readonly KnownUpload[]>;
 }
 
-/** An upload as it is kept: there is one for each device. */
+/** An upload as it is kept: there is one for each device, which is overwritten, since a new object each would cost more CPU. */
 export class KeptUpload {
   /**
    * The bytes in Base64. A Buffer is shared with the listener's flow, which may change it, and keeps the whole
    * of its pool alive; the text that came in the frame does neither, and costs no copy.
    */
-  readonly base64: string;
-  readonly truncated: boolean;
-  readonly timestamp: number;
-  readonly id: ServiceInteger | undefined;
-  readonly altered: true | undefined;
+  base64 = '';
+  truncated = false;
+  timestamp = 0;
+  id: ServiceInteger | undefined = undefined;
+  altered: true | undefined = undefined;
+  source: LatestSource = 'live';
+  /** When it came, in ms by this clock. */
+  at = 0;
+  /** How often the device's channel had been connected. */
+  connection = 0;
 
-  constructor(
+  /** @param base64 all of the body, if that is known */
+  set(
     upload: Upload,
-    readonly source: LatestSource,
-    /** When it came, in ms by this clock. */
-    readonly at: number,
-    /** How often the device's channel had been connected. */
-    readonly connection: number,
-    base64?: string,
-  ) {
+    source: LatestSource,
+    at: number,
+    connection: number,
+    base64: string | undefined,
+  ): void {
     const { body } = upload;
+    this.source = source;
+    this.at = at;
+    this.connection = connection;
     this.truncated = body.length > MAX_BODY;
     const isWhole = base64 !== undefined && !this.truncated;
     this.base64 = isWhole ? base64 : body.toString('base64', 0, MAX_BODY);

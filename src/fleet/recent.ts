@@ -14,11 +14,12 @@ import type { LatestSource } from './latest';
 /** Uploads, and commands, that are kept of a device. */
 export const MOST = 20;
 
-/** Bytes that are kept of all devices of an application; the oldest upload or command goes first. */
+/** Bytes that are kept of all devices of an application: above that, each in turn forgets its oldest. */
 export const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of an entry besides its texts, as measured. */
-const ENTRY = 180;
+/** Bytes of an upload and of a command besides their texts, as measured. */
+const UPLOAD = 130;
+const COMMAND = 210;
 
 /** Characters of an upload that are shown. */
 export const LONGEST_TEXT = 200;
@@ -76,39 +77,59 @@ export interface Recent {
   commands: RecentCommand[];
 }
 
-/** What is kept of an upload or of a command. Plain fields, since there may be 80,000. */
-class Entry {
+/** The length of the Base64 of so many bytes. */
+const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
+
+/** What is kept of an upload. Plain fields, since there may be 80,000. */
+class UploadEntry {
   at = 0;
-  /** Of an upload the beginning in Base64, of a command its path. */
+  /** The beginning in Base64. */
   text = '';
-  /** Bytes of an upload. */
   size = 0;
-  source: LatestSource | undefined = undefined;
+  source: LatestSource = 'live';
+
+  /** Found without its text, which is no more in the cache of the processor. */
+  get bytes(): number {
+    return UPLOAD + Math.min(base64Length(this.size), LONGEST_BASE64);
+  }
+
+  /** It is kept no more. @returns whether the object may be used again */
+  forget(): boolean {
+    return true;
+  }
+}
+
+/** What is kept of a command. */
+class CommandEntry {
+  at = 0;
+  path = '';
   outcome: RecentCommand['outcome'] = null;
   message: string | undefined = undefined;
   ended = 0;
   isForgotten = false;
 
   get bytes(): number {
-    return ENTRY + this.text.length + (this.message?.length ?? 0);
+    return COMMAND + this.path.length + (this.message?.length ?? 0);
   }
 
-  /** Whether it is a command that runs. */
-  get isPending(): boolean {
-    return this.source === undefined && this.outcome === null;
+  /** As that of an upload. The end of a command that runs is still to come. */
+  forget(): boolean {
+    this.isForgotten = this.outcome === null;
+    return !this.isForgotten;
   }
 }
 
 /** The last entries of a device of one kind. */
-class Ring {
+class Ring<Entry extends UploadEntry | CommandEntry> {
   /** The oldest is at `start`; after the last place comes the first. */
   readonly entries: (Entry | undefined)[] = [];
+  readonly Entry: new () => Entry;
   start = 0;
   length = 0;
-  /** How many of its places in the order of all entries are left over: the first ones. */
-  leftOver = 0;
 
-  constructor(readonly device: DeviceEntries) {}
+  constructor(Entry: new () => Entry) {
+    this.Entry = Entry;
+  }
 
   /** The newest first. */
   list(): Entry[] {
@@ -120,21 +141,25 @@ class Ring {
     return entries;
   }
 
-  /** Takes the oldest out, and returns it. */
-  shift(): Entry | undefined {
+  /** Takes the oldest out. @returns its bytes */
+  shift(): number {
     const entry = this.entries[this.start];
     this.entries[this.start] = undefined;
     this.start = (this.start + 1) % MOST;
     this.length--;
-    return entry;
+    entry?.forget();
+    return entry?.bytes ?? 0;
   }
 }
 
 class DeviceEntries {
-  readonly uploads = new Ring(this);
-  readonly commands = new Ring(this);
+  readonly chipid: string;
+  readonly uploads = new Ring(UploadEntry);
+  readonly commands = new Ring(CommandEntry);
 
-  constructor(readonly chipid: string) {}
+  constructor(chipid: string) {
+    this.chipid = chipid;
+  }
 }
 
 /** The bytes without a character of UTF-8 at their end that may have been cut off. */
@@ -189,25 +214,20 @@ export function commandOf(command: string): Pick<RecentCommand, 'kind' | 'pin' |
   return isLevel && pin !== undefined ? { kind, pin: Number(pin), level: Number(level) } : { kind };
 }
 
-function toCommand({ at, text, outcome, message, ended }: Entry): RecentCommand {
+function toCommand({ at, path, outcome, message, ended }: CommandEntry): RecentCommand {
   return {
-    ...{ at, ...commandOf(text), outcome, took: outcome === null ? null : ended - at },
+    ...{ at, ...commandOf(path), outcome, took: outcome === null ? null : ended - at },
     ...(message === undefined ? {} : { message }),
   };
 }
-
-/** The order is compacted once it has this many more stale places than entries. */
-const LEFT_OVER = 1000;
 
 /** The last uploads and commands of each device of an application. */
 export class RecentActivity {
   readonly #now: () => number;
   readonly #most: number;
   readonly #devices = new Map<string, DeviceEntries>();
-  /** The ring of each entry, the oldest entry first, from `#head` on. */
-  #order: Ring[] = [];
-  #head = 0;
-  #length = 0;
+  /** The devices that are next to forget their oldest entry. */
+  #turns = this.#devices.values();
   #bytes = 0;
 
   /** @param most bytes for all devices together */
@@ -232,7 +252,12 @@ export class RecentActivity {
     // A copy of its own: a slice of the text would keep all of it in memory.
     const text = isShort ? base64 : body.toString('base64', 0, LONGEST_BYTES);
     const { uploads } = this.#entriesOf(chipid);
-    this.#add(uploads, source === 'live' ? at : timestamp, text, body.length, source);
+    const entry = this.#newest(uploads);
+    entry.at = source === 'live' ? at : timestamp;
+    entry.text = text;
+    entry.size = body.length;
+    entry.source = source;
+    this.#count(entry.bytes);
   }
 
   /**
@@ -242,7 +267,12 @@ export class RecentActivity {
    */
   command<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
     const { commands } = this.#entriesOf(chipid);
-    const entry = this.#add(commands, this.#now(), path, 0, undefined);
+    const entry = this.#newest(commands);
+    entry.at = this.#now();
+    entry.path = path;
+    entry.outcome = null;
+    entry.message = undefined;
+    this.#count(entry.bytes);
     outcome.then(
       () => this.#end(entry, 'OK', undefined),
       (error: unknown) =>
@@ -258,7 +288,7 @@ export class RecentActivity {
     const device = this.#devices.get(chipid);
     const uploads = device?.uploads.list() ?? [];
     return {
-      uploads: uploads.map(({ at, text, size, source = 'live' }) => ({
+      uploads: uploads.map(({ at, text, size, source }) => ({
         ...{ at, size, source },
         text: shortText(text, text.length * 3 >= size * 4, LONGEST_TEXT, charset),
       })),
@@ -270,10 +300,7 @@ export class RecentActivity {
   forget(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
-    for (const ring of [device.uploads, device.commands]) {
-      ring.leftOver += ring.length;
-      while (ring.length > 0) this.#forgetOldest(ring);
-    }
+    while (device.uploads.length + device.commands.length > 0) this.#forgetOldest(device);
   }
 
   #entriesOf(chipid: string): DeviceEntries {
@@ -282,77 +309,41 @@ export class RecentActivity {
     return device;
   }
 
-  #add(
-    ring: Ring,
-    at: number,
-    text: string,
-    size: number,
-    source: LatestSource | undefined,
-  ): Entry {
-    const entry = this.#newest(ring);
-    entry.at = at;
-    entry.text = text;
-    entry.size = size;
-    entry.source = source;
-    entry.outcome = null;
-    entry.message = undefined;
-    this.#bytes += entry.bytes;
-    this.#order.push(ring);
-    this.#makeRoom();
-    return entry;
-  }
-
   /** Where a ring is full, the oldest entry becomes the newest: a new object each would cost twice as much CPU. */
-  #newest(ring: Ring): Entry {
+  #newest<Entry extends UploadEntry | CommandEntry>(ring: Ring<Entry>): Entry {
     const place = (ring.start + ring.length) % MOST;
-    if (ring.length < MOST) {
-      ring.length++;
-      this.#length++;
-    } else {
+    if (ring.length < MOST) ring.length++;
+    else {
       const oldest = ring.entries[place] as Entry;
       this.#bytes -= oldest.bytes;
       ring.start = (place + 1) % MOST;
-      ring.leftOver++;
-      if (!oldest.isPending) return oldest;
-      oldest.isForgotten = true;
+      if (oldest.forget()) return oldest;
     }
-    return (ring.entries[place] = new Entry());
+    return (ring.entries[place] = new ring.Entry());
   }
 
-  #end(entry: Entry, outcome: RecentCommand['outcome'], message: string | undefined): void {
+  #end(entry: CommandEntry, outcome: RecentCommand['outcome'], message: string | undefined): void {
     if (entry.isForgotten) return;
     entry.ended = this.#now();
     entry.outcome = outcome;
     if (message === undefined) return;
     entry.message = oneLine(message, LONGEST_MESSAGE);
-    this.#bytes += entry.message.length;
-    this.#makeRoom();
+    this.#count(entry.message.length);
   }
 
-  #makeRoom(): void {
+  /** Counts bytes. If they are too many, each device in turn forgets its oldest upload or command. */
+  #count(bytes: number): void {
+    this.#bytes += bytes;
     while (this.#bytes > this.#most) {
-      const ring = this.#order[this.#head++] as Ring;
-      if (ring.leftOver > 0) ring.leftOver--;
-      else this.#forgetOldest(ring);
+      const { value: device } = this.#turns.next();
+      if (device) this.#forgetOldest(device);
+      else this.#turns = this.#devices.values();
     }
-    if (this.#order.length > 2 * this.#length + LEFT_OVER) this.#compact();
   }
 
-  #compact(): void {
-    this.#order = this.#order.slice(this.#head).filter((ring) => {
-      if (ring.leftOver === 0) return true;
-      ring.leftOver--;
-      return false;
-    });
-    this.#head = 0;
-  }
-
-  #forgetOldest(ring: Ring): void {
-    const entry = ring.shift() as Entry;
-    entry.isForgotten = true;
-    this.#bytes -= entry.bytes;
-    this.#length--;
-    const { device } = ring;
-    if (device.uploads.length + device.commands.length === 0) this.#devices.delete(device.chipid);
+  /** Of what there is more of. */
+  #forgetOldest({ chipid, uploads, commands }: DeviceEntries): void {
+    this.#bytes -= (uploads.length < commands.length ? commands : uploads).shift();
+    if (uploads.length + commands.length === 0) this.#devices.delete(chipid);
   }
 }

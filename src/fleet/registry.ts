@@ -214,8 +214,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
     device.wasSeen = true;
-    device.latest = new KeptUpload(upload, 'live', at, device.connections, base64);
-    this.recent.upload(upload, 'live', at, device.latest.base64);
+    const latest = (device.latest ??= new KeptUpload());
+    latest.set(upload, 'live', at, device.connections, base64);
+    this.recent.upload(upload, 'live', at, latest.base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device);
   }
 
@@ -242,7 +243,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     device.wasSeen = true;
     const isLatest = isLater(upload, device.latest, device.connections, at);
     if (isLatest || source === 'replayed') this.recent.upload(upload, source, at);
-    if (isLatest) device.latest = new KeptUpload(upload, source, at, device.connections);
+    if (!isLatest) return;
+    device.latest ??= new KeptUpload();
+    device.latest.set(upload, source, at, device.connections, undefined);
   }
 
   onRecovering(chipid: string): void {
