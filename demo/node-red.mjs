@@ -4,7 +4,7 @@ import { until } from '../dist/tooling/until.js';
 import { SetupError, root } from '../scripts/npm.mjs';
 import { settings, userDir } from './user-dir.mjs';
 
-const STARTED_WITHIN_MS = 60_000;
+const STARTED_WITHIN_MS = 120_000;
 
 /** Starts the demo's Node-RED, which prints its errors here. */
 export const startNodeRed = (port) =>

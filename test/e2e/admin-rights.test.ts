@@ -37,7 +37,6 @@ describe('a user who may use the device cloud, but neither read nor change flows
 
   before(async () => {
     simulator = await startSimulator({ interval: 0, answerDelay: 1, ...SECRETS });
-    elsewhere = await httpService(json({ name: 'x', online: [] }));
     hidden = await httpService(json({}));
     await hidden.close();
     const named = { ...app(simulator), id: 'named', baseUrl: '${E2E_ADDRESS}' };
@@ -55,10 +54,13 @@ describe('a user who may use the device cloud, but neither read nor change flows
     operator = await logIn(red.url, OPERATOR);
     full = await logIn(red.url, FULL);
   });
+  // It ends with each test.
+  beforeEach(async () => {
+    elsewhere = await httpService(json({ name: 'x', online: [] }));
+  });
   after(async () => {
     await red.stop();
     await simulator.close();
-    await elsewhere.close();
   });
 
   const test = async (headers: object, settings: object): Promise<Answer> => {

@@ -206,8 +206,10 @@ describe('the flows of npm start', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const isWide = 'document.documentElement.scrollWidth > innerWidth';
     await page.waitForFunction(`!(${isWide})`);
-    const { y = Infinity, height = 0 } = (await card('10000006').boundingBox()) ?? {};
-    assert.ok(y + height < 844, 'the first screen has all devices');
+    await until(async () => {
+      const { y = Infinity, height = 0 } = (await card('10000006').boundingBox()) ?? {};
+      return y + height < 844;
+    }, 'the first screen has all devices');
   });
 
   if (DIALECT !== PUBLIC_DIALECT) {

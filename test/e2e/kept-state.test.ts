@@ -94,7 +94,7 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     await red.stop();
     const file = join(folder(), 'listen-positions-node-listen.json');
     await again(() => writeFile(file, '{"format":"device-cl'));
-    assert.match(red.log(), /listen-positions-node-listen\.json\.set-aside/);
+    await red.logged(/listen-positions-node-listen\.json\.set-aside/);
     upload('g');
     await red.waitFor('listen', 'out');
     assert.deepEqual(await emitted(), ['g']);
@@ -103,7 +103,7 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
       await rm(join(red.userDir, 'device-cloud'), { recursive: true });
       await writeFile(join(red.userDir, 'device-cloud'), 'a file');
     });
-    assert.match(red.log(), /Nothing is kept over a restart in .*device-cloud/);
+    await red.logged(/Nothing is kept over a restart in .*device-cloud/);
     await until(
       async () =>
         (await red.results('listen', 'status')).at(-1)?.status?.text === 'status.not-kept',

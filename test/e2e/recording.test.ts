@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readTests } from '../../flow-test/tests';
 import type { RecordingAnswer } from '../../nodes/app/answers.config';
 import { startSimulator, type Simulator } from '../../src/simulator';
@@ -52,11 +53,13 @@ describe('a recording of one Node-RED, played in another', () => {
 
   it('gives the same uploads and answers, says when it ends, and makes a test to start from', async () => {
     assert.ok((await post('start')).running);
+    // Played, both channels have to be open by then.
+    await sleep(2000);
     service.upload(ONE, 'warm');
     service.upload(TWO, 'cold');
     await first.waitFor('listen', 'out', 2);
     assert.equal((await first.ask('gpio', { chipid: ONE, payload: 1 })).error, undefined);
-    service.fail('gateway', { chipid: TWO, times: 1 });
+    service.fail('gateway', { chipid: TWO, path: 'set_gpio_edge', times: 1 });
     const failed = await first.ask('gpio', { chipid: TWO, payload: 1 });
     service.upload(ONE, 'cool');
     await first.waitFor('listen', 'out', 3);

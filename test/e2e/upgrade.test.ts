@@ -156,9 +156,9 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
       () => simulator.frames.some(({ chipid, text }) => chipid === THREE && /heartbeat/.test(text)),
       'there is a heartbeat',
     );
-    simulator.fail('silence', { chipid: THREE });
     const listener = 'f10-listen-app-unusual';
     const seen = (await red.results(listener, 'status')).length;
+    simulator.fail('silence', { chipid: THREE });
     const statuses = await red.waitFor(listener, 'status', seen + 1);
     assert.equal(statuses[seen]?.status?.text, 'status.disconnected');
     simulator.heal();

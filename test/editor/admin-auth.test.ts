@@ -110,6 +110,10 @@ describe('the editor behind a log-in and below another root', () => {
     it('why there is no list, once the log-in has expired', async () => {
       // So that the sidebar no longer requests the fleet.
       await editor.run(`RED.sidebar.show('info')`);
+      // It learns frames later that it is hidden.
+      await editor.run(
+        `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`,
+      );
       await editor.run(`RED.settings.set('auth-tokens', { access_token: 'gone' })`);
       // The page keeps a list that it has until other flows are loaded.
       await editor.run(`RED.events.emit('workspace:clear')`);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeDialog, openDialog } from '../../tooling/editor/dialog';
 import { app, node, type FlowNode, type NodeProperties } from '../../tooling/node-red/nodes';
+import { request } from '../e2e/harness/request';
 import { faint, inEachTheme } from './colours';
 import { misfits } from './layout';
 import { until } from '../../tooling/until';
@@ -57,7 +58,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
 
     it('begins with why the last call has failed, if it has', async () => {
       here.simulator.fail('unauthorized', { times: 1 });
-      await fetch(`${here.red.url}/inject/press`, { method: 'POST' });
+      await request(`${here.red.url}/inject/press`, { method: 'POST' });
       await until(
         () => here.editor.run(`RED.nodes.node('devices').status?.fill === 'red'`),
         'it has failed',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { app, node } from '../../tooling/node-red/nodes';
 import { until } from '../../tooling/until';
+import { request } from '../e2e/harness/request';
 import { inEachTheme, tabFaint } from './colours';
 import { tabMisfits } from './layout';
 import { world } from './world';
@@ -27,12 +28,12 @@ describe('the waiting commands in the sidebar', () => {
     ...[inject('two', 200, 'lamp'), gpio('lamp', 200, SECOND)],
   ]);
   const waiting = async (): Promise<number> => {
-    const answer = await fetch(`${here.red.url}/device-cloud/apps/app/waiting`);
+    const answer = await request(`${here.red.url}/device-cloud/apps/app/waiting`);
     return ((await answer.json()) as { commands: object[] }).commands.length;
   };
   const press = async (...names: string[]): Promise<void> => {
     const before = await waiting();
-    for (const name of names) await fetch(`${here.red.url}/inject/${name}`, { method: 'POST' });
+    for (const name of names) await request(`${here.red.url}/inject/${name}`, { method: 'POST' });
     await until(async () => (await waiting()) === before + names.length, 'they wait');
   };
   const view = (name: string): Promise<void> =>

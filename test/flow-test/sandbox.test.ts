@@ -72,7 +72,7 @@ describe('a flow under test', () => {
       (callback: () => void, ms: number) => real(callback, ms === 15_000 ? 1500 : ms),
     );
     const failures = await run('for (;;);').finally(() => waits.restore());
-    assert.match(failures.join(), /did not answer/);
+    assert.match(failures.join(), /did not answer \((inject|flush)\)/);
     assert.deepEqual(await run('return msg;'), []);
   });
 
@@ -90,7 +90,7 @@ describe('a flow under test', () => {
 
   it('may do a lot', async () => {
     const [test] = readTests(
-      '{ name: a lot, given: [{ inject: Go }], expect: [{ message: { at: End, count: 6000, within: 2 } }] }',
+      '{ name: a lot, given: [{ inject: Go }], expect: [{ message: { at: End, count: 6000, within: 8 } }] }',
       'test.yaml',
     );
     assert.ok(test);
@@ -116,7 +116,7 @@ describe('a flow under test', () => {
   });
 
   it('that fills its memory fails one test', async () => {
-    const failures = await run('const all = []; for (;;) all.push(new Array(1e6).fill(0));');
+    const failures = await run('const all = []; for (;;) all.push(new Array(1e7).fill(0));');
     assert.match(failures.join(), /ended by itself/);
     assert.deepEqual(await run('return msg;'), []);
   });

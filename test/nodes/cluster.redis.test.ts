@@ -419,6 +419,7 @@ describe('an application with a cluster', () => {
       const { error } = await send('history', { chipid: one });
       return error === undefined;
     }, 'it is read again');
+    await until(() => arrivedAt('out').length === 3, 'it has arrived');
     const bodies = arrivedAt('out').flatMap(({ payload }) =>
       (payload as { body: unknown }[]).map(({ body }) => body),
     );

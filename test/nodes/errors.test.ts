@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
-import { startSimulator, type FaultName, type Simulator } from '../../src/simulator';
+import type { FaultName } from '../../src/simulator';
+import { freePort } from '../../tooling/servers/ports';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post, send } from './support/messages';
@@ -47,7 +48,7 @@ inEachDialect('an error of a node', () => {
   for (const [fault, code, statusCode] of FAULTS) {
     it(`is ${code} for a device call with ${fault}, once, and the next message works`, async () => {
       const cloud = await startCloud();
-      await load([cloudApp(cloud), node('reboot', code === 'TIMEOUT' ? { timeout: '1' } : {})]);
+      await load([cloudApp(cloud), node('reboot', code === 'TIMEOUT' ? { timeout: '2' } : {})]);
       const heal = cloud.fail(fault);
       const caught = await fail('reboot', { chipid, statusCode: 7 }, code);
       assert.equal(caught['statusCode'], statusCode);
@@ -79,8 +80,7 @@ inEachDialect('an error of a node', () => {
   });
 
   it('is UNREACHABLE if nothing listens at the address', async () => {
-    const gone: Simulator = await startSimulator();
-    await gone.close();
+    const gone = { baseUrl: `http://127.0.0.1:${await freePort()}`, appid: '10001' };
     await load([cloudApp(gone), node('reboot'), node('devices')]);
     const { error } = await fail('reboot', { chipid }, 'UNREACHABLE');
     assert.match(error.message, /ECONNREFUSED.*127\.0\.0\.1/);

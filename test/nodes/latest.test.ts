@@ -156,6 +156,7 @@ describe('the latest node', () => {
       await start();
       await fail('latest', { chipid: two }, 'NO_VALUE');
       await shows('latest', 'status.no-value');
+      await until(() => readings(cloud) > 0, 'the listener reads the history');
       assert.equal(readings(cloud), 1, 'the reading of the listener alone');
     });
 

@@ -111,8 +111,11 @@ describe('a listener that is controlled by messages', () => {
   it('continues after a lost connection', async () => {
     await tell('subscribe', [one, two]);
     await channels(one, two);
+    const opened = (): number =>
+      cloud.requests.filter(({ path, query }) => path === '/noticed/peer' && query.includes(one))
+        .length;
     cloud.disconnect(one);
-    await until(() => cloud.channels(one) === 0, 'the channel is closed');
+    await until(() => opened() === 2, 'the channel is opened again');
     await channels(one, two);
     cloud.upload(one, 'again');
     await until(() => arrivedAt('out').some(({ payload }) => payload === 'again'), 'it is emitted');

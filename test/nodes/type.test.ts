@@ -4,6 +4,7 @@ import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { until } from '../../tooling/until';
+import { openWithRecovery } from './matrix/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, send, shows, type Caught } from './support/messages';
@@ -104,9 +105,8 @@ describe('a type of devices', () => {
   });
 
   it('decodes recovered uploads alike', async () => {
-    await start(type(BYTES), listen());
-    const read = (): boolean => cloud.requests.some(({ path }) => path.includes('/up_messages/'));
-    await until(read, 'recovery has begun');
+    cloud = await startCloud();
+    await openWithRecovery(cloud, [CHIPID], {}, type(BYTES), listen());
     // As text, which a history can keep.
     cloud.upload(CHIPID, 'abc');
     await emitted(1);
@@ -152,8 +152,7 @@ describe('a type of devices', () => {
       );
     });
 
-    it('ends expressions that would not, and patterns that backtrack', async function () {
-      this.timeout(20_000);
+    it('ends expressions that would not, and patterns that backtrack', async () => {
       await start(
         jsonata('text = "loop" ? ($f := function() { $f() }; $f()) : $match(text, /^(a+)+$/)'),
         listen(),

@@ -39,7 +39,7 @@ export async function scorecard(tool: string, folder: string, world: World): Pro
     await execute(process.execPath, command, {
       cwd: folder,
       env: { ...env, STUB_PORT: String(stub.port) },
-      timeout: 120_000,
+      timeout: 240_000,
       killSignal: 'SIGKILL',
     });
     assert.deepEqual(stub.unknown, [], 'requests that nobody expected');

@@ -138,7 +138,9 @@ async function works({ red, editor }: Stage, name: string, nodes: FlowNode[]): P
   const hasShown = ({ id, tosidebar }: FlowNode): boolean =>
     tosidebar === true
       ? editor.debugged.get(id) !== earlier.debugged.get(id)
-      : editor.statuses.get(id) !== earlier.statuses.get(id);
+      : editor.statuses.get(id) !== earlier.statuses.get(id) &&
+        // A deploy empties it.
+        !['', undefined].includes(editor.statuses.get(id)?.text);
   const problems = WRONG_ON_PURPOSE.includes(name) ? [] : [WRONG];
   const silent = [...problems, ...(BEHIND_A_FAULT[name] ?? [])];
   const missing = (): unknown[] =>

@@ -56,7 +56,7 @@ export function cookbook(stage: Stage): void {
       await goOn();
       await until(() => levelOf(scene, ONE) === '0', 'the pin is low');
     },
-    { alter: (nodes) => rewrite(nodes, 'Decide', '30 * 1000', '1000') },
+    { alter: (nodes) => rewrite(nodes, 'Decide', '30 * 1000', '5000') },
   );
 
   plays(
@@ -165,6 +165,8 @@ export function cookbook(stage: Stage): void {
       const at = (topic: string): string[] =>
         broker.published.filter((each) => each.topic === topic).map(({ text }) => text);
       try {
+        // What is published before there is a connection is dropped.
+        await scene.waitStatus('Publish it', 'node-red:common.status.connected');
         await listening(scene, 3);
         const state = `device-cloud/${ONE}/state`;
         for (const temperature of [21.5, 22]) scene.simulator.upload(ONE, { temperature });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ONE, THREE, TWO } from '../harness/fixture';
-import { until } from '../../../tooling/until';
+import { comesToHold, until } from '../../../tooling/until';
 import { EACH_MINUTE, change, named, once } from './files';
 import { plays, requestsOf } from './scene';
 import type { Scene } from './scene';
@@ -39,8 +39,10 @@ export function fleet(stage: Stage): void {
       // It uploads until both were sent: 3 s are short on a slow machine.
       const uploads = setInterval(() => simulator.upload(THREE, 'awake'), 50);
       try {
-        await scene.press('Say hello within 3 s');
-        await scene.waitShown('That it has heard');
+        await until(async () => {
+          await scene.press('Say hello within 3 s');
+          return comesToHold(() => scene.shown('That it has heard').length > 0, 5000);
+        }, 'it has heard');
         await scene.waitShown('That it is switched', 2);
       } finally {
         clearInterval(uploads);

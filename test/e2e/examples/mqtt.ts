@@ -60,8 +60,10 @@ export function mqtt(stage: Stage): void {
         const [error] = publishedAt('device-cloud/99999999/error');
         assert.equal((JSON.parse(error ?? '') as { code: string }).code, 'NOT_FOUND');
         assert.deepEqual(texts(TWO), ['007']);
-        const heard = scene.shown('What is published');
-        assert.ok(heard.includes(`device-cloud/${TWO}/push: retained`), 'it was retained');
+        await until(
+          () => scene.shown('What is published').includes(`device-cloud/${TWO}/push: retained`),
+          'it was retained',
+        );
       } finally {
         await stage.red.deploy([]);
         await broker.close();

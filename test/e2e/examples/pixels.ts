@@ -1,6 +1,7 @@
 /** Counts the pixels of a colour on the chart of a page. */
 export const PIXELS = (color: number[]): string => `(() => {
   const canvas = document.querySelector('canvas');
+  if (!canvas) return 0;
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   const [r, g, b] = ${JSON.stringify(color)};
   let count = 0;

@@ -52,10 +52,15 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
   const own = onSimulator(example(name).nodes, simulator);
   const nodes = (await setting.alter?.(own)) ?? own;
   const earlier = new Map([...editor.shown].map(([id, values]) => [id, values.length]));
+  // A status that an earlier deploy has left is never taken back.
+  const stale = new Map(editor.statuses);
   const idOf = (node: string): string => named(nodes, node).id;
   const shown: Scene['shown'] = (node) =>
     (editor.shown.get(idOf(node)) ?? []).slice(earlier.get(idOf(node)) ?? 0);
-  const statusOf: Scene['statusOf'] = (node) => editor.statuses.get(idOf(node))?.text;
+  const statusOf: Scene['statusOf'] = (node) => {
+    const status = editor.statuses.get(idOf(node));
+    return status === stale.get(idOf(node)) ? undefined : status?.text;
+  };
   await red.deploy(nodes);
   return {
     nodes,
@@ -76,6 +81,7 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
       until(() => statusOf(node) === text, `"${node}" has the status ${text}`),
     async again() {
       await red.deploy([]);
+      for (const [id, status] of editor.statuses) stale.set(id, status);
       await red.deploy(nodes);
     },
   };

@@ -5,21 +5,21 @@ import type { Message } from './node-red';
 
 /** Everything that an action node can do, and a message that makes it do so. */
 export const OPERATIONS: Record<string, [node: Omit<FlowNode, 'id'>, message: Message]> = {
-  push: [node('push', { timeout: '4' }), { payload: 'x' }],
-  'push-to-app': [node('push', { target: 'app', timeout: '4' }), { payload: 'x' }],
-  'push-over-channel': [node('push', { transport: 'channel', timeout: '4' }), { payload: 'x' }],
-  'push-to-many': [node('push', { many: true, timeout: '4' }), { payload: 'x' }],
-  'push-when-online': [node('push', { when: 'online', expires: '2', timeout: '4' }), { payload: 'x' }], // prettier-ignore
+  push: [node('push', { timeout: '12' }), { payload: 'x' }],
+  'push-to-app': [node('push', { target: 'app', timeout: '12' }), { payload: 'x' }],
+  'push-over-channel': [node('push', { transport: 'channel', timeout: '12' }), { payload: 'x' }],
+  'push-to-many': [node('push', { many: true, timeout: '12' }), { payload: 'x' }],
+  'push-when-online': [node('push', { when: 'online', expires: '10', timeout: '12' }), { payload: 'x' }], // prettier-ignore
   request: [
-    node('request', { property: 'id', equals: '7', equalsType: 'num', replyTimeout: '2', timeout: '4' }), // prettier-ignore
+    node('request', { property: 'id', equals: '7', equalsType: 'num', replyTimeout: '10', timeout: '12' }), // prettier-ignore
     { payload: { get: 'rssi', id: 7 } },
   ],
-  'gpio-pulse': [node('gpio', { operation: 'pulse', duration: '10', timeout: '4' }), { pin: 1, payload: 1 }], // prettier-ignore
-  'gpio-set': [node('gpio', { timeout: '4' }), { pin: 1, payload: 1 }],
-  'gpio-read': [node('gpio', { operation: 'read', timeout: '4' }), { pin: 1 }],
-  reboot: [node('reboot', { timeout: '4' }), {}],
-  refresh: [node('refresh', { timeout: '4' }), {}],
-  'rt-status': [node('rt-status', { timeout: '4' }), { key: 'uptime' }],
+  'gpio-pulse': [node('gpio', { operation: 'pulse', duration: '10', timeout: '12' }), { pin: 1, payload: 1 }], // prettier-ignore
+  'gpio-set': [node('gpio', { timeout: '12' }), { pin: 1, payload: 1 }],
+  'gpio-read': [node('gpio', { operation: 'read', timeout: '12' }), { pin: 1 }],
+  reboot: [node('reboot', { timeout: '12' }), {}],
+  refresh: [node('refresh', { timeout: '12' }), {}],
+  'rt-status': [node('rt-status', { timeout: '12' }), { key: 'uptime' }],
   devices: [node('devices'), {}],
   'app-record': [node('devices', { operation: 'app' }), {}],
   uploads: [node('history'), {}],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { ApiResult, TestResult } from '../../../nodes/app/answers.config';
-import { startSimulator } from '../../../src/simulator';
+import { freePort } from '../../../tooling/servers/ports';
 import { httpService } from '../../../tooling/servers/http-service';
 import { ALWAYS_ONLINE, load, node, simulatorApp } from '../support/flow';
 import { journal } from '../support/journal';
@@ -106,11 +106,9 @@ describe('the test of an application in the editor', () => {
   });
 
   it('reports that nothing is listening at the address', async () => {
-    const gone = await startSimulator();
-    await gone.close();
     await load([]);
-    const { baseUrl, appid } = gone;
-    const { openApi, serverApi } = await test({ baseUrl, appid, credentials: CANARIES });
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    const { openApi, serverApi } = await test({ baseUrl, appid: '10001', credentials: CANARIES });
     assert.equal(openApi?.code, 'UNREACHABLE');
     assert.equal(serverApi?.code, 'UNREACHABLE');
     assert.equal(openApi.clockSkew, undefined);

@@ -178,7 +178,9 @@ describe('the explanation of a node in the editor', () => {
     const { failure } = await explain(tested, { chipid: DEVICE, payload: 'x' });
     assert.ok(failure);
     const { code, said, statusCode, age, clockSkew, message } = failure;
-    assert.deepEqual([code, statusCode, clockSkew], ['NOT_FOUND', 404, 0]);
+    assert.deepEqual([code, statusCode], ['NOT_FOUND', 404]);
+    // The header has whole seconds.
+    assert.ok(Math.abs(clockSkew ?? NaN) <= 2, String(clockSkew));
     assert.equal(said, 'there is no device 99');
     assert.ok(age >= 0 && age < 60_000);
     assert.match(message, /there is no device 99/);

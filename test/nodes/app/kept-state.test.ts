@@ -159,8 +159,16 @@ describe('a node whose state cannot be written while it runs', () => {
       join(userDir, 'device-cloud', 'app', `${name}.json`),
     );
     for (const path of paths) {
-      rmSync(path);
-      mkdirSync(join(path, 'in its place'), { recursive: true });
+      await until(() => {
+        try {
+          rmSync(path, { force: true });
+          mkdirSync(join(path, 'in its place'), { recursive: true });
+          return true;
+        } catch {
+          // A file that was being written meanwhile is there again.
+          return false;
+        }
+      }, 'a folder is in its place');
     }
     await change(() => cloud.sleep(others[1]));
     for (const id of Object.keys(files)) await shows(id, 'status.not-kept');

@@ -36,7 +36,7 @@ const ONE = { connections: 1 };
 const answers = FAULTS.map(([fault, name, code]) =>
   row(fault, `\`${code}\``, WORKS, async () => {
     const cloud = await startCloud();
-    const quick = code === 'TIMEOUT' ? { timeout: '1' } : {};
+    const quick = code === 'TIMEOUT' ? { timeout: '2' } : {};
     await load([cloudApp(cloud, ONE), node('reboot', quick)]);
     const heal = cloud.fail(name);
     const failed = await codeOf('reboot', { chipid: CHIPID });

@@ -39,7 +39,7 @@ const flapping = row('flapping every 100 ms', down('1006'), LOST, async () => {
   const uploads = setInterval(upload, 20);
   const flaps = setInterval(() => cloud.disconnect(CHIPID, { terminate: true }), 100);
   try {
-    await until(() => opened() === 3, 'it was opened thrice');
+    await until(() => opened() >= 3, 'it was opened thrice');
     clearInterval(flaps);
     await until(() => cloud.channels(CHIPID) === 1, 'it is open');
   } finally {

@@ -46,6 +46,8 @@ const unheard = (
       // Without a ping: its wait is a long one, too.
       await load([cloudApp(cloud, { ping: 0, heartbeat: 0 }), listen]);
       await until(() => said().includes(reason), 'the channel is down');
+      // The pause has begun by now. The next handshake has its whole time.
+      time.stop();
       await until(() => cloud.channels(CHIPID) === 1, 'it is open');
       if (waits) {
         const [from, to] = waits;

@@ -13,12 +13,13 @@ export interface Hurry {
   stop(): void;
 }
 
-export function hurry(): Hurry {
+/** @param long in ms: a wait of as much or more is long */
+export function hurry(long = LONG): Hurry {
   const waits: number[] = [];
   const real = globalThis.setTimeout;
   const quick = (callback: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
-    if (ms >= LONG) waits.push(ms);
-    return real(callback, ms >= LONG ? ms / TIMES : ms, ...args);
+    if (ms >= long) waits.push(ms);
+    return real(callback, ms >= long ? ms / TIMES : ms, ...args);
   };
   const { mock: timers } = mock.method(globalThis, 'setTimeout', quick);
   return { waits, stop: () => timers.restore() };

@@ -44,8 +44,9 @@ export async function openWithRecovery(
 ): Promise<void> {
   const { saved, stop } = watchPositions();
   try {
-    const listen = node('listen', { chipids, recover: 'reconnect' });
-    await load([cloudApp(cloud, app), listen, ...more]);
+    const own = more.some(({ id }) => id === 'listen');
+    const listen = own ? [] : [node('listen', { chipids, recover: 'reconnect' })];
+    await load([cloudApp(cloud, app), ...listen, ...more]);
     const all = chipids.length;
     await until(() => cloud.channels() === all, 'every channel is open', PATIENCE);
     await until(() => saved.size === all, 'every history has been read', PATIENCE);

@@ -37,11 +37,11 @@ export const REDEPLOYS: readonly Row[] = [
     const growth = heap.at(-1)! - heap[0]!;
     assert.ok(growth < GROWTH, `the heap grew by ${growth} bytes`);
     assert.equal(heap.length, MEASURED.length);
-    // One push was under way and one waited behind it at each deploy: those there are for certain.
-    const certain = Object.keys(broken).filter((code) => broken[code]! >= ROUNDS);
-    return certain
-      .sort()
-      .map((code) => `\`${code}\``)
-      .join(', ');
+    // One push was under way and one waited behind it at each deploy: those there are for certain. A channel that was
+    // still being opened is left out: how often depends on how quick the machine is.
+    const certain = ['CONNECTION_LOST', 'UNREACHABLE'].filter(
+      (code) => (broken[code] ?? 0) >= ROUNDS,
+    );
+    return certain.map((code) => `\`${code}\``).join(', ');
   }),
 ];

@@ -66,7 +66,7 @@ const replied = row(
   NOTHING,
   `\`uncertain\`, ${WORKS}`,
   async () => {
-    const cloud = await requesting({ timeout: '1' });
+    const cloud = await requesting({ timeout: '3' });
     cloud.fail('hang', hung);
     const { uncertain } = (await answered(cloud, 1, { id: 1 })) as { uncertain?: boolean };
     assert.equal(uncertain, true);
@@ -76,7 +76,7 @@ const replied = row(
 );
 
 const unanswered = row('push not answered, and no reply', '`TIMEOUT`', WORKS, async () => {
-  const cloud = await requesting({ timeout: '1', replyTimeout: '1.5' });
+  const cloud = await requesting({ timeout: '3', replyTimeout: '4' });
   cloud.fail('hang', hung);
   const failed = await codeOf('request', ask(1));
   // Too late, and not the next request's.

@@ -86,7 +86,9 @@ export function said(): string {
   const ends = new Set(journal.endings.map(({ error }) => error));
   const lines = journal.logs
     .filter(({ level, id, msg }) => level <= WARN && id !== undefined && !ends.has(msg))
-    .map(({ msg }) => String(msg).replace(/^Device \d+: /, ''));
+    .map(({ msg }) => String(msg).replace(/^Device \d+: /, ''))
+    // How often it was repeated depends on how quick the machine is.
+    .filter((line) => !/^\d+ more of this kind within a minute/.test(line));
   const codes = journal.endings.flatMap(({ error }) => (error ? codeIn(error) : []));
   const all = [...new Set([...lines, ...codes])];
   return all.length === 0 ? NOTHING : all.map((line) => `\`${line}\``).join(', ');

@@ -75,7 +75,7 @@ describe('commands with a cluster', () => {
     await until(() => progress.includes('awaiting-cluster'));
     abort.abort('enough');
     assert.match((await aborted).message, /Not sent: enough/);
-    const second = failure(b.client.push(1, 'x', { onProgress, timeout: 100 }), 'TIMEOUT');
+    const second = failure(b.client.push(1, 'x', { onProgress, timeout: 2000 }), 'TIMEOUT');
     await until(() => progress.filter((state) => state === 'awaiting-cluster').length === 2);
     await a.client.close();
     await Promise.all([first, second]);

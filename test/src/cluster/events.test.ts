@@ -10,7 +10,8 @@ const DEVICES = 6;
 class WatchedWorld {
   readonly events: string[] = [];
   readonly watches = new Map<ProcessModel, Watch>();
-  readings = 0;
+  /** How often each process has read the list. */
+  readonly readings = new Map<ProcessModel, number>();
 
   constructor(readonly world: Processes) {}
 
@@ -19,17 +20,25 @@ class WatchedWorld {
       { refresh: 1000, misses: 1, ...options },
       {
         onEvent: ({ event, chipid = 'all' }) => this.events.push(`${event} ${chipid}`),
-        onReading: () => this.readings++,
+        onReading: () => this.readings.set(each, this.readingsOf(each) + 1),
       },
     );
     this.watches.set(each, watch);
   }
 
-  /** Waits until every process has read the list anew. */
-  async read(): Promise<void> {
-    const before = this.readings;
-    const alive = this.world.all.filter(({ line }) => !line.isCut);
-    await until(() => this.readings >= before + 2 * alive.length);
+  readingsOf(each: ProcessModel): number {
+    return this.readings.get(each) ?? 0;
+  }
+
+  /** Waits until every process has read its first list, in which nothing is an event. */
+  known(): Promise<void> {
+    return until(() => this.world.all.every((each) => this.readingsOf(each) > 0));
+  }
+
+  /** Waits until each of the processes has read the list anew. */
+  async read(among = this.world.all.filter(({ line }) => !line.isCut)): Promise<void> {
+    const before = new Map(this.readings);
+    await until(() => among.every((each) => this.readingsOf(each) >= (before.get(each) ?? 0) + 2));
   }
 }
 
@@ -49,8 +58,7 @@ describe('the events of a client with a cluster', () => {
   it('are emitted once, by the owner of the device, also after the device has moved', async () => {
     const subject = await watched();
     const { world, events } = subject;
-    // What the first list has is no event.
-    await until(() => subject.readings >= world.all.length);
+    await subject.known();
     for (const chipid of world.chipids) world.simulator.switchOff(chipid);
     await until(() => events.length >= DEVICES);
     await subject.read();
@@ -77,7 +85,7 @@ describe('the events of a client with a cluster', () => {
   it('repeat nothing in a process that was cut off while others emitted, once it has learned their state', async () => {
     const subject = await watched();
     const { world, events } = subject;
-    await until(() => subject.readings >= world.all.length);
+    await subject.known();
     const [cut, dying] = world.all as [ProcessModel, ProcessModel];
     cut.line.isCut = true;
     await until(() => cut.member.state === 'awaiting');
@@ -105,12 +113,11 @@ describe('the events of a client with a cluster', () => {
   it('report a device that is new while no process may emit anything, once one may again', async () => {
     const subject = await watched();
     const { world, events } = subject;
-    await until(() => subject.readings >= world.all.length);
+    await subject.known();
     for (const { line } of world.all) line.isCut = true;
     await until(() => world.all.every(({ member }) => member.state === 'awaiting'));
     world.simulator.addDevice({ chipid: 77 });
-    const before = subject.readings;
-    await until(() => subject.readings >= before + 4);
+    await subject.read(world.all);
     for (const { line } of world.all) line.isCut = false;
     await until(() => events.length > 0);
     await subject.read();

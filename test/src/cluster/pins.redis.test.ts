@@ -13,8 +13,8 @@ class Keeping {
   readonly states: string[] = [];
   readonly keeper: PinKeeper = {
     id: 'node',
-    check: 1000,
-    timeout: 1000,
+    check: 5000,
+    timeout: 5000,
     onState: ({ chipid, state }: KeptPin) => void this.states.push(`${chipid} ${state}`),
   };
 
@@ -114,10 +114,10 @@ describe('pins that several processes keep', () => {
       client.pins.release(keeper);
       client.pins.forget('node');
     };
-    const goOn = async (): Promise<void> => {
+    const goOn = async (count = 2): Promise<void> => {
       const before = questions;
       // The second one says that the first has ended nothing.
-      await until(() => questions >= before + 2, 'the others were asked twice');
+      await until(() => questions >= before + count, 'the others were asked twice');
       assert.equal((await world.store.pins.list()).length, 1);
     };
     forget(one);
@@ -125,8 +125,11 @@ describe('pins that several processes keep', () => {
     assert.equal(two.state(chipid), 'kept');
     const key = (await redisCli(redis.port, 'KEYS', '*:members')).trim();
     await redisCli(redis.port, 'HSET', key, 'silent', '1  60000');
+    const isMember = ({ process }: Keeping): boolean => process.member.members.includes('silent');
+    await until(() => all.every(isMember), 'it counts');
     forget(two);
-    await goOn();
+    // Both ask now.
+    await goOn(4);
     await redisCli(redis.port, 'HDEL', key, 'silent');
     await until(async () => (await world.store.pins.list()).length === 0, 'the wish has ended');
     const again = all.map(({ process }) => new Keeping(process));

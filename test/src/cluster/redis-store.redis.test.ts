@@ -162,7 +162,7 @@ describe('a Redis that fails', () => {
   it('is reported as a replica, or as not ready yet, without advice on settings of the client library', async () => {
     const redis = await startRedis();
     atEnd(() => redis.end());
-    const store = await connected(`redis://127.0.0.1:${redis.port}`, 500);
+    const store = await connected(`redis://127.0.0.1:${redis.port}`);
     await redisCli(redis.port, 'REPLICAOF', '127.0.0.1', '1');
     const said: string[] = [];
     const isKnown = (text: string): boolean => /READONLY|is not ready/.test(text);

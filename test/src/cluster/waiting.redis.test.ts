@@ -53,7 +53,7 @@ class Sender {
     const mark = kept.marks.get(chipid);
     try {
       if (mark !== undefined) throw Object.assign(new Error(), { code: `was ${String(mark)}` });
-      const full = withOrigin({ timeout: 500, ...options, when }, { node: 'n', kept });
+      const full = withOrigin({ timeout: 3000, ...options, when }, { node: 'n', kept });
       await this.process.client.push(chipid, text, full);
       this.ends.set(text, 'OK');
     } catch (error) {
@@ -101,7 +101,9 @@ describe('waiting commands of several processes', () => {
   const waits = (count: number): Promise<void> =>
     until(
       async () =>
-        (await Promise.all(senders.map((each) => each.waiting()))).every((n) => n === count),
+        (await Promise.all(senders.map((each) => each.waiting().catch(() => -1)))).every(
+          (n) => n === count,
+        ),
       `all processes list ${count}`,
     );
   /** One after the other, so that the order of arrival is known. */
@@ -122,7 +124,7 @@ describe('waiting commands of several processes', () => {
     );
     assert.ok(listed.every(({ since, until: end }) => end - since > 3_599_000 && since > 1e12));
     world.simulator.upload(chipid, 'awake');
-    await until(() => received().length === 4, 'all are sent');
+    await until(() => senders.every(({ ends }) => ends.size === 2), 'all have ended');
     assert.deepEqual(received(), ['a', 'b', 'c', 'd']);
     await waits(0);
     assert.deepEqual(
@@ -138,9 +140,11 @@ describe('waiting commands of several processes', () => {
         ],
       ],
     );
-    const left = await redisCli(redis.port, 'KEYS', '*');
     for (const name of ['calls', 'whats', 'callers', 'marks', 'waits'])
-      assert.ok(!left.includes(`:${name}\n`), `${name} is empty`);
+      await until(
+        async () => !(await redisCli(redis.port, 'KEYS', '*')).includes(`:${name}\n`),
+        `${name} is empty`,
+      );
   });
 
   it('go on in another process when theirs dies: once, in order, and not if they had begun', async () => {
@@ -180,6 +184,7 @@ describe('waiting commands of several processes', () => {
     );
     const taken = until(async () => (await other.take()).length > 0, 'its calls are taken over');
     await until(() => slow.mock.callCount() > 0, 'they are being taken over');
+    await until(() => other.process.state(chipid) === 'connected', 'it has the channel');
     world.simulator.upload(chipid, 'awake');
     // Longer than another process is waited for.
     await sleep(4000);
@@ -199,8 +204,10 @@ describe('waiting commands of several processes', () => {
     assert.equal(senders[0].ends.get('a'), 'TIMEOUT');
     await waits(1);
     assert.deepEqual(received(), ['a']);
-    world.simulator.upload(chipid, 'awake');
-    await until(() => received().length === 2, 'the second is sent');
+    await until(() => {
+      world.simulator.upload(chipid, 'awake');
+      return received().length === 2;
+    }, 'the second is sent');
   });
 
   it('are cancelled and replaced from any process', async () => {

@@ -18,7 +18,7 @@ describe('a waiting command that is kept', () => {
   let open: Journal[];
 
   /** A process: its calls, and its devices. */
-  async function start() {
+  async function start(retry = 10) {
     const options = { log: () => undefined, isMine: () => Promise.resolve(isMine) };
     const journal = await Journal.open(join(folder, 'commands.jsonl'), options);
     open.push(journal);
@@ -26,7 +26,7 @@ describe('a waiting command that is kept', () => {
     const calls = new KeptCalls({
       store: () => Promise.resolve(store),
       failed: (error) => failures.push(String(error)),
-      retry: 10,
+      retry,
     });
     const world = waitingWorld();
     const wait = (kept: KeptCommands, expires = 3600, when: When = 'upload') =>
@@ -253,7 +253,7 @@ describe('a waiting command that is kept', () => {
 
   it('waits without being kept if nothing can be written', async () => {
     isMine = false;
-    const { world, wait, add } = await start();
+    const { world, wait, add } = await start(60_000);
     const kept = add('a');
     const [fate] = wait(kept);
     await until(() => fate!.progress.length === 1, 'it waits');

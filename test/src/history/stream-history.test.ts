@@ -214,6 +214,7 @@ describe('a history that is read as a stream', () => {
     });
 
     it('leaves the connection open if the rest is short', async () => {
+      heldTimers(1000);
       const service = await httpService(raw(JSON.stringify(recordsOf(900)), 200));
       const read = streamer(service.baseUrl, { connections: 1 });
       for (let round = 0; round < 5; round++) {
@@ -288,6 +289,7 @@ describe('a history that is read as a stream', () => {
     });
 
     it('succeeds at the last record, though it has not seen the end', async () => {
+      heldTimers(1000);
       const service = await httpService(raw(`${LONG.slice(0, -1)}]`));
       const read = streamer(service.baseUrl, { connections: 1 });
       for (let round = 0; round < 3; round++) {
@@ -587,11 +589,14 @@ describe('a history that is read as a stream', () => {
     const application = open(service.baseUrl, { connections: 1, timeout: 200 });
     const read = application.open?.streamHistory;
     assert.ok(read);
-    const { message } = await failure(
+    const expire = heldTimers(200);
+    const failed = failure(
       Promise.all([read(CHIPID, NEVER, () => undefined), read(CHIPID, NEVER, () => undefined)]),
       'TIMEOUT',
     );
-    assert.match(message, /0\.2 s/);
+    await until(() => service.requests.length === 1, 'one of them has arrived');
+    expire();
+    assert.match((await failed).message, /0\.2 s/);
     assert.equal(service.requests.length, 1);
   });
 

@@ -3,7 +3,9 @@ import type { ErrorCode } from '../../../src/errors';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
 import { failure, failures } from '../support/failure';
+import { heldTimers, HOUR } from '../../support/held-timers';
 import { httpService, json, raw, type Script } from '../../../tooling/servers/http-service';
+import { until } from '../../../tooling/until';
 
 const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [400, 'BAD_REQUEST', /parameters/],
@@ -62,8 +64,12 @@ describe('a status that is no success', () => {
     assert.doesNotMatch(waited.message, remedy);
     cloud.heal();
     cloud.fail('hang');
-    const silent = await failure(client.reboot(CHIPID, { timeout: 50 }), 'TIMEOUT');
-    assert.match(silent.message, remedy);
+    const { length } = cloud.requests;
+    const expire = heldTimers();
+    const silent = failure(client.reboot(CHIPID, { timeout: HOUR }), 'TIMEOUT');
+    await until(() => cloud.requests.length > length, 'it is sent');
+    expire();
+    assert.match((await silent).message, remedy);
   });
 
   for (const status of [301, 302, 303, 307, 308]) {

@@ -8,6 +8,7 @@ import type { CallOptions } from '../../../src/types';
 import { transportError } from '../../../src/http/failures';
 import { clientOf, KEYS } from '../support/client';
 import { failure, failures } from '../support/failure';
+import { heldTimers, HOUR } from '../../support/held-timers';
 import {
   hang,
   httpService,
@@ -33,9 +34,6 @@ const DEVICE_CALLS: Record<
   refresh: (client, options) => client.refresh(1, options),
   reboot: (client, options) => client.reboot(1, options),
 };
-
-/** In seconds: a time-out that no test waits for. */
-const HOUR = 3_600_000;
 
 type TimerArguments = [callback: (...values: unknown[]) => void, ms: number, ...values: unknown[]];
 
@@ -70,7 +68,11 @@ describe('the time a call may take', () => {
   it('ends a call whose answer never comes', async () => {
     const service = await httpService(inSequence(hang, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
-    const { message } = await failure(client.push(10000001, 'x', { timeout: 1000 }), 'TIMEOUT');
+    const expire = heldTimers(1000);
+    const ended = failure(client.push(10000001, 'x', { timeout: 1000 }), 'TIMEOUT');
+    await until(() => service.requests.length === 1);
+    expire();
+    const { message } = await ended;
     assert.match(
       message,
       /^TIMEOUT: no answer in 1 s\. .* device 10000001 failed\. Whether the device acted is unknown/,
@@ -96,13 +98,14 @@ describe('the time a call may take', () => {
     const service = await httpService(hang);
     const client = clientOf(service.baseUrl, { timeout: 700 });
     const unset = { timeout: undefined } as object;
-    for (const call of [
-      client.uploadHistory(1),
-      client.devices(unset),
-      client.serverUpdate('a', {}),
-    ]) {
-      assert.match((await failure(call, 'TIMEOUT')).message, /no answer in 0\.7 s/);
-    }
+    const expire = heldTimers(700);
+    const ended = failures(
+      [client.uploadHistory(1), client.devices(unset), client.serverUpdate('a', {})],
+      'TIMEOUT',
+    );
+    await until(() => service.requests.length === 3);
+    expire();
+    for (const { message } of await ended) assert.match(message, /no answer in 0\.7 s/);
     assert.equal(service.requests.length, 3, 'a time-out is not followed by another attempt');
   });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { goodText, holds, textOf } from '../support/fuzz';
 import { channelUrl, openChannel, openGet } from '../simulator/client';
+import { until } from '../../../tooling/until';
 import { jsonText } from './json-text';
 
 const CHIPID = '10000001';
@@ -97,7 +98,7 @@ describe('a simulator to which anything at all is sent', () => {
       await write([head, ...pieces]);
       assert.equal(simulator.requests.at(-1)?.status, 101);
       await lives();
-      assert.equal(simulator.channels(), 0);
+      await until(() => simulator.channels() === 0, 'the channel has ended');
     }),
   );
 

@@ -38,7 +38,8 @@ describe('simulator: faults of the channel', () => {
     withSimulator({}, async (simulator) => {
       for (const name of ['hang-upgrade', 'reset-upgrade'] as const) {
         simulator.fail(name, { times: 1 });
-        const socket = new WebSocket(channelUrl(simulator, DEVICE), { handshakeTimeout: 200 });
+        const handshakeTimeout = name === 'hang-upgrade' ? 1000 : 30_000;
+        const socket = new WebSocket(channelUrl(simulator, DEVICE), { handshakeTimeout });
         const [error] = (await once(socket, 'error')) as [Error];
         const expected = name === 'hang-upgrade' ? /timed out/ : /hang up|ECONNRESET/;
         assert.match(error.message, expected);

@@ -90,9 +90,14 @@ export function channelUrl(simulator: Simulator, chipid: string, call: OpenCall 
   return `${simulator.baseUrl.replace('http', 'ws')}/noticed/peer?${query}`;
 }
 
-export async function openChannel(simulator: Simulator, chipid: string): Promise<WebSocket> {
+/** @param heard is given what comes in with the answer to the handshake, too */
+export async function openChannel(
+  simulator: Simulator,
+  chipid: string,
+  heard: (data: Buffer) => void = () => undefined,
+): Promise<WebSocket> {
   const socket = new WebSocket(channelUrl(simulator, chipid));
-  socket.on('error', () => undefined);
+  socket.on('error', () => undefined).on('message', heard);
   await once(socket, 'open');
   return socket;
 }

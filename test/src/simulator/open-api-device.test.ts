@@ -192,7 +192,7 @@ describe('simulator: calling devices over the open API', () => {
 
   it(
     'reboots: answers, goes away, and is back with its pins low',
-    withSimulator({ rebootTime: 50 }, async (simulator) => {
+    withSimulator({ rebootTime: 1000 }, async (simulator) => {
       const device = simulator.device(DEVICE);
       await openPost(simulator, `set_gpio_edge/${DEVICE}/3/1/`);
       const { status, body } = await openPost(simulator, `reboot/dev/${DEVICE}/`);

@@ -169,9 +169,11 @@ describe('kept values', () => {
 
   it('belong to the first of two processes, and to the second once the first has ended', async () => {
     const owner = { pid: process.ppid, host: 'here' };
-    const first = await open({ owner });
+    // So slow that a busy machine does not keep it from its next sign of life.
+    const heartbeat = 500;
+    const first = await open({ owner, heartbeat });
     await first.value('a').write({ n: 1 });
-    const second = await open({ owner: { pid: 1, host: 'there' } });
+    const second = await open({ owner: { pid: 1, host: 'there' }, heartbeat });
     assert.match(second.problem!, /another process uses it/);
     await second.value('a').write({ n: 2 });
     assert.equal(await second.value('a').read(), undefined);

@@ -197,7 +197,7 @@ describe('a journal', () => {
   });
 
   it('stays small, however many entries come and go', async function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const journal = await open();
     await journal.set('kept', true);
     // Fifty at a time: each round waits for the disk.
@@ -214,7 +214,7 @@ describe('a journal', () => {
   });
 
   it('refuses a change when the disk takes no more, and is whole afterwards', async function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const code = `
       process.on('SIGXFSZ', () => {});
       const { Journal } = require(${JSON.stringify(MODULE)});

@@ -127,7 +127,7 @@ inEachDialect('a request', () => {
 
   it('is not answered by an upload before its push', async () => {
     // Longer than `until` pauses: the early upload comes before the second push.
-    const { service, ask, pushed, upload } = await world({ answerDelay: 300 });
+    const { service, ask, pushed, upload } = await world({ answerDelay: 1000 });
     const first = ask(id(1));
     await pushed(1);
     const second = ask(id(2));
