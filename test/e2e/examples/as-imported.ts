@@ -164,8 +164,9 @@ async function works({ red, editor }: Stage, name: string, nodes: FlowNode[]): P
     return comesToHold(hasAllShown, 1000);
   });
   const log = red.log().slice(logBefore);
+  const left = missing();
   await red.deploy([]);
-  assert.deepEqual(missing(), [], 'debug nodes that showed nothing');
+  assert.deepEqual(left, [], 'debug nodes that showed nothing');
   for (const node of ofType(nodes, 'debug')) {
     if (!problems.includes(String(node['name']))) continue;
     assert.ok(!hasShown(node), `went wrong: ${JSON.stringify(editor.shown.get(node.id)?.at(-1))}`);

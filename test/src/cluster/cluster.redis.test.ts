@@ -16,7 +16,7 @@ const DEVICES = Array.from({ length: 60 }, (_, index) => String(1000 + index));
 const LEASE = 1;
 
 async function join(options: Omit<RedisStoreSettings, 'application'>): Promise<Cluster> {
-  const store = await openRedisStore({ ...options, application: '7', limit: 1000 });
+  const store = await openRedisStore({ ...options, application: '7', limit: 400 });
   atEnd(() => store.close());
   const cluster = new Cluster({ store, lease: LEASE });
   atEnd(() => cluster.close());

@@ -188,7 +188,7 @@ export class Processes {
 export async function processesOn(port: number, first = port): Promise<Processes> {
   const open = async (port: number): Promise<Store> => {
     const url = `redis://127.0.0.1:${port}`;
-    const store = await openRedisStore({ url, application: '1', limit: 1000 });
+    const store = await openRedisStore({ url, application: '1', limit: 400 });
     atEnd(() => store.close());
     return store;
   };

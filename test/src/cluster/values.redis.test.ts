@@ -32,7 +32,7 @@ describe('a value of a node that several processes keep', () => {
   /** A process with the value, which is a member. */
   async function start(): Promise<{ cluster: Cluster; store: Store; value: SharedValue }> {
     const url = `redis://127.0.0.1:${redis.port}`;
-    const store = await openRedisStore({ url, application: '1', limit: 1000 });
+    const store = await openRedisStore({ url, application: '1', limit: 400 });
     const cluster = new Cluster({ store, lease: 0.6 });
     const value = new SharedValue(cluster, NAME);
     atEnd(async () => {
