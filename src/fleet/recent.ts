@@ -154,11 +154,14 @@ class Ring<Entry extends UploadEntry | CommandEntry> {
 
 class DeviceEntries {
   readonly chipid: string;
+  /** Its place among the devices. */
+  index: number;
   readonly uploads = new Ring(UploadEntry);
   readonly commands = new Ring(CommandEntry);
 
-  constructor(chipid: string) {
+  constructor(chipid: string, index: number) {
     this.chipid = chipid;
+    this.index = index;
   }
 }
 
@@ -226,8 +229,10 @@ export class RecentActivity {
   readonly #now: () => number;
   readonly #most: number;
   readonly #devices = new Map<string, DeviceEntries>();
-  /** The devices that are next to forget their oldest entry. */
-  #turns = this.#devices.values();
+  /** The same devices: an iterator of the map that waits would keep each of its former tables in memory. */
+  readonly #list: DeviceEntries[] = [];
+  /** The place of the device that was the last to forget its oldest entry. */
+  #turn = -1;
   #bytes = 0;
 
   /** @param most bytes for all devices together */
@@ -304,8 +309,11 @@ export class RecentActivity {
   }
 
   #entriesOf(chipid: string): DeviceEntries {
-    let device = this.#devices.get(chipid);
-    if (!device) this.#devices.set(chipid, (device = new DeviceEntries(chipid)));
+    const known = this.#devices.get(chipid);
+    if (known) return known;
+    const device = new DeviceEntries(chipid, this.#list.length);
+    this.#list.push(device);
+    this.#devices.set(chipid, device);
     return device;
   }
 
@@ -335,15 +343,20 @@ export class RecentActivity {
   #count(bytes: number): void {
     this.#bytes += bytes;
     while (this.#bytes > this.#most) {
-      const { value: device } = this.#turns.next();
-      if (device) this.#forgetOldest(device);
-      else this.#turns = this.#devices.values();
+      this.#turn = (this.#turn + 1) % this.#list.length;
+      this.#forgetOldest(this.#list[this.#turn] as DeviceEntries);
     }
   }
 
   /** Of what there is more of. */
-  #forgetOldest({ chipid, uploads, commands }: DeviceEntries): void {
+  #forgetOldest(device: DeviceEntries): void {
+    const { chipid, index, uploads, commands } = device;
     this.#bytes -= (uploads.length < commands.length ? commands : uploads).shift();
-    if (uploads.length + commands.length === 0) this.#devices.delete(chipid);
+    if (uploads.length + commands.length > 0) return;
+    this.#devices.delete(chipid);
+    const last = this.#list.pop() as DeviceEntries;
+    if (last === device) return;
+    this.#list[index] = last;
+    last.index = index;
   }
 }

@@ -77,6 +77,19 @@ describe('what devices did of late', () => {
     assert.deepEqual(texts(few, '98'), ['upload of 98']);
   });
 
+  it('goes on with all devices after some of them were forgotten', () => {
+    const few = new RecentActivity(() => now, 10_000);
+    for (let round = 0; round < 50; round++) {
+      for (let device = 0; device < 30; device++) add(few, String(device), `upload ${round}`);
+      for (let device = round % 3; device < 30; device += 3) few.forget(String(device));
+      assert.ok(few.bytes <= 10_000, String(few.bytes));
+    }
+    const left = Array.from({ length: 30 }, (_, device) => texts(few, String(device)).length);
+    assert.equal(left.filter((count) => count > 0).length, 20);
+    for (let device = 0; device < 30; device++) few.forget(String(device));
+    assert.equal(few.bytes, 0);
+  });
+
   it('counts bytes down to none', async () => {
     for (let count = 0; count < 50; count++) add(recent, '1', 'x'.repeat(count));
     const failure = new DeviceCloudError('GATEWAY', 'y'.repeat(300));
