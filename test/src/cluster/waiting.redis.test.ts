@@ -8,7 +8,7 @@ import { atEnd } from '../../../tooling/servers/at-end';
 import { startSlowLink, type SlowLink } from '../../../tooling/servers/slow-link';
 import { StoreError, type Store } from '../../../src/cluster/store';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
-import { until } from '../../../tooling/until';
+import { comesToHold, until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
 import { processesOn, type Processes, type ProcessModel } from './processes';
 
@@ -204,9 +204,10 @@ describe('waiting commands of several processes', () => {
     assert.equal(senders[0].ends.get('a'), 'TIMEOUT');
     await waits(1);
     assert.deepEqual(received(), ['a']);
+    // A sign of life before the other process knows of the failure is none to it.
     await until(() => {
       world.simulator.upload(chipid, 'awake');
-      return received().length === 2;
+      return comesToHold(() => received().length === 2, 5000);
     }, 'the second is sent');
   });
 
