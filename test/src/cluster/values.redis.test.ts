@@ -29,10 +29,12 @@ describe('a value of a node that several processes keep', () => {
   });
   afterEach(() => redis.end());
 
-  /** A process with the value, which is a member. */
-  async function start(): Promise<{ cluster: Cluster; store: Store; value: SharedValue }> {
+  /** A process with the value, which is a member. @param limit of each command, in ms */
+  async function start(
+    limit = 400,
+  ): Promise<{ cluster: Cluster; store: Store; value: SharedValue }> {
     const url = `redis://127.0.0.1:${redis.port}`;
-    const store = await openRedisStore({ url, application: '1', limit: 400 });
+    const store = await openRedisStore({ url, application: '1', limit });
     const cluster = new Cluster({ store, lease: 0.6 });
     const value = new SharedValue(cluster, NAME);
     atEnd(async () => {
@@ -43,7 +45,7 @@ describe('a value of a node that several processes keep', () => {
     return { cluster, store, value };
   }
   const stored = async (): Promise<object> => {
-    const { value } = await start();
+    const { value } = await start(5000);
     return value.read();
   };
 
@@ -158,15 +160,14 @@ describe('a value of a node that several processes keep', () => {
   });
 
   it('has at most about 10,000 devices, of which those are forgotten that changed longest ago', async () => {
-    const { cluster, value } = await start();
+    // What a busy engine has not taken in time is written again, and then has nothing left to be forgotten.
+    const { cluster, value } = await start(5000);
     const faults: string[] = [];
     cluster.listen({ onFault: (fault) => faults.push(fault) });
     const listOf = (first: number, count: number): unknown[] =>
       Array.from({ length: count }, (_, n) => [`${first + n}`, 1]);
     await written(value, { seen: listOf(0, 6000) });
     await written(value, { seen: listOf(6000, 4600) });
-    // If a busy engine answered too late, what was written again had nothing left to be forgotten.
-    if (faults.length === 0) await written(value, { seen: listOf(10_600, 600) });
     assert.match(faults.join(), /more than 10000 devices/);
     for (const known of [await stored(), await value.refresh([])]) {
       const seen = new Set((known as { seen: [string, number][] }).seen.map(([n]) => n));
