@@ -3,8 +3,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
-/** How often a direction may carry its share of the rate, in ms. */
+/** A direction carries what its rate allows in so many ms, and then waits for as long. */
 const TICK = 10;
+/** For how many ms a busy machine may be late: that is made up for, so that the link is no slower than its rate. */
+const MADE_UP = 300;
 
 /** A TCP relay on loopback with a limit of bytes a second for each direction of each connection. */
 export interface SlowLink {
@@ -26,6 +28,8 @@ export async function startSlowLink(target: number, rate = Infinity): Promise<Sl
 
   /** Carries what `from` receives. It is read no faster than it is carried, so that its sender has to wait. */
   const carry = (from: Socket, to: Socket, isUp: boolean): void => {
+    /** When what was carried so far has passed. */
+    let passed = 0;
     from.on('data', (bytes) => {
       from.pause();
       let rest = bytes;
@@ -38,8 +42,11 @@ export async function startSlowLink(target: number, rate = Infinity): Promise<Sl
         rest = rest.subarray(part.length);
         if (isUp) link.carried += part.length;
         to.write(part);
-        if (link.rate === Infinity && rest.length === 0) from.resume();
-        else setTimeout(() => (rest.length > 0 ? next() : from.resume()), TICK).unref();
+        const now = performance.now();
+        passed = Math.max(passed, now - MADE_UP) + (part.length * 1000) / link.rate;
+        const goOn = (): unknown => (rest.length > 0 ? next() : from.resume());
+        if (passed > now) setTimeout(goOn, passed - now).unref();
+        else goOn();
       };
       next();
     });
