@@ -33,7 +33,7 @@ export interface OtherLatest {
   ask(chipid?: string): Promise<readonly KnownUpload[]>;
 }
 
-/** An upload as it is kept: there is one for each device, which is overwritten, since a new object each would cost more CPU. */
+/** The upload that is kept of a device. It is overwritten: a new object for each upload would cost more CPU. */
 export class KeptUpload {
   /**
    * The bytes in Base64. A Buffer is shared with the listener's flow, which may change it, and keeps the whole
@@ -51,13 +51,7 @@ export class KeptUpload {
   connection = 0;
 
   /** @param base64 all of the body, if that is known */
-  set(
-    upload: Upload,
-    source: LatestSource,
-    at: number,
-    connection: number,
-    base64: string | undefined,
-  ): void {
+  set(upload: Upload, source: LatestSource, at: number, connection: number, base64?: string): void {
     const { body } = upload;
     this.source = source;
     this.at = at;

@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { isDeviceCloudError, type ErrorCode } from '../errors';
 import type { Charset, Upload } from '../types';
 import { uploadText } from '../util/decode';
+import { LinkedList, type Linked } from '../util/linked-list';
 import { oneLine } from '../util/show';
 import { thrownText } from '../util/thrown';
 import type { LatestSource } from './latest';
@@ -24,10 +25,11 @@ const COMMAND = 210;
 /** Characters of an upload that are shown. */
 export const LONGEST_TEXT = 200;
 
-/** Characters of Base64 that are decoded for a text of so many characters, each of at most four bytes. */
-const encodedLength = (characters: number): number => Math.ceil((4 * characters) / 3) * 4;
+/** How many characters of Base64 encode a number of bytes. */
+const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
-const LONGEST_BASE64 = encodedLength(LONGEST_TEXT);
+/** A character of the text has at most four bytes. */
+const LONGEST_BASE64 = base64Length(4 * LONGEST_TEXT);
 const LONGEST_BYTES = (LONGEST_BASE64 / 4) * 3;
 const LONGEST_MESSAGE = 500;
 
@@ -77,9 +79,6 @@ export interface Recent {
   commands: RecentCommand[];
 }
 
-/** The length of the Base64 of so many bytes. */
-const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
-
 /** What is kept of an upload. Plain fields, since there may be 80,000. */
 class UploadEntry {
   at = 0;
@@ -88,12 +87,12 @@ class UploadEntry {
   size = 0;
   source: LatestSource = 'live';
 
-  /** Found without its text, which is no more in the cache of the processor. */
+  /** Computed without its text, which the processor no longer has in its cache. */
   get bytes(): number {
     return UPLOAD + Math.min(base64Length(this.size), LONGEST_BASE64);
   }
 
-  /** It is kept no more. @returns whether the object may be used again */
+  /** It is no longer kept. @returns whether this object may be used again */
   forget(): boolean {
     return true;
   }
@@ -112,7 +111,7 @@ class CommandEntry {
     return COMMAND + this.path.length + (this.message?.length ?? 0);
   }
 
-  /** As that of an upload. The end of a command that runs is still to come. */
+  /** It is no longer kept. @returns whether this object may be used again: not while the command runs */
   forget(): boolean {
     this.isForgotten = this.outcome === null;
     return !this.isForgotten;
@@ -152,16 +151,15 @@ class Ring<Entry extends UploadEntry | CommandEntry> {
   }
 }
 
-class DeviceEntries {
+class DeviceEntries implements Linked<DeviceEntries> {
   readonly chipid: string;
-  /** Its place among the devices. */
-  index: number;
   readonly uploads = new Ring(UploadEntry);
   readonly commands = new Ring(CommandEntry);
+  previous: DeviceEntries | undefined = undefined;
+  next: DeviceEntries | undefined = undefined;
 
-  constructor(chipid: string, index: number) {
+  constructor(chipid: string) {
     this.chipid = chipid;
-    this.index = index;
   }
 }
 
@@ -184,7 +182,7 @@ export function shortText(
   longest: number,
   charset: Charset,
 ): string {
-  const length = encodedLength(longest);
+  const length = base64Length(4 * longest);
   const isAll = isWhole && base64.length <= length;
   const bytes = Buffer.from(isAll ? base64 : base64.slice(0, length), 'base64');
   const whole = isAll ? bytes : withoutCutCharacter(bytes);
@@ -229,10 +227,8 @@ export class RecentActivity {
   readonly #now: () => number;
   readonly #most: number;
   readonly #devices = new Map<string, DeviceEntries>();
-  /** The same devices: an iterator of the map that waits would keep each of its former tables in memory. */
-  readonly #list: DeviceEntries[] = [];
-  /** The place of the device that was the last to forget its oldest entry. */
-  #turn = -1;
+  /** The same devices: the first is the next to forget its oldest entry. */
+  readonly #turns = new LinkedList<DeviceEntries>();
   #bytes = 0;
 
   /** @param most bytes for all devices together */
@@ -311,9 +307,9 @@ export class RecentActivity {
   #entriesOf(chipid: string): DeviceEntries {
     const known = this.#devices.get(chipid);
     if (known) return known;
-    const device = new DeviceEntries(chipid, this.#list.length);
-    this.#list.push(device);
+    const device = new DeviceEntries(chipid);
     this.#devices.set(chipid, device);
+    this.#turns.add(device);
     return device;
   }
 
@@ -343,20 +339,19 @@ export class RecentActivity {
   #count(bytes: number): void {
     this.#bytes += bytes;
     while (this.#bytes > this.#most) {
-      this.#turn = (this.#turn + 1) % this.#list.length;
-      this.#forgetOldest(this.#list[this.#turn] as DeviceEntries);
+      const device = this.#turns.first as DeviceEntries;
+      this.#turns.remove(device);
+      this.#turns.add(device);
+      this.#forgetOldest(device);
     }
   }
 
-  /** Of what there is more of. */
+  /** Forgets the oldest upload or the oldest command, whichever the device has more of. */
   #forgetOldest(device: DeviceEntries): void {
-    const { chipid, index, uploads, commands } = device;
+    const { chipid, uploads, commands } = device;
     this.#bytes -= (uploads.length < commands.length ? commands : uploads).shift();
     if (uploads.length + commands.length > 0) return;
     this.#devices.delete(chipid);
-    const last = this.#list.pop() as DeviceEntries;
-    if (last === device) return;
-    this.#list[index] = last;
-    last.index = index;
+    this.#turns.remove(device);
   }
 }

@@ -243,9 +243,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     device.wasSeen = true;
     const isLatest = isLater(upload, device.latest, device.connections, at);
     if (isLatest || source === 'replayed') this.recent.upload(upload, source, at);
-    if (!isLatest) return;
-    device.latest ??= new KeptUpload();
-    device.latest.set(upload, source, at, device.connections, undefined);
+    if (isLatest) (device.latest ??= new KeptUpload()).set(upload, source, at, device.connections);
   }
 
   onRecovering(chipid: string): void {

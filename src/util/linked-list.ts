@@ -14,6 +14,11 @@ export class LinkedList<T extends Linked<T>> {
   #first: T | undefined;
   #last: T | undefined;
 
+  /** The item that was added first. */
+  get first(): T | undefined {
+    return this.#first;
+  }
+
   /** @param item that is in no list */
   add(item: T): void {
     item.previous = this.#last;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { SLOTS } from '../../src/cluster/slots';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed, type NodeRedProcess } from '../../tooling/node-red/process';
@@ -105,7 +106,7 @@ describe('two Node-RED processes with a cluster', () => {
       const key = (await redisCli(redis.port, 'KEYS', '*:slots')).trim();
       const lines = (await redisCli(redis.port, 'HGETALL', key)).split('\n');
       const owners = lines.flatMap((slot, at) =>
-        at % 2 === 0 && Number(slot) >= 256 ? [lines[at + 1]?.replace(/^\d+ /, '')] : [],
+        at % 2 === 0 && Number(slot) >= SLOTS ? [lines[at + 1]?.replace(/^\d+ /, '')] : [],
       );
       return new Set(owners).size === 2 && !owners.includes('');
     }, 'both have a share of the queue');

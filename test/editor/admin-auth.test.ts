@@ -110,7 +110,7 @@ describe('the editor behind a log-in and below another root', () => {
     it('why there is no list, once the log-in has expired', async () => {
       // So that the sidebar no longer requests the fleet.
       await editor.run(`RED.sidebar.show('info')`);
-      // It learns frames later that it is hidden.
+      // The sidebar learns some frames later that it is hidden.
       await editor.run(
         `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`,
       );

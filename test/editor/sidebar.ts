@@ -365,7 +365,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await until(() => pushes().some((body) => body.includes('hello')), 'it is pushed');
       const recover = here.simulator.fail('gateway');
       await act('refresh');
-      // It goes by itself.
+      // The notification closes by itself.
       await page.waitForSelector('.red-ui-notification-error:visible');
       await page.waitForSelector(`${DETAILS} dd[data-field=error]`);
       await here.editor.picture('sidebar-error');

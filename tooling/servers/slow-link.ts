@@ -3,9 +3,9 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
-/** A direction carries what its rate allows in so many ms, and then waits for as long. */
+/** A direction carries at most what its rate allows in this many ms, then waits that long. */
 const TICK = 10;
-/** For how many ms a busy machine may be late: that is made up for, so that the link is no slower than its rate. */
+/** How much lateness of a busy machine is made up for, in ms, so that the link is no slower than its rate. */
 const MADE_UP = 300;
 
 /** A TCP relay on loopback with a limit of bytes a second for each direction of each connection. */

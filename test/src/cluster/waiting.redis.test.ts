@@ -204,7 +204,7 @@ describe('waiting commands of several processes', () => {
     assert.equal(senders[0].ends.get('a'), 'TIMEOUT');
     await waits(1);
     assert.deepEqual(received(), ['a']);
-    // A sign of life before the other process knows of the failure is none to it.
+    // A sign of life does not count if it comes before the other process has learned of the failure.
     await until(() => {
       world.simulator.upload(chipid, 'awake');
       return comesToHold(() => received().length === 2, 5000);
