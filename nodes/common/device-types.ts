@@ -19,6 +19,8 @@ export interface DeviceType {
   readonly isSlow?: boolean;
   /** By field; undefined if there are none. */
   readonly units?: Readonly<Record<string, string>> | undefined;
+  /** Whether messages have the bytes, too. */
+  readonly withRaw?: boolean;
   readonly pins: ReadonlyMap<string, { readonly pin: number; readonly isLow: boolean }>;
 }
 

@@ -60,18 +60,21 @@ export function undecodable(
   return new DeviceCloudError('INVALID_RESPONSE', text);
 }
 
-/** What a type adds to a message: the bytes, and the units of the fields. */
+/** What a type adds to a message: the units of the fields, and the bytes if it says so. */
 export function typeFields(
   type: DeviceType | undefined,
   raw: Buffer,
 ): { raw?: Buffer; units?: Record<string, string> } {
-  if (!type) return {};
-  // A copy, since a flow may change it.
-  return type.units ? { raw, units: { ...type.units } } : { raw };
+  return {
+    ...(type?.withRaw && { raw }),
+    // A copy, since a flow may change it.
+    ...(type?.units && { units: { ...type.units } }),
+  };
 }
 
 /** Fields that an earlier node may have left for a device of another type. */
-export const staleFields = (type: DeviceType | undefined): string[] => (type ? ['units'] : []);
+export const staleFields = (type: DeviceType | undefined): string[] =>
+  type ? ['units', 'raw'] : [];
 
 /** Makes the message of an upload, with the bytes as they came. */
 function rawMessage(
@@ -93,7 +96,7 @@ export interface UploadMessage {
 
 function withPayload(
   message: NodeMessage,
-  { chipid }: Upload,
+  { chipid, body }: Upload,
   decoded: DecodedBody,
   name: string | undefined,
   type: DeviceType | undefined,
@@ -102,6 +105,7 @@ function withPayload(
     message.payload = decoded.value;
     return { message };
   }
+  if (type) message['raw'] = body;
   const error = undecodable(
     `An upload of ${deviceText(name, chipid)}`,
     decoded.problem,
@@ -125,7 +129,7 @@ export function uploadMessage(
   const message = rawMessage(upload, name);
   // As typeFields does, without an object in between: this runs for each upload.
   if (type) {
-    message['raw'] = upload.body;
+    if (type.withRaw) message['raw'] = upload.body;
     if (type.units) message['units'] = { ...type.units };
   }
   const decoded = decodeBody(upload.body, decoding);

@@ -22,7 +22,7 @@ export const chipidOf = ({ chipid }: { chipid: unknown }): string =>
 /** A record whose body may have been decoded. */
 type DecodedRecord = Omit<HistoryRecord, 'body'> & {
   body: unknown;
-  /** Of a device with a type. */
+  /** Of a device with a type; the bytes if it says so, or if they cannot be decoded. */
   raw?: Buffer;
   units?: Record<string, string>;
   error?: DeviceCloudError;
@@ -87,7 +87,7 @@ export async function decodeRecords(
     if ('value' in found) decoded.push({ ...fields, body: found.value });
     else if (isTyped(type)) {
       const what = `The body of the history record${named(record)}`;
-      decoded.push({ ...fields, body: raw, error: untyped(what, found.problem, type) });
+      decoded.push({ ...fields, body: raw, raw, error: untyped(what, found.problem, type) });
     } else throw undecodable(record, found.problem);
   }
   return decoded;

@@ -70,7 +70,7 @@ export interface LatestEntry {
   online: boolean | null;
   truncated?: true;
   altered?: true;
-  /** Of a device with a type. */
+  /** Of a device with a type; the bytes only if it says so. */
   raw?: Buffer;
   units?: Record<string, string>;
   error?: { code: 'INVALID_RESPONSE'; message: string };
@@ -156,6 +156,7 @@ async function uploadFields(
     ...(truncated && { truncated }),
   };
   if ('value' in decoded) return { fields };
+  if (type) Object.assign(fields, { raw: body });
   const what = `The latest upload of ${device}`;
   return { fields, error: undecodable(what, decoded.problem, type, ANOTHER_OUTPUT) };
 }

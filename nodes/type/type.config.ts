@@ -18,6 +18,8 @@ export const DEFAULTS = {
   pins: '',
   /** Keys of rt-status, separated by commas. */
   callbacks: '',
+  /** Whether messages have `msg.raw`, the bytes: charts and stores of JSON cannot keep a Buffer. */
+  withRaw: false,
 };
 export type TypeConfig = typeof DEFAULTS;
 

@@ -139,6 +139,7 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
     units: checked(DEFAULTS.units, 'label.units', unitsError),
     pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
     callbacks: { value: DEFAULTS.callbacks, label: t('label.callbacks') },
+    withRaw: { value: DEFAULTS.withRaw },
   },
   paletteLabel: t('paletteLabel'),
   label: function () {

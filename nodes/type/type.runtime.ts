@@ -70,6 +70,7 @@ function readType(RED: NodeAPI, node: Node, config: TypeConfig): DeviceType {
       isSlow: config.decode === 'jsonata',
       units: Object.keys(units).length > 0 ? units : undefined,
       pins: pins.pins,
+      withRaw: config.withRaw,
     };
   } catch (error) {
     const why = oneLine(whyOf(error), 500);

@@ -34,7 +34,11 @@ const listen = (properties: object = {}): FlowNode =>
 const fieldsOf = ({ payload, raw, units }: NodeMessage & { raw?: unknown; units?: unknown }) => ({
   ...{ payload, raw, units },
 });
-const DECODED_FIELDS = { payload: DECODED, raw: UPLOAD, units: { temperature: '°C' } };
+const DECODED_FIELDS = { payload: DECODED, raw: undefined, units: { temperature: '°C' } };
+
+/** The properties of a message that are bytes. */
+const buffersOf = (message: NodeMessage): string[] =>
+  Object.keys(message).filter((key) => Buffer.isBuffer(message[key]));
 
 describe('a type of devices', () => {
   useNodeRed();
@@ -57,13 +61,32 @@ describe('a type of devices', () => {
     return arrivedAt('caught') as Caught[];
   };
 
-  it('decodes what a listener emits, with the bytes and the units', async () => {
+  it('decodes what a listener emits, with the units', async () => {
     await start(type(BYTES), listen());
     cloud.upload(CHIPID, UPLOAD);
     cloud.upload(CHIPID, UPLOAD);
     const [first, second] = (await emitted(2)) as (NodeMessage & { units: object })[];
     assert.deepEqual(fieldsOf(first!), DECODED_FIELDS);
     assert.notEqual(first?.units, second?.units, 'a flow may change them');
+    assert.deepEqual(buffersOf(first!), [], 'a chart cannot keep a Buffer');
+  });
+
+  it('adds the bytes only if it says so', async () => {
+    await start(
+      type({ ...BYTES, withRaw: true }),
+      listen(),
+      node('latest', typed()),
+      node('history', typed({ split: true })),
+    );
+    cloud.upload(CHIPID, UPLOAD);
+    const [live] = await emitted(1);
+    assert.deepEqual(fieldsOf(live!), { ...DECODED_FIELDS, raw: UPLOAD });
+    const latest = await call('latest', { chipid: CHIPID });
+    assert.deepEqual(fieldsOf(latest), { ...DECODED_FIELDS, raw: UPLOAD });
+    const { error } = await send('history', { chipid: CHIPID });
+    assert.equal(error, undefined);
+    const [, , record] = await emitted(3);
+    assert.deepEqual(fieldsOf(record!), { ...DECODED_FIELDS, raw: UPLOAD });
   });
 
   it('decodes pairs, and text in the charset of the application', async () => {
@@ -75,13 +98,12 @@ describe('a type of devices', () => {
     assert.deepEqual((await emitted(1))[0]?.payload, { 温度: 21.5 });
   });
 
-  it('adds bytes and units also where the output of the node decodes', async () => {
+  it('adds units also where the output of the node decodes', async () => {
     await start(type({ units: '{"t":"°C"}' }), listen({ datatype: 'json' }));
     cloud.upload(CHIPID, '{"t":1}');
-    const raw = Buffer.from('{"t":1}');
     assert.deepEqual(fieldsOf((await emitted(1))[0]!), {
       payload: { t: 1 },
-      raw,
+      raw: undefined,
       units: { t: '°C' },
     });
   });
@@ -209,16 +231,16 @@ describe('a type of devices', () => {
       const records = out.payload as {
         id: number;
         body: unknown;
-        raw: Buffer;
+        raw?: Buffer;
         error?: { code: string };
       }[];
       assert.deepEqual(out['units'], { t: '°C' });
       assert.deepEqual(
-        records.map(({ body, raw }) => [body, raw.toString()]),
+        records.map(({ body, raw }) => [body, raw?.toString()]),
         [
-          [{ t: 1 }, 't=1'],
+          [{ t: 1 }, undefined],
           [Buffer.from('broken'), 'broken'],
-          [{ t: 3 }, 't=3'],
+          [{ t: 3 }, undefined],
         ],
       );
       assert.equal(records[1]?.error?.code, 'INVALID_RESPONSE');
@@ -234,10 +256,7 @@ describe('a type of devices', () => {
         messages.map(({ payload }) => payload),
         [{ t: 1 }, { t: 3 }],
       );
-      assert.deepEqual(
-        [messages[0]?.['raw'], messages[0]?.['units']],
-        [Buffer.from('t=1'), { t: '°C' }],
-      );
+      assert.deepEqual([messages[0]?.['raw'], messages[0]?.['units']], [undefined, { t: '°C' }]);
       const [wrong] = await caught(1);
       assert.deepEqual(
         [wrong?.payload, wrong?.['raw']],
@@ -267,7 +286,7 @@ describe('a type of devices', () => {
       const [out] = await emitted(1);
       assert.deepEqual(fieldsOf(out!), {
         payload: { id: 7 },
-        raw: Buffer.from('id=7'),
+        raw: undefined,
         units: { id: '#' },
       });
     });

@@ -105,6 +105,7 @@ const TYPE: NodeProperties['type'] = {
   units: '{"temperature": "°C"}',
   pins: 'valve: 5, lamp: 12 low',
   callbacks: 'temperature, rssi',
+  withRaw: true,
 };
 
 /** What both kinds of engine have. */
