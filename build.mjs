@@ -70,6 +70,18 @@ function texts(node, file) {
   return { ...shared, ...own, status: Object.fromEntries(statuses.flatMap(numbered)) };
 }
 
+/**
+ * The links of a help to pages of docs/, as the editor has them: on the site of the documentation, which a release
+ * names as the `homepage`. Before that there is nowhere to lead to, and their text stays.
+ */
+const helpLinks = (help) =>
+  help.replace(/\[([^\]]+)\]\((?:\.\.\/)+docs\/([^)#]+?)(\.zh-CN)?\.md(#[^)]*)?\)/g, (...parts) => {
+    const [, text, page, chinese, anchor = ''] = parts;
+    if (!manifest.homepage) return text;
+    const site = manifest.homepage.replace(/\/?$/, chinese ? '/zh/' : '/');
+    return `[${text}](${site}${page}${encodeURI(anchor)})`;
+  });
+
 /** Template, script, and for each language the labels and the help. */
 async function editor(node) {
   const from = `nodes/${node}`;
@@ -82,7 +94,7 @@ async function editor(node) {
   cpSync(`icons/device-cloud-${node}.svg`, `${to}/icons/device-cloud-${node}.svg`);
   for (const file of readdirSync(`${from}/locales`).filter((name) => name.endsWith('.json'))) {
     const language = file.replace('.json', '');
-    const help = read(`${from}/locales/${language}.md`);
+    const help = helpLinks(read(`${from}/locales/${language}.md`));
     const tag = `<script type="text/markdown" data-help-name="device-cloud-${node}">`;
     write(`${to}/locales/${language}/${node}.json`, JSON.stringify(texts(node, file)));
     // Says to the style sheet that the help is ours.

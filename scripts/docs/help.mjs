@@ -16,13 +16,9 @@ export const nodeLabel = (name, language) =>
 /** A property as Node-RED's help writes it: `: payload (string) : text`; in italics if it is optional. */
 const PROPERTY = /^: (_?)(.+?)\1 \((.+?)\) : /gm;
 
-/** The texts of the page that links to it in the editor, in the places that the site has for them. */
-const PACKAGE = /https:\/\/www\.npmjs\.com\/package\/@device-cloud\/node-red-device-cloud/g;
-
-/** The page of a node, as Markdown whose links are those of docs/use/. */
+/** The page of a node, as Markdown whose links are those of its file. */
 export function helpPage(name, language) {
   const isChinese = language === 'zh-CN';
-  const suffix = isChinese ? '.zh-CN' : '';
   const help = read('nodes', name, 'locales', `${language}.md`)
     .replaceAll('\r\n', '\n')
     .replace(PROPERTY, (_all, optional, property, type) => {
@@ -30,9 +26,6 @@ export function helpPage(name, language) {
       return `- \`${property}\` (${type}${also}): `;
     })
     // The page has the title: its parts are one level higher than in the sidebar.
-    .replace(/^#(#{2,3} )/gm, '$1')
-    .replace(PACKAGE, 'PACKAGE')
-    .replaceAll('PACKAGE#when-something-fails', `../use/errors${suffix}.md`)
-    .replaceAll('PACKAGE', `../README${suffix}.md`);
+    .replace(/^#(#{2,3} )/gm, '$1');
   return `# ${nodeLabel(name, language)}\n\n\`device-cloud-${name}\`\n\n${help}`;
 }

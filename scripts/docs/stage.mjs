@@ -155,8 +155,7 @@ export function stage(folder) {
   for (const path of Object.keys(ROOT_PAGES)) site.add(path, read(path));
   for (const name of nodeNames()) {
     for (const language of ['en-US', 'zh-CN']) {
-      const place = placeOf(`nodes/${name}/locales/${language}.md`);
-      site.add('docs/use/nodes.md', helpPage(name, language).replaceAll('](../use/', ']('), place);
+      site.add(`nodes/${name}/locales/${language}.md`, helpPage(name, language));
     }
   }
   for (const [place, text] of englishOnly(site)) site.add('docs/README.md', text, place);

@@ -33,6 +33,7 @@ const NEEDED = [
 ];
 
 const ORIGIN = 'https://git.example.com/someone/some-repository';
+const SITE = 'https://docs.example.com/some-repository';
 
 describe('the package as it is published', () => {
   let copy: string;
@@ -47,7 +48,10 @@ describe('the package as it is published', () => {
     }
     await symlink(join(repository, 'node_modules'), join(copy, 'node_modules'), 'junction');
     // As a release does.
-    const named = { ...manifest, repository: { type: 'git', url: `git+${ORIGIN}.git` } };
+    const named = {
+      ...{ ...manifest, homepage: `${SITE}/` },
+      repository: { type: 'git', url: `git+${ORIGIN}.git` },
+    };
     await writeFile(join(copy, 'package.json'), JSON.stringify(named, null, 2));
     // With its scripts, as `npm publish` does: the build of a release is part of what is tested.
     const out = await npm(['pack', '--json', '--foreground-scripts=false'], copy);
@@ -109,6 +113,18 @@ describe('the package as it is published', () => {
       assert.equal(text(readme), kept, 'the README of the working tree is as it was');
     });
   }
+
+  it('has helps that lead to the site of the documentation, in their language', () => {
+    for (const [language, page] of [
+      ['en-US', 'use/devices#commands-that-wait'],
+      ['zh-CN', `zh/use/devices#${encodeURI('等待设备的指令')}`],
+    ] as const) {
+      const help = text(`dist/nodes/push/locales/${language}/push.html`);
+      const links = [...help.matchAll(/\]\(([^)]*)\)/g)].map(([, link = '']) => link);
+      assert.ok(links.includes(`${SITE}/${page}`), language);
+      for (const link of links) assert.ok(link.startsWith(`${SITE}/`), link);
+    }
+  });
 
   // The client, its simulator and their declarations are half of it, the nodes and their texts in two languages a third.
   it('is under 950 kB', () => {

@@ -107,6 +107,13 @@ describe('the release workflow', () => {
     );
   });
 
+  it('packs a package that names its repository and the site of its documentation', () => {
+    const at = (part: string): number => build.steps.findIndex(({ run }) => run?.includes(part));
+    for (const part of ['"repository.url=git+', '"homepage=https://']) {
+      assert.ok(at(part) !== -1 && at(part) < at('$(npm pack)'), part);
+    }
+  });
+
   it('publishes the tarball that was tried, by its checksum', () => {
     assert.equal(publish.needs, 'build');
     const order = ['npm test', 'npm pack', 'npm run clean-install -- --tarball package.tgz'];

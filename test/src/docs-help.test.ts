@@ -6,8 +6,7 @@ import { ERROR_CODES } from '../../src/errors';
 import { NODES, read } from './support/catalogues';
 
 const LANGUAGES = ['en-US', 'zh-CN'];
-const PACKAGE = '@device-cloud/node-red-device-cloud';
-/** More than these bury the ones that matter; the help of the application lists all. */
+/** More than these bury the ones that matter. */
 const MOST_ERRORS = 4;
 
 const help = (node: string, language: string): string =>
@@ -37,7 +36,7 @@ describe('the help', () => {
         const text = help(node, language);
         const count = explained(text).length;
         assert.ok(count > 0 && count <= MOST_ERRORS, `${node}: ${count} errors`);
-        assert.match(text, /`device-cloud-app`.*#when-something-fails\)/, node);
+        assert.match(text, /\]\(\.\.\/\.\.\/\.\.\/docs\/use\/errors/, node);
       }
     });
 
@@ -45,18 +44,16 @@ describe('the help', () => {
       assert.deepEqual(explained(help('app', language)).flat().sort(), [...ERROR_CODES].sort());
     });
 
-    it(`in ${language} links to the page of the package, and to a heading that the README has`, () => {
-      const headings = [...read('README.md').matchAll(/^## (.*)$/gm)].map(([, title = '']) =>
-        title.toLowerCase().replaceAll(' ', '-'),
-      );
+    it(`in ${language} leads to pages of docs/use/, and nowhere before a release has a site for them`, () => {
       for (const node of NODES) {
-        const links = [...help(node, language).matchAll(/[^!]\[[^\]]+\]\(([^)]+)\)/g)];
-        assert.ok(links.length > 0, node);
-        for (const [, link = ''] of links) {
-          const [page, heading] = link.split('#');
-          assert.equal(page, `https://www.npmjs.com/package/${PACKAGE}`, node);
-          if (heading) assert.ok(headings.includes(heading), `${node}: ${heading}`);
-        }
+        const [all, own] = [
+          /\]\(/g,
+          /\]\(\.\.\/\.\.\/\.\.\/docs\/use\/[a-z-]+(\.zh-CN)?\.md[#)]/g,
+        ].map((link) => help(node, language).match(link)?.length ?? 0);
+        assert.ok(own, node);
+        assert.equal(all, own, node);
+        const shown = read(`dist/nodes/${node}/locales/${language}/${node}.html`);
+        assert.doesNotMatch(shown, /\]\(/, node);
       }
     });
 

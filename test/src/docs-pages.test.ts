@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { ERROR_CODES } from '../../src/errors';
 import * as assumptions from '../../src/simulator/assumptions';
 import { repository } from '../../tooling/repository';
+import { NODES } from './support/catalogues';
 
 /** A page that asks for more at its beginning is not read. */
 const MOST_OF_A_BEGINNING = 130;
@@ -36,8 +37,11 @@ const isChinese = (page: string): boolean => page.endsWith('.zh-CN.md');
 describe('the pages', () => {
   const inHalves = HALVES.flatMap(folder);
   const pages = [...folder('.'), ...folder('docs'), ...inHalves];
+  const helps = NODES.flatMap((node) =>
+    ['en-US', 'zh-CN'].map((language) => `nodes/${node}/locales/${language}.md`),
+  );
 
-  for (const page of pages) {
+  for (const page of [...pages, ...helps]) {
     it(`${page}: every link of its own leads somewhere`, () => {
       for (const [, target = ''] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^[a-z]+:/.test(target)) continue;
