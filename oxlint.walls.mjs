@@ -18,17 +18,7 @@ export const FOLDERS = [
   'commands',
   'cluster',
 ];
-const HEAD = [
-  'application',
-  'caller',
-  'calls',
-  'client',
-  'explain-call',
-  'for-nodes',
-  'index',
-  'settings',
-  'subscription',
-];
+const HEAD = ['application', 'caller', 'client', 'for-nodes', 'index', 'settings', 'subscription'];
 
 const forbid = (names, message) => ({
   group: names.flatMap((name) => [`**/${name}`, `**/${name}/**`]),

@@ -54,7 +54,6 @@ const ON_5_ALONE = {
     'dialogs-chinese',
     'dialogs-variants',
     'examples',
-    'explain',
     'first-use',
     'labels',
     'listener',

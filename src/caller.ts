@@ -16,12 +16,11 @@ import { originOf, type CommandWait } from './commands/waiting-list';
 import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseCodes, parseDuration, readLevels } from './input/gpio';
 import { parseFormat } from './input/push-payload';
-import { durationOf, readTimeout, type ClientOptions, type Settings } from './settings';
+import { durationOf, readTimeout } from './settings';
 import {
   WHENS,
   type Answer,
   type CallOptions,
-  type Charset,
   type CommandOptions,
   type PulseOptions,
   type PushFormat,
@@ -204,14 +203,6 @@ export class Caller {
     this.#application = application;
   }
 
-  get settings(): Settings {
-    return this.#application.settings;
-  }
-
-  get options(): ClientOptions {
-    return this.#application.options;
-  }
-
   /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
   get parts(): OpenApiParts {
     const { open } = this.#application;
@@ -219,17 +210,19 @@ export class Caller {
     throw openApiMissing();
   }
 
-  readonly open = (): OpenApi => this.parts.api;
+  /** @throws DeviceCloudError `NOT_CONFIGURED` without its keys */
+  get open(): OpenApi {
+    return this.parts.api;
+  }
 
-  readonly server = (): ServerApi => {
+  /** @throws DeviceCloudError `NOT_CONFIGURED` without its keys */
+  get server(): ServerApi {
     const { server } = this.#application;
     if (server) return server;
     throw notConfigured(
       'The server API needs its key and its password. Set them in the configuration.',
     );
-  };
-
-  readonly charset = (): Charset => this.settings.charset;
+  }
 
   /**
    * Makes calls that wait for no other.
@@ -239,7 +232,7 @@ export class Caller {
   within<T>(
     work: (seconds: number, signal: AbortSignal | undefined) => Promise<T>,
     options: CallOptions | undefined,
-    usual = this.settings.timeout,
+    usual = this.#application.settings.timeout,
   ): Promise<T> {
     const { seconds, signal, progress } = readLimits(options, usual);
     progress?.(CALLING);

@@ -1,16 +1,18 @@
 import type { Application } from './application';
+import { parseBody, parseDeviceid, parsePagination, parseQuery } from './api/server-api';
 import {
   Caller,
+  checkSentNow,
   DEVICE_TIMEOUT,
+  readDuration,
   readEachOptions,
   readFormat,
   readLimits,
   readKeeper,
   readRequest,
+  readValueDatatype,
   type DeviceLimits,
 } from './caller';
-import { CALLS } from './calls';
-import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
 import type { ClusterMember } from './cluster/types';
 import type { ApplicationPins } from './commands/pins';
@@ -19,7 +21,6 @@ import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';
 import { invalidInput, isDeviceCloudError } from './errors';
-import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { Fleet } from './fleet/fleet';
 import { byChipid, eachOnce } from './fleet/list-poller';
 import type { HistoryForm } from './history/form';
@@ -27,7 +28,10 @@ import { zoneText } from './history/zone';
 import { AdaptiveLimiters } from './http/adaptive-limiters';
 import { callService } from './http/call';
 import { parseChipid, parseChipids } from './input/chipid';
+import { parsePeriod } from './input/day';
 import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
+import { pushBytes, pushMessage } from './input/push-payload';
+import { parseKey } from './input/values';
 import type { RecordOptions, RunningRecording } from './recording/write';
 import type { RecoverOptions } from './recovery/options';
 import { historyOptions, type ClientOptions } from './settings';
@@ -138,7 +142,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
     const { registry, now } = this.#application;
     const at = now();
-    const { statusCode, body } = await this.#caller.call(CALLS.app(this.#caller).spec, options);
+    const { statusCode, body } = await this.#caller.call(this.#caller.open.app(), options);
     const online = eachOnce(body.online);
     let list: ReturnType<typeof byChipid> | undefined;
     try {
@@ -175,10 +179,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * got it; `EXPIRED` if the device did not show itself in time
    */
   push(chipid: Chipid, message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
-    return this.#caller.callDevice(
-      () => CALLS.push(this.#caller, chipid, message, options),
-      options,
-    );
+    return this.#caller.callDevice(() => this.#push(chipid, message, options), options);
   }
 
   /**
@@ -188,7 +189,9 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link PushOptions}; `when` can only be `now`
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
-    const { spec } = CALLS.pushToApp(this.#caller, message, options);
+    const format = readFormat(options);
+    checkSentNow(options, 'A push to all devices');
+    const spec = this.#caller.open.pushToApp(pushMessage(message, format), format);
     return this.#caller.call(spec, options, DEVICE_TIMEOUT);
   }
 
@@ -206,9 +209,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * push was accepted, and nothing matched in time; otherwise the error of the push
    */
   async request(chipid: Chipid, message: PushMessage, options: RequestOptions): Promise<Reply> {
-    const { device, spec } = CALLS.push(this.#caller, chipid, message, {
-      format: readFormat(options),
-    });
+    const { device, spec } = this.#push(chipid, message, { format: readFormat(options) });
     const { requests } = this.#caller.parts;
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { charset } = this.#application.settings;
@@ -235,7 +236,10 @@ export class DeviceCloudClient implements AsyncDisposable {
     message: PushMessage,
     options?: PushOptions,
   ): Promise<void> {
-    const { device, bytes } = CALLS.pushOverChannel(this.#caller, chipid, message, options);
+    const device = parseChipid(chipid);
+    const { charset } = this.#application.settings;
+    const bytes = pushBytes(message, readFormat(options), charset);
+    checkSentNow(options, 'A push over the channel');
     const { channelPush } = this.#caller.parts;
     await this.#caller.onDevice(
       device,
@@ -280,7 +284,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async uploadHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
-    return this.#caller.call(CALLS.uploadHistory(this.#caller, chipid).spec, options);
+    return this.#caller.call(this.#caller.open.uploads(parseChipid(chipid)), options);
   }
 
   /**
@@ -289,7 +293,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async pushHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
-    return this.#caller.call(CALLS.pushHistory(this.#caller, chipid).spec, options);
+    return this.#caller.call(this.#caller.open.pushes(parseChipid(chipid)), options);
   }
 
   /**
@@ -301,7 +305,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async appHistory(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
-    const { first, last } = CALLS.appHistory(this.#caller, begin, end);
+    const [first, last] = parsePeriod(begin, end);
     const { sync } = this.#caller.parts;
     const { http } = this.#application;
     return this.#caller.within((...limits) => sync(http, first, last, ...limits), options);
@@ -315,10 +319,11 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_RESPONSE` if the answer is empty
    */
   rtStatus(chipid: Chipid, key: string, options?: ValueOptions): Promise<Answer<unknown>> {
-    return this.#caller.callDevice(
-      () => CALLS.rtStatus(this.#caller, chipid, key, options),
-      options,
-    );
+    return this.#caller.callDevice(() => {
+      const datatype = readValueDatatype(options);
+      const device = parseChipid(chipid);
+      return { device, spec: this.#caller.open.rtStatus(device, parseKey(key), datatype) };
+    }, options);
   }
 
   /**
@@ -327,7 +332,10 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
-    return this.#caller.callDevice(() => CALLS.gpioStatus(this.#caller, chipid), options);
+    return this.#caller.callDevice(() => {
+      const device = parseChipid(chipid);
+      return { device, spec: this.#caller.open.gpioStatus(device) };
+    }, options);
   }
 
   /**
@@ -362,10 +370,11 @@ export class DeviceCloudClient implements AsyncDisposable {
     level: Level,
     options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
-    return this.#caller.callDevice(
-      () => CALLS.setGpioEdge(this.#caller, chipid, pin, level),
-      options,
-    );
+    return this.#caller.callDevice(() => {
+      const device = parseChipid(chipid);
+      const spec = this.#caller.open.setGpioEdge(device, parsePin(pin), parseLevel(level));
+      return { device, spec };
+    }, options);
   }
 
   /**
@@ -387,11 +396,13 @@ export class DeviceCloudClient implements AsyncDisposable {
     level: Level,
     options?: PulseOptions,
   ): Promise<Answer<ResultAnswer>> {
-    const { device, pulse } = CALLS.pulseGpio(this.#caller, chipid, pin, level, options);
+    const device = parseChipid(chipid);
+    const [number, edge] = [parsePin(pin), parseLevel(level)];
+    const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
     const { pulses } = this.#caller.parts;
     const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
-    const path = `pulse/${device}/${pulse.pin}/${pulse.level}/`;
+    const path = `pulse/${device}/${number}/${edge}/`;
     return this.#caller.onDevice(device, path, work, options, ({ seconds }) =>
       pulses.longest(pulse, seconds),
     );
@@ -441,7 +452,10 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const { registry } = this.#application;
-    const answer = this.#caller.callDevice(() => CALLS.refresh(this.#caller, chipid), options);
+    const answer = this.#caller.callDevice(() => {
+      const device = parseChipid(chipid);
+      return { device, spec: this.#caller.open.refresh(device) };
+    }, options);
     return answer.then((given) => {
       registry.onRefreshed(parseChipid(chipid), given.body.status === 'online');
       return given;
@@ -458,7 +472,10 @@ export class DeviceCloudClient implements AsyncDisposable {
   async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
     let hasReset = true;
     try {
-      return await this.#caller.callDevice(() => CALLS.reboot(this.#caller, chipid), options);
+      return await this.#caller.callDevice(() => {
+        const device = parseChipid(chipid);
+        return { device, spec: this.#caller.open.reboot(device) };
+      }, options);
     } catch (error) {
       hasReset = isDeviceCloudError(error) && error.uncertain;
       throw error;
@@ -474,7 +491,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async serverDevices(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#caller.call(CALLS.serverDevices(this.#caller, query).serverSpec, options);
+    return this.#caller.call(this.#caller.server.devices(parseQuery(query)), options);
   }
 
   /**
@@ -483,7 +500,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async serverDevice(deviceid: string | number, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#caller.call(CALLS.serverDevice(this.#caller, deviceid).serverSpec, options);
+    return this.#caller.call(this.#caller.server.device(parseDeviceid(deviceid)), options);
   }
 
   /**
@@ -497,8 +514,9 @@ export class DeviceCloudClient implements AsyncDisposable {
     body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
-    const { id, serverSpec } = CALLS.serverUpdate(this.#caller, deviceid, body);
-    return this.#caller.callServer(id, serverSpec, options);
+    const id = parseDeviceid(deviceid);
+    const spec = this.#caller.server.update(id, parseBody(body));
+    return this.#caller.callServer(id, spec, options);
   }
 
   /**
@@ -512,8 +530,9 @@ export class DeviceCloudClient implements AsyncDisposable {
     body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
-    const { id, serverSpec } = CALLS.serverPassthrough(this.#caller, deviceid, body);
-    return this.#caller.callServer(id, serverSpec, options);
+    const id = parseDeviceid(deviceid);
+    const spec = this.#caller.server.passthrough(id, parseBody(body));
+    return this.#caller.callServer(id, spec, options);
   }
 
   /**
@@ -523,7 +542,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_INPUT` if the query is empty
    */
   async serverUploads(query: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#caller.call(CALLS.serverUploads(this.#caller, query).serverSpec, options);
+    return this.#caller.call(this.#caller.server.uploads(parsePagination(query)), options);
   }
 
   /**
@@ -634,17 +653,6 @@ export class DeviceCloudClient implements AsyncDisposable {
     return zone === undefined ? undefined : zoneText(zone);
   }
 
-  /**
-   * Explains what a call would send and how it would be signed (section 5), without a network, a key or a
-   * sign: method, path, parameters, the text that is signed, and a `curl` command.
-   * @param call the name of a method that sends a request
-   * @param args the arguments of that method
-   * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
-   */
-  explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {
-    return explainCall(this.#caller, call, args);
-  }
-
   /** Ends every call with an error, and every loop; closes every channel and connection. Idempotent. */
   close(): Promise<void> {
     this.#closing.abort();
@@ -654,6 +662,14 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** The request of a push. @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` */
+  #push(chipid: Chipid, message: PushMessage, options: PushOptions | undefined) {
+    const format = readFormat(options);
+    const device = parseChipid(chipid);
+    const spec = this.#caller.open.push(device, pushMessage(message, format), format);
+    return { device, spec };
   }
 
   /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */

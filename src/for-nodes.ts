@@ -11,8 +11,7 @@ export type {
   UploadDecoder,
   UploadPatterns,
 } from './commands/reply/types';
-export type { ExplainWarning } from './api/explain';
-export type { ExplainedArguments, ExplainedCall } from './explain-call';
+export { signedAppText, signedServerText, type SignedText } from './api/signed-text';
 export type { Book, BookProblem, BookRow } from './fleet/book';
 export type { FleetChanges, ReportedError } from './fleet/device';
 export type { LatestSource } from './fleet/latest';

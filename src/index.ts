@@ -34,6 +34,5 @@ export type { Fleet } from './fleet/fleet';
 export type { DeviceSnapshot } from './fleet/device';
 export type { LatestUpload } from './fleet/latest';
 export type { FleetEvent, WatchOptions } from './fleet/watch/watch-types';
-export type { Explanation } from './api/explain';
 export { joinCluster } from './cluster/join';
 export type { ClusterMember, ClusterSettings } from './cluster/types';

@@ -26,7 +26,6 @@ import {
   type RunningApp,
 } from './deployed';
 import { diagnose } from './diagnostics';
-import { explainRoute } from './explain';
 import { downloadRoute, recordingsRoute, recordRoute } from './recording-routes';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
@@ -100,11 +99,9 @@ async function readableResult(
   const hide = await addressHider(RED, id, maySeeVariables);
   const readable = (found: ApiResult | null): ApiResult | null => {
     if (found?.message === undefined) return found;
-    const { message, explanation } = found;
-    if (!explanation) return { ...found, message: hide(message) };
-    const { curl, powershell } = explanation;
-    const shown = { ...explanation, curl: hide(curl), powershell: hide(powershell) };
-    return { ...found, message: hide(message), explanation: shown };
+    const { message, signing } = found;
+    const shown = signing && { ...signing, curl: hide(signing.curl) };
+    return { ...found, message: hide(message), ...(shown && { signing: shown }) };
   };
   return { ...others, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
@@ -306,7 +303,7 @@ const diagnosticsRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (_request, response) => response.json(await diagnose(RED)));
 
 type Route =
-  | ('apps' | 'devices' | 'fleet' | 'details' | 'diagnostics' | 'test' | 'explain')
+  | ('apps' | 'devices' | 'fleet' | 'details' | 'diagnostics' | 'test')
   | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
   | ('record' | 'recordings' | 'download');
 
@@ -316,7 +313,6 @@ export const appRoutes =
   (RED: NodeAPI): Record<Route, Handler> => ({
     devices: devicesRoute(RED),
     test: testRoute(RED, simulator),
-    explain: explainRoute(RED),
     apps: appsRoute(RED),
     fleet: fleetRoute(RED),
     details: detailsRoute(RED),

@@ -7,15 +7,16 @@ import type {
   ClusterState,
   DeviceSnapshot,
   KeptPin,
+  KeyWarning,
   QueueState,
   RecentCommand,
   RecentUpload,
   RecordingState,
+  SignedText,
   WaitingCommands,
 } from '../../src/for-nodes';
-import type { ExplainWarning, Explanation } from '../common/shared.config';
 
-export type { KeptPin, RecentCommand, RecentUpload };
+export type { KeptPin, KeyWarning, RecentCommand, RecentUpload };
 
 /** What may be wrong if a request is refused. */
 export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
@@ -36,9 +37,9 @@ export interface ApiResult {
   /** As which of the two the service answers. */
   dialect?: Dialect;
   /** Of a key that does not work: what looks wrong about it. */
-  warnings?: ExplainWarning[];
-  /** Of a refused request: what was sent. Its warnings are those that are not about keys. */
-  explanation?: Explanation;
+  warnings?: KeyWarning[];
+  /** Of a refused request: how it was signed. */
+  signing?: SignedText;
   /** The application's name. */
   name?: string;
   /** How many devices are online. */

@@ -40,7 +40,6 @@ export = function (RED: NodeAPI): void {
     {
       devices: ['get', `${apps}/:id/devices`, 'device-cloud.read'],
       test: ['post', `${apps}/test`, 'device-cloud.write'],
-      explain: ['post', `${apps}/explain`, 'device-cloud.write'],
       apps: ['get', apps, 'device-cloud.read'],
       fleet: ['get', `${apps}/:id/fleet`, 'device-cloud.read'],
       details: ['get', `${apps}/:id/devices/:chipid`, 'device-cloud.read'],

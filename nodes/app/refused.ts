@@ -1,4 +1,4 @@
-import { isDeviceCloudError, type Explanation, type KeyWarning } from '../../src/for-nodes';
+import { isDeviceCloudError, type KeyWarning, type SignedText } from '../../src/for-nodes';
 import type { Api } from '../common/app';
 import type { ApiResult, Cause } from './answers.config';
 
@@ -17,15 +17,13 @@ const CLOCK_LIMIT: Readonly<Record<Api, number>> = { open: 3600, server: 7200 };
 /** A smaller difference may be the round trip. */
 const CLOCK_NOISE = 5;
 
-const isAboutKey = (warning: Explanation['warnings'][number]): warning is KeyWarning =>
-  'setting' in warning;
-
 const hasCapitals = (key: unknown): key is string => typeof key === 'string' && /[A-Z]/.test(key);
 
 interface Refused {
   api: Api;
-  /** Explains the request. */
-  explain: () => Explanation;
+  signing: SignedText;
+  /** What looks wrong about its keys. */
+  warnings: KeyWarning[];
   /** Seconds that the service's clock is ahead. */
   clockSkew: number | undefined;
   appkey?: string | undefined;
@@ -52,24 +50,21 @@ function causesOf(error: unknown, api: Api, clockSkew = 0): Cause[] {
  */
 export async function helpWith(
   error: unknown,
-  { api, explain, clockSkew, appkey, accepts }: Refused,
-): Promise<Pick<ApiResult, 'causes' | 'warnings' | 'explanation' | 'dialect'>> {
+  { api, signing, warnings, clockSkew, appkey, accepts }: Refused,
+): Promise<Pick<ApiResult, 'causes' | 'warnings' | 'signing' | 'dialect'>> {
   const text = error instanceof Error ? error.message : '';
   const said = SAID.find(([pattern]) => pattern.test(text))?.[1];
   if (said === undefined && !isDeviceCloudError(error, 'UNAUTHORIZED', 'NOT_FOUND')) return {};
-  const explanation = explain();
-  const keyWarnings = explanation.warnings.filter(isAboutKey);
   const causes: Cause[] = [];
-  if (keyWarnings.length > 0) causes.push('blank');
+  if (warnings.length > 0) causes.push('blank');
   // The public server of 2016 signs with the key in lower case, the document with the key as it is.
   const mayBeCase = hasCapitals(appkey) && (said === undefined || said === 'key');
   if (mayBeCase && (await accepts?.(appkey.toLowerCase()))) causes.unshift('capitals');
   else causes.push(...(said === undefined ? causesOf(error, api, clockSkew) : [said]));
-  const warnings = explanation.warnings.filter((warning) => !isAboutKey(warning));
   return {
     causes,
-    warnings: keyWarnings,
-    explanation: { ...explanation, warnings },
+    warnings,
+    signing,
     ...(api === 'open' && { dialect: said === undefined ? 'document' : 'public' }),
   };
 }

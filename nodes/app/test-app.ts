@@ -2,9 +2,10 @@ import type { NodeAPI } from 'node-red';
 import {
   DeviceCloudClient,
   DeviceCloudError,
+  signedAppText,
+  signedServerText,
   type ClientOptions,
-  type Explanation,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { keyWarnings, notConfigured } from '../../src/input';
 import type { Refusal } from '../common/admin';
 import type { Api } from '../common/app';
@@ -32,6 +33,9 @@ interface Tested {
   /** Milliseconds for each call. */
   timeout: number;
 }
+
+/** Of an address that the client has accepted. */
+const originOf = ({ baseUrl }: ClientOptions): string => new URL(baseUrl).origin;
 
 /** In seconds, as the editor shows it. */
 const skewOf = ({ clockSkew }: DeviceCloudClient): { clockSkew?: number } =>
@@ -66,7 +70,8 @@ async function testOpenApi({ client, options, timeout }: Tested) {
   } catch (error) {
     const help = await helpWith(error, {
       api: 'open',
-      explain: () => client.explain('app'),
+      signing: signedAppText(originOf(options), client.appid ?? '', Date.now()),
+      warnings: keyWarnings({ appid: options.appid, appkey: options.appkey }),
       clockSkew: skewOf(client).clockSkew,
       appkey: options.appkey,
       accepts: (appkey) => accepts(options, appkey, timeout),
@@ -84,7 +89,7 @@ const notAList = (): DeviceCloudError =>
 
 const failed = (error: unknown): ApiResult => ({ ok: false, ...toProblem(error) });
 
-async function testServerApi({ client, timeout }: Tested): Promise<ApiResult> {
+async function testServerApi({ client, options, timeout }: Tested): Promise<ApiResult> {
   const query = { page: 1, count: 1 };
   try {
     const { body } = await client.serverDevices(query, { timeout });
@@ -92,9 +97,13 @@ async function testServerApi({ client, timeout }: Tested): Promise<ApiResult> {
     const isResult = typeof body === 'object' && body !== null;
     return { ...(isResult ? { ok: true } : failed(notAList())), ...skewOf(client) };
   } catch (error) {
-    const explain = (): Explanation => client.explain('serverDevices', query);
-    const { clockSkew } = skewOf(client);
-    const help = await helpWith(error, { api: 'server', explain, clockSkew });
+    const { serverKey, serverPassword } = options;
+    const help = await helpWith(error, {
+      api: 'server',
+      signing: signedServerText(originOf(options), Date.now()),
+      warnings: keyWarnings({ serverKey, serverPassword }),
+      clockSkew: skewOf(client).clockSkew,
+    });
     return { ...failed(error), ...skewOf(client), ...help };
   }
 }

@@ -1,8 +1,7 @@
 import { said, t } from '../common/editor/texts';
 import { detailOf, readDevices, rememberDevices } from '../common/editor/devices';
-import { warningText } from '../common/editor/explain';
 import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
-import type { ApiResult, Cause, TestResult } from './answers.config';
+import type { ApiResult, Cause, KeyWarning, TestResult } from './answers.config';
 
 /** The server API refuses a larger difference, in seconds (section 5.1). */
 const CLOCK_LIMIT = 7200;
@@ -18,6 +17,14 @@ function host(baseUrl: string): string {
 }
 
 const row = (icon: string, text: string): ResultRow => ({ icon: `fa-${icon}`, text });
+
+/** What looks wrong about a key, in the reader's language. */
+const warningText = ({ code, message, setting, where }: KeyWarning): string =>
+  t(`test.where.${where}`, {
+    setting: t(`test.key.${setting}`),
+    fault: t(`test.fault.${code}`),
+    defaultValue: message,
+  });
 
 function causeText(name: string, cause: Cause, { clockSkew }: ApiResult): string {
   if (cause === 'key') return t(name === 'test.server' ? 'test.cause.password' : 'test.cause.key');
@@ -44,10 +51,10 @@ function reasonOf(name: string, outcome: ApiResult, at: string): string {
 }
 
 function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
-  const { code = '', message, explanation, reason } = outcome;
+  const { code = '', message, signing, reason } = outcome;
   const shown = row('times', said(t(name), reasonOf(name, outcome, host(baseUrl))));
   if (reason !== undefined || message === undefined) return shown;
-  return { ...shown, detail: detailOf(code, message), ...(explanation && { explanation }) };
+  return { ...shown, detail: detailOf(code, message), ...(signing && { signing }) };
 }
 
 function channelRows(channel: TestResult['channel']): ResultRow[] {

@@ -10,11 +10,11 @@ import {
   type RequestProgress,
 } from '../../src/for-nodes';
 import { notConfigured } from '../../src/input';
-import type { Action, ActionNode, Outcome, Runtime } from './action';
+import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
-import { deviceIn, performPlan, readKept, selectionOf } from './device-call';
+import { deviceIn, readKept, selectionOf } from './device-call';
 import { DeviceTypes } from './device-types';
-import { asError, closed, closedMeanwhile, messageOf, toProblem } from './errors';
+import { asError, closed, closedMeanwhile, messageOf } from './errors';
 import { isInFlows } from './kept';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
 import { withDefaults, type TypedConfig } from './shared.config';
@@ -100,11 +100,11 @@ class ActionLife<C extends object, K extends string> {
   readonly #resumed = new Map<unknown, Pick<Arrival, 'kept' | 'goOn'>>();
   readonly #unregister: (() => void) | undefined;
   readonly #RED: NodeAPI;
-  readonly #node: ActionNode;
+  readonly #node: Node;
   readonly #config: C;
   readonly #action: Action<C, K>;
 
-  constructor(RED: NodeAPI, node: ActionNode, config: C, action: Action<C, K>) {
+  constructor(RED: NodeAPI, node: Node, config: C, action: Action<C, K>) {
     this.#RED = RED;
     this.#node = node;
     this.#config = config;
@@ -266,9 +266,7 @@ class ActionLife<C extends object, K extends string> {
         onKept(arrival.kept);
         return arrival.goOn(call, arrival.kept);
       }
-      if (action.perform) return action.perform(call);
-      if (!action.plan) throw new Error('The node has neither a plan nor anything to perform.');
-      return performPlan(call, action.plan(call));
+      return action.perform(call);
     };
     const client = app.client(action.api);
     return client instanceof Promise ? client.then(perform) : perform(client);
@@ -291,7 +289,6 @@ class ActionLife<C extends object, K extends string> {
     }
     try {
       this.#status.succeed(arrival);
-      this.#node.lastFailure = undefined;
       if ('messages' in outcome) send([outcome.messages]);
       // A status that an earlier node left is not this call's.
       else send(withFields(msg, ['statusCode', ...(outcome.remove ?? [])], outcome.set));
@@ -326,7 +323,6 @@ class ActionLife<C extends object, K extends string> {
     const { msg } = arrival;
     this.#status.fail(arrival, error);
     const statusCode = error instanceof DeviceCloudError ? error.statusCode : undefined;
-    this.#node.lastFailure = { ...toProblem(error), statusCode, at: Date.now() };
     try {
       Object.assign(msg, set);
       delete msg['statusCode'];

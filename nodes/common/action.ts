@@ -1,7 +1,6 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeStatus } from 'node-red';
 import type {
   DeviceCloudClient,
-  ExplainedCall,
   KeptCommands,
   PulseOptions,
   PushOptions,
@@ -12,18 +11,14 @@ import type { Api, App, CommandKeeper } from './app';
 import type { DeviceTypes } from './device-types';
 import type { InputValues } from './inputs';
 
-/** What a node knows of a message: the same for running the node and for explaining it. */
-export interface Message<C, K extends string> {
+/** The context in which a message is handled. */
+export interface ActionCall<C, K extends string> {
   /** The node's properties, with the defaults of those that are missing. */
   config: C;
   /** The values of its inputs for this message, as they came: the client checks its arguments. */
   inputs: InputValues<K>;
   msg: NodeMessage;
   types: DeviceTypes;
-}
-
-/** The context in which a message is handled. */
-export interface ActionCall<C, K extends string> extends Message<C, K> {
   client: DeviceCloudClient;
   app: App;
   node: Node;
@@ -48,23 +43,15 @@ export interface CallAnswer<T = unknown> {
 /** What a call puts on its message: `payload`, `statusCode` and `warning` if there are, and more. In a new object. */
 export type CallFields = Record<string, unknown>;
 
-/** The failure of the last call of a node. */
-export interface LastFailure {
-  code: string;
-  message: string;
-  statusCode?: number | undefined;
-  /** When it failed, in ms. */
-  at: number;
-}
+/** The methods of the client that nodes call by name, so that a call which waits can be saved. */
+type CallName =
+  | ('app' | 'devices' | 'push' | 'pushToApp' | 'pushOverChannel' | 'rtStatus')
+  | ('gpioStatus' | 'setGpioEdge' | 'pulseGpio' | 'refresh' | 'reboot')
+  | `server${'Devices' | 'Device' | 'Update' | 'Passthrough' | 'Uploads'}`;
 
-/** The node of an action at run time, which remembers its last call if that has failed: Explain begins with it. */
-export interface ActionNode extends Node {
-  lastFailure?: LastFailure | undefined;
-}
-
-/** The call of the client that a node makes for a message. Running the node makes it, Explain describes it. */
+/** A call of the client, as data: one whose commands wait for their devices is saved. */
 export interface Plan {
-  call: ExplainedCall;
+  call: CallName;
   /** The first argument of a call to a device: a chip number or, if the node takes several, an array of them. */
   device?: unknown;
   /** Its further arguments, as they came. */
@@ -76,8 +63,6 @@ export interface Plan {
   fields?: (answer: CallAnswer<never>, chipid: string, client: DeviceCloudClient) => CallFields;
   /** Turns an error into an answer, or throws it. */
   onError?: (error: unknown) => CallAnswer;
-  /** What Explain says besides: the node waits for a reply, or makes the call only if nothing is known. */
-  note?: 'request' | 'latest' | 'keep';
 }
 type PlanOption = 'timeout' | 'format' | 'when' | 'expires' | 'replace' | 'duration' | 'datatype';
 
@@ -96,7 +81,7 @@ export type Outcome = ({ set: Readonly<CallFields> } | { messages: NodeMessage[]
 /** What a node does besides handling messages is made with. */
 export interface Background<C> {
   RED: NodeAPI;
-  node: ActionNode;
+  node: Node;
   config: C;
   app: App;
   /** Shows a status while no call runs. */
@@ -110,8 +95,6 @@ export interface Action<C extends object, K extends string> {
   defaults: C;
   /** The typed properties, `x` with `xType`, that it reads for each message. */
   inputs: (config: C) => readonly K[];
-  /** The call for a message. @throws DeviceCloudError `INVALID_INPUT` if the message is invalid */
-  plan?: (message: Message<C, K>) => Plan;
   /**
    * Whether `msg.cancel` cancels the node's commands that wait. With other settings of the node none may wait: then such a message
    * does nothing, rather than act.
@@ -125,8 +108,8 @@ export interface Action<C extends object, K extends string> {
   closing?: (config: C) => number;
   /** What the node does besides handling messages, from its start on. @returns what ends it when the node closes or is removed */
   start?: (background: Background<C>) => ((removed: boolean) => void) | undefined;
-  /** If more has to be done than the call. Whatever it throws ends the message with an error. */
-  perform?: (call: ActionCall<C, K>) => Promise<Outcome>;
+  /** Handles a message. Whatever it throws ends the message with an error. */
+  perform: (call: ActionCall<C, K>) => Promise<Outcome>;
 }
 
 /**

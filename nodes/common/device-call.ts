@@ -128,14 +128,14 @@ export function answerFields({ body, statusCode, warning }: CallAnswer): CallFie
 }
 
 /** The arguments of a plan's call after the device. @param device none or one chip number */
-export const argumentsOf = (
+const argumentsOf = (
   { args, argsOf }: Plan,
   [chipid]: readonly string[],
   client: DeviceCloudClient,
 ): readonly unknown[] => (chipid === undefined ? args : (argsOf?.(chipid, client) ?? args));
 
 /** Makes the call of a plan. @param device none or one chip number */
-export function makeCall(
+function makeCall(
   { client }: Pick<AnyCall, 'client'>,
   plan: Plan,
   device: readonly string[],

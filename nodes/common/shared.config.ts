@@ -1,6 +1,5 @@
 // What both halves of the nodes share: properties that several have, with their defaults, and how values of
 // properties are read. Nothing here needs Node.js.
-import type { Explanation as CallExplanation } from '../../src/for-nodes';
 
 export const APP_TYPE = 'device-cloud-app';
 
@@ -94,36 +93,6 @@ export const MESSAGE = {
   messageType: 'msg' as ValueType,
 };
 export type MessageConfig = typeof MESSAGE;
-
-/** A warning about a request, or about a key (with `setting`). */
-export interface ExplainWarning {
-  code: string;
-  /** In English; only the client's own warnings have it. */
-  message?: string;
-  setting?: string;
-  where?: string;
-  values?: Readonly<Record<string, unknown>>;
-}
-
-/** Why the last call of a node has failed. */
-export interface ExplainedFailure {
-  code: string;
-  /** In English, with the service's words. */
-  message: string;
-  /** What the service said, if it said anything. */
-  said?: string;
-  statusCode?: number;
-  /** Milliseconds since then. */
-  age: number;
-  /** Seconds that the service's clock is ahead of this machine's, if that is known. */
-  clockSkew?: number;
-}
-
-/** What a request would be. */
-export interface Explanation extends Omit<CallExplanation, 'warnings'> {
-  failure?: ExplainedFailure;
-  warnings: ExplainWarning[];
-}
 
 /** The longest time that a timer can wait, in seconds. */
 export const MAX_SECONDS = 2_147_483;

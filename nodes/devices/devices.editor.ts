@@ -1,4 +1,3 @@
-import { prepareExplain } from '../common/editor/explain';
 import { choice } from '../common/editor/fields';
 import { opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
@@ -27,6 +26,5 @@ RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
   },
   oneditprepare: function () {
     opened(this);
-    prepareExplain(this);
   },
 });

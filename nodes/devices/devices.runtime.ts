@@ -1,4 +1,5 @@
 import { defineAction } from '../common/action';
+import { performPlan } from '../common/device-call';
 import { DEFAULTS } from './devices.config';
 
 /** Lists the online devices, or reads the application's record (endpoints 2 and 1). */
@@ -6,5 +7,6 @@ export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
   inputs: () => [],
-  plan: ({ config }) => ({ call: config.operation === 'app' ? 'app' : 'devices', args: [] }),
+  perform: (call) =>
+    performPlan(call, { call: call.config.operation === 'app' ? 'app' : 'devices', args: [] }),
 });

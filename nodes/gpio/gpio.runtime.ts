@@ -1,15 +1,15 @@
 import type { Node } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/for-nodes';
 import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
-import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
+import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
 import { addWait, nameOf, performPlan, timeoutOf } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
-import { KEPT, KeptByNode, readWish } from './keep';
+import { KEPT, KeptByNode } from './keep';
 
-type Input = 'chipid' | 'pin' | 'level';
+type GpioCall = ActionCall<GpioConfig, 'chipid' | 'pin' | 'level'>;
 
 /** The most ranges of pins that an error names. */
 const MAX_RANGES = 50;
@@ -56,7 +56,7 @@ function levelOf(levels: Levels, pin: number, device: string, statusCode?: numbe
 }
 
 /** The first message of a flow often has no level. @throws DeviceCloudError `INVALID_INPUT` */
-function requireLevel({ config, inputs }: Message<GpioConfig, Input>): void {
+function requireLevel({ config, inputs }: GpioCall): void {
   if (config.levelType === 'msg' && inputs.level === undefined)
     throw invalidInput(
       `msg.${config.level} is missing: set it to the level, or choose a level in the node.`,
@@ -64,7 +64,7 @@ function requireLevel({ config, inputs }: Message<GpioConfig, Input>): void {
 }
 
 /** Endpoint 10, once or, for a pulse, twice. */
-function planOfSet({ config, inputs, types }: Message<GpioConfig, Input>, isPulse: boolean): Plan {
+function planOfSet({ config, inputs, types }: GpioCall, isPulse: boolean): Plan {
   const { chipid: device, pin, level } = inputs;
   const duration = Number(config.duration);
   if (config.many) {
@@ -85,7 +85,7 @@ function planOfSet({ config, inputs, types }: Message<GpioConfig, Input>, isPuls
 }
 
 /** Endpoint 9: one character for each pin. */
-function planOfReading({ config, inputs, types }: Message<GpioConfig, Input>): Plan {
+function planOfReading({ config, inputs, types }: GpioCall): Plan {
   const isAll = config.pin === '';
   if (!isAll && !isPinName(inputs.pin)) parsePin(inputs.pin);
   const codes = Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes));
@@ -117,28 +117,8 @@ function planOfReading({ config, inputs, types }: Message<GpioConfig, Input>): P
 /** The nodes that keep pins. */
 const kept = new WeakMap<Node, KeptByNode>();
 
-function plan(message: Message<GpioConfig, Input>): Plan {
-  const operations = ['set', 'read', 'pulse', 'keep'] as const;
-  const operation = choiceOf(message.config.operation, 'operation', operations);
-  if (operation === 'read') return planOfReading(message);
-  requireLevel(message);
-  return operation === 'keep' ? planOfKeeping(message) : planOfSet(message, operation === 'pulse');
-}
-
-/** Endpoint 10, and then endpoint 9. */
-function planOfKeeping({ config, inputs, types }: Message<GpioConfig, Input>): Plan {
-  if (inputs.level === null)
-    throw invalidInput('The level is null: the pin is not kept any more, and nothing is sent.');
-  const argsOf: Plan['argsOf'] = (chipid, client) => {
-    const { pin, level } = readWish(inputs, types.of(client, chipid));
-    return [pin, level];
-  };
-  const options = timeoutOf(config);
-  return { call: 'setGpioEdge', device: inputs.chipid, args: [], argsOf, options, note: 'keep' };
-}
-
 /** Sets, reads or keeps the pin levels of devices. */
-export const action = defineAction<GpioConfig, Input>({
+export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
   api: 'open',
   defaults: DEFAULTS,
   inputs({ operation, pin }) {
@@ -162,10 +142,12 @@ export const action = defineAction<GpioConfig, Input>({
     return (removed) => keeping.close(removed);
   },
   perform(call) {
-    const keeping = kept.get(call.node);
-    if (!keeping) return performPlan(call, plan(call));
+    const operations = ['set', 'read', 'pulse', 'keep'] as const;
+    const operation = choiceOf(call.config.operation, 'operation', operations);
+    if (operation === 'read') return performPlan(call, planOfReading(call));
     requireLevel(call);
-    return keeping.wish(call);
+    const keeping = kept.get(call.node);
+    if (keeping) return keeping.wish(call);
+    return performPlan(call, planOfSet(call, operation === 'pulse'));
   },
-  plan,
 });

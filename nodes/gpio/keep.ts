@@ -64,7 +64,7 @@ function withWishes(saved: SavedPin[], wishes: ReadonlyMap<string, Wish>): Saved
 }
 
 /** What a message wishes of a device: the number of the pin, and its level as it is. @throws DeviceCloudError `INVALID_INPUT` */
-export function readWish(
+function readWish(
   inputs: { pin?: unknown; level?: unknown },
   type: DeviceType | undefined,
 ): { pin: number; level: 0 | 1 | null } {

@@ -1,13 +1,7 @@
-import { guessEncoding, type Answer } from '../../src/for-nodes';
-import {
-  defineAction,
-  type ActionCall,
-  type Message,
-  type Outcome,
-  type Plan,
-} from '../common/action';
+import { guessEncoding, type Answer, type Day } from '../../src/for-nodes';
+import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { zoneOfService } from '../common/app';
-import { aboutDevice, addName, makeCall, nameOf } from '../common/device-call';
+import { aboutDevice, addName, nameOf } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';
 import { toProblem } from '../common/errors';
 import { choiceOf } from '../common/settings';
@@ -34,12 +28,15 @@ const DATATYPES = ['raw', 'auto-detect', 'buffer', 'utf8', 'json', 'base64'] as 
 const operationOf = ({ operation }: HistoryConfig): Operation =>
   choiceOf(operation, 'operation', ['uploads', 'pushes', 'sync']);
 
-/** Endpoints 5, 6 and 7. */
-function planOf({ config, inputs }: Message<HistoryConfig, HistoryInput>): Plan {
-  const operation = operationOf(config);
-  if (operation === 'sync') return { call: 'appHistory', args: [inputs.begin, inputs.end] };
-  const call = operation === 'pushes' ? 'pushHistory' : 'uploadHistory';
-  return { call, device: inputs.chipid, args: [] };
+/** Endpoints 5, 6 and 7. @param chipid undefined: all uploads between two days */
+function read(
+  { client, config, inputs: { begin, end }, signal }: HistoryCall,
+  chipid: string | undefined,
+): Promise<Answer<HistoryRecord[]>> {
+  if (chipid === undefined) return client.appHistory(begin as Day, end as Day, { signal });
+  return operationOf(config) === 'pushes'
+    ? client.pushHistory(chipid, { signal })
+    : client.uploadHistory(chipid, { signal });
 }
 
 /** How bodies are written: as it is set; with `auto` as recovery has learned it, or as these records look. */
@@ -57,11 +54,9 @@ function encodingOf(
 }
 
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
-  const { app, client, config, msg, node, RED, signal, types } = call;
+  const { app, client, config, msg, node, RED, types } = call;
   const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);
-  const device = chipid === undefined ? [] : [chipid];
-  const read = await makeCall(call, planOf(call), device, { signal });
-  const { statusCode, body }: Answer<HistoryRecord[]> = read;
+  const { statusCode, body } = await read(call, chipid);
   const operation = operationOf(config);
   const warn = (line: string): void => node.warn(line);
   const kept = config.incremental ? await app.kept(node, KEPT) : undefined;
@@ -99,7 +94,6 @@ export const action = defineAction<HistoryConfig, HistoryInput>({
   api: 'open',
   defaults: DEFAULTS,
   inputs: ({ operation }) => (operation === 'sync' ? ['begin', 'end'] : ['chipid']),
-  plan: planOf,
   start({ app, config, node, showIdle }) {
     if (config.incremental)
       app.kept(node, KEPT).then(

@@ -1,5 +1,5 @@
 import { choice } from '../common/editor/fields';
-import { current, field, fieldValue, isOpen, onChange, show } from '../common/editor/form';
+import { field, fieldValue, isOpen, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -45,15 +45,12 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     which().val(this.chipid === '' ? 'all' : 'one');
     shared.prepareDevice(this);
     const adapt = (): void => {
-      const one = fieldValue(which()) === 'one';
-      show('#device-row, #missing-row', one);
-      // Otherwise the node sends nothing.
-      show('#explain-row', one && current(this, 'missing') === 'history');
+      show('#device-row, #missing-row', fieldValue(which()) === 'one');
       // The device is needed now, or not any more.
       field('chipid').trigger('change');
     };
-    onChange(['missing'], adapt);
     which().on('change', adapt);
+    adapt();
   },
   oneditsave: function () {
     if (fieldValue(which()) === 'all') field('chipid').val('');

@@ -8,7 +8,7 @@ import {
   type LatestSource,
   type LatestUpload,
 } from '../../src/for-nodes';
-import { invalidInput, parseDatatype, uploadText } from '../../src/input';
+import { parseDatatype, uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName, devicesOf, nameOf } from '../common/device-call';
 import { deviceText } from '../common/errors';
@@ -193,13 +193,6 @@ export const action = defineAction<LatestConfig, 'chipid'>({
   api: 'open',
   defaults: DEFAULTS,
   inputs: (config) => (isAll(config) ? [] : ['chipid']),
-  /** Endpoint 5, and only if nothing is known of the device. */
-  plan({ config, inputs }) {
-    if (isMany(config) || config.missing !== 'history') {
-      throw invalidInput('The node sends nothing: it returns what listeners have received.');
-    }
-    return { call: 'uploadHistory', device: inputs.chipid, args: [], note: 'latest' };
-  },
   // Of many devices it takes several turns: a later message must not overtake an earlier one.
   sequential: isMany,
   looks: true,

@@ -1,6 +1,6 @@
 import { pushMessage } from '../../src/input';
 import { defineAction } from '../common/action';
-import { addWait, formatOf, timeoutOf } from '../common/device-call';
+import { addWait, formatOf, performPlan, timeoutOf } from '../common/device-call';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS } from './push.config';
 
@@ -10,20 +10,21 @@ export const action = defineAction({
   defaults: DEFAULTS,
   inputs: ({ target }) => (target === 'app' ? ['message'] : ['chipid', 'message']),
   waits: () => true,
-  plan({ config, inputs, msg }) {
+  perform(call) {
+    const { config, inputs, msg } = call;
     const format = formatOf(config, msg);
     const target = choiceOf(config.target, 'target', ['device', 'app']);
     const transport = choiceOf(config.transport, 'transport', ['http', 'channel']);
     const { chipid: device, message } = inputs;
     const options = { timeout: timeoutOf(config).timeout, format };
-    if (target === 'app') return { call: 'pushToApp', args: [message], options };
+    if (target === 'app') return performPlan(call, { call: 'pushToApp', args: [message], options });
     // For many devices it is converted once, and kept as text.
     const isText = config.many || config.when !== 'now';
     const args = [isText ? pushMessage(message, format) : message];
     if (transport === 'http')
-      return { call: 'push', device, args, options: addWait(options, config) };
+      return performPlan(call, { call: 'push', device, args, options: addWait(options, config) });
     // There is no answer over a channel (section 6).
     const fields = () => ({ payload: { msg: 'sent' } });
-    return { call: 'pushOverChannel', device, args, options, fields };
+    return performPlan(call, { call: 'pushOverChannel', device, args, options, fields });
   },
 });

@@ -1,5 +1,5 @@
 import { defineAction } from '../common/action';
-import { addWait, timeoutOf } from '../common/device-call';
+import { addWait, performPlan, timeoutOf } from '../common/device-call';
 import { DEFAULTS } from './reboot.config';
 
 /** Resets devices (endpoint 12). */
@@ -8,10 +8,9 @@ export const action = defineAction({
   defaults: DEFAULTS,
   inputs: () => ['chipid'],
   waits: () => true,
-  plan: ({ config, inputs }) => ({
-    call: 'reboot',
-    device: inputs.chipid,
-    args: [],
-    options: addWait(timeoutOf(config), config),
-  }),
+  perform(call) {
+    const { config, inputs } = call;
+    const options = addWait(timeoutOf(config), config);
+    return performPlan(call, { call: 'reboot', device: inputs.chipid, args: [], options });
+  },
 });

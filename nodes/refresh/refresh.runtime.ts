@@ -1,6 +1,6 @@
 import { isDeviceCloudError } from '../../src/index';
-import { defineAction, type CallAnswer, type Plan } from '../common/action';
-import { answerFields, timeoutOf } from '../common/device-call';
+import { defineAction, type CallAnswer } from '../common/action';
+import { answerFields, performPlan, timeoutOf } from '../common/device-call';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS } from './refresh.config';
 
@@ -22,9 +22,10 @@ export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
   inputs: () => ['chipid'],
-  plan({ config, inputs }): Plan {
+  perform(call) {
+    const { config, inputs } = call;
     const offline = choiceOf(config.offline, 'offline', ['error', 'answer']);
-    return {
+    return performPlan(call, {
       call: 'refresh',
       device: inputs.chipid,
       args: [],
@@ -34,6 +35,6 @@ export const action = defineAction({
         online: answer.body.status === 'online',
       }),
       ...(offline === 'answer' && { onError: offlineAnswer }),
-    };
+    });
   },
 });

@@ -81,13 +81,6 @@ export const action = defineAction<RequestConfig, Input>({
   defaults: DEFAULTS,
   inputs: ({ match }) =>
     match === 'property' ? ['chipid', 'message', 'equals'] : ['chipid', 'message'],
-  plan: ({ config, inputs, msg }) => ({
-    call: 'push',
-    device: inputs.chipid,
-    args: [inputs.message],
-    options: { ...timeoutOf(config), format: formatOf(config, msg) },
-    note: 'request',
-  }),
   async perform(call) {
     const { client, config, inputs, msg, types, signal, onProgress } = call;
     return aboutDevice(call, inputs.chipid, async (chipid) => {

@@ -1,6 +1,6 @@
 import { parseKey, parseValueDatatype } from '../../src/input';
 import { defineAction } from '../common/action';
-import { timeoutOf } from '../common/device-call';
+import { performPlan, timeoutOf } from '../common/device-call';
 import { DEFAULTS } from './rt-status.config';
 
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
@@ -8,11 +8,13 @@ export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
   inputs: () => ['chipid', 'key'],
-  plan({ config, inputs }) {
+  perform(call) {
+    const { config, inputs } = call;
     const { chipid: device, key } = inputs;
     // Checked before a command waits for those before it.
     if (config.many) parseKey(key);
     const datatype = parseValueDatatype(config.datatype);
-    return { call: 'rtStatus', device, args: [key], options: { ...timeoutOf(config), datatype } };
+    const options = { ...timeoutOf(config), datatype };
+    return performPlan(call, { call: 'rtStatus', device, args: [key], options });
   },
 });

@@ -1,4 +1,3 @@
-import { prepareExplain } from '../common/editor/explain';
 import {
   choice,
   DYNAMIC,
@@ -151,6 +150,5 @@ RED.nodes.registerType<Config>('device-cloud-server', {
     });
     describeQuery();
     field('query').on('change keyup typedinputtypechange', describeQuery);
-    prepareExplain(this);
   },
 });

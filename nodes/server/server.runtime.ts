@@ -1,4 +1,5 @@
 import { defineAction } from '../common/action';
+import { performPlan } from '../common/device-call';
 import { DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
 const CALLS = {
@@ -23,13 +24,14 @@ export const action = defineAction<ServerConfig, ServerInput>({
   api: 'server',
   defaults: DEFAULTS,
   inputs: (config) => INPUTS[operationOf(config)],
-  plan({ config, inputs }) {
+  perform(call) {
+    const { config, inputs } = call;
     const operation = operationOf(config);
     const { page, count } = inputs;
     const args =
       operation === 'devices'
         ? [pagination({ page, count })]
         : INPUTS[operation].map((name) => inputs[name]);
-    return { call: CALLS[operation], args };
+    return performPlan(call, { call: CALLS[operation], args });
   },
 });

@@ -99,18 +99,6 @@ const pictures = {
   // Only the README shows it.
   push: { ...dialog('push'), languages: ['en-US'] },
   command: dialog('command'),
-  explain: {
-    ...dialog('gpio', async (page) => {
-      await page.click('#explain-row summary');
-      await page.waitForSelector('.device-cloud-explanation');
-    }),
-    async area(page) {
-      const { x, y, width, height } = await dialogArea(page);
-      const { y: top } = await page.locator('#explain-row').boundingBox();
-      return { x, y: top - 10, width, height: y + height - top + 10 };
-    },
-    size: { width: 1280, height: 1400 },
-  },
   uploads: running('uploads', 304, async (page, { simulator }) => {
     for (const number of [1, 2, 3]) {
       simulator.upload('10000001');

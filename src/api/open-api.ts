@@ -67,7 +67,7 @@ const NO_JSON = `${NO_CALLBACK} To take a text that is not JSON, choose the data
 
 const adviceOn = (datatype: ValueDatatype): string => (datatype === 'json' ? NO_JSON : NO_CALLBACK);
 
-/** A call of the open API, which can be explained without carrying it out. */
+/** A call of the open API. */
 export interface OpenApiCall<T> extends CallSpec<T> {
   unsigned: UnsignedOpenApiRequest;
 }

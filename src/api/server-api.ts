@@ -99,7 +99,7 @@ function jsonOrText(body: Buffer, statusCode: number): unknown {
   }
 }
 
-/** A call of the server API, which can be explained without carrying it out. */
+/** A call of the server API. */
 export interface ServerApiCall extends CallSpec<unknown> {
   unsigned: UnsignedServerApiRequest;
 }

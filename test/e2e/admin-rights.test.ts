@@ -129,38 +129,4 @@ describe('a user who may use the device cloud, but neither read nor change flows
     assert.deepEqual((await test(full, other)).openApi?.settings, ['appkey']);
     assert.equal(elsewhere.requests.length, 0);
   });
-
-  it('gets an explanation of what a node sends, with placeholders for what only others may read', async () => {
-    const explain = async (headers: object, id: string, properties: object): Promise<string> => {
-      const response = await request(`${red.url}/device-cloud/apps/explain`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({
-          ...{ id, msg: { payload: 'x' } },
-          node: { ...node('push'), chipid: '7', chipidType: 'str', ...properties },
-        }),
-      });
-      assert.equal(response.status, 200);
-      return response.text();
-    };
-    const READ: readonly [properties: object, value: string][] = [
-      [{ message: 'E2E_SECRET', messageType: 'env' }, 'E2E-Variable-Secret'],
-      [{ message: VARIABLE, messageType: 'str' }, 'E2E-Variable-Secret'],
-      [{ message: '"a" & "b"', messageType: 'jsonata' }, 'message=ab&'],
-      [{ message: 'unset', messageType: 'global' }, '"placeholder"'],
-    ];
-    for (const [properties, value] of READ.slice(0, 3)) {
-      assert.ok((await explain(full, 'app', properties)).includes(value), value);
-    }
-    for (const [properties, value] of READ) {
-      const text = await explain(operator, 'app', properties);
-      assert.match(text, /"placeholder"/);
-      assert.match(text, /message=<message>&/);
-      assert.equal(text.includes(value), value === '"placeholder"', text);
-    }
-    assert.ok((await explain(full, 'named', {})).includes(hidden.baseUrl));
-    const text = await explain(operator, 'named', {});
-    assert.ok(!text.includes(String(hidden.port)), text);
-    assert.match(text, /https:\/\/base-url\.invalid\/openapi/);
-  });
 });

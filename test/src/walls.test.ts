@@ -64,7 +64,6 @@ const WALLS: readonly {
     except: [
       // Types alone.
       'nodes/app/answers.config.ts imports src/for-nodes.ts',
-      'nodes/common/shared.config.ts imports src/for-nodes.ts',
       // It imports nothing itself.
       'nodes/type/type.editor.ts imports src/fleet/types.ts',
     ],

@@ -17,7 +17,6 @@ import {
   type WhenConfig,
 } from '../shared.config';
 import { nameIn } from './devices';
-import { prepareExplain } from './explain';
 import {
   checked,
   choice,
@@ -171,7 +170,6 @@ export function prepareDevice(node: EditorNodeBase): void {
   const group = takesMany ? [groupType()] : [];
   typedInput('chipid', [deviceType(), ...group, 'msg', ...DYNAMIC], DEVICE.chipid);
   prepareDeviceRow();
-  prepareExplain(node);
 }
 
 /** Whether a node calls devices as it is set, and whether its command may wait. */

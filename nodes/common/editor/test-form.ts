@@ -1,7 +1,5 @@
 import { said, t } from './texts';
 import { explainFailure } from './devices';
-import { showExplanation } from './explain';
-import type { Explanation } from '../shared.config';
 import { fieldValue } from './form';
 import { postRoute } from './routes';
 
@@ -13,8 +11,8 @@ export interface ResultRow {
   icon: string;
   text: string;
   detail?: string;
-  /** Of a refused request: what was sent. */
-  explanation?: Explanation;
+  /** Of a refused request: the text that was signed, and a command that sends the same, without a key. */
+  signing?: { signed: string; curl: string };
 }
 
 /** The form of a config node, whose settings can be tried before they are saved. */
@@ -89,16 +87,18 @@ export async function testSettings(
   }
 }
 
-function explanationButton(explanation: Explanation): JQuery[] {
-  const box = $('<div>').hide();
-  const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-  button.text(t('common.explain.button')).attr('aria-expanded', 'false');
-  showExplanation(box, explanation);
-  button.on('click', () => {
-    box.toggle();
-    button.attr('aria-expanded', String(box.is(':visible')));
-  });
-  return [$('<div>').append(button), box];
+/** How a request was signed, folded. As text: it has what was typed. */
+function signingBox({ signed, curl }: NonNullable<ResultRow['signing']>): JQuery {
+  const copy = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
+  copy.text(t('common.test.copy'));
+  copy.on('click', () => RED.clipboard.copyText(curl, copy, 'clipboard.copyMessageValue'));
+  return $('<details>').append(
+    $('<summary>').text(t('common.test.signing')),
+    $('<pre>').text(signed),
+    $('<div>').text(t('common.test.command')),
+    $('<pre>').text(curl),
+    copy,
+  );
 }
 
 /** Shows lines in a list, in place of those before. */
@@ -110,6 +110,6 @@ export function showRows(list: JQuery, rows: ResultRow[]): void {
     const text = $('<div>').text(row.text).appendTo(item);
     // As text, always: it comes from a server that may be anyone's.
     if (row.detail !== undefined) $('<small>').text(row.detail).appendTo(text);
-    if (row.explanation) text.append(...explanationButton(row.explanation));
+    if (row.signing) text.append(signingBox(row.signing));
   }
 }

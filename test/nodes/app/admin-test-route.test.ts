@@ -52,7 +52,7 @@ describe('the test of an application in the editor', () => {
     assert.ok(!second.text.includes('Another-Password'));
   });
 
-  it('reports what looks wrong about a refused key, and what was sent', async () => {
+  it('reports what looks wrong about a refused key, and how the request was signed', async () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
     const credentials = {
@@ -65,9 +65,10 @@ describe('the test of an application in the editor', () => {
       warnings.map(({ setting, code, where }) => `${setting} ${code} ${where}`);
     assert.deepEqual(faults(openApi!), ['appkey line-end end']);
     assert.deepEqual(faults(serverApi!), ['serverPassword full-width end']);
-    assert.equal(openApi?.explanation?.path, '/openapi/apps/');
-    assert.equal(serverApi?.explanation?.path, '/api/server/devices?page=1&count=1');
-    assert.deepEqual(openApi.explanation.warnings, []);
+    assert.match(openApi?.signing?.signed ?? '', /^gettimestamp=\d{10}&appid=\d+<APPKEY>$/);
+    assert.ok(openApi?.signing?.curl.includes(`'${baseUrl}/openapi/apps/?appid=${appid}&`));
+    assert.match(serverApi?.signing?.signed ?? '', /^get\/api\/server\/deviceskey=<SERVER_KEY>/);
+    assert.ok(serverApi?.signing?.curl.includes(`'${baseUrl}/api/server/devices?`));
     const blank = { appkey, serverKey: `${serverKey} `, serverPassword };
     const unsent = await test({ baseUrl, appid, credentials: blank });
     assert.deepEqual(faults(unsent.openApi!), ['serverKey blank end']);

@@ -222,7 +222,6 @@ describe('the fleet for the editor', () => {
     assert.deepEqual(asked, {
       'get /device-cloud/apps/:id/devices': 'device-cloud.read',
       'post /device-cloud/apps/test': 'device-cloud.write',
-      'post /device-cloud/apps/explain': 'device-cloud.write',
       'get /device-cloud/apps': 'device-cloud.read',
       'get /device-cloud/apps/:id/fleet': 'device-cloud.read',
       'get /device-cloud/apps/:id/devices/:chipid': 'device-cloud.read',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { DeviceCloudClient } from '../../../src/client';
-import type { ExplainedCall } from '../../../src/explain-call';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 import { httpService, json, type HttpService } from '../../../tooling/servers/http-service';
@@ -46,7 +45,12 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
   ],
 ];
 
-type Method = ExplainedCall | 'request' | 'listen' | 'subscribe';
+type Method =
+  | ('app' | 'devices' | 'push' | 'pushToApp' | 'pushOverChannel' | 'request')
+  | ('uploadHistory' | 'pushHistory' | 'appHistory')
+  | ('rtStatus' | 'gpioStatus' | 'setGpioEdge' | 'pulseGpio' | 'refresh' | 'reboot')
+  | `server${'Devices' | 'Device' | 'Update' | 'Passthrough' | 'Uploads'}`
+  | ('listen' | 'subscribe');
 
 /** The arguments of each method, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
@@ -93,11 +97,7 @@ describe('a value that throws when it is read', () => {
     );
     assert.match(message, /^INVALID_INPUT: (The|A|B64|HEX) [^]*\.$/, `${method}: ${what}`);
     assert.doesNotMatch(message, /Canary/, `${method}: ${what}`);
-    return message;
   };
-
-  const explain = (method: Method, args: readonly unknown[]): unknown =>
-    (client.explain as (...args: readonly unknown[]) => unknown).call(client, method, ...args);
 
   for (const [method, good] of Object.entries(GOOD) as [Method, readonly unknown[]][]) {
     it(`is INVALID_INPUT for each argument of ${method}, and for its options`, async () => {
@@ -105,10 +105,7 @@ describe('a value that throws when it is read', () => {
         if (method === 'listen' && index === 1) continue;
         const values = method.startsWith('server') ? UNREADABLE : [...UNREADABLE, ...PROXIES];
         for (const [what, value] of values) {
-          const args = good.with(index, value());
-          const message = await isRefused(method, args, `${what} as argument ${index}`);
-          if (method !== 'listen' && method !== 'subscribe' && method !== 'request')
-            assert.throws(() => explain(method, args), { code: 'INVALID_INPUT', message });
+          await isRefused(method, good.with(index, value()), `${what} as argument ${index}`);
         }
       }
       for (const [what, options] of method === 'listen' ? [] : UNREADABLE_OPTIONS) {

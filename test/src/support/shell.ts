@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { BARE, keep, type Child } from '../../../tooling/process';
+import { BARE, keep } from '../../../tooling/process';
 import { atEnd } from '../../../tooling/servers/at-end';
 
 /*
@@ -19,32 +19,19 @@ process.stdin.on('data', (bytes) => hash.update(bytes)).on('end', () => {
 const CURL = `
 const args = process.argv.slice(2);
 const headers = {};
-let method, body, url;
+let url;
 while (args.length > 0) {
   const option = args.shift();
   if (option === '-H') {
     const [, name, value] = /^([^:]+): ?(.*)$/s.exec(args.shift());
     headers[name] = value;
-  } else if (option === '-X') method = args.shift();
-  else if (option === '--data-raw') body = args.shift();
-  else if (option === '--data-binary') body = (args.shift(), require('node:fs').readFileSync(0));
-  else if (option === '--max-time' || option === '--noproxy') args.shift();
-  else if (!option.startsWith('-')) url = option;
+  } else if (!option.startsWith('-')) url = option;
 }
-if (body !== undefined) {
-  headers['content-length'] = Buffer.byteLength(body);
-  if (!headers['Content-Type']) headers['Content-Type'] = 'application/x-www-form-urlencoded';
-}
-const { request } = require(url.startsWith('https:') ? 'node:https' : 'node:http');
-method ??= body === undefined ? 'GET' : 'POST';
-const show = ({ statusCode, statusMessage }) =>
+require('node:http').get(url, { headers }, (answer) => {
+  const { statusCode, statusMessage } = answer;
   process.stdout.write('HTTP/1.1 ' + statusCode + ' ' + statusMessage + '\\r\\n\\r\\n');
-const sent = request(url, { method, headers }, (answer) => {
-  show(answer);
   answer.pipe(process.stdout);
-});
-sent.on('upgrade', show);
-sent.end(body);`;
+});`;
 
 /** The machine's shell; undefined on one that has none, such as Windows without Git. */
 export const SHELL = spawnSync('sh', ['-c', ':']).status === 0 ? 'sh' : undefined;
@@ -65,27 +52,17 @@ function standIns(): string {
   return folder;
 }
 
-/** Starts a command in the shell. @param tools whose `curl` and `openssl` it finds first */
-export function runCommand(
-  command: string,
-  env: Readonly<Record<string, string>>,
-  tools: 'machine' | 'stand-ins',
-): Child {
-  const path = process.env['PATH'] ?? '';
-  const PATH = tools === 'machine' ? path : `${standIns()}${delimiter}${path}`;
-  const child = spawn(SHELL ?? 'sh', ['-s'], { env: { ...process.env, ...BARE, ...env, PATH } });
-  // Typed in, as it were: the system limits the length of an argument.
-  child.stdin.end(`${command}\n`);
-  return keep('the command', child);
-}
-
-/** Runs a command to its end. @returns what it printed */
+/** Runs a command in the shell. @param tools whose `curl` and `openssl` it finds first @returns what it printed */
 export async function output(
   command: string,
   env: Readonly<Record<string, string>>,
   tools: 'machine' | 'stand-ins',
 ): Promise<string> {
-  const child = runCommand(command, env, tools);
-  await child.ended;
-  return child.log();
+  const path = process.env['PATH'] ?? '';
+  const PATH = tools === 'machine' ? path : `${standIns()}${delimiter}${path}`;
+  const child = spawn(SHELL ?? 'sh', ['-s'], { env: { ...process.env, ...BARE, ...env, PATH } });
+  child.stdin.end(`${command}\n`);
+  const kept = keep('the command', child);
+  await kept.ended;
+  return kept.log();
 }
