@@ -65,7 +65,7 @@ export class Delivery {
 
   /** Holds back what arrives from now on. @param expired is called if that lasts too long */
   holdBack(expired: () => void): void {
-    this.#endHold();
+    clearTimeout(this.#holdTimer);
     this.#holdTimer = setTimeout(expired, MAX_HOLD);
   }
 
@@ -135,6 +135,12 @@ export class Delivery {
   drop(): void {
     this.progress.drop();
     this.#endHold();
+  }
+
+  /** Nothing arrives any more: what is held back waits for the next connection, without a limit of time. */
+  pause(): void {
+    clearTimeout(this.#holdTimer);
+    this.#holdTimer = undefined;
   }
 
   /** Remembers what was recovered: some services announce an upload only after it is in the history. */

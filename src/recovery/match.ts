@@ -269,6 +269,7 @@ export class Reconciliation {
   /** How many arrivals, from the first on, must be in the history. */
   readonly #sure: number;
   readonly #evidence: Evidence;
+  readonly #isCut: boolean;
   #rivals: readonly HistoryForm[] = [];
   /** Whether all records that are left over may be arrivals that were not found. */
   #mayBeMissing = false;
@@ -278,13 +279,16 @@ export class Reconciliation {
   /**
    * @param since the records after the position
    * @param known the form that has been learned or set; undefined while nothing is known
+   * @param isCut whether the newest records were left out, so that no arrival is missing
    */
   constructor(
     since: Since,
     emitted: Emitted,
     { sure, open }: { sure: readonly Arrival[]; open: readonly Arrival[] },
     known: HistoryForm | undefined,
+    isCut: boolean,
   ) {
+    this.#isCut = isCut;
     this.#since = since;
     this.#emitted = emitted;
     this.#all = [...sure, ...open];
@@ -316,9 +320,9 @@ export class Reconciliation {
     // A record that cannot be read may be any upload.
     const isReadable = this.records.every(({ body }) => body !== undefined);
     const sure = places.slice(this.gone.length, this.#sure);
-    const missing = sure.filter((place) => evidence.isMissing(place));
+    const missing = sure.filter((place) => this.#isMissing(place));
     this.findings = sure
-      .filter((place) => evidence.isFound(place) || (isReadable && evidence.isMissing(place)))
+      .filter((place) => evidence.isFound(place) || (isReadable && this.#isMissing(place)))
       .map((place) => ({
         arrival: all[place] as Arrival,
         isFound: evidence.isFound(place),
@@ -381,6 +385,12 @@ export class Reconciliation {
     return { records, order, found, doubtful };
   }
 
+  /** What is in doubt may have been given back already. */
+  #isMissing(place: number): boolean {
+    const mustBeThere = !this.#isCut && this.#all[place]?.isDoubtful !== true;
+    return mustBeThere && this.#evidence.isMissing(place);
+  }
+
   #keysOf(place: number): BodyKeys {
     return this.#evidence.arrived[place] as BodyKeys;
   }
@@ -418,7 +428,7 @@ export class Reconciliation {
     records: readonly HistoryRecord[],
     of: ReadonlyMap<HistoryRecord, number>,
   ): (at: number) => boolean {
-    const unfound = this.#left.filter((place) => this.#evidence.isMissing(place));
+    const unfound = this.#left.filter((place) => this.#isMissing(place));
     if (unfound.length === 0 || of.size === 0) return () => false;
     const lastBefore = (ordered: readonly HistoryRecord[]): number[] => {
       let last = -1;

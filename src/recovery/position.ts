@@ -134,6 +134,11 @@ export class Arrivals {
     );
   }
 
+  /** Whether any is in doubt. */
+  get hasDoubtful(): boolean {
+    return this.#held > 0 && this.#entries.some(({ isDoubtful }) => isDoubtful);
+  }
+
   /** Whether something may have been missed since the history was requested. */
   get isGapped(): boolean {
     return this.#gapped;

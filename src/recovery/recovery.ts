@@ -203,6 +203,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.#suspect = false;
     // Nothing waits for a history that always fails: on the public server of 2016, one binary upload has that effect.
     if (this.#isHopeless) {
+      delivery.stayLive();
       this.#reading.later(followUpDelay(this.#failures, this.#shared.random), this.#failures);
       return;
     }
@@ -288,8 +289,9 @@ export class Recovery implements ChannelListener, ReadingOwner {
       return;
     }
     if (settled.kind === 'unclear') {
-      this.#delivery.stayLive();
       const isSoon = this.#followUps < FIRST_TRIES;
+      // As after a clear answer.
+      if (!isSoon || !this.#delivery.progress.arrivals.hasDoubtful) this.#delivery.stayLive();
       this.#reading.later(isSoon ? followUpDelay(this.#followUps++, random) : LATER * random());
       return;
     }
@@ -364,8 +366,9 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.#shared.observer.onRecovered(this.#device.chipid, count);
   }
 
+  /** What is held back came live, and stays so: the next answer shows its place. */
   #stop(): void {
     this.#reading.stop();
-    this.#delivery.drop();
+    this.#delivery.pause();
   }
 }

@@ -109,7 +109,7 @@ export class Settling {
     const { hasPosition } = this.#delivery.progress;
     const since = hasPosition ? answer.since() : this.#begin(answer, tries < FIRST_TRIES);
     if (!since) return { kind: 'no beginning' };
-    const found = await this.#reconcile(since, signal);
+    const found = await this.#reconcile(answer, since, signal);
     if (signal.aborted) return OVER;
     this.#prove(answer, found);
     if (this.#isUnproven || this.#isOpen(found, tries)) return { kind: 'unclear' };
@@ -146,9 +146,19 @@ export class Settling {
   }
 
   /** Compares what was read with what arrived. */
-  async #reconcile(since: Since, signal: AbortSignal): Promise<Reconciliation> {
+  async #reconcile(
+    { cutAt }: HistoryAnswer,
+    since: Since,
+    signal: AbortSignal,
+  ): Promise<Reconciliation> {
     const { progress } = this.#delivery;
-    const found = new Reconciliation(since, progress, progress.arrivals, this.#knownForm);
+    const found = new Reconciliation(
+      since,
+      progress,
+      progress.arrivals,
+      this.#knownForm,
+      cutAt !== undefined,
+    );
     for (const _ of found.compare()) {
       await nextTurn();
       if (signal.aborted) break;
@@ -311,8 +321,9 @@ export class Settling {
       progress.moveTo(newest, answer.edge, progress.isGapped || late > 0, answer.measure);
     else progress.moveTo(progress.id ?? BEFORE_ALL, progress.edge, progress.isGapped || late > 0);
     delivery.emitAll(due, uploadOf);
-    const hasDoubtful = arrivals.open.some(({ isDoubtful }) => isDoubtful);
-    if (isWhole) delivery.stayLive();
+    const { hasDoubtful } = arrivals;
+    // What is in doubt came whole, and would come altered from the history: it waits for the next answer, as does the rest.
+    if (isWhole && !hasDoubtful) delivery.stayLive();
     return { kind: 'settled', isWhole, isAmbiguous, hasDoubtful, isTruncated: since.isTruncated };
   }
 

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import type { Position, Upload } from '../../../src/index';
+import { clientOf, keysOf, simulator } from '../support/client';
+import { CHIPID } from '../support/listener';
+import { until } from '../../../tooling/until';
+
+describe('what came live', () => {
+  it('is emitted as it came, although all bodies are one in the history, and the next gap follows at once', async () => {
+    const service = await simulator({ dialect: 'public-2016' });
+    const client = clientOf(service.baseUrl, { ...keysOf('public-2016'), random: () => 0.01 });
+    const [arrived, uploads]: [string[], Upload[]] = [[], []];
+    let position: Position | undefined;
+    let opened = 0;
+    // Joined first: it shows what has arrived, whatever recovery holds back.
+    client.listen(CHIPID, {
+      onUpload: ({ body }) => arrived.push(body.toString()),
+      onState: (state) => (opened += Number(state === 'connected')),
+    });
+    client.listen(
+      CHIPID,
+      { onUpload: (upload) => uploads.push(upload) },
+      { save: (saved) => (position = saved) },
+    );
+    await until(() => opened === 1 && position !== undefined, 'a first position');
+    let count = 0;
+    const upload = (): string => {
+      const text = `{"n":${count++},"t":21,"h":40}`;
+      service.upload(CHIPID, text);
+      return text;
+    };
+    const live: string[] = [];
+    for (let round = 1; round <= 6; round++) {
+      for (let i = 0; i < 8; i++) live.push(upload());
+      await until(() => arrived.length === live.length, 'they have arrived');
+      service.disconnect(CHIPID);
+      for (let i = 0; i < 3; i++) upload();
+      await until(() => opened === round + 1, 'the channel is open again');
+    }
+    await until(() => uploads.length >= count, 'all are emitted');
+    const given = uploads.filter(({ replayed }) => !replayed).map(({ body }) => body.toString());
+    assert.deepEqual(given, live);
+    const missed = uploads.filter(({ replayed, altered }) => replayed && altered);
+    assert.deepEqual([uploads.length, missed.length], [66, 18]);
+  });
+});
