@@ -75,7 +75,7 @@ export const walls = [
   restrict(
     ['flow-test/**/*.ts'],
     [
-      entriesAlone('simulator/index', 'recording/read'),
+      entriesAlone('simulator/index'),
       { group: ['**/nodes/**'], message: 'The runner of tests knows nodes by their names alone.' },
     ],
   ),

@@ -4,12 +4,15 @@
  */
 
 import type { EventEmitter } from 'node:events';
-import fs, { rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
 import { toJson } from './copy';
-import { BLIND, MAX_SEEN, type Answer, type Command, type Report, type Start } from './protocol';
+import { DISABLED, MAX_SEEN, PIPE, type Answer, type Command, type Report } from './protocol';
 
 /** What is used of a running node. */
 interface RunningNode extends EventEmitter {
@@ -45,7 +48,8 @@ interface NodeRed {
   readonly runtime: { readonly flows: { setFlows(options: object): Promise<unknown> } };
 }
 
-const { nodeRed, userDir, excluded } = JSON.parse(process.argv.at(-1) ?? '{}') as Start;
+// What runs in a flow has no use for the key.
+const [nodeRed = '', userDir = '', key = ''] = process.argv.splice(2);
 const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
@@ -53,10 +57,8 @@ const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 /** How many characters one test may report; the runner is told when there are more. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-const send = process.send?.bind(process);
-/** A channel of its own: what runs in a flow need not find it. */
-Reflect.deleteProperty(process, 'send');
-const answer = (said: Answer): void => void send?.(said);
+const pipe = new Socket({ fd: PIPE, writable: true });
+const answer = (said: Answer): void => void pipe.write(`${key}${JSON.stringify(said)}\n`);
 
 let test = 0;
 let watched = new Set<string>();
@@ -68,6 +70,12 @@ const hasInput = (node: RunningNode): boolean =>
 
 const idOf = ({ id, _alias }: RunningNode): string => _alias ?? id;
 
+/** The test that a node was made for. */
+const madeFor = new WeakMap<RunningNode, number>();
+
+/** Whether a node belongs to this test. Nodes of an earlier one still deliver messages, and end calls, after they were stopped. */
+const isOfTest = (node: RunningNode): boolean => madeFor.get(node) === test;
+
 function report(what: Report): void {
   if (left.reports < 0 || left.characters < 0) return;
   const said = --left.reports < 0 ? ({ kind: 'overflow', at: what.at } as const) : what;
@@ -77,24 +85,17 @@ function report(what: Report): void {
 
 function count(node: RunningNode, way: 0 | 1): void {
   const id = idOf(node);
-  let both = traffic.get(id);
-  if (!both) traffic.set(id, (both = [0, 0]));
+  const both = traffic.get(id) ?? [0, 0];
   both[way]++;
+  traffic.set(id, both);
 }
-
-/** The test that a node was made for. */
-const madeFor = new WeakMap<RunningNode, number>();
-
-/** Whether a node belongs to this test. Nodes of an earlier one still deliver messages, and end calls, after they were stopped. */
-const isOfTest = (node: RunningNode): boolean => madeFor.get(node) === test;
 
 function see(node: RunningNode, msg: unknown): void {
   const id = idOf(node);
-  if (!watched.has(id) || left.reports < 0) return;
-  report({ kind: 'message', at: Date.now(), node: id, msg: toJson(msg) });
+  if (watched.has(id)) report({ kind: 'message', at: Date.now(), node: id, msg: toJson(msg) });
 }
 
-/** A message that arrives or, at a node without an input, leaves it. */
+/** Messages that arrive or, at a node without an input, leave it; statuses; and errors. */
 function observe(): void {
   RED.hooks.add('onReceive.flow-test', (event: never) => {
     const { msg, destination } = event as { msg: unknown; destination: { node: RunningNode } };
@@ -116,12 +117,8 @@ function observe(): void {
   RED.events.on('node-status', ({ id, status }: { id: string; status: unknown }) => {
     const node = RED.nodes.getNode(id);
     if (!node) return;
-    report({
-      kind: 'status',
-      at: Date.now(),
-      node: idOf(node),
-      status: toJson(translated(node, status)),
-    });
+    const shown = toJson(translated(node, status));
+    report({ kind: 'status', at: Date.now(), node: idOf(node), status: shown });
   });
   // Hooks see the errors of messages alone, and only of nodes that say when they are done.
   const { prototype } = load('@node-red/runtime/lib/nodes/Node') as {
@@ -138,14 +135,11 @@ function observe(): void {
   };
   prototype.error = function (error, msg) {
     const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-    if (isOfTest(this))
-      report({
-        kind: 'error',
-        at: Date.now(),
-        node: idOf(this),
-        ...(typeof code === 'string' ? { code } : {}),
-        message: String(message ?? error).slice(0, 1000),
-      });
+    const said = {
+      ...(typeof code === 'string' ? { code } : {}),
+      message: String(message ?? error).slice(0, 1000),
+    };
+    if (isOfTest(this)) report({ kind: 'error', at: Date.now(), node: idOf(this), ...said });
     original.call(this, error, msg);
   };
 }
@@ -154,9 +148,10 @@ function observe(): void {
 function translated(node: RunningNode, status: unknown): unknown {
   const { text } = Object(status) as { text?: unknown };
   if (typeof text !== 'string' || !/^[@a-z][\w@/.:-]*$/i.test(text)) return status;
-  const key = text.includes(':') ? text : `${RED.nodes.getNodeInfo(node.type)?.id ?? ''}:${text}`;
-  const words = i18n._(key);
-  return { ...(status as object), text: words === key || key.endsWith(`:${words}`) ? text : words };
+  const path = text.includes(':') ? text : `${RED.nodes.getNodeInfo(node.type)?.id ?? ''}:${text}`;
+  const words = i18n._(path);
+  const isMissing = words === path || path.endsWith(`:${words}`);
+  return { ...(status as object), text: isMissing ? text : words };
 }
 
 async function setFlows(flows: readonly object[]): Promise<void> {
@@ -177,7 +172,7 @@ async function deploy(command: Command & { do: 'deploy' }): Promise<void> {
   // The context of nodes and flows goes with them.
   const { get } = load('@node-red/runtime/lib/nodes/context') as { get(id: string): Context };
   const global = get('global');
-  for (const key of global.keys()) global.set(key, undefined);
+  for (const name of global.keys()) global.set(name, undefined);
   rmSync(join(userDir, 'device-cloud'), { recursive: true, force: true });
   ({ test } = command);
   watched = new Set(command.watched);
@@ -189,7 +184,7 @@ async function deploy(command: Command & { do: 'deploy' }): Promise<void> {
 function inject({ node: id, msg }: Command & { do: 'inject' }): void {
   const node = RED.nodes.getNode(id);
   if (!node) throw new Error('does not run: it, or what it is in, is disabled');
-  if (msg && (node.type === BLIND || !hasInput(node))) node.send(msg);
+  if (msg && (node.type === DISABLED || !hasInput(node))) node.send(msg);
   else node.receive(msg ?? {});
 }
 
@@ -205,37 +200,24 @@ async function obey(command: Command): Promise<void> {
 }
 
 /** Node-RED's files are never written: a test begins with none, and leaves none. */
-const NO_STORAGE = {
-  init: () => Promise.resolve(),
-  getFlows: () => Promise.resolve([]),
-  saveFlows: () => Promise.resolve(),
-  getCredentials: () => Promise.resolve({}),
-  saveCredentials: () => Promise.resolve(),
-  getSettings: () => Promise.resolve({}),
-  saveSettings: () => Promise.resolve(),
-  getSessions: () => Promise.resolve({}),
-  saveSessions: () => Promise.resolve(),
-  getLibraryEntry: () => Promise.resolve([]),
-  saveLibraryEntry: () => Promise.resolve(),
+const nothing = (result?: object) => (): Promise<object | undefined> => Promise.resolve(result);
+const STORAGE = {
+  init: nothing(),
+  ...Object.fromEntries(
+    ['Flows', 'Credentials', 'Settings', 'Sessions'].flatMap((what) => [
+      [`get${what}`, nothing(what === 'Flows' ? [] : {})],
+      [`save${what}`, nothing()],
+    ]),
+  ),
+  getLibraryEntry: nothing([]),
+  saveLibraryEntry: nothing(),
 };
 
-/** Under its permission model Node.js refuses to flush files to disk, which a test has no need of. */
-async function neverSync(): Promise<void> {
-  const own = join(userDir, 'package.json');
-  const file = await fs.promises.open(own);
-  const done = (): Promise<void> => Promise.resolve();
-  Object.assign(Object.getPrototypeOf(file) as object, { sync: done, datasync: done });
-  await file.close();
-  const callBack = (_file: number, callback: () => void): void => process.nextTick(callback);
-  Object.assign(fs, { fsync: callBack, fdatasync: callBack, fsyncSync: () => undefined });
-}
-
 async function start(): Promise<void> {
-  await neverSync();
   RED.init(createServer(), {
     userDir,
     fileWorkingDirectory: userDir,
-    storageModule: NO_STORAGE,
+    storageModule: STORAGE,
     httpAdminRoot: false,
     httpNodeRoot: false,
     functionExternalModules: false,
@@ -248,10 +230,9 @@ async function start(): Promise<void> {
     credentialSecret: false,
     telemetry: { enabled: false },
     lang: 'en-US',
-    nodesExcludes: excluded,
     logging: { console: { level: 'info', metrics: false, audit: false } },
   });
-  RED.nodes.registerType(BLIND, function (config) {
+  RED.nodes.registerType(DISABLED, function (config) {
     RED.nodes.createNode(this, config);
     this.on('input', (_msg: unknown, _send: unknown, done: () => void) => done());
   });
@@ -266,10 +247,12 @@ const crash = (error: unknown): void => {
   process.exit(1);
 };
 process.on('uncaughtException', crash);
-process.once('disconnect', () => process.exit(1));
+new Worker(join(__dirname, 'watchdog.js')).unref();
 // Commands wait for each other.
-let last = start();
-last.then(() => answer({ started: true }), crash);
-process.on('message', (command: Command) => {
-  last = last.then(() => obey(command)).catch(crash);
-});
+let last = start().then(() => answer({ id: 0 }));
+last.catch(crash);
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    last = last.then(() => obey(JSON.parse(line) as Command)).catch(crash);
+  })
+  .on('close', () => process.exit(1));

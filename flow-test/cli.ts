@@ -2,15 +2,13 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { allow, type Allowed } from './allowed';
-import { findContributed } from './contributed';
-import { disabledNodes, fileOfFlows, FlowError, readFlows, type Flows } from './flows';
+import { disabledNodes, fileOfFlows, readFlows, type Flows } from './flows';
 import { loadTests } from './load';
-import { findNodeRed, NodeRedGone, type Places } from './node-red';
-import { resultText, summary, writeJunit } from './report';
+import { findGlobalNodeRed, findNodeRed, packagesWithNodes } from './node-red';
+import { Problem } from './protocol';
+import { printable, resultText, summary, writeJunit } from './report';
 import { Runner, type Result } from './run';
 import type { FlowTest } from './tests';
-import { TestFileError } from './yaml';
 
 const HELP = `Usage: device-cloud-test FLOWS TESTS… [options]
 
@@ -22,7 +20,8 @@ with the nodes disabled that reach outside.
 
   --grep <text>        only tests whose name contains the text
   --allow <type>       do not disable nodes of this type; more than once for several types
-  --node-red <folder>  a folder with node_modules/node-red (default: this one, or the nearest above it)
+  --node-red <folder>  a folder with node_modules/node-red (default: this one or the nearest above it, otherwise the
+                       Node-RED that is installed globally)
   --junit <file>       write the results to a file, too, for CI services
   --watch              run again whenever the flows or the tests change
   --help               show this text
@@ -45,28 +44,22 @@ const PASSED = 0;
 const FAILED = 1;
 const COULD_NOT_RUN = 2;
 
-/** Why nothing can be run, for the person who typed the command. */
-class UsageError extends Error {}
-
-/** The folder of this package, and its name. */
-function ownPackage(): Pick<Places, 'ownPackage' | 'ownName'> & { version: string } {
+/** The folder of this package, its name and version. */
+function ownPackage(): { folder: string; name: string; version: string } {
   const above = (folder: string): string =>
     existsSync(join(folder, 'package.json')) ? folder : above(dirname(folder));
   const folder = above(realpathSync(__dirname));
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    name: string;
-    version: string;
-  };
-  return { ownPackage: folder, ownName: manifest.name, version: manifest.version };
+  const text = readFileSync(join(folder, 'package.json'), 'utf8');
+  return { folder, ...(JSON.parse(text) as { name: string; version: string }) };
 }
 
 function nodeRedIn(folder: string | undefined): string {
-  const found = findNodeRed(resolve(folder ?? '.'));
+  const found = findNodeRed(resolve(folder ?? '.')) ?? (folder ? undefined : findGlobalNodeRed());
   if (found !== undefined) return found;
-  throw new UsageError(
+  throw new Problem(
     folder === undefined
-      ? 'Node-RED is not installed here. Install it with "npm install --save-dev node-red", or name a folder that has it in ' +
-          'its node_modules with --node-red.'
+      ? 'Node-RED is installed neither here nor globally. Install it with "npm install --save-dev node-red", or name a folder ' +
+          'that has it in its node_modules with --node-red.'
       : `There is no node_modules/node-red in ${folder}.`,
   );
 }
@@ -76,16 +69,16 @@ interface Plan {
   readonly flowsPath: string;
   readonly testPaths: readonly string[];
   readonly grep: string;
-  readonly allowed: Allowed;
+  readonly allowed: readonly string[];
   readonly junit: string | undefined;
 }
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${printable(text)}\n`);
 // Nobody reads on, as with "| head".
 process.stdout.on('error', () => process.exit(COULD_NOT_RUN));
 
 /** The nodes that are disabled, by type. */
-function announceDisabled(flows: Flows, allowed: Allowed): void {
+function announceDisabled(flows: Flows, allowed: readonly string[]): void {
   const disabled = disabledNodes(flows.nodes, allowed);
   if (disabled.length === 0) return;
   print('Disabled, since they reach outside (--allow TYPE enables them):');
@@ -98,7 +91,7 @@ function announceDisabled(flows: Flows, allowed: Allowed): void {
 function chosen({ testPaths, grep }: Plan): FlowTest[] {
   const tests = loadTests(testPaths).filter(({ name }) => name.includes(grep));
   if (tests.length > 0) return tests;
-  throw new UsageError(`No test has "${grep}" in its name.`);
+  throw new Problem(`No test has "${grep}" in its name.`);
 }
 
 function saveJunit(file: string, results: readonly Result[]): void {
@@ -106,7 +99,7 @@ function saveJunit(file: string, results: readonly Result[]): void {
     mkdirSync(dirname(file), { recursive: true });
     writeJunit(file, results);
   } catch (error) {
-    throw new UsageError(`The results cannot be written: ${(error as Error).message}.`);
+    throw new Problem(`The results cannot be written: ${(error as Error).message}.`);
   }
 }
 
@@ -132,7 +125,7 @@ const SETTLE = 200;
 function watchAll(plan: Plan, onChange: () => void): FSWatcher[] {
   const paths = [fileOfFlows(plan.flowsPath), ...plan.testPaths];
   const missing = paths.find((path) => !existsSync(path));
-  if (missing !== undefined) throw new UsageError(`${missing}: there is no such file or folder.`);
+  if (missing !== undefined) throw new Problem(`${missing}: there is no such file or folder.`);
   return paths.map((path) => {
     const onEvent = (_event: string, name: string | null): void => {
       if (name === null || resolve(path, name) !== resolve(plan.junit ?? '')) onChange();
@@ -156,49 +149,37 @@ async function keepRunning(plan: Plan, runner: Runner): Promise<never> {
 }
 
 function explain(error: unknown): string {
-  const isExpected = [UsageError, FlowError, TestFileError, NodeRedGone].some(
-    (kind) => error instanceof kind,
-  );
-  if (isExpected) return (error as Error).message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const isKnown = !(error instanceof Error) || error instanceof Problem;
+  return isKnown ? String((error as Partial<Error>).message ?? error) : String(error.stack);
 }
 
 function readArguments() {
   try {
     return parseArgs({ options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(`${(error as Error).message} See --help.`);
+    throw new Problem(`${(error as Error).message} See --help.`);
   }
 }
 
 async function main(): Promise<number> {
   const { values, positionals } = readArguments();
-  const { version, ...places } = ownPackage();
+  const { folder, name, version } = ownPackage();
   if (values.help || values.version) {
     print(values.help ? HELP : version);
     return PASSED;
   }
   const [flowsPath, ...testPaths] = positionals;
   if (flowsPath === undefined || testPaths.length === 0)
-    throw new UsageError('Name the flows and the tests. See --help.');
-  const allowed = allow(values.allow ?? []);
-  const plan: Plan = {
-    flowsPath,
-    testPaths,
-    grep: values.grep ?? '',
-    allowed,
-    junit: values.junit,
-  };
-  const contributed = findContributed(values.allow ?? [], [readFlows(flowsPath).folder, '.']);
+    throw new Problem('Name the flows and the tests. See --help.');
+  const { allow: allowed = [], grep = '', junit } = values;
+  const plan: Plan = { flowsPath, testPaths, grep, allowed, junit };
   const nodeRed = nodeRedIn(values['node-red']);
-  const runner = new Runner({ nodeRed, ...places, contributed }, allowed);
+  // Those of the project are loaded for what is allowed of them.
+  const contributed =
+    allowed.length > 0 ? packagesWithNodes(realpathSync(readFlows(flowsPath).folder)) : [];
+  const packages = new Map([...contributed, [name, folder]]);
+  const runner = new Runner({ nodeRed, packages }, allowed);
   process.once('exit', () => runner.closeAtExit());
-  // What a flow writes into the channel of its process may be anything, and comes out here if it cannot be read.
-  process.on('uncaughtException', (error) => {
-    if (runner.abandon(error)) return;
-    process.stderr.write(`device-cloud-test: ${explain(error)}\n`);
-    process.exit(COULD_NOT_RUN);
-  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(COULD_NOT_RUN));
   try {
@@ -211,7 +192,7 @@ async function main(): Promise<number> {
 main().then(
   (code) => (process.exitCode = code),
   (error: unknown) => {
-    process.stderr.write(`device-cloud-test: ${explain(error)}\n`);
+    process.stderr.write(`${printable(`device-cloud-test: ${explain(error)}`)}\n`);
     process.exitCode = COULD_NOT_RUN;
   },
 );

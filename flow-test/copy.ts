@@ -3,19 +3,21 @@
  */
 
 const MAX_DEPTH = 30;
+/** Characters of a text, and bytes. */
 const MAX_TEXT = 64 * 1024;
-const MAX_ENTRIES = 10_000;
+/** Of a message as a whole: characters of texts, bytes, and entries. */
+const MAX_SIZE = 1024 * 1024;
 /** Bytes in JSON, which has none. */
 const BYTES = '$bytes';
 
 /** A copy of a value that JSON can hold. What has no place in JSON is left out or described. */
 export function toJson(value: unknown): unknown {
-  let left = MAX_ENTRIES;
+  let left = MAX_SIZE;
   const above = new Set<object>();
   const copy = (each: unknown, depth: number): unknown => {
     switch (typeof each) {
       case 'string':
-        return each.length > MAX_TEXT ? `${each.slice(0, MAX_TEXT)}…` : each;
+        return cut(each);
       case 'number':
         return Number.isFinite(each) ? each : String(each);
       case 'bigint':
@@ -30,24 +32,32 @@ export function toJson(value: unknown): unknown {
   };
   const ofObject = (each: object, depth: number): unknown => {
     if (each instanceof Date) return each.toJSON();
-    if (each instanceof Uint8Array)
-      return { [BYTES]: Buffer.from(each.subarray(0, MAX_TEXT)).toString('base64') };
+    if (each instanceof Uint8Array) return { [BYTES]: Buffer.from(take(each)).toString('base64') };
     if (above.has(each)) return '[circular]';
     if (depth > MAX_DEPTH) return '[deeper]';
     above.add(each);
     try {
       if (Array.isArray(each)) return take(each).map((item) => copy(item, depth + 1) ?? null);
       const error = each instanceof Error ? { name: each.name, message: each.message } : {};
-      const entries = take(Object.entries(each)).map(([key, item]) => [key, copy(item, depth + 1)]);
+      const entries = take(Object.entries(each)).map(([key, item]) => [
+        ...[cut(key), copy(item, depth + 1)],
+      ]);
       return { ...error, ...Object.fromEntries(entries) };
     } finally {
       above.delete(each);
     }
   };
-  const take = <T>(list: readonly T[]): T[] => {
-    const taken = list.slice(0, Math.max(0, left));
+  const take = <T extends { readonly length: number; slice(start: number, end: number): T }>(
+    whole: T,
+    limit = MAX_TEXT,
+  ): T => {
+    const taken = whole.slice(0, Math.min(left, limit));
     left -= taken.length;
     return taken;
+  };
+  const cut = (text: string): string => {
+    const taken = take<string>(text);
+    return taken.length < text.length ? `${taken}…` : text;
   };
   return copy(value, 0);
 }

@@ -2,7 +2,7 @@ import { concerns, differs, wordsOf, wordsOfSeen, type Resolve, type Seen } from
 import type { Expected, FlowTest, Sight } from './tests';
 
 /** How an expectation stands: met, not yet, or failed for good. */
-type Standing = { state: 'met'; at: number } | { state: 'open' } | { state: 'failed' };
+type Standing = 'met' | 'open' | 'failed';
 
 /** What the expectations of a test are judged by. */
 export interface Evidence {
@@ -20,111 +20,98 @@ const SEEN_LIMIT = 8;
 
 /** Judges what a test has seen. */
 export class Judge {
-  readonly #test: FlowTest;
+  readonly #test: Pick<FlowTest, 'expect' | 'inOrder'>;
   readonly #resolve: Resolve;
   readonly #nameOf: (node: string) => string;
+  /** What is one, for each sight: the same thousands of messages are judged every few milliseconds. */
+  readonly #known = new Map<Sight, WeakMap<Seen, boolean>>();
 
-  constructor(test: FlowTest, resolve: Resolve, nameOf: (node: string) => string) {
+  constructor(
+    test: Pick<FlowTest, 'expect' | 'inOrder'>,
+    resolve: Resolve,
+    nameOf: (node: string) => string,
+  ) {
     this.#test = test;
     this.#resolve = resolve;
     this.#nameOf = nameOf;
   }
 
-  /** The expectations that have failed, why, and whether nothing can change that any more. */
-  open(evidence: Evidence): { isOver: boolean; unmet: readonly Expected[]; failures: string[] } {
-    const standings = this.#judge(evidence);
-    const unmet = this.#test.expect.filter((_, index) => standings[index]?.state === 'failed');
-    return {
-      isOver: standings.every(({ state }) => state !== 'open'),
-      unmet,
-      failures: unmet.map((expected) => this.#explain(expected, evidence)),
-    };
+  /** Whether nothing can change the verdict any more. */
+  isOver(evidence: Evidence): boolean {
+    return !this.#standings(evidence).includes('open');
   }
 
-  #judge(evidence: Evidence): Standing[] {
+  /** Why expectations have failed. */
+  failures(evidence: Evidence): string[] {
+    const standings = this.#standings(evidence);
+    const unmet = this.#test.expect.filter((_, index) => standings[index] === 'failed');
+    return unmet.map((expected) => this.#explain(expected, evidence));
+  }
+
+  #standings(evidence: Evidence): Standing[] {
+    const { expect, inOrder } = this.#test;
     let after = 0;
-    let earlier: readonly Seen[] = [];
-    return this.#test.expect.map((expected) => {
-      if (expected.kind !== 'some') return this.#absence(expected, evidence);
-      const inOrder = this.#test.inOrder;
-      const candidates = evidence.seen.filter(
-        (seen) => !inOrder || (seen.at >= after && !earlier.includes(seen)),
-      );
-      const standing = this.#presence(expected, candidates, evidence);
-      if (inOrder && standing.state === 'met') {
-        after = standing.at;
-        earlier = [
-          ...earlier,
-          ...candidates.filter((seen) => seen.at === after && this.#is(expected.sight, seen)),
-        ];
+    const used = new Set<Seen>();
+    return expect.map((expected) => {
+      if (!inOrder || expected.kind !== 'some') return this.#standing(expected, evidence);
+      const seen = evidence.seen.filter((each) => each.at >= after && !used.has(each));
+      const first = seen.find((each) => this.#is(expected.sight, each));
+      if (first) {
+        after = first.at;
+        used.add(first);
       }
-      return standing;
+      return this.#standing(expected, { ...evidence, seen });
     });
   }
 
   #is(sight: Sight, seen: Seen): boolean {
-    return concerns(sight, seen, this.#resolve) && differs(sight, seen) === undefined;
+    const known = this.#known.get(sight) ?? new WeakMap<Seen, boolean>();
+    this.#known.set(sight, known);
+    const is =
+      known.get(seen) ??
+      (concerns(sight, seen, this.#resolve) && differs(sight, seen) === undefined);
+    known.set(seen, is);
+    return is;
   }
 
-  #presence(
-    expected: Expected & { kind: 'some' },
-    candidates: readonly Seen[],
-    evidence: Evidence,
-  ): Standing {
-    const { sight, within } = expected;
-    const deadline = evidence.given + within * 1000;
-    const found = candidates.filter((seen) => seen.at <= deadline && this.#is(sight, seen));
-    const isLate = evidence.now >= deadline;
-    if (sight.kind === 'message' && sight.count !== undefined) {
-      if (found.length > sight.count) return { state: 'failed' };
-      if (!isLate) return { state: 'open' };
-      return found.length === sight.count
-        ? { state: 'met', at: found.at(-1)?.at ?? 0 }
-        : { state: 'failed' };
-    }
-    const [first] = found;
-    if (first) return { state: 'met', at: first.at };
-    if (!isLate) return { state: 'open' };
-    // Nothing has set it, but it may have the level all along.
-    if (
-      sight.kind === 'pin' &&
-      !this.#test.inOrder &&
-      evidence.level(sight.chipid, sight.pin) === sight.level
-    )
-      return { state: 'met', at: evidence.now };
-    return { state: 'failed' };
-  }
-
-  #absence(
-    expected: Expected & { kind: 'none' | 'noError' },
-    { seen, given, now }: Evidence,
-  ): Standing {
+  #standing(expected: Expected, { seen, given, now, level }: Evidence): Standing {
     if (expected.kind === 'noError')
-      return seen.some(({ kind }) => kind === 'error')
-        ? { state: 'failed' }
-        : { state: 'met', at: now };
-    const { sights, for: seconds } = expected;
-    const end = given + seconds * 1000;
-    if (seen.some((each) => each.at <= end && sights.some((sight) => this.#is(sight, each))))
-      return { state: 'failed' };
-    return now >= end ? { state: 'met', at: now } : { state: 'open' };
+      return seen.some(({ kind }) => kind === 'error') ? 'failed' : 'met';
+    if (expected.kind === 'none') {
+      const end = given + expected.for * 1000;
+      const { sights } = expected;
+      if (seen.some((each) => each.at <= end && sights.some((sight) => this.#is(sight, each))))
+        return 'failed';
+      return now >= end ? 'met' : 'open';
+    }
+    const { sight, within } = expected;
+    const deadline = given + within * 1000;
+    const found = seen.filter((each) => each.at <= deadline && this.#is(sight, each)).length;
+    const isLate = now >= deadline;
+    if (sight.kind === 'message' && sight.count !== undefined) {
+      if (found > sight.count) return 'failed';
+      if (!isLate) return 'open';
+      return found === sight.count ? 'met' : 'failed';
+    }
+    if (found > 0) return 'met';
+    if (!isLate) return 'open';
+    // Nothing has set it, but it may have the level all along.
+    const isSo =
+      sight.kind === 'pin' && !this.#test.inOrder && level(sight.chipid, sight.pin) === sight.level;
+    return isSo ? 'met' : 'failed';
   }
 
   #explain(expected: Expected, evidence: Evidence): string {
     const { seen } = evidence;
     if (expected.kind === 'noError') {
       const errors = seen.filter(({ kind }) => kind === 'error');
-      return [
-        'expected no error, but there was',
-        ...this.#list(errors, evidence, ERROR_LIMIT),
-      ].join('\n');
+      const list = this.#list(errors, evidence, ERROR_LIMIT);
+      return ['expected no error, but there was', ...list].join('\n');
     }
     if (expected.kind === 'none') {
       const found = seen.filter((each) => expected.sights.some((sight) => this.#is(sight, each)));
-      const what = expected.sights.map(wordsOf).join(', nor ');
-      return [`expected neither ${what}, but there was`, ...this.#list(found, evidence)]
-        .join('\n')
-        .replace('neither', expected.sights.length > 1 ? 'neither' : 'not');
+      const what = `not ${expected.sights.map(wordsOf).join(', and not ')}`;
+      return [`expected ${what}, but there was`, ...this.#list(found, evidence)].join('\n');
     }
     const { sight, within } = expected;
     const about = seen.filter((each) => concerns(sight, each, this.#resolve));

@@ -1,22 +1,26 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { dropLeadingZeros } from '../src/input';
-import type { Allowed } from './allowed';
-import { BLIND } from './protocol';
-
-/** A node as a flow file has it. */
-export interface FlowNode {
-  readonly id: string;
-  readonly type: string;
-  readonly name?: string;
-  readonly [property: string]: unknown;
-}
-
-/** Flows that cannot be tested, and why. */
-export class FlowError extends Error {}
+import { DISABLED, Problem, type FlowNode } from './protocol';
 
 const MAX_FLOWS = 64 * 1024 * 1024;
 const APP = 'device-cloud-app';
+
+/** Core nodes that reach neither a network nor a file nor a process. */
+const CORE: readonly string[] = [
+  ...['tab', 'subflow', 'group', 'comment', 'junction', 'global-config'],
+  ...['inject', 'debug', 'complete', 'catch', 'status', 'link in', 'link out', 'link call'],
+  ...['function', 'switch', 'change', 'range', 'template', 'delay', 'trigger', 'rbe'],
+  ...['split', 'join', 'sort', 'batch'],
+  ...['csv', 'html', 'json', 'xml', 'yaml'],
+];
+
+/** Nodes of this package, which reach a simulator, and instances of subflows. The cluster reaches Redis. */
+const OWN = /^(device-cloud-(?!cluster$)|subflow:)/;
+
+/** Whether a node of a type runs in a test. @param allowed types that run although they reach outside */
+const runs = (type: string, allowed: readonly string[]): boolean =>
+  CORE.includes(type) || OWN.test(type) || allowed.includes(type);
 
 /** Flows as read, and the folder that paths in them are relative to. */
 export interface Flows {
@@ -33,28 +37,28 @@ function flowFileIn(folder: string): string {
     /^flows_.*(?<!_cred)\.json$/.test(name),
   );
   if (only !== undefined && more.length === 0) return join(folder, only);
-  throw new FlowError(`${folder} has no flows.json. Name the file of the flows.`);
+  throw new Problem(`${folder} has no flows.json. Name the file of the flows.`);
 }
 
-/** The file of flows that a path names: itself, or the file in a user directory. @throws FlowError */
+/** The file of flows that a path names: itself, or the file in a user directory. @throws Problem */
 export function fileOfFlows(path: string): string {
-  if (!existsSync(path)) throw new FlowError(`${path}: there is no such file or folder.`);
+  if (!existsSync(path)) throw new Problem(`${path}: there is no such file or folder.`);
   return statSync(path).isDirectory() ? flowFileIn(path) : path;
 }
 
 /**
  * Reads a file of flows, or the file in a user directory. Nothing else of the directory is read: neither its settings nor its
  * credentials.
- * @throws FlowError
+ * @throws Problem
  */
 export function readFlows(path: string): Flows {
   const file = fileOfFlows(path);
-  if (statSync(file).size > MAX_FLOWS) throw new FlowError(`${file} is larger than 64 MiB.`);
+  if (statSync(file).size > MAX_FLOWS) throw new Problem(`${file} is larger than 64 MiB.`);
   let parsed: unknown;
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new FlowError(`${file} is not JSON: ${(error as Error).message}.`);
+    throw new Problem(`${file} is not JSON: ${(error as Error).message}.`);
   }
   return { nodes: checkFlows(parsed, file), file, folder: dirname(file) };
 }
@@ -66,18 +70,7 @@ function checkFlows(parsed: unknown, file: string): FlowNode[] {
     typeof (node as FlowNode).id === 'string' &&
     typeof (node as FlowNode).type === 'string';
   if (Array.isArray(parsed) && parsed.every(isNode)) return parsed;
-  throw new FlowError(
-    `${basename(file)} is not a list of nodes, as Node-RED exports and saves it.`,
-  );
-}
-
-/** The address and the keys of the simulator of a test. */
-export interface Service {
-  readonly baseUrl: string;
-  readonly appid: string;
-  readonly appkey: string;
-  readonly serverKey: string;
-  readonly serverPassword: string;
+  throw new Problem(`${basename(file)} is not a list of nodes, as Node-RED exports and saves it.`);
 }
 
 /** The application id of the flows, if it is one. The simulator takes it over. */
@@ -90,8 +83,8 @@ export function appidOf(nodes: readonly FlowNode[]): string | undefined {
 const isEnabled = ({ d }: FlowNode): boolean => d !== true;
 
 /** The nodes that do nothing in a test. */
-export const disabledNodes = (nodes: readonly FlowNode[], allowed: Allowed): FlowNode[] =>
-  nodes.filter((node) => isEnabled(node) && !allowed.runs(node.type));
+export const disabledNodes = (nodes: readonly FlowNode[], allowed: readonly string[]): FlowNode[] =>
+  nodes.filter((node) => isEnabled(node) && !runs(node.type, allowed));
 
 /** Chip numbers that the nodes name. */
 export function chipidsIn(nodes: readonly FlowNode[]): string[] {
@@ -101,22 +94,36 @@ export function chipidsIn(nodes: readonly FlowNode[]): string[] {
     ...(devices === 'list' && Array.isArray(chipids) ? (chipids as unknown[]) : []),
   ]);
   const digits = named.filter((text): text is string => /^[0-9]{1,20}$/.test(String(text)));
-  return [...new Set(digits.map((text) => dropLeadingZeros(String(text))))];
+  return digits.map((text) => dropLeadingZeros(String(text)));
 }
 
-const TYPES_THAT_LISTEN = ['listen', 'events', 'latest', 'request'].map(
-  (type) => `device-cloud-${type}`,
-);
+const LISTENS = /^device-cloud-(listen|events|latest|request)$/;
 
 /** Whether some node keeps channels open, so that an upload reaches it only then. */
 export const listens = (nodes: readonly FlowNode[]): boolean =>
   nodes.some(
     (node) =>
       isEnabled(node) &&
-      (TYPES_THAT_LISTEN.includes(node.type) ||
-        node['when'] === 'upload' ||
-        node['when'] === 'online'),
+      (LISTENS.test(node.type) || node['when'] === 'upload' || node['when'] === 'online'),
   );
+
+/** They may be called as the nodes in them. */
+const FRAMES = ['tab', 'group', 'subflow', 'comment'];
+
+/** The nodes of a name or an id. Configuration nodes come last: they may be called as a node that uses them. */
+export function nodesNamed(nodes: readonly FlowNode[], at: string): FlowNode[] {
+  const byId = nodes.filter(({ id }) => id === at);
+  if (byId.length > 0) return byId;
+  const named = nodes.filter(({ name, type }) => name === at && !FRAMES.includes(type));
+  const wired = named.filter(({ wires }) => Array.isArray(wires));
+  return wired.length > 0 ? wired : named;
+}
+
+/** What a node is called where there is no room for its id and type. */
+export function nameOf(nodes: readonly FlowNode[], id: string): string {
+  const node = nodes.find((each) => each.id === id);
+  return node?.name || node?.type || id;
+}
 
 /** What a test changes, see {@link setProperty}. */
 export interface Change {
@@ -125,42 +132,39 @@ export interface Change {
   readonly value: unknown;
 }
 
-/** They may be called as the nodes in them. */
-const FRAMES = ['tab', 'group', 'subflow', 'comment'];
-
-/** The nodes of a name or an id. Configuration nodes come last: they may be called as a node that uses them. */
-export const nodesNamed = (nodes: readonly FlowNode[], at: string): FlowNode[] => {
-  const byId = nodes.filter(({ id }) => id === at);
-  if (byId.length > 0) return byId;
-  const named = nodes.filter(({ name, type }) => name === at && !FRAMES.includes(type));
-  const wired = named.filter(({ wires }) => Array.isArray(wires));
-  return wired.length > 0 ? wired : named;
-};
-
-/** Sets a property of a node, such as `timeout` or `rules.0.v`. @throws FlowError if there is none */
+/** Sets a property of a node, such as `timeout` or `rules.0.v`. @throws Problem if there is none */
 function setProperty(nodes: FlowNode[], { node: at, property, value }: Change): void {
   const [node, ...more] = nodesNamed(nodes, at);
-  if (!node) throw new FlowError(`"set": the flows have no node "${at}".`);
-  if (more.length > 0) throw new FlowError(`"set": several nodes are called "${at}". Use an id.`);
+  if (!node) throw new Problem(`"set": the flows have no node "${at}".`);
+  if (more.length > 0) throw new Problem(`"set": several nodes are called "${at}". Use an id.`);
   const path = property.split('.');
   const last = path.pop() ?? '';
   let owner: unknown = node;
   for (const key of path)
     owner = Object.hasOwn(Object(owner), key) ? (owner as FlowNode)[key] : undefined;
   if (!Object.hasOwn(Object(owner), last))
-    throw new FlowError(`"set": the node "${at}" has no property "${property}".`);
+    throw new Problem(`"set": the node "${at}" has no property "${property}".`);
   (owner as Record<string, unknown>)[last] = value;
+}
+
+/** The address and the keys of the simulator of a test. */
+export interface Service {
+  readonly baseUrl: string;
+  readonly appid: string;
+  readonly appkey: string;
+  readonly serverKey: string;
+  readonly serverPassword: string;
 }
 
 /**
  * The copy of the flows that runs in a test: each application on the simulator, and nodes that are not allowed replaced by
  * a node that only takes messages.
- * @param copyIn copies a file to where nodes may read it
- * @throws FlowError if a change cannot be made, or a file is missing
+ * @param copyIn copies a file to where nodes may change it
+ * @throws Problem if a change cannot be made, or a file is missing
  */
 export function prepareFlows(
   flows: Flows,
-  allowed: Allowed,
+  allowed: readonly string[],
   service: Service,
   changes: readonly Change[],
   copyIn: (file: string, name: string) => string,
@@ -170,46 +174,34 @@ export function prepareFlows(
   return copy.map((node, index) => {
     // Keys of the real service have no business here.
     const { credentials: _, ...kept } = node;
-    if (node.type === APP)
-      return {
-        ...toSimulator(kept as FlowNode, service),
-        ...bookOf(kept as FlowNode, flows, index, (file) => copyIn(file, `book-${index}.csv`)),
-      };
-    if (allowed.runs(node.type)) return kept as FlowNode;
+    if (node.type === APP) {
+      // Nodes may change it.
+      const book = bookOf(node, flows.folder);
+      const own = book && copyIn(book, `book-${index}.csv`);
+      return { ...(kept as FlowNode), ...onSimulator(service), book: own };
+    }
+    if (runs(node.type, allowed)) return kept as FlowNode;
     const { id, name = '', z, g, x, y, d, wires } = kept;
-    const place = { z, g, x, y, d, wires };
-    const known = Object.entries(place).filter(([, value]) => value !== undefined);
-    return { id, type: BLIND, name, ...Object.fromEntries(known) };
+    const place = Object.entries({ z, g, x, y, d, wires }).filter(
+      ([, value]) => value !== undefined,
+    );
+    return { id, type: DISABLED, name, ...Object.fromEntries(place) };
   });
 }
 
-/**
- * The device book of an application, which nodes may change: a copy. Flows may be somebody else's: they name no file outside
- * their folder, but a test may.
- */
-function bookOf(
-  { id, name = '', book, d }: FlowNode,
-  { folder, nodes }: Flows,
-  index: number,
-  copy: (file: string) => string,
-): { book?: string } {
-  if (typeof book !== 'string' || book === '' || d === true) return {};
-  const file = resolve(folder, book);
-  const isMissing = !existsSync(file) || !statSync(file).isFile();
-  const isOfFlows = nodes[index]?.['book'] === book;
-  if (isMissing || (isOfFlows && !realpathSync(file).startsWith(realpathSync(folder) + sep)))
-    throw new FlowError(
-      `The device book of "${name || id}", ${file}, is ${isMissing ? 'missing' : 'outside the folder of the flows'}. ` +
-        `Put it there, or give the test "set: { node: ${name || id}, property: book, value: FILE }", with '' for none.`,
-    );
-  return { book: copy(file) };
-}
+/** The properties by which an application is on the simulator. */
+const onSimulator = ({ baseUrl, appid, appkey, serverKey, serverPassword }: Service): object => ({
+  ...{ service: 'cloud', baseUrl, appid, tls: '', proxy: '', cluster: '' },
+  credentials: { appkey, serverKey, serverPassword },
+});
 
-function toSimulator(app: FlowNode, service: Service): FlowNode {
-  const { baseUrl, appid, appkey, serverKey, serverPassword } = service;
-  return {
-    ...app,
-    ...{ service: 'cloud', baseUrl, appid, state: 'file', tls: '', proxy: '', cluster: '' },
-    credentials: { appkey, serverKey, serverPassword },
-  };
+/** The file of the device book of an application; empty if it has none. @throws Problem if it is missing */
+function bookOf({ id, name = '', book, d }: FlowNode, folder: string): string {
+  if (typeof book !== 'string' || book === '' || d === true) return '';
+  const file = resolve(folder, book);
+  if (existsSync(file) && statSync(file).isFile()) return file;
+  throw new Problem(
+    `The device book of "${name || id}", ${file}, is missing. ` +
+      `Put it there, or give the test "set: { node: ${name || id}, property: book, value: FILE }", with '' for none.`,
+  );
 }

@@ -1,78 +1,100 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from 'csv-parse/sync';
-import { parseChipid } from '../src/input';
-import { readTests, type FlowTest } from './tests';
-import { MAX_FILE, TestFileError } from './yaml';
+import { parseChipid, readCsv, show } from '../src/input';
+import { MAX_SECONDS, readTests, type FlowTest, type Given, type Upload } from './tests';
+import { fileProblem, MAX_FILE } from './yaml';
 
-const MAX_FILES = 1000;
-const MAX_CSV = 16 * 1024 * 1024;
-const MAX_ROWS = 100_000;
+const MAX_ROWS = 50_000;
 const TEST_FILE = /\.(ya?ml|json)$/;
 
-/** An upload of a CSV file. */
-export interface Row {
-  readonly chipid: string;
-  readonly payload: unknown;
+/** Reads a file of tests, or one that belongs to it. @throws Problem */
+function read(file: string): Buffer {
+  if (statSync(file).size > MAX_FILE)
+    throw fileProblem(file, `it is larger than ${MAX_FILE / 1024 ** 2} MiB.`);
+  return readFileSync(file);
 }
 
-/** Reads the tests of files and folders, in the order of their names. @throws TestFileError */
+/**
+ * Reads the tests of files and folders, in the order of their names, with the uploads of their CSV files.
+ * @throws Problem
+ */
 export function loadTests(paths: readonly string[]): FlowTest[] {
-  const files = paths.flatMap(testFiles);
-  if (files.length > MAX_FILES)
-    throw new TestFileError(paths.join(', '), `there are more than ${MAX_FILES} test files.`);
-  return files.flatMap((file) => {
-    if (statSync(file).size > MAX_FILE) throw new TestFileError(file, 'it is larger than 1 MiB.');
-    const tests = readTests(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''), file);
-    for (const { given, name } of tests)
-      for (const each of given)
-        if ('file' in each && !existsSync(beside(file, each.file)))
-          throw new TestFileError(file, `"${each.kind}" of "${name}": there is no ${each.file}.`);
-    return tests;
+  return paths.flatMap(testFiles).flatMap((file) => {
+    const tests = readTests(
+      read(file)
+        .toString()
+        .replace(/^\uFEFF/, ''),
+      file,
+    );
+    return tests.map((test) => ({ ...test, given: test.given.map((each) => loaded(each, test)) }));
   });
 }
 
-/** A path in a test, from the folder of its file. */
-export const beside = (testFile: string, path: string): string => resolve(dirname(testFile), path);
+function loaded(given: Given, { file, name }: FlowTest): Given {
+  if (given.kind !== 'uploads') return given;
+  const csv = resolve(dirname(file), given.file);
+  if (!existsSync(csv) || !statSync(csv).isFile())
+    throw fileProblem(file, `"uploads" of "${name}": there is no ${given.file}.`);
+  const rows = readUploads(csv);
+  const hours = (rows.at(-1)?.at ?? 0) / given.speed / 3_600_000;
+  if (hours * 3600 > MAX_SECONDS)
+    throw fileProblem(
+      file,
+      `"uploads" of "${name}": ${given.file} takes ${hours.toFixed(1)} hours, of at most one. Have it played faster: ` +
+        `"uploads: { file: ${given.file}, speed: ${Math.ceil(hours * given.speed) * 6} }" takes ten minutes at most.`,
+    );
+  return { ...given, rows };
+}
 
 function testFiles(path: string): string[] {
-  if (!existsSync(path)) throw new TestFileError(path, 'there is no such file or folder.');
+  if (!existsSync(path)) throw fileProblem(path, 'there is no such file or folder.');
   if (!statSync(path).isDirectory()) return [path];
   const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
   const found = names.filter((name) => TEST_FILE.test(name)).map((name) => join(path, name));
-  if (found.length === 0)
-    throw new TestFileError(path, 'there is no test in it (.yaml, .yml or .json).');
-  return found;
+  if (found.length > 0) return found;
+  throw fileProblem(path, 'there is no test in it (.yaml, .yml or .json).');
 }
 
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+/** The columns that say when an upload came, and how many milliseconds their unit has. */
+const TIMES = { after: 1000, timestamp: 1 } as const;
 
 /**
- * Reads uploads from a CSV file: the column `chipid`, and `payload` or any others, which become an object.
- * @throws TestFileError
+ * Reads uploads from a CSV file: the columns `chipid` and `payload`, and `after` or `timestamp`, in any order.
+ * @returns in the order of their times
+ * @throws Problem
  */
-export function readUploads(file: string): Row[] {
-  if (statSync(file).size > MAX_CSV) throw new TestFileError(file, 'it is larger than 16 MiB.');
-  let rows: Record<string, string>[];
-  try {
-    rows = parse(readFileSync(file), { bom: true, columns: true, skip_empty_lines: true });
-  } catch (error) {
-    throw new TestFileError(file, (error as Error).message);
-  }
-  if (rows.length > MAX_ROWS) throw new TestFileError(file, `it has more than ${MAX_ROWS} rows.`);
-  return rows.map(({ chipid, payload, ...values }, index) => {
-    // The first line has the names.
-    const place = `${file}, upload ${index + 1}`;
-    if (chipid === undefined) throw new TestFileError(file, 'it has no column "chipid".');
+export function readUploads(file: string): Upload[] {
+  const table = csvIn(file);
+  const column = (name: string): number => table.columns.indexOf(name);
+  for (const name of ['chipid', 'payload'])
+    if (column(name) === -1) throw fileProblem(file, `it has no column "${name}".`);
+  const time = (['after', 'timestamp'] as const).find((name) => column(name) !== -1);
+  const uploads = table.rows.map(({ line, cells }): Upload => {
+    const place = `${file}:${line}`;
+    const cell = (name: string): string => cells[column(name)] ?? '';
+    const text = time === undefined ? '0' : cell(time).trim();
+    const at = Number(text) * (time === undefined ? 1 : TIMES[time]);
+    if (text === '' || !Number.isFinite(at))
+      throw fileProblem(place, `"${time}" must be a number, but is ${show(text)}.`);
     try {
-      return { chipid: parseChipid(chipid), payload: payload ?? asNumbers(values) };
+      return { chipid: parseChipid(cell('chipid').trim()), payload: cell('payload'), at };
     } catch {
-      throw new TestFileError(place, `"${chipid}" is no chip number.`);
+      throw fileProblem(place, `${show(cell('chipid'))} is no chip number.`);
     }
   });
+  uploads.sort((a, b) => a.at - b.at);
+  const first = uploads[0]?.at ?? 0;
+  return uploads.map((upload) => ({ ...upload, at: upload.at - first }));
 }
 
-const asNumbers = (values: Readonly<Record<string, string>>): object =>
-  Object.fromEntries(
-    Object.entries(values).map(([name, text]) => [name, NUMBER.test(text) ? Number(text) : text]),
-  );
+function csvIn(file: string): ReturnType<typeof readCsv> {
+  const bytes = read(file);
+  let table: ReturnType<typeof readCsv>;
+  try {
+    table = readCsv(bytes);
+  } catch (error) {
+    throw fileProblem(file, (error as Error).message);
+  }
+  if (table.rows.length > MAX_ROWS) throw fileProblem(file, `it has more than ${MAX_ROWS} rows.`);
+  return table;
+}

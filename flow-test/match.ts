@@ -49,7 +49,8 @@ const readable = (value: unknown): unknown =>
  * Compares a value with a subset of it. Bytes are compared as text.
  * @returns what differs, or undefined if it matches
  */
-export function difference(wanted: unknown, found: unknown, path = ''): string | undefined {
+export function difference(expected: unknown, found: unknown, path = ''): string | undefined {
+  const wanted = readable(expected);
   const actual = readable(found);
   const where = path === '' ? 'it' : path;
   if (typeof wanted !== 'object' || wanted === null)

@@ -1,19 +1,20 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, sep } from 'node:path';
-import type { Allowed } from './allowed';
-import { modulesSeen, type Contributed } from './contributed';
-import type { Answer, Command, Report, Start, Traffic } from './protocol';
+import { delimiter, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { PIPE, Problem, type Answer, type Asked, type Report, type Traffic } from './protocol';
 
 /** Milliseconds that Node-RED may take to start on a busy machine, and for each command after that. */
 const START = 60_000;
@@ -23,123 +24,121 @@ const COMMAND = 15_000;
 const LINES = 200;
 const WIDTH = 500;
 
+/** Characters of one answer. */
+const MAX_ANSWER = 64 * 1024 * 1024;
+
 /** A heap that a flow cannot fill so long that the machine suffers, in MB. */
 const HEAP = 512;
 
 /** Node-RED has ended or does not answer; it has to be started anew. */
-export class NodeRedGone extends Error {}
+export class NodeRedGone extends Problem {}
+
+/** A folder with a package in it, if it is one. */
+const packageIn = (folder: string): string | undefined =>
+  existsSync(join(folder, 'package.json')) ? realpathSync(folder) : undefined;
+
+/** The nearest `node-red` in a `node_modules` from a folder upwards; undefined if there is none. */
+export const findNodeRed = (from: string): string | undefined =>
+  packageIn(join(from, 'node_modules', 'node-red')) ??
+  (dirname(from) === from ? undefined : findNodeRed(dirname(from)));
+
+/** The `node-red` that is installed for the whole machine: that of the command, or where npm installs. */
+export function findGlobalNodeRed(): string | undefined {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const command = join(folder, 'node-red');
+    // A link into the package; on Windows a script beside node_modules.
+    const found = existsSync(command) ? findNodeRed(dirname(realpathSync(command))) : undefined;
+    if (found !== undefined) return found;
+  }
+  try {
+    // On Windows it is a script, which only a shell can start.
+    const options = { encoding: 'utf8', shell: process.platform === 'win32' } as const;
+    const root = execFileSync('npm', ['root', '--global'], { ...options, timeout: COMMAND });
+    return packageIn(join(root.trim(), 'node-red'));
+  } catch {
+    return undefined;
+  }
+}
 
 /** Where things are on this machine. */
 export interface Places {
   /** The folder of `node-red`. */
   readonly nodeRed: string;
-  /** The folder of this package. */
-  readonly ownPackage: string;
-  /** The name of this package. */
-  readonly ownName: string;
-  /** Packages whose nodes are allowed. */
-  readonly contributed?: readonly Contributed[];
+  /** Packages that Node-RED loads besides those that are installed beside it, by their names. */
+  readonly packages: ReadonlyMap<string, string>;
 }
 
-/** The nearest `node-red` in a `node_modules` from a folder upwards; undefined if there is none. */
-export function findNodeRed(from: string): string | undefined {
-  const found = join(from, 'node_modules', 'node-red');
-  if (existsSync(join(found, 'package.json'))) return realpathSync(found);
-  return dirname(from) === from ? undefined : findNodeRed(dirname(from));
+/** The packages with nodes that a folder sees, by their names. */
+export function packagesWithNodes(folder: string): Map<string, string> {
+  const modules = join(folder, 'node_modules');
+  const names = existsSync(modules) ? readdirSync(modules) : [];
+  const inside = names.flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(modules, name)).map((each) => `${name}/${each}`) : name,
+  );
+  const own = inside.filter((name) => {
+    const manifest = join(modules, name, 'package.json');
+    return existsSync(manifest) && 'node-red' in JSON.parse(readFileSync(manifest, 'utf8'));
+  });
+  const above = dirname(folder) === folder ? [] : packagesWithNodes(dirname(folder));
+  return new Map([
+    ...above,
+    ...own.map((name) => [name, realpathSync(join(modules, name))] as const),
+  ]);
 }
 
-/** The `node_modules` from which a package loads what it needs: the outermost that it is in, or those above its folder. */
-function modulesAround(path: string): string[] {
-  const real = realpathSync(path);
-  const parts = real.split(sep);
-  const first = parts.indexOf('node_modules');
-  if (first !== -1) return [parts.slice(0, first + 1).join(sep)];
-  return modulesSeen(real)
-    .filter((folder) => existsSync(folder))
-    .flatMap((folder) => [folder, realpathSync(folder)]);
-}
-
-/** Names of permission flags differ by version; all supported versions have them. */
-function permissions(read: readonly string[], write: string, allowed: Allowed): string[] {
-  const has = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
-  return [
-    has('--permission') ? '--permission' : '--experimental-permission',
-    ...[...read, write].map((folder) => `--allow-fs-read=${folder}${sep}`),
-    `--allow-fs-write=${write}${sep}`,
-    // From Node.js 25 on the network is closed by default; walls.ts leaves one port.
-    ...(has('--allow-net') ? ['--allow-net'] : []),
-    ...(allowed.processes ? ['--allow-child-process'] : []),
-    ...(allowed.packages ? ['--allow-addons', '--allow-worker'] : []),
-  ];
-}
-
-interface Asked {
+interface Waiting {
   resolve(answer: { traffic: Traffic }): void;
   reject(error: Error): void;
 }
 
 /** A Node-RED in a process and a folder of its own. */
 export class NodeRed {
-  /** Its user directory: the only place that it can write to. */
-  readonly userDir: string;
   /** Is called with what happens in a test. */
   onReport: (test: number, report: Report) => void = () => undefined;
+  readonly #userDir: string;
   readonly #child: ChildProcess;
-  readonly #asked = new Map<number, Asked>();
+  /** What its answers begin with. Nothing else that comes over the pipe is one. */
+  readonly #key = randomBytes(16).toString('hex');
+  #partial = '';
+  readonly #asked = new Map<number, Waiting>();
   readonly #log: string[] = [];
   readonly #ended: Promise<void>;
   #end: string | undefined;
   #isStuck = false;
   #lastId = 0;
-  #isReady: () => void = () => undefined;
+  /** Resolves when it runs. Rejects with a {@link NodeRedGone}. */
+  readonly ready: Promise<unknown>;
 
-  /** @param port the only one on loopback that nodes may connect to */
-  constructor(places: Places, allowed: Allowed, port: number) {
-    this.userDir = makeUserDir(places);
-    const start: Start = {
-      nodeRed: places.nodeRed,
-      userDir: this.userDir,
-      excluded: allowed.excluded,
-      port: allowed.network ? 0 : port,
-    };
-    const { nodeRed, ownPackage, contributed = [] } = places;
-    const packages = [ownPackage, ...contributed.map(({ folder }) => folder)];
-    const read = [...packages, ...[nodeRed, ...packages].flatMap(modulesAround)];
-    const flags = permissions([...new Set(read)], this.userDir, allowed);
-    const own = (name: string): string => join(__dirname, `${name}.js`);
-    this.#child = spawn(
-      process.execPath,
-      [
-        ...flags,
-        '--no-warnings',
-        `--max-old-space-size=${HEAP}`,
-        '--require',
-        own('walls'),
-        own('agent'),
-        JSON.stringify(start),
-      ],
-      {
-        cwd: this.userDir,
-        env: environment(this.userDir),
-        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-        // With a process group of its own, what `exec` has started ends with it.
-        detached: process.platform !== 'win32',
-      },
-    );
+  constructor({ nodeRed, packages }: Places) {
+    this.#userDir = makeUserDir(packages);
+    const agent = join(__dirname, 'agent.js');
+    const flags = ['--no-warnings', `--max-old-space-size=${HEAP}`];
+    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, this.#userDir, this.#key], {
+      cwd: this.#userDir,
+      env: environment(this.#userDir),
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      // With a process group of its own, what `exec` has started ends with it.
+      detached: process.platform !== 'win32',
+    });
     this.#ended = new Promise((resolve) => {
       const end = (how: string): void => {
         this.#end ??= how;
-        const gone = new NodeRedGone(`Node-RED ended by itself (${this.#end})`);
-        for (const { reject } of this.#asked.values()) reject(gone);
+        for (const { reject } of this.#asked.values()) reject(this.#gone());
         this.#asked.clear();
         resolve();
       };
       this.#child.once('error', ({ message }) => end(message));
       this.#child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     });
-    for (const stream of [this.#child.stdout, this.#child.stderr])
+    // It may have ended before it has read a command.
+    this.#child.stdin?.on('error', () => undefined);
+    const { stdout, stderr, stdio } = this.#child;
+    for (const stream of [stdout, stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
-    this.#child.on('message', (answer: Answer) => this.#take(answer));
+    const pipe = stdio[PIPE] as Readable | null | undefined;
+    pipe?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
+    this.ready = this.#answer(0, START, 'start');
+    this.ready.catch(() => undefined);
   }
 
   /** The newest lines of its log. */
@@ -162,35 +161,17 @@ export class NodeRed {
     return this.#end === undefined;
   }
 
-  /** Resolves when it runs. @throws NodeRedGone */
-  ready(): Promise<void> {
-    const started = new Promise<{ traffic: Traffic }>((resolve, reject) => {
-      this.#isReady = () => resolve({ traffic: {} });
-      this.#asked.set(0, { resolve, reject });
-    });
-    return this.#limit(started, START, 'Node-RED did not start').then(() => undefined);
-  }
-
   /** Has it do something. @throws NodeRedGone, or an Error that says why it could not be done */
-  ask(
-    command:
-      | Omit<Command & { do: 'deploy' }, 'id'>
-      | Omit<Command & { do: 'inject' }, 'id'>
-      | { do: 'flush' },
-  ): Promise<{ traffic: Traffic }> {
+  ask(asked: Asked): Promise<{ traffic: Traffic }> {
     const id = ++this.#lastId;
-    const answered = new Promise<{ traffic: Traffic }>((resolve, reject) => {
-      if (!this.isRunning) reject(new NodeRedGone(`Node-RED ended by itself (${this.#end})`));
-      else this.#asked.set(id, { resolve, reject });
-    });
-    if (this.isRunning) this.#child.send({ ...command, id }, () => undefined);
-    return this.#limit(answered, COMMAND, `Node-RED did not answer (${command.do})`);
+    const answer = this.#answer(id, COMMAND, asked.do);
+    if (this.isRunning) this.#child.stdin?.write(`${JSON.stringify({ ...asked, id })}\n`);
+    return answer;
   }
 
   /** Copies a file to where nodes can read and change it. @returns the path of the copy */
   copyIn(file: string, name: string): string {
-    const copy = join(this.userDir, 'copies', name);
-    mkdirSync(dirname(copy), { recursive: true });
+    const copy = join(this.#userDir, name);
     copyFileSync(file, copy);
     return copy;
   }
@@ -200,13 +181,6 @@ export class NodeRed {
     this.#kill();
     await this.#ended;
     this.#removeFolder();
-  }
-
-  /** Ends it because of an error. @returns whether it ran */
-  abandon({ message }: Error): boolean {
-    const { isRunning } = this;
-    this.#kill(`what it says cannot be read: ${message}`);
-    return isRunning;
   }
 
   /** Does the same when this process ends and nothing can be awaited any more. */
@@ -228,32 +202,53 @@ export class NodeRed {
   }
 
   #removeFolder(): void {
-    rmSync(this.userDir, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.#userDir, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  #limit<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const problem = `${what} in ${ms / 1000} s: it is busy in a loop, or the machine is`;
-      timer = setTimeout(() => {
+  #gone(): NodeRedGone {
+    return new NodeRedGone(`Node-RED ended by itself (${this.#end})`);
+  }
+
+  /** The answer to a command, in time. */
+  #answer(id: number, ms: number, what: string): Promise<{ traffic: Traffic }> {
+    return new Promise((resolve, reject) => {
+      if (!this.isRunning) throw this.#gone();
+      const timer = setTimeout(() => {
         this.#isStuck = true;
-        reject(new NodeRedGone(problem));
+        this.#asked.delete(id);
+        const problem = `Node-RED did not answer (${what}) in ${ms / 1000} s`;
+        reject(new NodeRedGone(`${problem}: it is busy in a loop, or the machine is`));
       }, ms);
+      const over =
+        <T>(then: (value: T) => void) =>
+        (value: T): void => {
+          clearTimeout(timer);
+          then(value);
+        };
+      this.#asked.set(id, { resolve: over(resolve), reject: over(reject) });
     });
-    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  }
+
+  #read(text: string): void {
+    const lines = (this.#partial + text).split('\n');
+    this.#partial = lines.pop() ?? '';
+    try {
+      for (const line of lines) {
+        if (!line.startsWith(this.#key)) throw new Error('unknown');
+        this.#take(JSON.parse(line.slice(this.#key.length)) as Answer);
+      }
+      if (this.#partial.length > MAX_ANSWER) throw new Error('too long');
+    } catch {
+      this.#kill('something else than its answers came over its pipe');
+    }
   }
 
   #take(answer: Answer): void {
-    if ('started' in answer) {
-      this.#asked.delete(0);
-      this.#isReady();
-    } else if ('report' in answer) this.onReport(answer.test, answer.report);
-    else {
-      const asked = this.#asked.get(answer.id);
-      this.#asked.delete(answer.id);
-      if (answer.error === undefined) asked?.resolve({ traffic: answer.traffic ?? {} });
-      else asked?.reject(new Error(answer.error));
-    }
+    if ('report' in answer) return this.onReport(answer.test, answer.report);
+    const asked = this.#asked.get(answer.id);
+    this.#asked.delete(answer.id);
+    if (answer.error === undefined) asked?.resolve({ traffic: answer.traffic ?? {} });
+    else asked?.reject(new Error(answer.error));
   }
 
   #keep(text: string): void {
@@ -266,33 +261,21 @@ export class NodeRed {
   }
 }
 
-/** A user directory with this package in it, those that are allowed, and no more than that. */
-function makeUserDir({ ownPackage, ownName, contributed = [] }: Places): string {
+/** A user directory that has some packages, and nothing else. */
+function makeUserDir(packages: ReadonlyMap<string, string>): string {
   const userDir = mkdtempSync(join(realpathSync(tmpdir()), 'device-cloud-test-'));
-  const packages = [{ name: ownName, folder: ownPackage }, ...contributed];
-  for (const { name, folder } of packages) {
+  for (const [name, folder] of packages) {
     const installed = join(userDir, 'node_modules', name);
     mkdirSync(dirname(installed), { recursive: true });
     symlinkSync(folder, installed, 'junction');
   }
-  const dependencies = Object.fromEntries(packages.map(({ name }) => [name, '*']));
-  writeFileSync(
-    join(userDir, 'package.json'),
-    JSON.stringify({ name: 'test', private: true, dependencies }),
-  );
   return userDir;
 }
 
-/** The few variables that a process needs. All others may be secrets. */
+/** The few variables that a process needs. All others may be secrets, or the addresses of real services. */
 function environment(userDir: string): NodeJS.ProcessEnv {
   const kept = ['PATH', 'SystemRoot', 'TZ', 'LANG'];
   const env = Object.fromEntries(kept.map((name) => [name, process.env[name]]));
-  return {
-    ...env,
-    HOME: userDir,
-    USERPROFILE: userDir,
-    TMPDIR: userDir,
-    TEMP: userDir,
-    TMP: userDir,
-  };
+  const [HOME, TMPDIR] = [userDir, userDir];
+  return { ...env, HOME, USERPROFILE: HOME, TMPDIR, TEMP: TMPDIR, TMP: TMPDIR };
 }

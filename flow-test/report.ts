@@ -1,5 +1,19 @@
 import { writeFileSync } from 'node:fs';
+import { UNPRINTABLE } from '../src/input';
 import type { Result } from './run';
+
+/** What GitHub Actions takes for a command: `::name` at the beginning of a line, `##[name]` anywhere; Azure and TeamCity `##name[`. */
+const COMMANDS = [/^(\s*:)(?=:)/gm, /(##)(?=\w*\[)/g];
+
+/**
+ * A text of any origin as it may be printed: it moves no cursor, sets no clipboard, and is no command of a service that reads
+ * the output.
+ */
+export function printable(text: string): string {
+  const lines = text.replaceAll('\r\n', '\n').replaceAll('\t', '  ').split('\n');
+  const clean = lines.map((line) => line.replace(UNPRINTABLE, '\uFFFD')).join('\n');
+  return COMMANDS.reduce((safe, command) => safe.replace(command, '$1 '), clean);
+}
 
 const indented = (text: string, by: string): string =>
   text
@@ -29,11 +43,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** Text for XML, without the characters that XML cannot have. */
+/** Text for XML, which of what is printable has no place for two characters. */
 const xml = (text: string): string =>
-  text
-    // oxlint-disable-next-line no-control-regex
-    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+  printable(text)
+    .replace(/[\uFFFE\uFFFF]/g, '\uFFFD')
     .replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
 
 /** Writes the results as JUnit does, which CI services read. */

@@ -3,13 +3,20 @@ import { FAULT_NAMES } from '../src/simulator/index';
 import { parseChipid, parseFormat } from '../src/input';
 import { isOperator, operatorProblem } from './match';
 import { MAX_SEEN } from './protocol';
-import { TestFileError, parseYaml, type Parsed } from './yaml';
+import { fileProblem, parseYaml, type Parsed } from './yaml';
+
+/** An upload of a CSV file. */
+export interface Upload {
+  readonly chipid: string;
+  readonly payload: string;
+  /** Milliseconds after the first one. */
+  readonly at: number;
+}
 
 /** What the world does in a test, in order. */
 export type Given =
   | { kind: 'upload'; chipid: string; payload: unknown }
-  | { kind: 'uploads'; file: string }
-  | { kind: 'recording'; file: string; speed: number }
+  | { kind: 'uploads'; file: string; speed: number; rows: readonly Upload[] }
   | { kind: 'device'; chipid: string; device: GivenDevice }
   | { kind: 'inject'; at: string; msg?: object }
   | { kind: 'set'; node: string; property: string; value: unknown }
@@ -50,9 +57,8 @@ export interface FlowTest {
 }
 
 const DEFAULTS = { within: 5, for: 1 };
-const MAX_SECONDS = 3600;
-const MAX_TESTS = 1000;
-const MAX_STEPS = 1000;
+/** The longest wait, and time of a file of uploads. */
+export const MAX_SECONDS = 3600;
 const PINS = 16;
 
 type Table = Readonly<Record<string, unknown>>;
@@ -68,7 +74,7 @@ class Reader {
 
   fail(problem: string, at: unknown, key?: string): never {
     const line = this.parsed.line(at, key);
-    throw new TestFileError(line === undefined ? this.file : `${this.file}:${line}`, problem);
+    throw fileProblem(line === undefined ? this.file : `${this.file}:${line}`, problem);
   }
 
   /** An object that has these keys and no others. */
@@ -87,12 +93,10 @@ class Reader {
     return value as Table;
   }
 
-  list(value: unknown, what: string, limit: number, parent: unknown, key: string): unknown[] {
-    if (!Array.isArray(value))
-      return this.fail(`${what} must be a list, but is ${shown(value)}.`, parent, key);
-    if (value.length > limit)
-      return this.fail(`${what} has ${value.length} entries, of at most ${limit}.`, parent, key);
-    return value as unknown[];
+  list(of: Table, key: string, name: string): unknown[] {
+    const value = of[key];
+    if (Array.isArray(value)) return value as unknown[];
+    return this.fail(`"${key}" of "${name}" must be a list, but is ${shown(value)}.`, of, key);
   }
 
   text(of: Table, key: string): string {
@@ -135,7 +139,7 @@ class Reader {
   match(of: Table): { match?: unknown } {
     if (!('match' in of)) return {};
     const visit = (value: unknown): void => {
-      if (typeof value !== 'object' || value === null) return;
+      if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
       const problem = isOperator(value) ? operatorProblem(value) : undefined;
       if (problem) this.fail(problem, value);
       Object.values(value).forEach(visit);
@@ -164,7 +168,7 @@ class Reader {
   }
 
   given(value: unknown, parent: unknown): Given {
-    const kinds = ['upload', 'uploads', 'recording', 'device', 'inject', 'set', 'wait'];
+    const kinds = ['upload', 'uploads', 'device', 'inject', 'set', 'wait'];
     const [kind, step] = this.step(value, 'An entry of "given"', kinds, parent);
     const table = (...keys: string[]): Table =>
       this.table(step[kind], `"${kind}"`, keys, step, kind);
@@ -174,14 +178,12 @@ class Reader {
         if (!('payload' in upload)) this.fail('"upload" has no "payload".', step, kind);
         return { kind, chipid: this.chipid(upload), payload: upload['payload'] };
       }
-      case 'uploads':
-        return { kind, file: this.text(step, kind) };
-      case 'recording': {
-        if (typeof step[kind] !== 'object') return { kind, file: this.text(step, kind), speed: 1 };
-        const { speed = 1, ...named } = table('file', 'speed');
-        if (typeof speed !== 'number' || !(speed >= 0.01 && speed <= 1000))
-          return this.fail('"speed" must be a number from 0.01 to 1000.', step[kind], 'speed');
-        return { kind, file: this.text(named, 'file'), speed };
+      case 'uploads': {
+        const isNamed = typeof step[kind] === 'object';
+        const { file, speed = 1 } = isNamed ? table('file', 'speed') : { file: step[kind] };
+        if (typeof speed !== 'number' || !(speed >= 0.01 && speed <= MAX_SECONDS))
+          this.fail(`"speed" must be a number from 0.01 to ${MAX_SECONDS}.`, step[kind], 'speed');
+        return { kind, file: this.text({ file }, 'file'), speed: Number(speed), rows: [] };
       }
       case 'inject': {
         if (typeof step[kind] !== 'object') return { kind, at: this.text(step, kind) };
@@ -280,16 +282,14 @@ class Reader {
   test(value: unknown, parent: unknown): FlowTest {
     const of = this.table(value, 'A test', ['name', 'given', 'expect', 'inOrder'], parent);
     const name = this.text(of, 'name');
-    const list = (key: 'given' | 'expect'): unknown[] =>
-      this.list(of[key], `"${key}" of "${name}"`, MAX_STEPS, of, key);
-    const given = 'given' in of ? list('given') : [];
-    const expect = list('expect');
+    const given = 'given' in of ? this.list(of, 'given', name) : [];
+    const expect = this.list(of, 'expect', name);
     if (expect.length === 0) this.fail(`"expect" of "${name}" is empty.`, of, 'expect');
     return {
       name,
       file: this.file,
-      given: given.map((each) => this.given(each, of['given'])),
-      expect: expect.map((each) => this.expected(each, of['expect'])),
+      given: given.map((each) => this.given(each, given)),
+      expect: expect.map((each) => this.expected(each, expect)),
       inOrder: 'inOrder' in of && this.flag(of, 'inOrder'),
     };
   }
@@ -301,13 +301,11 @@ const listed = (names: readonly string[]): string => names.map((name) => `"${nam
 
 /**
  * Reads the tests of a file: one, or a list.
- * @throws TestFileError for anything that is not understood
+ * @throws Problem for anything that is not understood
  */
 export function readTests(text: string, file: string): FlowTest[] {
   const reader = new Reader(file, parseYaml(text, file));
   const { value } = reader.parsed;
   const tests = Array.isArray(value) ? (value as unknown[]) : [value];
-  if (tests.length > MAX_TESTS)
-    throw new TestFileError(file, `it has ${tests.length} tests, of at most ${MAX_TESTS}.`);
   return tests.map((each) => reader.test(each, value));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BARE, keep, type Child } from '../../tooling/process';
@@ -32,31 +32,25 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
-function startOn(flows: string, ...parameters: string[]): Child {
+function start(parameters: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
   const cli = join(repository, 'dist', 'flow-test', 'cli.js');
-  const child = spawn(
-    process.execPath,
-    [cli, flows, 'tests', '--node-red', repository, ...parameters],
-    { cwd: project, env: { ...process.env, ...BARE, TMPDIR: temporary } },
-  );
+  const child = spawn(process.execPath, [cli, ...parameters], {
+    cwd: project,
+    env: { ...process.env, ...BARE, TMPDIR: temporary, ...env },
+  });
   return keep('device-cloud-test', child);
 }
 
-const start = (...parameters: string[]): Child => startOn('flows.json', ...parameters);
+const startHere = (...parameters: string[]): Child =>
+  start(['flows.json', 'tests', '--node-red', repository, ...parameters]);
 
 /** @returns how it ended, and what it printed */
-async function runOn(
-  flows: string,
-  ...parameters: string[]
-): Promise<{ end: string; text: string }> {
-  const child = startOn(flows, ...parameters);
+async function run(...parameters: string[]): Promise<{ end: string; text: string }> {
+  const child = startHere(...parameters);
   const end = await child.ended;
   child.crashed.catch(() => undefined);
   return { end, text: child.log() };
 }
-
-const run = (...parameters: string[]): Promise<{ end: string; text: string }> =>
-  runOn('flows.json', ...parameters);
 
 /** Processes that were started in the temporary folder. */
 const left = (): string[] =>
@@ -109,9 +103,6 @@ describe('the command device-cloud-test', () => {
       malformed.text,
       /both\.yaml:3: An entry of "expect" has no "pins"\. It has "message", /,
     );
-    const unknown = await run('--allow', 'no-such-node');
-    assert.equal(unknown.end, 'exit code 2');
-    assert.match(unknown.text, /--allow no-such-node: no package with this node is installed in /);
     for (const [parameters, message] of [
       [['--nonsense'], /^device-cloud-test: Unknown option '--nonsense'.* See --help\.\n$/],
       [['no-such-folder', '--watch'], /no-such-folder: there is no such file or folder\.\n$/],
@@ -125,39 +116,35 @@ describe('the command device-cloud-test', () => {
     }
   });
 
-  it('shows flows no file outside their folder, unless a test names it', async () => {
-    const application = { id: 'app', type: 'device-cloud-app', name: 'Cloud', book: '../book.csv' };
-    const flows = JSON.parse(flowsOf(functionOf('return { payload: 1 };'))) as object[];
+  it('prints what a flow says as text, which no terminal and no service obeys', async () => {
+    const said =
+      '\\u001b[2J\\r::error::x\\n::set-output name=a::b\\n ##[group]x ##vso[task]\\u202e';
     write({
-      'flows/flows.json': JSON.stringify([...flows, application]),
-      'tests/both.yaml': testOf('a test', '1'),
-      'book.csv': 'chipid,name\n1,House\n',
+      'flows.json': flowsOf(functionOf(`node.warn("${said}"); node.error("${said}");`)),
+      'tests/both.yaml':
+        '- { name: "::error::\\e[1A", given: [{ inject: Go }], expect: [{ noError: true }] }',
     });
-    const refused = await runOn('flows/flows.json');
-    assert.match(refused.text, /book of "Cloud", \S*book\.csv, is outside the folder of the flows/);
-    const set = '[{ set: { node: Cloud, property: book, value: ../book.csv } }, ';
-    const named = (path: string): string => set.replace('../book.csv', path);
-    for (const path of ['./../book.csv', join(project, 'book.csv')]) {
-      write({ 'tests/both.yaml': testOf('a test', '1').replace('[', named(path)) });
-      const { end, text } = await runOn('flows/flows.json');
-      assert.equal(end, 'exit code 0', text);
-    }
+    const { end, text } = await run('--junit', 'results.xml');
+    assert.equal(end, 'exit code 1');
+    assert.match(text, /set-output/);
+    assert.doesNotMatch(text, /(?!\n)\p{Cc}|\p{Cf}|^\s*::|##\w*\[/mu);
+    const junit = readFileSync(join(project, 'results.xml'), 'utf8');
+    assert.doesNotMatch(junit, /(?!\n)\p{Cc}|\p{Cf}/u);
+    assert.match(junit, /<testcase name=": :error::\uFFFD\[1A"/);
   });
 
-  it('goes on with the next test after a flow has spoilt the channel of its process', async () => {
-    const spoil = (text: string): string =>
-      `Buffer.constructor('return process')().getBuiltinModule('fs').writeSync(3, '${text}\\n'); return msg;`;
-    for (const text of ['no JSON', 'null']) {
-      write({
-        'flows.json': flowsOf(functionOf(spoil(text))),
-        'tests/both.yaml':
-          testOf('it spoils', '1') + '- { name: it goes on, expect: [{ noError: true }] }\n',
-      });
-      const { end, text: said } = await run();
-      assert.equal(end, 'exit code 1', said);
-      assert.match(said, /^✗ it spoils [^]*what it says cannot be read[^]*^✓ it goes on /m);
-    }
-    await assertNothingLeft();
+  it('takes the Node-RED of the command node-red where the project has none', async () => {
+    write({
+      'flows.json': flowsOf(functionOf('return { payload: 1 };')),
+      'tests/both.yaml': testOf('it is 1', '1'),
+    });
+    mkdirSync(join(project, 'bin'));
+    symlinkSync(
+      join(repository, 'node_modules', 'node-red', 'red.js'),
+      join(project, 'bin', 'node-red'),
+    );
+    const child = start(['flows.json', 'tests'], { PATH: join(project, 'bin') });
+    assert.equal(await child.ended, 'exit code 0', child.log());
   });
 
   it('runs nodes of other packages that are allowed, and disables the others', async () => {
@@ -183,7 +170,7 @@ describe('the command device-cloud-test', () => {
     const disabled = await run();
     assert.equal(disabled.end, 'exit code 1');
     assert.match(disabled.text, /^Disabled, .*\n {2}the-answer: Work\n/);
-    assert.match(disabled.text, /no message went from "Work" \(1 in\) to "End"/);
+    assert.match(disabled.text, /messages went by "Go" \(1 in, 1 out\), "Work" \(1 in\)\n/);
     await assertNothingLeft();
   });
 
@@ -192,7 +179,7 @@ describe('the command device-cloud-test', () => {
       'flows.json': flowsOf(functionOf('')),
       'tests/both.yaml': testOf('the first', '1') + testOf('the second', '1'),
     });
-    const child = start();
+    const child = startHere();
     await until(() => left().length > 0, 'Node-RED has started');
     child.process.stdout?.destroy();
     assert.equal(await child.ended, 'exit code 2');
@@ -205,7 +192,15 @@ describe('the command device-cloud-test', () => {
       'flows.json': flowsOf(functionOf('return { payload: 1 };')),
       'tests/both.yaml': testOf('it is 1', '1'),
     });
-    const child = startOn('.', '--watch', '--junit', 'tests/results.xml');
+    const child = start([
+      '.',
+      'tests',
+      '--node-red',
+      repository,
+      '--watch',
+      '--junit',
+      'tests/results.xml',
+    ]);
     await child.logged(/✓ it is 1 [^]*Waiting for a change/);
     // Neither its own results nor another file of the user directory are a change.
     write({ 'other.json': '{}' });

@@ -15,7 +15,7 @@ const pin = (seconds: number, level: 0 | 1): Seen => ({
 });
 
 /** What a test says to what was seen, some seconds after the last step. */
-function judge(
+function verdict(
   expect: string,
   { seen = [], now = 0, level = 0 }: { seen?: readonly Seen[]; now?: number; level?: 0 | 1 },
   more = '',
@@ -25,22 +25,29 @@ function judge(
     'a.yaml',
   );
   assert.ok(test);
-  const judged = new Judge(
+  const judge = new Judge(
     test,
     (at) => [at],
     (id) => id,
-  ).open({ seen, begin: BEGIN, given: GIVEN, now: GIVEN + now * 1000, level: () => level });
-  if (!judged.isOver) return 'open';
-  return judged.failures.length === 0 ? 'passed' : judged.failures.join('\n');
+  );
+  const evidence = {
+    seen,
+    begin: BEGIN,
+    given: GIVEN,
+    now: GIVEN + now * 1000,
+    level: () => level,
+  };
+  if (!judge.isOver(evidence)) return 'open';
+  return judge.failures(evidence).join('\n') || 'passed';
 }
 
 describe('an expectation', () => {
   it('of a message is met by the first that matches, until its time is over', () => {
     const expected = 'message: { at: end, match: { payload: 1 }, within: 2 }';
-    assert.equal(judge(expected, { now: 1.9 }), 'open');
-    assert.equal(judge(expected, { seen: [message(0.1, 1)], now: 0.2 }), 'passed');
+    assert.equal(verdict(expected, { now: 1.9 }), 'open');
+    assert.equal(verdict(expected, { seen: [message(0.1, 1)], now: 0.2 }), 'passed');
     assert.equal(
-      judge(expected, {
+      verdict(expected, {
         seen: [message(0.1, 2), message(0.2, 1, 'other'), message(2.1, 1)],
         now: 2.2,
       }),
@@ -48,7 +55,7 @@ describe('an expectation', () => {
         '  at 0.60 s {"payload":2} (payload is 2, not 1)\n  at 2.60 s {"payload":1}',
     );
     assert.equal(
-      judge(expected, { now: 2 }),
+      verdict(expected, { now: 2 }),
       'expected a message at "end" like {"payload":1}, within 2 s\nthere was none',
     );
   });
@@ -56,20 +63,23 @@ describe('an expectation', () => {
   it('of a number of messages waits whether more come, and fails at once of one too many', () => {
     const expected = 'message: { at: end, count: 2, within: 1 }';
     const two = [message(0.1, 1), message(0.2, 2)];
-    assert.equal(judge(expected, { seen: two, now: 0.9 }), 'open');
-    assert.equal(judge(expected, { seen: two, now: 1 }), 'passed');
-    assert.match(judge(expected, { seen: two.slice(1), now: 1 }), /^expected 2 messages at "end"/);
-    assert.match(judge(expected, { seen: [...two, message(0.3, 3)], now: 0.4 }), /^expected 2 /);
-    assert.equal(judge('message: { at: end, count: 0, within: 1 }', { now: 1 }), 'passed');
+    assert.equal(verdict(expected, { seen: two, now: 0.9 }), 'open');
+    assert.equal(verdict(expected, { seen: two, now: 1 }), 'passed');
+    assert.match(
+      verdict(expected, { seen: two.slice(1), now: 1 }),
+      /^expected 2 messages at "end"/,
+    );
+    assert.match(verdict(expected, { seen: [...two, message(0.3, 3)], now: 0.4 }), /^expected 2 /);
+    assert.equal(verdict('message: { at: end, count: 0, within: 1 }', { now: 1 }), 'passed');
   });
 
   it('of a pin is met when it is set, or if it has the level in the end', () => {
     const expected = 'pin: { chipid: 1, pin: 5, level: 1, within: 1 }';
-    assert.equal(judge(expected, { seen: [pin(0.1, 1), pin(0.2, 0)] }), 'passed');
-    assert.equal(judge(expected, { now: 0.9, level: 1 }), 'open');
-    assert.equal(judge(expected, { now: 1, level: 1 }), 'passed');
+    assert.equal(verdict(expected, { seen: [pin(0.1, 1), pin(0.2, 0)] }), 'passed');
+    assert.equal(verdict(expected, { now: 0.9, level: 1 }), 'open');
+    assert.equal(verdict(expected, { now: 1, level: 1 }), 'passed');
     assert.equal(
-      judge(expected, { seen: [pin(0.1, 0)], now: 1 }),
+      verdict(expected, { seen: [pin(0.1, 0)], now: 1 }),
       'expected pin 5 of 1 set to 1, within 1 s\nwhat came instead; it is 0:\n' +
         '  at 0.60 s set to 0 (another level)',
     );
@@ -77,11 +87,11 @@ describe('an expectation', () => {
 
   it('of nothing fails at once when something comes, and is met when its time is over', () => {
     const expected = 'none: { message: { at: end, match: { payload: 1 } }, for: 2 }';
-    assert.equal(judge(expected, { seen: [message(0.1, 2)], now: 1.9 }), 'open');
-    assert.equal(judge(expected, { seen: [message(0.1, 2)], now: 2 }), 'passed');
-    assert.equal(judge(expected, { seen: [message(2.1, 1)], now: 2.2 }), 'passed');
+    assert.equal(verdict(expected, { seen: [message(0.1, 2)], now: 1.9 }), 'open');
+    assert.equal(verdict(expected, { seen: [message(0.1, 2)], now: 2 }), 'passed');
+    assert.equal(verdict(expected, { seen: [message(2.1, 1)], now: 2.2 }), 'passed');
     assert.match(
-      judge(expected, { seen: [message(-0.3, 1)] }),
+      verdict(expected, { seen: [message(-0.3, 1)] }),
       /^expected not a message .*, but there was\n {2}at 0\.20 s /,
     );
   });
@@ -94,14 +104,14 @@ describe('an expectation', () => {
       code: 'TIMEOUT',
       message: 'TIMEOUT: no',
     };
-    assert.equal(judge('noError: true', {}), 'passed');
+    assert.equal(verdict('noError: true', {}), 'passed');
     assert.equal(
-      judge('noError: true', { seen: [error] }),
+      verdict('noError: true', { seen: [error] }),
       'expected no error, but there was\n  at 0.50 s "end": TIMEOUT: no',
     );
-    assert.equal(judge('error: { at: end, code: TIMEOUT }', { seen: [error] }), 'passed');
+    assert.equal(verdict('error: { at: end, code: TIMEOUT }', { seen: [error] }), 'passed');
     assert.match(
-      judge('error: { at: end, code: GATEWAY }', { seen: [error], now: 5 }),
+      verdict('error: { at: end, code: GATEWAY }', { seen: [error], now: 5 }),
       /another code/,
     );
   });
@@ -112,11 +122,11 @@ describe('an expectation', () => {
     const entries = `{ ${expected} }`;
     const right = [pin(0.1, 1), pin(0.2, 0)];
     const reversed = [pin(0.1, 0), pin(0.2, 1)];
-    assert.equal(judge(entries, { seen: reversed }), 'passed');
-    assert.equal(judge(entries, { seen: right }, ', inOrder: true'), 'passed');
-    assert.equal(judge(entries, { seen: reversed }, ', inOrder: true'), 'open');
+    assert.equal(verdict(entries, { seen: reversed }), 'passed');
+    assert.equal(verdict(entries, { seen: right }, ', inOrder: true'), 'passed');
+    assert.equal(verdict(entries, { seen: reversed }, ', inOrder: true'), 'open');
     assert.match(
-      judge(entries, { seen: reversed, now: 5 }, ', inOrder: true'),
+      verdict(entries, { seen: reversed, now: 5 }, ', inOrder: true'),
       /^expected pin 5 of 1 set to 0 after what comes before it, within 5 s/,
     );
   });
@@ -126,11 +136,11 @@ describe('an expectation', () => {
       ...{ kind: 'pushed', at: GIVEN, chipid: '1', text, format },
     });
     const seen = [push('{"get":1,"id":2}')];
-    assert.equal(judge('pushed: { chipid: 1, match: { get: 1 } }', { seen }), 'passed');
-    assert.equal(judge('pushed: { chipid: 1, match: { regex: ^..get } }', { seen }), 'passed');
-    assert.equal(judge('pushed: { chipid: 1, match: \'{"get":1,"id":2}\' }', { seen }), 'passed');
+    assert.equal(verdict('pushed: { chipid: 1, match: { get: 1 } }', { seen }), 'passed');
+    assert.equal(verdict('pushed: { chipid: 1, match: { regex: ^..get } }', { seen }), 'passed');
+    assert.equal(verdict('pushed: { chipid: 1, match: \'{"get":1,"id":2}\' }', { seen }), 'passed');
     assert.match(
-      judge('pushed: { chipid: 1, format: LUA }', { seen, now: 5 }),
+      verdict('pushed: { chipid: 1, format: LUA }', { seen, now: 5 }),
       /its format is MSG/,
     );
   });

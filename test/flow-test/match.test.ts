@@ -35,6 +35,8 @@ describe('what matches', () => {
   it('is bytes as their text', () => {
     same({ payload: 'hello' }, { payload: Buffer.from('hello') });
     same({ payload: { regex: '^h' } }, { payload: Buffer.from('hello') });
+    same({ payload: Buffer.from('hello') }, { payload: 'hello' });
+    differs({ payload: Buffer.from('') }, { payload: { t: 1 } }, 'payload is {"t":1}, not ""');
   });
 
   it('is more or less than a number', () => {

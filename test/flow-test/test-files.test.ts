@@ -29,7 +29,7 @@ describe('a file of tests', () => {
   });
 
   const SIGHTS = '"message", "pin", "pushed", "status", "error"';
-  const STEPS = '"upload", "uploads", "recording", "device", "inject", "set", "wait"';
+  const STEPS = '"upload", "uploads", "device", "inject", "set", "wait"';
   const CHIPID =
     '"chipid" must be an integer of at most 20 digits; above 9007199254740991 in quotes';
   const wrong: readonly [what: string, text: string, message: string][] = [
@@ -110,8 +110,8 @@ describe('a file of tests', () => {
     ],
     ['a value', given('set: { node: a, property: b }'), 'a.yaml:3: "set" has no "value".'],
     [
-      ...(['a speed', given('recording: { file: a.jsonl, speed: 0 }')] as const),
-      'a.yaml:3: "speed" must be a number from 0.01 to 1000.',
+      ...(['a speed', given('uploads: { file: a.csv, speed: 0 }')] as const),
+      'a.yaml:3: "speed" must be a number from 0.01 to 3600.',
     ],
   ];
   for (const [what, text, message] of wrong)
@@ -126,10 +126,20 @@ describe('a file of tests', () => {
       `${name}: &${name} [${`*${of}, `.repeat(10)}]\n`;
     const bomb = `a: &a [1]\n${tenfold('b', 'a')}${tenfold('c', 'b')}${tenfold('d', 'c')}${tenfold('e', 'd')}${tenfold('f', 'e')}`;
     says(bomb, 'a.yaml: it holds more than 100000 values, aliases included.');
-    says(
-      '#'.repeat(1024 * 1024 + 1),
-      'a.yaml: it is larger than 1024 KiB. Make several files of it.',
+    says('#'.repeat(16 * 1024 * 1024 + 1), 'a.yaml: it is larger than 16 MiB. Make several of it.');
+  });
+
+  it('has dates as the text that they are, and bytes', () => {
+    const [test] = readTests(
+      given('upload: { chipid: 1, payload: 2026-11-24 }') +
+        '  - message: { at: End, match: { since: 2026-11-24T08:00:00Z, raw: !!binary aGk= } }\n',
+      'a.yaml',
     );
+    assert.deepEqual(test?.given, [{ kind: 'upload', chipid: '1', payload: '2026-11-24' }]);
+    const match = { since: '2026-11-24T08:00:00Z', raw: Buffer.from('hi') };
+    assert.deepEqual(test.expect[1], {
+      ...{ kind: 'some', within: 5, sight: { kind: 'message', at: 'End', match } },
+    });
   });
 
   it('is found in folders, and needs the files that it names', () => {
@@ -150,22 +160,55 @@ describe('a file of tests', () => {
 });
 
 describe('a file of uploads', () => {
-  const file = join(temporaryFolder('test-uploads'), 'uploads.csv');
+  const folder = temporaryFolder('test-uploads');
+  const file = join(folder, 'uploads.csv');
   const read = (text: string) => {
     writeFileSync(file, text);
     return readUploads(file);
   };
 
-  it('has a payload, or columns that become one, numbers as numbers', () => {
-    assert.deepEqual(read('chipid,payload\n007,"a, b"\n'), [{ chipid: '7', payload: 'a, b' }]);
-    assert.deepEqual(read('chipid,t,code\n1,-2.50,007\n'), [
-      { chipid: '1', payload: { t: -2.5, code: '007' } },
+  it('has chip numbers and payloads as they are, in any order of columns, with others beside them', () => {
+    assert.deepEqual(read('note;Payload; CHIPID \nx;"{""t"": 1}"; 007 \n\n;;1'), [
+      { chipid: '7', payload: '{"t": 1}', at: 0 },
+      { chipid: '1', payload: '', at: 0 },
     ]);
+    assert.deepEqual(read('\uFEFFpayload,chipid,x\na,1\n'), [{ chipid: '1', payload: 'a', at: 0 }]);
   });
 
-  it('says what is malformed', () => {
+  it('has times, counted from the first, in seconds or as a timestamp in milliseconds', () => {
+    const [first, second] = [
+      { chipid: '1', payload: 'a', at: 0 },
+      { chipid: '1', payload: 'b', at: 1500 },
+    ];
+    assert.deepEqual(read('chipid,payload,after\n1,a,2\n1,b,3.5\n'), [first, second]);
+    const newestFirst = 'chipid,timestamp,payload\n1,1790000001500,b\n1,1790000000000,a\n';
+    assert.deepEqual(read(newestFirst), [first, second]);
+  });
+
+  it('says what is malformed, and on which line', () => {
     assert.throws(() => read('id,payload\n1,a\n'), /uploads\.csv: it has no column "chipid"\.$/);
-    assert.throws(() => read('chipid,payload\n1,a\nx,b\n'), /upload 2: "x" is no chip number\.$/);
+    assert.throws(() => read('chipid,t\n1,a\n'), /uploads\.csv: it has no column "payload"\.$/);
+    assert.throws(() => read('chipid,payload\n1,a\nx,b\n'), /csv:3: "x" is no chip number\.$/);
+    assert.throws(
+      () => read('chipid,payload,after\n1,a,0\n1,b\n'),
+      /csv:3: "after" must be a number, but is empty\.$/,
+    );
     assert.throws(() => read('chipid,payload\n1,"a\n'), /uploads\.csv: Quote Not Closed/);
+  });
+
+  it('is played within an hour, or faster', () => {
+    const test = join(folder, 'day.yaml');
+    const load = (uploads: string) => {
+      writeFileSync(test, given(`uploads: ${uploads}`));
+      return loadTests([test])[0]?.given;
+    };
+    const rows = read('chipid,payload,after\n1,a,0\n1,b,86400\n');
+    assert.throws(
+      () => load('uploads.csv'),
+      /"uploads" of "t": uploads\.csv takes 24\.0 hours, .* "uploads: \{ file: uploads\.csv, speed: 144 \}" takes ten minutes/,
+    );
+    assert.deepEqual(load('{ file: uploads.csv, speed: 144 }'), [
+      { kind: 'uploads', file: 'uploads.csv', speed: 144, rows },
+    ]);
   });
 });

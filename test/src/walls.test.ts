@@ -54,7 +54,7 @@ const WALLS: readonly {
   {
     of: 'flow-test/',
     files: /^flow-test\//,
-    never: /^(?!flow-test\/|src\/(input\/index|simulator\/index|recording\/read)\.ts$)/,
+    never: /^(?!flow-test\/|src\/(input\/index|simulator\/index)\.ts$)/,
   },
   { of: 'nodes/common/', files: /^nodes\/common\//, never: /^nodes\/(?!common\/)/ },
   {
