@@ -87,9 +87,7 @@ export default {
         'typescript/no-require-imports': [
           'error',
           {
-            allow: [
-              '^\\./(application|(cluster/)?sharing|fleet/book|admin|cluster-route|try-route|[a-z-]+\\.runtime)$',
-            ],
+            allow: ['^\\./(application|fleet/book|admin|try-route|[a-z-]+\\.runtime)$'],
           },
         ],
       },

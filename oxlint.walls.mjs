@@ -16,7 +16,6 @@ export const FOLDERS = [
   'recovery',
   'fleet',
   'commands',
-  'cluster',
 ];
 const HEAD = ['application', 'caller', 'client', 'for-nodes', 'index', 'settings', 'subscription'];
 

@@ -18,17 +18,6 @@ export const startNodeRed = (port) =>
     show: true,
   });
 
-/** Starts a Node-RED of `npm run cluster`, with variables of its own. */
-export const startMember = (folder, port, env) =>
-  spawnNodeRed({
-    userDir: folder,
-    settings: { ...settings(port), userDir: folder },
-    nodeRed: join(root, 'node_modules', 'node-red'),
-    node: process.execPath,
-    env: { ...process.env, ...env },
-    show: true,
-  });
-
 /** Resolves once every address answers; rejects when one has not after a minute. */
 export async function answering(addresses) {
   for (const address of addresses) {

@@ -15,8 +15,8 @@ const CORE: readonly string[] = [
   ...['csv', 'html', 'json', 'xml', 'yaml'],
 ];
 
-/** Nodes of this package, which reach a simulator, and instances of subflows. The cluster reaches Redis. */
-const OWN = /^(device-cloud-(?!cluster$)|subflow:)/;
+/** Nodes of this package, which reach a simulator, and instances of subflows. */
+const OWN = /^(device-cloud-|subflow:)/;
 
 /** Whether a node of a type runs in a test. @param allowed types that run although they reach outside */
 const runs = (type: string, allowed: readonly string[]): boolean =>
@@ -191,7 +191,7 @@ export function prepareFlows(
 
 /** The properties by which an application is on the simulator. */
 const onSimulator = ({ baseUrl, appid, appkey, serverKey, serverPassword }: Service): object => ({
-  ...{ service: 'cloud', baseUrl, appid, tls: '', proxy: '', cluster: '' },
+  ...{ service: 'cloud', baseUrl, appid, tls: '', proxy: '' },
   credentials: { appkey, serverKey, serverPassword },
 });
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { target } from './node-red.mjs';
@@ -26,7 +25,6 @@ const ON_4_ALONE = {
   e2e: [
     'admin-rights',
     'admin-routes',
-    'cluster',
     'credential-secret',
     'demo',
     'examples',
@@ -34,20 +32,10 @@ const ON_4_ALONE = {
     'redeploy',
     'secrets-everywhere',
   ],
-  editor: ['adapts', 'application', 'cluster', 'new-nodes', 'picker-empty', 'secrets', 'upgrade'],
+  editor: ['adapts', 'application', 'new-nodes', 'picker-empty', 'secrets', 'upgrade'],
 };
 const ON_5_ALONE = {
-  e2e: [
-    'cluster-kept.redis',
-    'cluster.redis',
-    'crash',
-    'examples-cluster.redis',
-    'examples-imported',
-    'examples-in-use',
-    'kept-state',
-    'upgrade',
-    'waiting-kept',
-  ],
+  e2e: ['crash', 'examples-imported', 'examples-in-use', 'kept-state', 'upgrade', 'waiting-kept'],
   editor: [
     'admin-auth',
     'checks',
@@ -72,18 +60,6 @@ const ON_5_ALONE = {
 export const elsewhere = (name, version) =>
   (version === '4' ? ON_5_ALONE : ON_4_ALONE)[name].map((file) => `${file}.test.ts`);
 
-/** Tests of the cluster on a real server, which not every machine has. */
-const ON_REDIS = '.redis.test.ts';
-export const WITH_REDIS = ['unit', 'nodes', 'package', 'e2e'];
-export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
-
-/** Lists the tests of a suite that need a server that is missing; nothing of them is run. */
-export const skippedStep = (name) =>
-  mochaStep(`${name} on a real server (not run)`, SUITES[name], {
-    extra: ['--dry-run'],
-    isChosen: (file) => file.endsWith(ON_REDIS),
-  });
-
 /**
  * The shares of a suite that `npm test` runs beside each other, by the paths of their files; all further files are its
  * `rest`. The tests wait for timers, processes and the service most of the time, so that a suite in one piece would be the
@@ -91,14 +67,12 @@ export const skippedStep = (name) =>
  */
 const SHARES = {
   unit: {
-    redis: /\.redis\.test\.ts$/,
-    cluster: /^cluster\/(?!.*\.redis\.)/,
     recovery: /^(recovery|properties|history)\//,
     fleet: /^(commands|fleet|recording|simulator|state)\//,
   },
   nodes: {
     matrix: /^matrix\//,
-    cluster: /^(cluster|app\/|history|many)/,
+    app: /^(app\/|history|many)/,
     listen: /^(events|listen|re|unusable)/,
   },
   flows: { examples: /^examples/ },
@@ -122,11 +96,9 @@ export function shareStep(suite, share, { on, node }) {
   const isOfShare = inShare(suite, share);
   return mochaStep(`${suite} (${share}) on Node.js ${on}`, SUITES[suite], {
     node,
-    isChosen: (file) => isRun(file) && isOfShare(file),
+    isChosen: isOfShare,
   });
 }
-
-const isRun = (file) => HAS_REDIS || !file.endsWith(ON_REDIS);
 
 const CACHE = join(root, '.cache', 'test');
 
@@ -136,7 +108,8 @@ const CACHE = join(root, '.cache', 'test');
  * whether stacks name the lines of sources (`isMapped`), which takes a tenth of the time
  */
 export function mochaStep(name, { folders, timeout }, options = {}) {
-  const { extra = [], env = {}, node, without = [], isChosen = isRun, isMapped = false } = options;
+  const { extra = [], env = {}, node, without = [], isMapped = false } = options;
+  const { isChosen = () => true } = options;
   mkdirSync(CACHE, { recursive: true });
   // A file of the name package.json would make a package of the folder. Mocha takes a comma for the end of an option.
   const counts = join(CACHE, `counts of ${name}.json`);
@@ -176,11 +149,10 @@ export function nodeRedStep(name, version, options = {}) {
   const { name: nodeRed, env } = target(version, node);
   const dialect = version === '5' ? 'public-2016' : 'document';
   const all = { IMPORTED_DIALECT: dialect, ...env };
-  const isOfShare = share && inShare(name, share);
   return mochaStep(`${name}${share ? ` (${share})` : ''} on ${nodeRed}`, SUITES[name], {
     extra,
     env: all,
-    isChosen: isOfShare ? (file) => isRun(file) && isOfShare(file) : isChosen,
+    isChosen: share ? inShare(name, share) : isChosen,
     without,
     isMapped,
   });
@@ -217,7 +189,6 @@ export function partsOf(paths) {
     const name = Object.keys(SUITES).find((each) => SUITES[each].folders.includes(folder));
     if (top !== 'test' || !name || !existsSync(full))
       throw new SetupError(`${path}: no such test.`);
-    if (!isRun(path)) throw new SetupError(`${path} needs an installed redis-server.`);
     parts.set(name, [...(parts.get(name) ?? []), rest.join('/')]);
   }
   return [...parts].map(([name, files]) => ({ name, files }));

@@ -4,16 +4,13 @@ import { lockPacked } from './packed.mjs';
 import { fail, setup } from './setup.mjs';
 import { clearCompiled, headline, report, runStep } from './steps.mjs';
 import {
-  HAS_REDIS,
   SUITES,
-  WITH_REDIS,
   elsewhere,
   mochaStep,
   nodeRedStep,
   partsOf,
   readCounts,
   shareStep,
-  skippedStep,
 } from './suites.mjs';
 
 /*
@@ -51,7 +48,7 @@ const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', '
  */
 const LANES = { waiting: 4, working: 3, packed: 4 };
 
-const total = { passed: 0, failed: 0, skipped: 0 };
+const total = { passed: 0, failed: 0 };
 /** What failed, said once more at the end: the log of a run is long, and often only its end is kept. */
 const failures = [];
 
@@ -68,21 +65,6 @@ async function check(step, { quiet = false } = {}) {
   total.failed += counts.failed;
   report(result, { quiet, always: step.counts !== undefined });
   return result.ok;
-}
-
-/** Says how many tests of these suites did not run, since what they need is not installed. */
-async function countSkipped(names) {
-  const suites = HAS_REDIS ? [] : WITH_REDIS.filter((name) => names.includes(name));
-  for (const name of suites) {
-    const step = skippedStep(name);
-    const { ok, output } = await runStep(step, { quiet: true });
-    if (!ok) throw new SetupError(output);
-    total.skipped += readCounts(step).passed;
-  }
-  if (suites.length === 0) return;
-  console.log(
-    `\nNo redis-server is installed: ${total.skipped} tests of the cluster on a real server did not run.`,
-  );
 }
 
 /**
@@ -137,7 +119,6 @@ async function everything() {
     hasNodeRed5,
   });
   await Promise.all(Object.entries(lanes).map(([kind, steps]) => inLanes(LANES[kind], steps)));
-  if (await isBuilt) await countSkipped(Object.keys(SUITES));
   await style;
 }
 
@@ -169,12 +150,10 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     return nodeRedStep(name, version, { node, without, share: shareName });
   };
   const waiting = [
-    ...(HAS_REDIS ? [share('unit', 'redis', '24')] : []),
     share('flows', 'examples'),
     share('nodes', 'matrix', '22'),
-    share('nodes', 'cluster', '22'),
+    share('nodes', 'app', '22'),
     share('nodes', 'listen', '22'),
-    share('unit', 'cluster', '24'),
   ];
   const working = [
     share('unit', 'recovery', '24'),
@@ -217,7 +196,6 @@ async function runPart({ name, version, extra, files }) {
     ? nodeRedStep(name, version, { extra, isChosen, isMapped: true })
     : mochaStep(name, SUITES[name], { extra, isChosen, isMapped: true });
   await check(step);
-  if (!files) await countSkipped([name]);
 }
 
 /** What was typed, as a list of parts; undefined if it cannot be understood. */
@@ -250,5 +228,4 @@ try {
 if (total.passed === 0) total.failed ||= 1;
 if (total.failed > 0) process.exitCode = 1;
 if (failures.length > 0) console.log(`\nFailed:\n- ${failures.slice(0, 20).join('\n- ')}`);
-const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
-console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);
+console.log(`\n${total.passed} passed, ${total.failed} failed`);

@@ -1,11 +1,10 @@
 import { createChannelPush } from './channel/push';
 import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
-import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiters';
-import type { AdaptiveLimiters } from './http/adaptive-limiters';
+import { CONNECTS, READINGS, type AdaptiveLimiters } from './http/adaptive-limiters';
 import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
-import { Queues, type CommandLock, type QueueObserver } from './commands/queue';
+import { Queues, type QueueObserver } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
@@ -29,10 +28,6 @@ import { oneLine } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;
-
-/** Loaded if several processes share the devices. */
-const sharings = (): typeof import('./cluster/sharing') =>
-  require('./cluster/sharing') as typeof import('./cluster/sharing');
 
 /** Loaded if there is a device book. */
 const books = (): typeof import('./fleet/book') =>
@@ -99,15 +94,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     clock: createServiceClock(now),
   };
 
-  const sharing =
-    settings.openApi && options.cluster
-      ? sharings().share(options.cluster, settings.deviceGap, explain, registry)
-      : undefined;
-  const limiterOf = (origin: string, paced: Paced): AdaptiveLimiter => {
-    const limiter = limiters.of(origin, paced);
-    return sharing ? limiter.remember() : limiter;
-  };
-
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
     const { signCase, postParameters } = settings;
     const identity = { ...openApiSettings, userAgent, signCase, postParameters, now };
@@ -115,8 +101,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     const channels = new Channels(
       channelSettings(
         ...([settings, identity, tls, proxy, random] as const),
-        ...([limiterOf(settings.channelOrigin, CONNECTS), registry] as const),
-        sharing?.ownership,
+        ...([limiters.of(settings.channelOrigin, CONNECTS), registry] as const),
       ),
     );
     const streamHistory = historyStreamer(http, api, settings.timeout / 1000);
@@ -125,25 +110,19 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       channels,
       readUploads: streamHistory,
       // Not the origin of the channels, whose address begins with ws.
-      pace: limiterOf(settings.origin, READINGS),
-      // A device that another process had is silent until its history is read.
-      connects:
-        settings.channelOrigin.startsWith('wss:') && !sharing
-          ? limiters.of(settings.channelOrigin)
-          : undefined,
+      pace: limiters.of(settings.origin, READINGS),
+      connects: settings.channelOrigin.startsWith('wss:')
+        ? limiters.of(settings.channelOrigin)
+        : undefined,
       now,
       random,
       observer: registry,
     });
-    const { listen, recover } = listening;
-    const channelPush = createChannelPush(channels, deadlines);
-    /** Joins a channel for live uploads alone, in whichever process the device is. */
-    const join = channels.join.bind(channels);
     /** What answers have shown about the service. */
     const found: { listPath: string | undefined } = { listPath: undefined };
     return {
-      ...{ api, channels, listening, streamHistory, found, listen, recover, join, channelPush },
-      ...sharing?.over({ channels, listening, channelPush, deadlines }),
+      ...{ api, channels, listening, streamHistory, found },
+      channelPush: createChannelPush(channels, deadlines),
       pulses: new Pulses(http, api, explain),
       listDevices: deviceLister(api, (path) => {
         found.listPath = path;
@@ -156,19 +135,14 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   const fleet = createFleet({
     ...{ http, registry, now, timeout: settings.timeout / 1000, sources: parts },
     historyOptions: historyOptions(settings),
-    remote: sharing?.latest,
-    share: sharing?.watches,
   });
-  // A process alone has its own queues, and needs no lock.
-  const exclusive: CommandLock =
-    sharing?.lock ?? ((_chipid, _longest, _caller, command) => command());
   const openCommands = (channels: NonNullable<typeof parts>) => {
     const commands = new DeviceCommands({
       ...{ queues, registry, now, timers: new TimerQueue(), list: fleet.poller },
-      ...{ channels, others: sharing?.calls },
+      channels: channels.channels,
     });
     const requests = new Requests({
-      ...{ listening: channels, deadlines, queues, turns: new Queues(0, explain), exclusive },
+      ...{ listening: channels.listening, deadlines, queues, turns: new Queues(0, explain) },
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
     return { commands, requests };
@@ -177,7 +151,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
 
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
-  if (book) registry.useBook(book, sharing?.compareBook(book));
+  if (book) registry.useBook(book);
   let recorder: Recorder | undefined;
   let isClosed = false;
   const hasClosed = (): boolean => isClosed;
@@ -218,10 +192,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     fleet: fleet.fleet,
     /** Of the list of online devices, for commands and watches alike. */
     poller: fleet.poller,
-    /** Keeps its commands apart from the commands of other processes. */
-    exclusive,
-    /** Has pins kept by each process for its devices, if several share them. */
-    sharePins: sharing?.pins,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
@@ -238,7 +208,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       queues.close();
       deadlines.close();
       open?.requests.close();
-      sharing?.close();
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();

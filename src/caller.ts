@@ -5,7 +5,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { invalidInput, notConfigured } from './errors';
-import { KeptPins, type PinCalls, type ApplicationPins } from './commands/pins';
+import { KeptPins, type PinCalls } from './commands/pins';
 import type { KeeperOptions, PinKeeper } from './commands/wanted-pin';
 import { semaphoreOf } from './commands/many';
 import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
@@ -255,13 +255,11 @@ export class Caller {
     spec: CallSpec<T>,
     options: CallOptions | undefined,
   ): Promise<Answer<T>> {
-    const { http, queues, settings, exclusive } = this.#application;
+    const { http, queues, settings } = this.#application;
     // Checked now, not when the commands before it have ended.
     const { seconds, signal, progress } = readLimits(options, settings.timeout);
-    const work = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
-    const caller = { signal, progress };
-    const call = (): Promise<Answer<T>> => exclusive(deviceid, seconds * 1000, caller, work);
-    return queues.call(deviceid, call, caller);
+    const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
+    return queues.call(deviceid, call, { signal, progress });
   }
 
   /**
@@ -292,39 +290,29 @@ export class Caller {
   }
 
   /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
-  keptPins(): ApplicationPins {
-    const { poller: list, now, sharePins } = this.#application;
-    const deps = {
-      calls: this.#pinCalls(),
-      channels: this.parts,
-      list,
-      timers: new TimerQueue(),
-      now,
-    };
-    return sharePins
-      ? sharePins((shared) => new KeptPins({ ...deps, shared }))
-      : new KeptPins(deps);
+  keptPins(): KeptPins {
+    const { poller: list, now } = this.#application;
+    const { channels } = this.parts;
+    return new KeptPins({ calls: this.#pinCalls(), channels, list, timers: new TimerQueue(), now });
   }
 
   #pinCalls(): PinCalls {
-    const { http, registry, settings, exclusive } = this.#application;
+    const { http, registry, settings } = this.#application;
     const { api, commands } = this.parts;
-    const inTurn = <T>(device: string, seconds: number, work: () => Promise<T>): Promise<T> => {
-      const command = (): Promise<T> => exclusive(device, seconds * 1000, {}, work);
-      return commands.run(device, command, {}, readCommand(undefined, ''));
-    };
+    const inTurn = <T>(device: string, work: () => Promise<T>): Promise<T> =>
+      commands.run(device, work, {}, readCommand(undefined, ''));
     const send = <T>(device: string, spec: OpenApiCall<T>, seconds: number): Promise<Answer<T>> =>
       registry.recent.command(device, spec.unsigned.path, callService(http, spec, seconds));
     return {
       set: (chipid, pin, level, seconds) =>
-        inTurn(chipid, seconds, async () => {
+        inTurn(chipid, async () => {
           const wanted = level();
           if (wanted === undefined) return false;
           await send(chipid, api.setGpioEdge(chipid, pin, wanted), seconds);
           return true;
         }),
       read: (chipid, isWanted, seconds) =>
-        inTurn(chipid, seconds, async () => {
+        inTurn(chipid, async () => {
           if (!isWanted()) return undefined;
           return (await send(chipid, api.gpioStatus(chipid), seconds)).body.result;
         }),
@@ -338,22 +326,18 @@ export class Caller {
    * its promise has settled, so it may make several calls.
    * @param path of its request, or what stands for it
    * @param work is called at most once, with what its calls have to keep to
-   * @param longest milliseconds that it takes at most
    */
   onDevice<T>(
     device: string,
     path: string,
     work: (limits: DeviceLimits) => Promise<T>,
     options: CommandOptions | undefined,
-    longest = ({ seconds }: DeviceLimits): number => seconds * 1000,
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readCommand(options, path);
-    const { exclusive, registry } = this.#application;
+    const { registry } = this.#application;
     const { commands } = this.parts;
-    const command = (): Promise<T> =>
-      exclusive(device, longest(limits), limits, () => work(limits));
-    const outcome = commands.run(device, command, limits, limits);
+    const outcome = commands.run(device, () => work(limits), limits, limits);
     return registry.recent.command(device, path, outcome);
   }
 }

@@ -14,8 +14,7 @@ import {
   type DeviceLimits,
 } from './caller';
 import type { ChannelListener } from './channel/listener';
-import type { ClusterMember } from './cluster/types';
-import type { ApplicationPins } from './commands/pins';
+import type { KeptPins } from './commands/pins';
 import type { KeptPin, PinKeeper, SavedPin } from './commands/wanted-pin';
 import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting-list';
@@ -84,10 +83,6 @@ export interface Pins {
   list(chipid?: Chipid): KeptPin[];
   /** Stops keeping the pins of a keeper, and calls it no more. */
   release(keeper: PinKeeper): void;
-  /** The same for good: with a cluster, no process keeps them any more. */
-  end(keeper: PinKeeper): void;
-  /** With a cluster: what a keeper with this `id` has kept before ends, once no process has such a keeper. */
-  forget(id: string): void;
   /** What to save of the pins of a keeper, as JSON, so that they are kept over a restart. */
   saved(keeper: PinKeeper): SavedPin[];
   /** Keeps what was saved, without malformed values. @param saved what {@link saved} has returned */
@@ -119,7 +114,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   /** Of pins that are kept without one. */
   readonly #keeper: PinKeeper = {};
   /** Once a pin is kept. */
-  #pins: ApplicationPins | undefined;
+  #pins: KeptPins | undefined;
 
   /**
    * Nothing is opened before the first call, except the device book.
@@ -403,9 +398,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
     const path = `pulse/${device}/${number}/${edge}/`;
-    return this.#caller.onDevice(device, path, work, options, ({ seconds }) =>
-      pulses.longest(pulse, seconds),
-    );
+    return this.#caller.onDevice(device, path, work, options);
   }
 
   /**
@@ -418,17 +411,17 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param level as for {@link setGpioEdge}; null ends it
    * @param keeper `check`, and `onState`, which is called with each later change; see {@link PinKeeper}
    * @returns the pin as it is known at once: no call is waited for
-   * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept; with a cluster `UNREACHABLE` if that could not be written
+   * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept
    */
-  async keepPin(
+  keepPin(
     chipid: Chipid,
     pin: Pin,
     level: Level | null,
     keeper: PinKeeper = this.#keeper,
-  ): Promise<KeptPin> {
+  ): KeptPin {
     const device = parseChipid(chipid);
     const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
-    return this.#keptPins.wish(device, number, edge, readKeeper(keeper));
+    return this.#keptPins.keep(device, number, edge, readKeeper(keeper));
   }
 
   /** The pins that are kept: see {@link keepPin}. */
@@ -437,8 +430,6 @@ export class DeviceCloudClient implements AsyncDisposable {
       list: (chipid) =>
         this.#pins?.list(chipid === undefined ? undefined : parseChipid(chipid)) ?? [],
       release: (keeper) => this.#pins?.release(keeper),
-      end: (keeper) => this.#pins?.end(keeper),
-      forget: (id) => this.#keptPins.forget(id),
       saved: (keeper) => this.#pins?.saved(keeper) ?? [],
       restore: (keeper, saved) => this.#keptPins.restore(saved, readKeeper(keeper)),
     };
@@ -552,14 +543,15 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param listener is called with uploads, with the channel's state, and with what could not be read
    * @param recover recovers, from the history, the uploads that the channel missed while it was
    * down: once each, in order, before later live ones, marked `replayed`. Without it: live ones only.
-   * Needed with a cluster, in which the channel is open while this process has the device.
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; if a channel does not come up,
    * `listener.onState` is called
    */
   listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): Subscription {
-    const { listen } = this.#caller.parts;
+    const { listening } = this.#caller.parts;
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
-    return new Subscription(listen(device, listener, options && this.#recoverOptions(options)));
+    return new Subscription(
+      listening.listen(device, listener, options && this.#recoverOptions(options)),
+    );
   }
 
   /**
@@ -604,11 +596,6 @@ export class DeviceCloudClient implements AsyncDisposable {
       },
       stop: () => recorder.end('stopped'),
     };
-  }
-
-  /** The membership that the client was made with. */
-  get cluster(): ClusterMember | undefined {
-    return this.#application.options.cluster;
   }
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */
@@ -673,7 +660,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
-  get #keptPins(): ApplicationPins {
+  get #keptPins(): KeptPins {
     return (this.#pins ??= this.#caller.keptPins());
   }
 

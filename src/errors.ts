@@ -96,8 +96,6 @@ export class DeviceCloudError extends Error {
   readonly code: ErrorCode;
   /** The HTTP status, where there was an answer. */
   declare readonly statusCode?: number;
-  /** Of `NOT_CONFIGURED`: the npm package that has to be installed. */
-  declare readonly missingPackage?: string;
   /** Of a command: whether it may have been carried out. If false, it certainly was not. */
   readonly uncertain: boolean;
 

@@ -1,8 +1,6 @@
 /** All of the client's names that nodes use: the public ones, and what nobody else needs. The package does not export it. */
 export * from './index';
-export { sharedValue, testCluster } from './cluster/join';
 export type { ChannelState, ChannelSubscription } from './channel/listener';
-export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './cluster/types';
 export type { KeptPin, PinKeeper, SavedPin } from './commands/wanted-pin';
 export type {
   DecodedBody,
@@ -27,7 +25,6 @@ export {
 } from './fleet/types';
 export type { Watch } from './fleet/watch/watch';
 export type { WatchListener } from './fleet/watch/watch-types';
-export { keptStoreOf } from './commands/waiting';
 export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept-calls';
 export {
   readSelection,
@@ -44,7 +41,7 @@ export { testFromRecording } from './recording/to-test';
 export type { RecordingState, RunningRecording } from './recording/write';
 export { isPosition } from './recovery/position';
 export { fileNameOf, StateFolder, type KeptValue } from './state/folder';
-export { JournalStore, type WaitingStore } from './state/waiting-store';
+export { WaitingStore } from './state/waiting-store';
 export { Saver } from './state/saver';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,

@@ -34,5 +34,3 @@ export type { Fleet } from './fleet/fleet';
 export type { DeviceSnapshot } from './fleet/device';
 export type { LatestUpload } from './fleet/latest';
 export type { FleetEvent, WatchOptions } from './fleet/watch/watch-types';
-export { joinCluster } from './cluster/join';
-export type { ClusterMember, ClusterSettings } from './cluster/types';

@@ -1,6 +1,5 @@
 import { parseAppid } from './input/chipid';
 import { parsePins, type PinOrder } from './input/gpio';
-import type { ClusterMember } from './cluster/types';
 import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
@@ -75,11 +74,6 @@ export interface ClientOptions {
   tls?: TlsSettings;
   /** A proxy; default: the environment's. `false`: none. */
   proxy?: ProxySettings | false;
-  /**
-   * The processes that share the devices of the application, as `joinCluster` has returned it. The client does not
-   * close it.
-   */
-  cluster?: ClusterMember;
   /**
    * The path of the device book: a CSV file with a header, `chipid` and any of `name`, `groups`, `type`, `note` and columns of
    * your own. It is watched. Default: none.

@@ -2,7 +2,7 @@ import type { ChannelListener, ChannelSubscription, ChannelView } from './channe
 import { DeviceCloudError, invalidInput } from './errors';
 import { onAbort } from './http/deadline';
 import { parseSignal, readInput } from './input/values';
-import type { Deliver, RecoverOptions } from './recovery/options';
+import type { RecoverOptions } from './recovery/options';
 import type { Position } from './recovery/position';
 import type { Upload } from './types';
 import { show } from './util/show';
@@ -200,11 +200,6 @@ const full = (chipid: string, uploads: number, bytes: number): DeviceCloudError 
       'maxUploads and maxBytes set how much may wait.',
   );
 
-function readDeliver(deliver: unknown): Deliver | undefined {
-  if (deliver === undefined || deliver === 'here' || deliver === 'queue') return deliver;
-  throw invalidInput(`deliver must be here or queue, but is ${show(deliver)}.`);
-}
-
 /**
  * Reads each option once: recovery uses them for as long as it runs.
  * @throws DeviceCloudError `INVALID_INPUT`
@@ -212,9 +207,9 @@ function readDeliver(deliver: unknown): Deliver | undefined {
 export function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
   if (!options) return undefined;
   return readInput('options object for recovery', () => {
-    const { encoding, zone, start, save, saveLater, deliver } = options;
+    const { encoding, zone, start, save, saveLater } = options;
     return {
-      ...{ encoding, zone, start, deliver: readDeliver(deliver) },
+      ...{ encoding, zone, start },
       ...(save && { save: (position) => save.call(options, position) }),
       ...(saveLater && { saveLater: (position) => saveLater.call(options, position) }),
     };

@@ -37,14 +37,10 @@ export interface CallOptions {
   onProgress?: (progress: CallProgress) => void;
 }
 
-/**
- * What a call waits for: the device to show itself, the commands before it, the cluster to let it through (another
- * process sends to the device, or the cluster cannot be reached), or the answer.
- */
+/** What a call waits for: the device to show itself, the commands before it, or the answer. */
 export type CallProgress =
   | { state: 'awaiting-device' }
   | { state: 'waiting'; ahead: number }
-  | { state: 'awaiting-cluster' }
   | { state: 'calling' };
 
 /** The times at which a command can be sent: see {@link CommandOptions}. */
@@ -138,7 +134,7 @@ export interface AppRecord {
   online: DeviceRecord[];
 }
 
-/** An upload, as a listener receives it (section 6, `data_upload`), or as the queue of a cluster delivers it. */
+/** An upload, as a listener receives it (section 6, `data_upload`). */
 export interface Upload {
   /** The device, as digits. */
   chipid: string;

@@ -174,12 +174,9 @@ const fleetRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (request, response) => {
     const node = appNodeOf(RED, request.params['id']);
     node.viewFleet();
-    // Only a cluster has to be asked first.
-    await node.processes?.read();
     const pieces = fleetAnswer(readRevision(request.query['since']), {
       fleet: node.fleet(),
       charset: (await mayReadFlows(RED, request)) ? node.charset : undefined,
-      processes: node.processes,
       hider: () => addressHider(RED, node.id, () => mayWriteFlows(RED, request)),
     });
     await sendJson(response, pieces);
@@ -188,8 +185,8 @@ const fleetRoute = (RED: NodeAPI): Handler =>
 /** Bytes of an upload that are shown to try a type. */
 const MOST_BYTES = 4096;
 
-async function latestBytes(node: AppNode, chipid: string): Promise<TriedUpload | undefined> {
-  const { body } = (await node.fleet()?.findLatest(chipid)) ?? {};
+function latestBytes(node: AppNode, chipid: string): TriedUpload | undefined {
+  const body = node.fleet()?.latest(chipid)?.body;
   return body && { hex: body.toString('hex', 0, MOST_BYTES), size: body.length };
 }
 
@@ -203,10 +200,10 @@ const detailsRoute = (RED: NodeAPI): Handler =>
     const details = toDetails(node, chipid, maySee, hide);
     if (!details)
       throw new DeviceCloudError('NO_VALUE', `Nothing is known of device ${chipid} yet.`);
-    const waitingCommands = await node.waiting()?.list(chipid);
+    const waitingCommands = node.waiting()?.list(chipid);
     const isAsked = maySee && 'upload' in request.query;
     // One that is undefined is left out of the JSON.
-    const upload = isAsked ? await latestBytes(node, chipid) : undefined;
+    const upload = isAsked ? latestBytes(node, chipid) : undefined;
     response.json({ ...details, waitingCommands, upload });
   });
 
@@ -260,9 +257,8 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
 
 /** Lists the commands of an application that wait for their devices. It starts nothing. */
 const waitingRoute = (RED: NodeAPI): Handler =>
-  readingRoute(async ({ params }, response) => {
-    const commands = await appNodeOf(RED, params['id']).waiting()?.list();
-    response.json({ commands: commands ?? [] });
+  readingRoute(({ params }, response) => {
+    response.json({ commands: appNodeOf(RED, params['id']).waiting()?.list() ?? [] });
   });
 
 /** Ids that an audit line names; the others it counts. */

@@ -3,12 +3,9 @@
 import type {
   Book,
   BookRow,
-  ClusterProblem,
-  ClusterState,
   DeviceSnapshot,
   KeptPin,
   KeyWarning,
-  QueueState,
   RecentCommand,
   RecentUpload,
   RecordingState,
@@ -98,12 +95,10 @@ type Counted = 'reconnects' | 'recovered' | 'lastError' | 'groups' | 'type' | 'm
 export interface FleetRow extends Pick<DeviceSnapshot, Shown | Counted> {
   /** The beginning of its latest upload, for users who may read flows. */
   latest?: string;
-  /** The process of the cluster that holds the device. */
-  process?: string;
 }
 
 /** A command that waits for its device, without what it sends. */
-export type WaitingChoice = Awaited<ReturnType<WaitingCommands['list']>>[number];
+export type WaitingChoice = ReturnType<WaitingCommands['list']>[number];
 
 /** What a device did of late, the newest first. */
 export interface DeviceDetails extends FleetRow {
@@ -156,19 +151,6 @@ export const LARGEST_BOOK = 16 * 2 ** 20;
 /** What a change of the book would do, as chip numbers. */
 export type BookPreview = Awaited<ReturnType<Book['preview']>>;
 
-/** The cluster as the editor shows it. */
-export interface FleetCluster {
-  state: ClusterState;
-  /** How many processes share the devices. */
-  processes: number;
-  /** The setting that keeps this process from the engine, and the engine's words; neither address nor secret. */
-  problem?: ClusterProblem;
-  /** Processes whose device book has another content than this one's. */
-  otherBooks?: string[];
-  /** Uploads in the queue, and those that were given up. */
-  queue?: QueueState;
-}
-
 /** What has changed in a fleet since a revision. */
 export interface FleetAnswer {
   revision: number;
@@ -177,8 +159,6 @@ export interface FleetAnswer {
   removed: string[];
   /** Only if `devices` are all that are known: forget any others. */
   complete?: true;
-  /** Only if several processes share the devices. */
-  cluster?: FleetCluster;
   /** Only if the application has a device book. */
   book?: true;
 }

@@ -14,7 +14,6 @@ import { decodeBody, isTyped } from '../common/upload-message';
 import { fieldTexts } from '../type/type.config';
 import type { DeviceChoice, DeviceDetails, FleetAnswer, FleetRow } from './answers.config';
 import type { AppNode } from './deployed';
-import type { FleetProcesses } from './fleet';
 
 /** A time of the service, without the zone that it is in (section 2). */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
@@ -135,8 +134,6 @@ interface FleetAnswerDeps {
   fleet: Fleet | undefined;
   /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
   charset: Charset | undefined;
-  /** Of a cluster; its devices that have moved of late are in every answer. */
-  processes: FleetProcesses | undefined;
   /** What removes addresses from messages; called only if there is a message. */
   hider: () => Promise<(message: string) => string>;
 }
@@ -146,53 +143,25 @@ interface FleetAnswerDeps {
  * between.
  */
 export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncGenerator<string> {
-  const { fleet, charset, processes } = deps;
+  const { fleet, charset } = deps;
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
   const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
-  const cluster = processes?.cluster();
   const head: Omit<FleetAnswer, 'devices'> = {
     ...changes,
     ...(complete ? { complete } : {}),
-    ...(cluster ? { cluster } : {}),
     ...(fleet?.book ? { book: true } : {}),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
-  const moved = complete ? [] : (processes?.moved() ?? []);
   let hide: ((message: string) => string) | undefined;
   const hidden = async (row: FleetRow, error: NonNullable<FleetRow['lastError']>) => {
     hide ??= await deps.hider();
     return { ...row, lastError: { ...error, message: hide(error.message) } };
   };
-  yield* listText(withMoved(fleet, devices, moved), (device) => {
+  yield* listText(devices, (device) => {
     const row = toRow(fleet, device, charset);
-    if (processes) showProcess(row, processes);
     return row.lastError ? hidden(row, row.lastError) : row;
   });
   yield '}';
-}
-
-/** These devices and, behind them, those that have moved and are not among them. */
-function* withMoved(
-  fleet: Fleet | undefined,
-  devices: Iterable<DeviceSnapshot>,
-  moved: readonly string[],
-): Generator<DeviceSnapshot> {
-  const sent = new Set<string>();
-  for (const device of devices) {
-    if (moved.length > 0) sent.add(device.chipid);
-    yield device;
-  }
-  for (const chipid of moved) {
-    const device = sent.has(chipid) ? undefined : fleet?.device(chipid);
-    if (device) yield device;
-  }
-}
-
-function showProcess(row: FleetRow, processes: FleetProcesses): void {
-  const process = processes.of(row.chipid);
-  if (process !== undefined) row.process = process;
-  if (row.channel?.state !== 'connected' && processes.isElsewhere(row.chipid))
-    row.channel = { state: 'elsewhere', reason: null };
 }
 
 /**
@@ -202,7 +171,7 @@ function showProcess(row: FleetRow, processes: FleetProcesses): void {
  * @param hide removes addresses from messages
  */
 export function toDetails(
-  { fleet, processes, charset, pins }: Pick<AppNode, 'fleet' | 'processes' | 'charset' | 'pins'>,
+  { fleet, charset, pins }: Pick<AppNode, 'fleet' | 'charset' | 'pins'>,
   chipid: string,
   maySee: boolean,
   hide: (message: string) => string,
@@ -211,7 +180,6 @@ export function toDetails(
   const device = known?.device(chipid);
   if (!known || !device) return undefined;
   const row = toRow(known, device, maySee ? charset : undefined);
-  if (processes) showProcess(row, processes);
   const { lastError } = row;
   const { uploads, commands } = known.recent(chipid, charset);
   const note = known.book?.row(chipid)?.note;

@@ -1,4 +1,3 @@
-import type { CLUSTER_TYPE } from '../cluster/cluster.config';
 import {
   checked,
   choice,
@@ -150,12 +149,6 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     signCase: choice(DEFAULTS.signCase, 'label.signCase', 'unicode', 'ascii'),
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
-    cluster: {
-      value: '',
-      type: 'device-cloud-cluster' satisfies typeof CLUSTER_TYPE,
-      required: false,
-      label: t('label.cluster'),
-    },
   },
   credentials: {
     appkey: {

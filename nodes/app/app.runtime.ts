@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { keptStoreOf, type ClusterMember, type DeviceCloudError } from '../../src/for-nodes';
+import type { DeviceCloudError } from '../../src/for-nodes';
 import type { Runtime } from '../common/action';
 import { withDefaults } from '../common/shared.config';
 import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
@@ -7,7 +7,7 @@ import { Connection } from './connection';
 import type { AppNode } from './deployed';
 import { deviceText } from '../common/errors';
 import { isInFlows } from '../common/kept';
-import { FleetProcesses, FleetView } from './fleet';
+import { FleetView } from './fleet';
 import { Keeper } from './kept-commands';
 import { KeptState } from './kept-state';
 import { dialectOf } from './options';
@@ -21,9 +21,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   const connection = new Connection(RED, node, config, simulator, (problem) => {
     for (const report of reports.values()) report(problem);
   });
-  const cluster = async (): Promise<ClusterMember | undefined> =>
-    (await connection.client('open')).cluster;
-  const kept = new KeptState(RED, node, config, config.cluster ? cluster : undefined);
+  const kept = new KeptState(RED, node, config);
   let users = 0;
   let stopped: Promise<unknown> = Promise.resolve();
 
@@ -66,18 +64,11 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     node.users[user.id] === user
       ? kept.value(connection.application, user, name)
       : Promise.reject(new Error('The node was closed.'));
-  node.forgetPins = async (user, name) => {
-    await kept.forget(connection.application, user, name);
-    if (config.cluster) (await connection.client('open')).pins.forget(user.id);
-  };
+  node.forgetPins = (user, name) => kept.forget(connection.application, user, name);
   const keeper = new Keeper(RED, node, {
     application: () => connection.application,
     mayHaveMore: () => kept.mayHaveCommands,
-    isShared: Boolean(config.cluster),
-    async store() {
-      if (!config.cluster) return kept.commands(connection.application);
-      return keptStoreOf((await connection.client('open')).waiting, node.id);
-    },
+    store: () => kept.commands(connection.application),
     titleOf: (chipid) => deviceText(node.fleet()?.name(chipid), chipid),
   });
   Object.assign(node, { keeper });
@@ -88,13 +79,10 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     return client?.appid === undefined ? undefined : client.waiting;
   };
   node.pins = (chipid) => connection.current()?.pins.list(chipid) ?? [];
-  node.cluster = () => connection.current()?.cluster;
-  node.processes = config.cluster ? new FleetProcesses(node) : undefined;
   const view = new FleetView({
     fleet: node.fleet,
     mayPoll: () => connection.problem('open') === undefined,
     onRevision: (revision) => RED.comms.publish(FLEET_TOPIC, { id: node.id, revision }, false),
-    hasMoved: () => node.processes?.read() ?? Promise.resolve(false),
   });
   node.viewFleet = () => {
     if (Object.keys(node.users).length > 0) view.look();

@@ -8,8 +8,6 @@ import {
   type ClientOptions,
 } from '../../src/for-nodes';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
-import { findCluster, noCluster } from '../cluster/cluster-node';
-import type { MembershipUse } from '../cluster/memberships';
 import type { Api } from '../common/app';
 import { messageOf } from '../common/errors';
 import type { AppConfig, AppCredentials } from './app.config';
@@ -28,21 +26,10 @@ const API_NEEDS: Readonly<Record<Api, string>> = {
   server: 'The server API needs its key and its password.',
 };
 
-const OWN_SIMULATOR =
-  'Each process has a built-in simulator of its own, so the cluster has no devices to share with others. Start one ' +
-  'simulator for all processes with "npx -p @device-cloud/node-red-device-cloud device-cloud-simulator", choose the ' +
-  'service "device cloud", and fill in what it prints.';
-
 const asProblem = (error: unknown): DeviceCloudError =>
   error instanceof DeviceCloudError ? error : notConfigured(messageOf(error));
 
-const otherOptions = ({ appid = '' }: ClientOptions): DeviceCloudError =>
-  notConfigured(
-    `Another configuration of application ${appid} with the same cluster has other settings or keys. ` +
-      'Choose one of the two in all nodes, or make them the same.',
-  );
-
-/** The key by which the applications of a cluster are distinguished. */
+/** Distinguishes applications: what is kept belongs to one. */
 const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
   `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
 
@@ -75,18 +62,18 @@ interface Made {
 }
 
 /**
- * The client of a config node, made when it is first needed: for a service, with the simulator inside this process, or
- * with a part in a cluster. The settings of a service are checked at once.
+ * The client of a config node, made when it is first needed: for a service, or with the simulator inside this process. The
+ * settings of a service are checked at once.
  */
 export class Connection {
   #client: DeviceCloudClient | undefined;
-  /** With the simulator, a cluster or a device book: the client once they are ready. */
+  /** With the simulator or a device book: the client once they are ready. */
   #making: Promise<Made> | undefined;
   /** Of a service. */
   #options: ClientOptions | undefined;
   #wrong: DeviceCloudError | undefined;
-  /** What joining the cluster has shown to be wrong. */
-  #joinProblem: DeviceCloudError | undefined;
+  /** What making the client has shown to be wrong. */
+  #lateProblem: DeviceCloudError | undefined;
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
   #book: string | undefined;
@@ -96,7 +83,7 @@ export class Connection {
   readonly #simulator: SharedSimulator;
   readonly #onProblem: (problem: DeviceCloudError) => void;
 
-  /** @param onProblem is called if joining a cluster shows that its settings are wrong, or that a package is missing */
+  /** @param onProblem is called if making the client shows that the settings are wrong */
   constructor(
     RED: NodeAPI,
     node: Node<AppCredentials>,
@@ -115,7 +102,7 @@ export class Connection {
       const { credentials } = node;
       const { options, unset } = clientOptions(RED, node, { ...config, credentials });
       this.#unset = unset;
-      // Checks them. Without a cluster, it is the client, too.
+      // Checks them. Without a book, it is the client, too.
       const client = new DeviceCloudClient(options);
       this.#options = options;
       this.#has = interfacesOf(options);
@@ -129,7 +116,7 @@ export class Connection {
   /** Why an interface cannot be used; undefined if it can. */
   problem(api: Api): DeviceCloudError | undefined {
     if (this.#wrong) return this.#wrong;
-    if (this.#isPlayed && this.#joinProblem) return this.#joinProblem;
+    if (this.#isPlayed && this.#lateProblem) return this.#lateProblem;
     if (!this.#has[api])
       return (
         this.#unset[api] ??
@@ -137,11 +124,10 @@ export class Connection {
           `${API_NEEDS[api]} Open the configuration of the application and fill them in.`,
         )
       );
-    if (!this.#isShared || findCluster(this.#RED, this.#config.cluster)) return this.#joinProblem;
-    return noCluster();
+    return this.#lateProblem;
   }
 
-  /** Starts what takes time: the simulator, if that is the service, joining a cluster, and reading the device book. */
+  /** Starts what takes time: the simulator, if that is the service, and reading the device book. */
   start(): void {
     if (this.#options) this.#warnOfOthers(this.#options);
     // Each message that needs the client gets the error.
@@ -179,12 +165,12 @@ export class Connection {
     else await client?.close();
   }
 
-  /** Each has queues and kept pins of its own; in a cluster they are one. */
+  /** Each has queues and kept pins of its own. */
   #warnOfOthers({ appid }: ClientOptions): void {
     const users = inUse.get(this.application) ?? new Set();
     inUse.set(this.application, users.add(this.#node));
     const other = [...users].find((each) => each.id !== this.#node.id);
-    if (!other || !appid || this.#isShared) return;
+    if (!other || !appid) return;
     this.#node.warn(
       `The configuration "${other.name || other.id}" is of the same application. The order of commands to a device, and which ` +
         'level a pin keeps, are certain within one configuration only: choose one of the two in all nodes.',
@@ -199,13 +185,8 @@ export class Connection {
     return this.#config.service === 'recording';
   }
 
-  /** Whether the application shares its devices: the server API alone has none to share. */
-  get #isShared(): boolean {
-    return Boolean(this.#config.cluster) && this.#has.open;
-  }
-
   get #isAsync(): boolean {
-    return this.#isSimulated || this.#isShared || this.#book !== undefined;
+    return this.#isSimulated || this.#book !== undefined;
   }
 
   #make(): Promise<Made> {
@@ -233,9 +214,9 @@ export class Connection {
       ({ playing }) => playing && this.#reportEnd(playing),
       // A file that cannot be read does not become one by itself: as with other settings, a deploy tries again.
       (error: unknown) => {
-        this.#joinProblem = asProblem(error);
-        this.#node.error(this.#joinProblem.message);
-        this.#onProblem(this.#joinProblem);
+        this.#lateProblem = asProblem(error);
+        this.#node.error(this.#lateProblem.message);
+        this.#onProblem(this.#lateProblem);
       },
     );
     return { ready, leave: () => ready.then((player) => player.close()).catch(() => undefined) };
@@ -255,7 +236,6 @@ export class Connection {
     const use = this.#isPlayed ? this.#usePlayer() : useSimulator(this.#simulator);
     try {
       const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
-      if (this.#isShared) this.#node.log(OWN_SIMULATOR);
       const { client, close } = await this.#connect({
         ...{ baseUrl, appid, appkey, serverKey, serverPassword },
         ...commonSettings(this.#config),
@@ -268,33 +248,21 @@ export class Connection {
     }
   }
 
-  /** Joins, if there is a cluster, makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
+  /** Makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
   async #connect(options: ClientOptions | undefined): Promise<Made> {
     if (!options) throw notConfigured(API_NEEDS.open);
-    let use: MembershipUse | undefined;
     try {
-      use = this.#isShared ? this.#share(options) : undefined;
-      const complete = { ...options, ...(this.#book !== undefined && { book: this.#book }) };
-      const client = use ? await use.client(complete) : new DeviceCloudClient(complete);
+      const book = this.#book;
+      const client = new DeviceCloudClient({ ...options, ...(book !== undefined && { book }) });
       // Names and types belong to the first upload, too.
-      await client?.fleet.book?.ready;
-      if (client) return { client, close: () => (use ? use.leave() : client.close()) };
+      await client.fleet.book?.ready;
+      return { client, close: () => client.close() };
     } catch (error) {
-      await use?.leave();
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {
-        this.#joinProblem = error;
+        this.#lateProblem = error;
         this.#onProblem(error);
       }
       throw error;
     }
-    await use?.leave();
-    // Not kept as a problem: it ends when the other one changes.
-    throw otherOptions(options);
-  }
-
-  #share(options: ClientOptions): MembershipUse {
-    const cluster = findCluster(this.#RED, this.#config.cluster);
-    if (!cluster) throw noCluster();
-    return cluster.share(applicationOf(options), (line) => this.#node.warn(line));
   }
 }

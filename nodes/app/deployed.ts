@@ -11,7 +11,6 @@ import {
 } from '../common/settings';
 import { APP_TYPE, isVariable } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
-import type { FleetProcesses } from './fleet';
 import type { Recordings } from './recordings';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
@@ -29,8 +28,6 @@ export interface AppNode extends App, Node<AppCredentials> {
   waiting: () => WaitingCommands | undefined;
   /** The pins of a device that keep their levels. */
   pins: (chipid: string) => KeptPin[];
-  /** Undefined if the devices are not shared. */
-  processes: FleetProcesses | undefined;
   recordings: Recordings;
   /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void;

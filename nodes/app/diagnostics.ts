@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { Slices, type Book, type DeviceSnapshot } from '../../src/for-nodes';
 import { isVariable } from '../common/shared.config';
-import type { Diagnostics, FleetCluster } from './answers.config';
+import type { Diagnostics } from './answers.config';
 import { runningApps, serviceOf, withoutAddresses, type RunningApp } from './deployed';
 import { commonSettings } from './options';
 
@@ -43,11 +43,6 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
   };
 }
 
-const clusterCounts = ({ processes, otherBooks = [], queue }: FleetCluster): object => ({
-  ...{ processes, otherBooks: otherBooks.length },
-  ...(queue && { queued: queue.length, deadLetters: queue.deadLetters }),
-});
-
 /** Of the device book numbers alone: its names, groups and path are private. */
 const bookCounts = (book: Book): object => ({
   bookDevices: book.size,
@@ -80,12 +75,10 @@ async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][numbe
       counts[name] = (counts[name] ?? 0) + of(device);
     if (slices.isOver) await slices.next();
   }
-  const cluster = node.processes?.cluster();
   return {
     nodes: Object.keys(node.users).length,
     ...counts,
     ...(fleet?.book && bookCounts(fleet.book)),
-    ...(cluster && clusterCounts(cluster)),
   };
 }
 
@@ -98,10 +91,9 @@ function errorsOf(RED: NodeAPI, { saved, node }: RunningApp): Diagnostics['error
   }));
 }
 
-/** Collects them. Starts nothing, and calls no service; of a cluster, it reads the length of the queue. */
+/** Collects them. Starts nothing, and calls no service. */
 export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
   const apps = runningApps(RED);
-  await Promise.all(apps.map(({ node }) => node.processes?.read() ?? Promise.resolve(false)));
   const errors = apps.flatMap((app) => errorsOf(RED, app)).sort((a, b) => b.at - a.at);
   return {
     versions: {

@@ -23,8 +23,6 @@ interface KeeperDeps {
   application: () => string;
   /** Whether an earlier process may have left commands. */
   mayHaveMore: () => boolean;
-  /** Whether other processes take over what this one leaves, and the reverse. */
-  isShared: boolean;
   /** @returns undefined if nothing can be kept */
   store: () => Promise<WaitingStore | undefined>;
   titleOf: (chipid: string) => string;
@@ -40,9 +38,6 @@ export class Keeper implements CommandKeeper {
   readonly #users = new Map<string, User>();
   readonly #calls: KeptCalls;
   #isReady = false;
-  #isClosed = false;
-  /** Those that tell of processes that are gone. */
-  readonly #watched = new WeakSet<WaitingStore>();
   #setReady!: () => void;
   readonly #ready = new Promise<void>((resolve) => (this.#setReady = resolve));
   /** Whether all nodes run: during a deploy or a stop, it is not known whose node is gone. */
@@ -50,7 +45,7 @@ export class Keeper implements CommandKeeper {
   readonly #onStopping = (): void => void (this.#isStarted = false);
   readonly #onStarted = (): void => {
     this.#isStarted = true;
-    void this.#resume(new Set(this.#users.keys()));
+    void this.#resume();
   };
   readonly #RED: NodeAPI;
   readonly #node: Node;
@@ -93,9 +88,8 @@ export class Keeper implements CommandKeeper {
 
   /** @param isGone whether the application is: its commands end, those of nodes that stay too */
   close(isGone: boolean): void {
-    this.#isClosed = true;
     this.#calls.close();
-    if (isGone && !this.#deps.isShared)
+    if (isGone)
       this.#RED.events.once('flows:started', () => {
         for (const kept of this.#calls.saved) if (kept.isDetached) this.#cancel(kept);
       });
@@ -105,11 +99,10 @@ export class Keeper implements CommandKeeper {
     this.#setReady();
   }
 
-  /** It never rejects. @param nodes all that there are, if that is known */
-  async #resume(nodes?: ReadonlySet<string>): Promise<void> {
+  /** It never rejects. */
+  async #resume(): Promise<void> {
     try {
-      const found = this.#deps.isShared ? await this.#takeShared(nodes) : await this.#takeOwn();
-      for (const kept of found) this.#give(kept);
+      for (const kept of await this.#take()) this.#give(kept);
     } catch (error) {
       this.#node.warn(`Waiting commands could not be read: ${messageOf(error)}`);
     }
@@ -118,7 +111,7 @@ export class Keeper implements CommandKeeper {
   }
 
   /** Those that an earlier process has left, and those that a deploy has interrupted. */
-  async #takeOwn(): Promise<KeptCommands[]> {
+  async #take(): Promise<KeptCommands[]> {
     const isFirst = !this.#isReady;
     const found = isFirst && this.#deps.mayHaveMore() ? await this.#calls.take() : [];
     if (!this.#isStarted) {
@@ -128,22 +121,6 @@ export class Keeper implements CommandKeeper {
     }
     const detached = [...this.#calls.saved].filter(({ isDetached }) => isDetached);
     return [...new Set([...detached, ...found])].sort((a, b) => a.order - b.order);
-  }
-
-  /** The same, and the commands of processes that are gone. Calls of other nodes are left to processes that have these nodes. */
-  async #takeShared(nodes?: ReadonlySet<string>): Promise<KeptCommands[]> {
-    if (this.#users.size === 0 || this.#isClosed) return [];
-    const store = await this.#deps.store();
-    if (store && !this.#watched.has(store)) {
-      this.#watched.add(store);
-      store.onGone?.(() => void this.#resume());
-    }
-    const found = await this.#calls.take((node) => this.#users.has(node));
-    // A node may have closed meanwhile: its calls stay in the store. If it was gone before, they end.
-    const isLost = ({ call: { node } }: KeptCommands): boolean =>
-      !this.#users.has(node) && nodes?.has(node) !== false;
-    for (const kept of found.filter(isLost)) kept.isDetached = true;
-    return found.filter(({ isDetached }) => !isDetached);
   }
 
   #give(kept: KeptCommands): void {

@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import {
   fileNameOf,
-  JournalStore,
+  WaitingStore,
   KeptCalls,
-  sharedValue,
   StateFolder,
-  type ClusterMember,
   type KeptCommands,
   type KeptValue,
 } from '../../src/for-nodes';
@@ -58,7 +56,7 @@ export async function removeLeft(
       const folder = await StateFolder.open(path, { application: '', log: ignore });
       if (folder.problem) throw new Error(folder.problem);
       const journal = await folder.journal(COMMANDS);
-      const store = journal && new JournalStore(journal);
+      const store = journal && new WaitingStore(journal);
       const calls = new KeptCalls({ store: () => Promise.resolve(store), failed: ignore });
       for (const kept of await calls.take()) end(kept);
       await folder.close();
@@ -71,7 +69,7 @@ export async function removeLeft(
   }
 }
 
-/** What the nodes of an application keep over a restart: in its cluster, in files, or in the context of each node. */
+/** What the nodes of an application keep over a restart: in files, or in the context of each node. */
 export class KeptState {
   readonly #path: string | undefined;
   readonly #kept = new Map<Node, Map<string, Promise<Kept>>>();
@@ -81,23 +79,15 @@ export class KeptState {
   /** What the log has been told: it is the same for many nodes. */
   readonly #said = new Set<string>();
   #folder: Promise<StateFolder> | undefined;
-  #commands: Promise<JournalStore | undefined> | undefined;
+  #commands: Promise<WaitingStore | undefined> | undefined;
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #config: Pick<AppConfig, 'state'>;
-  /** Undefined if the application has none. */
-  readonly #cluster: (() => Promise<ClusterMember | undefined>) | undefined;
 
-  constructor(
-    RED: NodeAPI,
-    node: Node,
-    config: Pick<AppConfig, 'state'>,
-    cluster?: () => Promise<ClusterMember | undefined>,
-  ) {
+  constructor(RED: NodeAPI, node: Node, config: Pick<AppConfig, 'state'>) {
     this.#RED = RED;
     this.#node = node;
     this.#config = config;
-    this.#cluster = cluster;
     const { userDir } = RED.settings;
     this.#path = userDir ? join(userDir, FOLDER, fileNameOf(node.id)) : undefined;
   }
@@ -118,14 +108,11 @@ export class KeptState {
     if (known) return known;
     const made = this.#make(application, user, name);
     values.set(name, made);
-    // A cluster that could not be joined may be later.
-    made.catch(() => values.delete(name));
     return made;
   }
 
   /** Forgets what a node has kept while it was set to something else. @throws what the store fails with */
   async forget(application: string, user: Node, name: string): Promise<void> {
-    if (this.#cluster) return;
     const mayHave =
       this.#config.state === 'context' ||
       existsSync(join(this.#path ?? '', `${fileOf(user, name)}.json`));
@@ -138,7 +125,7 @@ export class KeptState {
   }
 
   /** Where waiting commands are kept; undefined if they cannot be. @param application as of {@link value} */
-  commands(application: string): Promise<JournalStore | undefined> {
+  commands(application: string): Promise<WaitingStore | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
     return (this.#commands ??= this.#openCommands(application));
   }
@@ -167,14 +154,14 @@ export class KeptState {
     this.#said.add(line);
   }
 
-  async #openCommands(application: string): Promise<JournalStore | undefined> {
+  async #openCommands(application: string): Promise<WaitingStore | undefined> {
     if (!this.#commandsPath || !this.#path) {
       this.#say(NO_COMMANDS);
       return undefined;
     }
     const folder = await this.#open(this.#path, application);
     const journal = await folder.journal(COMMANDS, 'waiting commands');
-    return journal && new JournalStore(journal);
+    return journal && new WaitingStore(journal);
   }
 
   get #commandsPath(): string | undefined {
@@ -183,9 +170,6 @@ export class KeptState {
   }
 
   async #make(application: string, user: Node, name: string): Promise<Kept> {
-    const member = await this.#cluster?.();
-    if (member)
-      return new Kept(this.#RED, user, sharedValue(member, fileOf(user, name)), () => undefined);
     if (this.#config.state === 'context') {
       const kept = contextKept(this.#RED, user, name);
       if (kept.problem) this.#say(kept.problem);

@@ -5,7 +5,7 @@ import { runningApps, type AppNode } from './deployed';
 
 type Channel = NonNullable<DeviceSnapshot['channel']>;
 
-/** The channels that an application has open in this process. */
+/** The channels that an application has open. */
 function channelsOf({ fleet }: AppNode): Map<string, Channel> {
   const open = new Map<string, Channel>();
   for (const { chipid, channel } of fleet()?.snapshot() ?? [])
@@ -13,18 +13,9 @@ function channelsOf({ fleet }: AppNode): Map<string, Channel> {
   return open;
 }
 
-/**
- * Whether an application has the channel of a device, here or in another process of its cluster. Other applications
- * count as well: two of them may be the same one of the service.
- */
-async function channelUse(RED: NodeAPI): Promise<(chipid: string) => boolean> {
-  const nodes = runningApps(RED).map(({ node }) => node);
-  await Promise.all(nodes.flatMap(({ processes }) => (processes ? [processes.read()] : [])));
-  const open = nodes.map(channelsOf);
-  return (chipid) =>
-    open.some((channels) => channels.has(chipid)) ||
-    nodes.some(({ processes }) => processes?.of(chipid) !== undefined);
-}
+/** The devices whose channels are open, of all applications: two of them may be the same one of the service. */
+const usedChannels = (RED: NodeAPI): Set<string> =>
+  new Set(runningApps(RED).flatMap(({ node }) => [...channelsOf(node).keys()]));
 
 /** Opens the channel of a device, and closes it once that is decided. */
 function openChannel(
@@ -65,8 +56,8 @@ export async function testChannel(
   const own = Array.from(deployed ? channelsOf(deployed) : []);
   const connected = own.find(([, { state }]) => state === 'connected');
   if (connected) return { ok: true, chipid: connected[0], open: true };
-  const isUsed = await channelUse(RED);
-  const free = online.find((chipid) => !isUsed(chipid));
+  const used = usedChannels(RED);
+  const free = online.find((chipid) => !used.has(chipid));
   if (free !== undefined) return openChannel(client, free, timeout);
   const down = own.find(([, { reason }]) => reason !== null);
   if (down) return { ok: false, chipid: down[0], reason: down[1].reason ?? '' };

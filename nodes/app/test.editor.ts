@@ -118,7 +118,7 @@ function resultRows({ openApi, serverApi, channel }: TestResult): ResultRow[] {
 /** Finds invalid settings in the form, with their labels. */
 type InvalidSettings = (typed: (property: string) => string) => [setting: string, error: string][];
 
-const form = new TestForm('.device-cloud-app:not(.device-cloud-cluster)');
+const form = new TestForm('.device-cloud-app');
 const typed = (property: string): string => form.typed(property);
 
 const TEXTS = [

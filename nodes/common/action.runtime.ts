@@ -275,7 +275,7 @@ class ActionLife<C extends object, K extends string> {
   #succeed(arrival: Arrival, outcome: Outcome): void {
     if (arrival.isOver) return;
     if (arrival.kept?.isDetached) {
-      // Another process has it by now, and says what has come of it.
+      // It goes on as a new message.
       this.#end(arrival);
       return;
     }

@@ -48,11 +48,12 @@ export function statusOf(error: unknown): number {
 /** Makes the handler of a route that changes nothing. What it throws is its answer. */
 export const readingRoute =
   (
-    answer: (request: AdminRequest, response: AdminResponse) => Promise<unknown>,
+    answer: (request: AdminRequest, response: AdminResponse) => unknown,
     failure: (error: unknown) => number = statusOf,
   ): Handler =>
   (request, response) => {
-    answer(request, response).catch((error: unknown) => {
+    const answered = Promise.resolve().then(() => answer(request, response));
+    answered.catch((error: unknown) => {
       // Whoever has left gets no answer.
       if (response.headersSent) response.destroy();
       else response.status(failure(error)).json({ error: toProblem(error) });

@@ -1,6 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
 import type {
-  ClusterMember,
   DeviceCloudClient,
   DeviceCloudError,
   KeptCommands,
@@ -53,12 +52,10 @@ export interface App {
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
   /** A value that a node keeps over a restart, as the application is set up to. */
   kept(node: Node, name: string): Promise<Kept>;
-  /** Forgets the pins that a node has kept, under such a name or in the cluster, while it was set to something else. */
+  /** Forgets the pins that a node has kept, under such a name, while it was set to something else. */
   forgetPins(node: Node, name: string): Promise<void>;
   /** Undefined if there is no application. */
   readonly keeper: CommandKeeper | undefined;
-  /** This process's membership, if the devices are shared and it has joined. */
-  cluster: () => ClusterMember | undefined;
 }
 
 export const noApp = (): DeviceCloudError =>
@@ -80,7 +77,6 @@ const NO_APP: App = {
   kept: () => Promise.reject(noApp()),
   forgetPins: () => Promise.resolve(),
   keeper: undefined,
-  cluster: () => undefined,
 };
 
 /** The time zone of the service's times, `±HH:MM`: as it is set or learned, until then Beijing time. */

@@ -1,5 +1,5 @@
 import { DeviceCloudError } from '../../src/index';
-import { notConfigured, oneLine } from '../../src/input';
+import { oneLine } from '../../src/input';
 
 /** Turns a thrown value into an error. */
 export const asError = (thrown: unknown): Error =>
@@ -19,12 +19,6 @@ export const toProblem = (error: unknown): { code: string; message: string } =>
   error instanceof DeviceCloudError
     ? { code: error.code, message: error.message }
     : { code: 'ERROR', message: error instanceof Error ? error.message : 'unknown error' };
-
-/** The error of a node that needs the queue of a cluster. */
-export const noQueue = (): DeviceCloudError =>
-  notConfigured(
-    "The application has no cluster, and so no queue. Choose one in the application's configuration.",
-  );
 
 const forDevice = (chipid: string | undefined): string =>
   chipid === undefined ? '' : ` for device ${chipid}`;

@@ -21,8 +21,6 @@ export class Kept {
   readonly #problem: () => string | undefined;
   readonly #saver: Saver;
   #snapshot: (() => object) | undefined;
-  /** Whether the value has changed since the last write of it began. */
-  #isUnwritten = false;
   /** What the last write has failed with. */
   #failure: string | undefined;
   #onProblem: (() => void) | undefined;
@@ -71,15 +69,6 @@ export class Kept {
     return read;
   }
 
-  /**
-   * As {@link read}, with what other processes have written since.
-   * @param names the properties that are needed; default: all
-   */
-  readAgain(names?: readonly string[]): Promise<unknown> {
-    const unwritten = () => (this.#isUnwritten ? this.#snapshot?.() : undefined);
-    return this.#value.refresh?.(names, unwritten) ?? this.read();
-  }
-
   /** As {@link read}. Retries until the store answers: without what was kept, missed uploads would be lost. */
   async readSurely(failed: (error: unknown) => void, signal: AbortSignal): Promise<unknown> {
     const isOver = (): boolean => signal.aborted;
@@ -102,14 +91,12 @@ export class Kept {
    */
   write(snapshot: () => object, isPassedOn = true): void {
     this.#snapshot = snapshot;
-    this.#isUnwritten = true;
     this.#saver.changed(isPassedOn);
   }
 
   /** As {@link write}, now. Resolves once it is written, or could not be. */
   flush(snapshot: () => object): Promise<void> {
     this.#snapshot = snapshot;
-    this.#isUnwritten = true;
     return this.#saver.flush();
   }
 
@@ -124,12 +111,10 @@ export class Kept {
     // The folder outlives the node, which must not be held by it.
     this.#onProblem = undefined;
     this.#snapshot = undefined;
-    this.#value.close?.();
   }
 
   async #write(what: object): Promise<void> {
     const before = this.problem;
-    this.#isUnwritten = false;
     try {
       await this.#value.write(what);
       this.#failure = undefined;

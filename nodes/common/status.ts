@@ -1,5 +1,5 @@
 import type { Node, NodeStatus } from 'node-red';
-import { isDeviceCloudError, type ClusterMember, type RequestProgress } from '../../src/for-nodes';
+import { isDeviceCloudError, type RequestProgress } from '../../src/for-nodes';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */
 export const STATUS = {
@@ -7,32 +7,17 @@ export const STATUS = {
   calling: { fill: 'blue', shape: 'dot', text: 'status.calling' },
   waiting: { fill: 'blue', shape: 'dot', text: 'status.waiting' },
   awaitingDevice: { fill: 'blue', shape: 'dot', text: 'status.awaiting-device' },
-  awaitingCluster: { fill: 'blue', shape: 'dot', text: 'status.awaiting-cluster' },
   awaitingReply: { fill: 'blue', shape: 'dot', text: 'status.awaiting-reply' },
   connecting: { fill: 'yellow', shape: 'ring', text: 'status.connecting' },
   connected: { fill: 'green', shape: 'dot', text: 'status.connected' },
   disconnected: { fill: 'red', shape: 'ring', text: 'status.disconnected' },
   unauthorized: { fill: 'red', shape: 'ring', text: 'status.unauthorized' },
-  clusterAway: { fill: 'yellow', shape: 'ring', text: 'status.awaiting-cluster' },
-  clusterPassword: { fill: 'red', shape: 'ring', text: 'status.cluster-password' },
-  clusterRights: { fill: 'red', shape: 'ring', text: 'status.cluster-rights' },
-  clusterTls: { fill: 'red', shape: 'ring', text: 'status.cluster-tls' },
-  elsewhere: { fill: 'grey', shape: 'dot' },
   notKept: { fill: 'yellow', shape: 'dot', text: 'status.not-kept' },
   noDevices: { fill: 'grey', shape: 'ring', text: 'status.no-devices' },
 } as const satisfies Record<string, NodeStatus>;
 
-/** The status of a node whose process may not act for its devices: why, if a setting has to be changed. */
-export function clusterStatus({ problem }: Pick<ClusterMember, 'problem'>): NodeStatus {
-  if (problem?.setting === 'password') return STATUS.clusterPassword;
-  if (problem?.setting === 'rights') return STATUS.clusterRights;
-  return problem ? STATUS.clusterTls : STATUS.clusterAway;
-}
-
 /** The status for a failure: its code in a word or two. */
 export function failureStatus(error: unknown): NodeStatus {
-  if (isDeviceCloudError(error) && error.missingPackage === 'ioredis')
-    return { fill: 'red', shape: 'ring', text: 'status.install-ioredis' };
   const code = isDeviceCloudError(error) ? error.code : 'ERROR';
   const key = code.toLowerCase().replaceAll('_', '-');
   return { fill: 'red', shape: 'ring', text: `status.${key}` };
@@ -127,7 +112,6 @@ function statusOf(calls: readonly ShownCall[]): NodeStatus {
     if (progress?.state === 'waiting') ahead = Math.min(ahead, progress.ahead);
     if (isUnkept) awaited = STATUS.notKept;
     else if (progress?.state === 'awaiting-device') awaited ??= STATUS.awaitingDevice;
-    if (progress?.state === 'awaiting-cluster') awaited ??= STATUS.awaitingCluster;
     if (progress?.state === 'awaiting-reply') awaited = STATUS.awaitingReply;
   }
   if (ahead < Infinity) return waitingStatus(ahead);

@@ -99,7 +99,6 @@ class EventsLife implements WatchListener {
   #watch: Watch | undefined;
   #client: DeviceCloudClient | undefined;
   #leaveGroup: (() => void) | undefined;
-  #leaveCluster: (() => void) | undefined;
   readonly #closing = new AbortController();
   #isRead = false;
   /** The state to keep, once the watch has ended. */
@@ -123,7 +122,6 @@ class EventsLife implements WatchListener {
     this.#status.close();
     this.#lastState = this.#watch?.state();
     this.#leaveGroup?.();
-    this.#leaveCluster?.();
     this.#watch?.close();
     this.#log.close();
     this.#app.leave(this.#node);
@@ -155,18 +153,12 @@ class EventsLife implements WatchListener {
     try {
       const client = await this.#app.client('open');
       this.#status.show(STATUS.connecting);
-      const state = await this.#readState(client);
+      const state = await this.#readState();
       if (this.#closing.signal.aborted) return;
       const options = { ...watchOptions(this.#config, (error) => this.#node.error(error)), state };
       this.#client = client;
       if (this.#config.devices === 'group') this.#followGroup(client, options);
       else this.#watch = client.fleet.watch(options, this);
-      // With `current`, what others have emitted before this start is no reason to leave anything out.
-      if (this.#config.start === 'none')
-        this.#leaveCluster = client.cluster?.listen({
-          onShare: () => void this.#learn(),
-          onState: (state) => void (state === 'member' && this.#learn()),
-        });
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failed(error);
@@ -189,20 +181,8 @@ class EventsLife implements WatchListener {
     });
   }
 
-  /** What another process has emitted may be known here by the store alone: it was killed, or this one was cut off. */
-  async #learn(): Promise<void> {
-    try {
-      this.#watch?.learn(await this.#kept?.readAgain());
-    } catch {
-      // The cluster is away again.
-    }
-  }
-
-  /**
-   * The state before this start. No event waits for a file or a context that is slow or broken. With a cluster, all events wait
-   * for what it has kept: while it cannot be reached, no process may emit.
-   */
-  async #readState({ cluster }: DeviceCloudClient): Promise<unknown> {
+  /** The state before this start. No event waits for a file or a context that is slow or broken. */
+  async #readState(): Promise<unknown> {
     const failed = (error: unknown): void => {
       const text = `The state cannot be kept: ${messageOf(error)}`;
       this.#log.write(text, text);
@@ -210,7 +190,6 @@ class EventsLife implements WatchListener {
     try {
       const kept = (this.#kept ??= await this.#app.kept(this.#node, 'state'));
       kept.onProblem(() => this.#showCounts());
-      if (cluster) return await kept.readSurely(failed, this.#closing.signal);
       const over = new AbortController();
       const limit = sleep(READ_LIMIT, SLOW, { signal: over.signal }).catch(() => SLOW);
       const read = await Promise.race([kept.read(), limit]);

@@ -12,7 +12,7 @@ import {
 import { RecentList } from './recent.editor';
 import { usesOf } from './uses.editor';
 import type { FleetRow } from '../app/answers.config';
-import { channelState, isElsewhere, nameOf, onlineText } from './row.editor';
+import { channelState, nameOf, onlineText } from './row.editor';
 
 interface Actions {
   tab: Tab;
@@ -71,15 +71,13 @@ function actionButtons(actions: Actions): JQuery {
 /** A label, what it says, and what the mouse shows over it. */
 type Line = readonly [label: string, text: string, title?: string];
 
-function uploadLine(device: FleetRow, now: number): Line {
-  const { lastUpload } = device;
-  if (isElsewhere(device)) return ['upload', channelState(device)];
+function uploadLine({ lastUpload }: FleetRow, now: number): Line {
   if (lastUpload === null) return ['upload', t('never')];
   return ['upload', ageText(lastUpload, now), localTime(lastUpload)];
 }
 
 function lines(device: FleetRow, now: number): Line[] {
-  const { lastError, waiting, reconnects, recovered, process, groups = [], type } = device;
+  const { lastError, waiting, reconnects, recovered, groups = [], type } = device;
   const online =
     device.since === null || device.online === null
       ? onlineText(device)
@@ -91,7 +89,6 @@ function lines(device: FleetRow, now: number): Line[] {
     ['online', online, device.since === null ? '' : localTime(device.since)],
     uploadLine(device, now),
     ['channel', channelState(device)],
-    ...(process === undefined ? [] : [['process', process] as const]),
     ...(groups.length > 0 ? [['groups', groups.join(', ')] as const] : []),
     ...(type === undefined ? [] : [['type', type] as const]),
     ['waiting', String(waiting)],

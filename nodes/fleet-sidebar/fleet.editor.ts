@@ -1,4 +1,4 @@
-import type { FleetAnswer, FleetCluster, FleetRow } from '../app/answers.config';
+import type { FleetAnswer, FleetRow } from '../app/answers.config';
 import { plain } from '../common/editor/texts';
 
 /** Milliseconds without an upload on an open channel after which a device counts as silent. */
@@ -14,8 +14,7 @@ export const STATES = {
   offline: ({ online }) => online === false,
   silent: ({ channel, lastUpload, since }, now) =>
     channel?.state === 'connected' && now - (lastUpload ?? since ?? now) > SILENT,
-  'channel-down': ({ channel }) =>
-    channel !== null && channel.state !== 'connected' && channel.state !== 'elsewhere',
+  'channel-down': ({ channel }) => channel !== null && channel.state !== 'connected',
   missing: ({ missing }) => missing === true,
   waiting: ({ waiting }) => waiting > 0,
   error: ({ lastError }) => lastError !== null,
@@ -70,14 +69,13 @@ export function countStates(rows: FleetRow[], now: number): Record<State, number
 
 /** The texts in it come from a server that may be anyone's. */
 function displayable(row: FleetRow): FleetRow {
-  const { name, channel, lastError, latest, process, groups, type } = row;
+  const { name, channel, lastError, latest, groups, type } = row;
   return {
     ...row,
     name: name === null ? null : plain(name),
     channel: channel?.reason ? { ...channel, reason: plain(channel.reason) } : channel,
     lastError: lastError && { ...lastError, message: plain(lastError.message) },
     ...(latest === undefined ? {} : { latest: plain(latest) }),
-    ...(process === undefined ? {} : { process: plain(process) }),
     ...(groups === undefined ? {} : { groups: groups.map(plain) }),
     ...(type === undefined ? {} : { type: plain(type) }),
   };
@@ -89,7 +87,6 @@ const sortKey = (name: string): string =>
 
 /** What is known of the devices of the chosen application. */
 export class Fleet {
-  cluster: FleetCluster | undefined;
   /** Whether the application has a device book; undefined until that is known. */
   hasBook: boolean | undefined;
   readonly #rows = new Map<string, FleetRow>();
@@ -105,14 +102,13 @@ export class Fleet {
   }
 
   clear(): void {
-    this.cluster = this.hasBook = undefined;
+    this.hasBook = undefined;
     this.#rows.clear();
     this.#order = undefined;
   }
 
-  apply({ devices, removed, complete, cluster, book }: FleetAnswer): void {
+  apply({ devices, removed, complete, book }: FleetAnswer): void {
     if (complete === true) this.clear();
-    this.cluster = cluster;
     this.hasBook = book === true;
     for (const given of devices) {
       const row = displayable(given);

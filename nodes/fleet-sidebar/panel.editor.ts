@@ -8,7 +8,7 @@ import type { AppChoice, FleetRow } from '../app/answers.config';
 import { readProblem, type Tab, type View } from './commands.editor';
 import { countKinds, countStates, Fleet, isState, matching, STATES } from './fleet.editor';
 import { RecordingView } from './recording.editor';
-import { clusterText, createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
+import { createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 import { WaitingView } from './waiting.editor';
 
@@ -30,7 +30,6 @@ export class Panel implements Tab {
   readonly #state = control('<select>', 'state');
   /** Groups and types, where the devices have some. */
   readonly #kind = control('<select>', 'kind').hide();
-  readonly #cluster = $('<div>', { class: 'device-cloud-fleet-cluster' }).hide();
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
@@ -86,7 +85,7 @@ export class Panel implements Tab {
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
     filters.append(this.#app, this.#text, this.#kind, this.#state);
-    this.element.append(filters, this.#cluster, this.#note, this.#spoken);
+    this.element.append(filters, this.#note, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
     this.#views = {
@@ -289,16 +288,7 @@ export class Panel implements Tab {
     }
     this.#list.show(shown);
     this.#showDetails();
-    this.#showCluster();
     this.#say(shown.length, counts.online);
-  }
-
-  #showCluster(): void {
-    const { cluster } = this.fleet;
-    const text = cluster ? clusterText(cluster) : '';
-    const isWrong = cluster?.problem !== undefined || cluster?.otherBooks !== undefined;
-    this.#cluster.toggle(text !== '').toggleClass('device-cloud-fleet-wrong', isWrong);
-    if (this.#cluster.text() !== text) this.#cluster.text(text);
   }
 
   /** Shows the number of devices, or what to do where no device is known. */

@@ -1,5 +1,5 @@
-import { ageText, plain, t } from '../common/editor/texts';
-import type { FleetCluster, FleetRow } from '../app/answers.config';
+import { ageText, t } from '../common/editor/texts';
+import type { FleetRow } from '../app/answers.config';
 
 /** Pixels of a row: two lines, or one where the tab is low. */
 export const ROW_HEIGHTS = { high: 44, low: 24 } as const;
@@ -71,23 +71,6 @@ export const channelState = ({ channel }: FleetRow): string =>
     ? t('channel.state.none')
     : withReason(channel, t(`channel.state.${channel.state}`));
 
-/** The cluster in a line: its problem, or its processes, its queue and copies of the device book that differ. */
-export function clusterText(cluster: FleetCluster): string {
-  const { state, processes, problem, queue, otherBooks } = cluster;
-  if (problem) return t(`cluster.${problem.setting}`, { reason: plain(problem.message) });
-  const parts = [
-    t(processes === 1 ? 'cluster.process' : 'cluster.processes', { number: processes }),
-  ];
-  if (state !== 'member') parts.push(t('cluster.awaiting'));
-  if (queue) parts.push(t('cluster.queue', { number: queue.length }));
-  if (queue && queue.deadLetters > 0) parts.push(t('cluster.dead', { number: queue.deadLetters }));
-  if (otherBooks) parts.push(t('cluster.books', { processes: plain(otherBooks.join(', ')) }));
-  return parts.join(' · ');
-}
-
-/** What it uploads goes to another process, and is not known here. */
-export const isElsewhere = ({ channel }: FleetRow): boolean => channel?.state === 'elsewhere';
-
 const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
   Object.entries({ waiting, reconnects, recovered }).flatMap(([name, number]) =>
     number > 0 ? t(`count.${name}`, { number }) : [],
@@ -97,14 +80,14 @@ const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
 
 /** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
 export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
-  const { chipid, name, lastUpload, channel, lastError, process } = device;
-  const age = lastUpload === null || isElsewhere(device) ? '' : ageText(lastUpload, now);
+  const { chipid, name, lastUpload, channel, lastError } = device;
+  const age = lastUpload === null ? '' : ageText(lastUpload, now);
   const before = filled.get(row);
   if (before?.device === device && before.age === age) return;
   filled.set(row, { device, age });
   const counts = countTexts(device);
   const error = lastError?.code ?? '';
-  const latest = isElsewhere(device) ? '' : glance(device.latest ?? '');
+  const latest = glance(device.latest ?? '');
   const missing = device.missing ? t('online.missing') : '';
   // That it is connected goes without saying where there is something else to say.
   const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
@@ -121,13 +104,11 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   row.dataset['online'] = String(device.online);
   row.dataset['channel'] = channel?.state ?? '';
   const uploaded = age === '' ? t('never') : t('uploaded', { age });
-  const upload = isElsewhere(device) ? '' : uploaded;
-  const said = [name ?? '', chipid, onlineText(device), upload, latest, channelText(device)];
+  const said = [name ?? '', chipid, onlineText(device), uploaded, latest, channelText(device)];
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
   // Also what has no room in the row.
-  const holder = process === undefined ? '' : t('held', { process });
   const groups = [...(device.groups ?? []), device.type ?? ''].filter(Boolean).join(', ');
-  const shown = [nameOf(device), missing || channelText(device), groups, holder];
+  const shown = [nameOf(device), missing || channelText(device), groups];
   shown.push(counts.join(' · '), age === '' ? '' : uploaded, latest);
   row.title = [...shown, lastError?.message ?? ''].filter(Boolean).join('\n');
 }

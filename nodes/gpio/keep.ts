@@ -99,7 +99,6 @@ export class KeptByNode {
     this.#context = context;
     const { config, node } = context;
     this.#keeper = {
-      id: node.id,
       check: 1000 * Number(config.check),
       timeout: 1000 * Number(config.timeout),
       codes: Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes)),
@@ -136,9 +135,7 @@ export class KeptByNode {
     const wishes = withOthers(others, read).map(wishOf);
     await this.#write(client, wishes);
     this.#throwIfClosed(config, inputs);
-    const pins = await Promise.all(
-      wishes.map(({ chipid, pin, level }) => client.keepPin(chipid, pin, level, this.#keeper)),
-    ).finally(() => this.#written(wishes));
+    const pins = this.#keep(client, wishes);
     const [first] = pins;
     if (first && !isForMany(config, undefined)) return { set: fieldsOf(first, client, msg) };
     const messages = pins.map((each) => {
@@ -146,6 +143,16 @@ export class KeptByNode {
       return Object.assign(own, fieldsOf(each, client, own));
     });
     return { messages };
+  }
+
+  #keep(client: DeviceCloudClient, wishes: readonly Wish[]): KeptPin[] {
+    try {
+      return wishes.map(({ chipid, pin, level }) =>
+        client.keepPin(chipid, pin, level, this.#keeper),
+      );
+    } finally {
+      this.#written(wishes);
+    }
   }
 
   #throwIfClosed(config: GpioConfig, { chipid }: { chipid?: unknown }): void {
@@ -191,8 +198,7 @@ export class KeptByNode {
       this.#context.node.warn(
         `The node was removed: ${all === 1 ? 'its pin is' : `its ${all} pins are`} kept no more.`,
       );
-    if (removed) this.#client?.pins.end(this.#keeper);
-    else this.#client?.pins.release(this.#keeper);
+    this.#client?.pins.release(this.#keeper);
   }
 
   /** Continues with what was kept. Never rejects. */
@@ -207,14 +213,13 @@ export class KeptByNode {
     while (!isOver()) {
       try {
         const client = await app.client('open');
-        // A cluster keeps them itself.
-        const kept = client.cluster ? undefined : await app.kept(node, KEPT);
-        const saved = await kept?.readSurely(failed, signal);
+        const kept = await app.kept(node, KEPT);
+        const saved = await kept.readSurely(failed, signal);
         if (isOver()) return;
-        kept?.onProblem(() => this.#changed());
+        kept.onProblem(() => this.#changed());
         this.#client = client;
         const pins = isObject(saved) ? saved['pins'] : [];
-        client.pins.restore(this.#keeper, kept && this.#stillMeant(pins));
+        client.pins.restore(this.#keeper, this.#stillMeant(pins));
         this.#kept = kept;
         this.#changed();
         return;
@@ -253,8 +258,8 @@ export class KeptByNode {
     this.#last ?? { pins: withWishes(this.#client?.pins.saved(this.#keeper) ?? [], this.#wishes) };
 
   #changed(): void {
-    if (this.#closing.signal.aborted || !(this.#kept ?? this.#client?.cluster)) return;
-    this.#kept?.write(this.#snapshot);
+    if (this.#closing.signal.aborted || !this.#kept) return;
+    this.#kept.write(this.#snapshot);
     this.#context.showIdle(() => this.#status());
   }
 

@@ -180,7 +180,7 @@ export async function onlyNew<R extends HistoryRecord>(
     if (group) group.push(record);
     else places.set(place, [record]);
   }
-  const saved = await kept.readAgain([...places.keys()]);
+  const saved = await kept.read();
   const stored = isObject(saved) ? saved : {};
   const added = [...places.keys()].filter((place) => !Object.hasOwn(stored, place));
   const devices = Math.min(Object.keys(stored).length + added.length, MAX_DEVICES);

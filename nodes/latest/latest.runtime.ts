@@ -115,7 +115,7 @@ async function latestOfAll(call: LatestCall): Promise<Outcome> {
   const datatype = parseDatatype(config.datatype);
   const payload: LatestEntry[] = [];
   let bytes = 0;
-  for (const latest of await client.fleet.findLatestAll()) {
+  for (const latest of client.fleet.latestAll()) {
     if (group?.has(latest.chipid) === false) continue;
     payload.push(await entryOf(call, latest, datatype));
     bytes += latest.body.length + BYTES_OF_A_DEVICE;
@@ -169,7 +169,7 @@ const latestOfOne = (call: LatestCall): Promise<Outcome> =>
     parseDatatype(config.datatype);
     const type = types.of(client, chipid);
     const device = deviceText(nameOf(client, chipid), chipid);
-    const known = await fleet.findLatest(chipid);
+    const known = fleet.latest(chipid);
     const latest = known ?? (missing === 'history' ? await fleet.readLatest(chipid) : undefined);
     if (!latest && missing !== 'null') throw nothingKnown(device, missing === 'history');
     const { fields, error } = await uploadFields(latest, call, device, type);

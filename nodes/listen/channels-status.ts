@@ -1,7 +1,6 @@
 import type { NodeStatus } from 'node-red';
-import type { ChannelState, ClusterMember } from '../../src/for-nodes';
-import { clusterStatus, STATUS } from '../common/status';
-import { processesText } from './listen.config';
+import type { ChannelState } from '../../src/for-nodes';
+import { STATUS } from '../common/status';
 
 /** Milliseconds. */
 const MINUTE = 60_000;
@@ -43,11 +42,10 @@ const HISTORY_UNCLEAR: NodeStatus = {
   text: 'status.history-unclear',
 };
 
-/** What is counted of the channels of a listener; `elsewhere`: those that other processes have. */
+/** What is counted of the channels of a listener. */
 function count(states: Iterable<DeviceState>) {
   const counts = {
-    ...{ total: 0, connected: 0, elsewhere: 0 },
-    ...{ connecting: false, unauthorized: false, isHistoryUnclear: false },
+    ...{ total: 0, connected: 0, connecting: false, unauthorized: false, isHistoryUnclear: false },
     lastUpload: undefined as number | undefined,
   };
   for (const { state, reason, lastUpload, isHistoryUnclear } of states) {
@@ -55,7 +53,6 @@ function count(states: Iterable<DeviceState>) {
     counts.lastUpload = lastUpload;
     counts.total++;
     if (state === 'connected') counts.connected++;
-    else if (state === 'elsewhere') counts.elsewhere++;
     else if (state === 'connecting') counts.connecting = true;
     if (reason === '401' || reason === '403') counts.unauthorized = true;
   }
@@ -64,29 +61,21 @@ function count(states: Iterable<DeviceState>) {
 
 /**
  * What a listener shows for all its channels together: `connected`, or how long ago the last upload of the only
- * device was, if it was not just now; `3/5` when there are several; `34/100 · 3 processes` in a cluster, where it is
- * connected to 34 of its 100 devices. While the history of any of them is not understood, it says so instead.
- * @param cluster this process's membership, if the devices are shared
+ * device was, if it was not just now; `3/5` when there are several. While the history of any of them is not understood, it
+ * says so instead.
  * @param isKept whether the positions survive a restart, where they are meant to
  */
 export function channelsStatus(
   states: Iterable<DeviceState>,
   now = Date.now(),
-  cluster?: Pick<ClusterMember, 'state' | 'members' | 'problem'>,
   isKept = true,
 ): NodeStatus {
-  if (cluster && cluster.state !== 'member') return clusterStatus(cluster);
-  const { total, connected, elsewhere, lastUpload, ...some } = count(states);
+  const { total, connected, lastUpload, ...some } = count(states);
   if (total === 0) return STATUS.noDevices;
   if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
   if (connected > 0 && !isKept) return STATUS.notKept;
-  if (connected > 0 || elsewhere === total) {
-    const channels = `${connected}/${total}`;
-    if (cluster) {
-      const status = connected > 0 ? STATUS.connected : STATUS.elsewhere;
-      return { ...status, text: processesText(channels, cluster.members.length) };
-    }
-    if (total > 1) return { ...STATUS.connected, text: channels };
+  if (connected > 0) {
+    if (total > 1) return { ...STATUS.connected, text: `${connected}/${total}` };
     const ago = lastUpload === undefined ? undefined : agoText(now - lastUpload);
     return ago === undefined ? STATUS.connected : { ...STATUS.connected, text: ago };
   }

@@ -6,7 +6,7 @@ import {
   type DeviceCloudClient,
   type Upload,
 } from '../../src/index';
-import { inShard, parseDatatype, show } from '../../src/input';
+import { parseDatatype, show } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes, type DeviceType } from '../common/device-types';
@@ -23,9 +23,7 @@ import { DEFAULTS, type ListenConfig } from './listen.config';
 import {
   changeDevices,
   ListenedDevices,
-  readProcesses,
   type DevicesListener,
-  type Processes,
   type Recover,
 } from './listened-devices';
 import { OnlineDevices } from './online';
@@ -78,18 +76,14 @@ class ListenLife implements DevicesListener {
   /** Of a listener to every online device. */
   #online: OnlineDevices | undefined;
   #stopWatching: (() => void) | undefined;
-  /** Ends the listening to the cluster. */
-  #leaveCluster: (() => void) | undefined;
   /** The latest attempt to start, which never rejects, and why it failed. */
   #starting: Promise<void>;
   #failure: unknown;
   #retry: NodeJS.Timeout | undefined;
-  readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #config: ListenConfig;
 
   constructor(RED: NodeAPI, node: Node, config: ListenConfig) {
-    this.#RED = RED;
     this.#node = node;
     this.#config = config;
     this.#app = findApp(RED, config.app);
@@ -114,7 +108,6 @@ class ListenLife implements DevicesListener {
     this.#status.close();
     clearInterval(this.#minutes);
     this.#stopWatching?.();
-    this.#leaveCluster?.();
     this.#devices?.close();
     await this.#decoding.flush();
     this.#log.close();
@@ -172,16 +165,15 @@ class ListenLife implements DevicesListener {
     if (problem) return failureStatus(problem);
     const states = this.#devices?.states() ?? [];
     const isKept = (this.#positions?.problem ?? this.#online?.problem) === undefined;
-    return channelsStatus(states, Date.now(), this.#client?.cluster, isKept);
+    return channelsStatus(states, Date.now(), isKept);
   }
 
   async #start(): Promise<void> {
     try {
       this.#datatype = parseDatatype(this.#config.datatype);
       const client = await this.#app.client('open');
-      const processes = readProcesses(this.#RED, this.#node, this.#config, client);
-      const recover = await this.#recoverBy(client, processes);
-      if (!this.#closing.signal.aborted) this.#listen(client, recover, processes);
+      const recover = await this.#recoverBy();
+      if (!this.#closing.signal.aborted) this.#listen(client, recover);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failure = error;
@@ -200,14 +192,10 @@ class ListenLife implements DevicesListener {
     return this.#starting;
   }
 
-  async #recoverBy(
-    { cluster }: DeviceCloudClient,
-    { deliver }: Processes,
-  ): Promise<Recover | undefined> {
+  async #recoverBy(): Promise<Recover | undefined> {
     if (this.#config.recover === 'off') return undefined;
-    // A cluster keeps them itself.
-    this.#positions = cluster ? undefined : await this.#readPositions();
-    return { positions: this.#positions, deliver };
+    this.#positions = await this.#readPositions();
+    return { positions: this.#positions };
   }
 
   async #readPositions(): Promise<Positions | undefined> {
@@ -218,18 +206,13 @@ class ListenLife implements DevicesListener {
     return Positions.read(kept, failed, this.#closing.signal);
   }
 
-  #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
+  #listen(client: DeviceCloudClient, recover: Recover | undefined): void {
     const { devices: mode, chipids } = this.#config;
-    const devices = new ListenedDevices(client, this, recover, shard);
+    const devices = new ListenedDevices(client, this, recover);
     this.#client = client;
     this.#devices = devices;
-    this.#leaveCluster = client.cluster?.listen({
-      onState: () => this.onChange(),
-      onMembers: () => this.onChange(),
-      onProblem: () => this.onChange(),
-    });
     if (mode === 'online') {
-      this.#listenToOnline(client, devices, shard);
+      this.#listenToOnline(client, devices);
     } else if (mode === 'group') {
       this.#followGroup(client, devices);
     } else if (mode !== 'dynamic') {
@@ -258,16 +241,11 @@ class ListenLife implements DevicesListener {
   }
 
   /** Listens to each device that the list of online devices shows. All nodes of an application share its readings. */
-  #listenToOnline(
-    client: DeviceCloudClient,
-    devices: ListenedDevices,
-    shard: Processes['shard'],
-  ): void {
+  #listenToOnline(client: DeviceCloudClient, devices: ListenedDevices): void {
     const online = new OnlineDevices({
       appid: client.appid ?? '',
       kept: this.#app.kept(this.#node, 'seen'),
       onProblem: () => this.onChange(),
-      isWanted: (chipid) => !shard || inShard(chipid, shard),
       add: (chipid) => devices.add(chipid),
       remove: (chipid) => devices.remove(chipid),
       failed: (error) => this.#failed(error),

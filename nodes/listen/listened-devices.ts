@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeMessage } from 'node-red';
+import type { NodeMessage } from 'node-red';
 import {
   HISTORY_NOT_UNDERSTOOD,
   HISTORY_UNDERSTOOD,
@@ -10,19 +10,9 @@ import {
   type RecoverOptions,
   type Upload,
 } from '../../src/for-nodes';
-import {
-  inShard,
-  invalidInput,
-  notConfigured,
-  parseChipid,
-  readShard,
-  show,
-  type Shard,
-} from '../../src/input';
+import { invalidInput, parseChipid, show } from '../../src/input';
 import { withFields } from '../common/action.runtime';
-import { choiceOf, substitute } from '../common/settings';
 import type { DeviceState } from './channels-status';
-import type { ListenConfig } from './listen.config';
 import type { Positions } from './positions';
 
 /** What a listener does when something happens on its devices' channels. */
@@ -39,35 +29,24 @@ export interface DevicesListener {
   onFault(chipid: string, fault: string, kind: string): void;
 }
 
-type Deliver = NonNullable<RecoverOptions['deliver']>;
-
 /** How missed uploads are recovered. */
 export interface Recover {
   /** Left out if they are not needed: they change with each upload. */
   positions?: Positions | undefined;
-  deliver: Deliver;
 }
 
 /** One device that is listened to. There may be very many: no closures. */
-class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
+class ListenedDevice implements ChannelListener, DeviceState {
   state: ChannelState = 'connecting';
   reason: string | undefined = undefined;
   lastUpload: number | undefined = undefined;
   isHistoryUnclear = false;
   subscription: ChannelSubscription | undefined = undefined;
-  readonly #recover: Recover | undefined;
 
   constructor(
     protected readonly chipid: string,
     protected readonly listener: DevicesListener,
-    recover: Recover | undefined,
-  ) {
-    this.#recover = recover;
-  }
-
-  get deliver(): Deliver | undefined {
-    return this.#recover?.deliver;
-  }
+  ) {}
 
   onUpload(upload: Upload): void {
     // One that was missed came before.
@@ -78,8 +57,6 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   onState(state: ChannelState, reason?: string): void {
     this.state = state;
     this.reason = reason;
-    // Another process reads the history from now on.
-    if (state === 'elsewhere') this.isHistoryUnclear = false;
     if (state === 'disconnected') {
       const why = reason ?? 'closed';
       this.listener.onFault(this.chipid, `the channel is down (${why})`, `down ${why}`);
@@ -95,11 +72,11 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   }
 }
 
-class KeptDevice extends ListenedDevice {
+class KeptDevice extends ListenedDevice implements RecoverOptions {
   readonly #positions: Positions;
 
-  constructor(chipid: string, listener: DevicesListener, recover: Recover, positions: Positions) {
-    super(chipid, listener, recover);
+  constructor(chipid: string, listener: DevicesListener, positions: Positions) {
+    super(chipid, listener);
     this.#positions = positions;
   }
 
@@ -123,32 +100,21 @@ export class ListenedDevices {
   readonly #client: DeviceCloudClient;
   readonly #listener: DevicesListener;
   readonly #recover: Recover | undefined;
-  readonly #shard: Shard | undefined;
 
-  /**
-   * @param recover how missed uploads are recovered; left out: not at all
-   * @param shard the share of the devices that is listened to: others are ignored; left out: all
-   */
-  constructor(
-    client: DeviceCloudClient,
-    listener: DevicesListener,
-    recover: Recover | undefined,
-    shard?: Shard,
-  ) {
+  /** @param recover how missed uploads are recovered; left out: not at all */
+  constructor(client: DeviceCloudClient, listener: DevicesListener, recover: Recover | undefined) {
     this.#client = client;
     this.#listener = listener;
     this.#recover = recover;
-    this.#shard = shard;
   }
 
-  /** Listens to a device from now on, unless it is in another share. */
+  /** Listens to a device from now on. */
   add(chipid: string): void {
-    const [listener, recover, shard] = [this.#listener, this.#recover, this.#shard];
-    if (this.#devices.has(chipid) || (shard && !inShard(chipid, shard))) return;
-    const device = recover?.positions
-      ? new KeptDevice(chipid, listener, recover, recover.positions)
-      : new ListenedDevice(chipid, listener, recover);
-    const subscription = this.#client.listen(chipid, device, recover && device);
+    const [listener, recover] = [this.#listener, this.#recover];
+    if (this.#devices.has(chipid)) return;
+    const kept = recover?.positions && new KeptDevice(chipid, listener, recover.positions);
+    const device = kept ?? new ListenedDevice(chipid, listener);
+    const subscription = this.#client.listen(chipid, device, recover && (kept ?? {}));
     device.subscription = subscription;
     device.state = subscription.channel.state;
     device.reason = subscription.channel.reason;
@@ -206,43 +172,4 @@ export function changeDevices(devices: ListenedDevices, msg: NodeMessage): NodeM
         `msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`,
       );
   }
-}
-
-/** How a listener shares its devices and its uploads with other processes. */
-export interface Processes {
-  /** The share of the devices that it listens to; undefined for all. */
-  readonly shard: Shard | undefined;
-  readonly deliver: NonNullable<RecoverOptions['deliver']>;
-}
-
-/**
- * Reads what a listener says about other processes.
- * @throws DeviceCloudError `NOT_CONFIGURED` if it does not go together with the cluster, or without one
- */
-export function readProcesses(
-  RED: NodeAPI,
-  node: Node,
-  { recover, shard, deliver: to }: ListenConfig,
-  { cluster }: DeviceCloudClient,
-): Processes {
-  // A flow that was written by hand may have anything there.
-  const given: unknown = shard;
-  const text = typeof given === 'string' ? given.trim() : show(given);
-  const deliver = choiceOf(to, 'deliver', ['here', 'queue']);
-  if (!cluster) {
-    if (deliver === 'queue')
-      throw notConfigured(
-        "Uploads can go into a queue only if the application has a cluster. Choose one in the application's configuration.",
-      );
-    return { deliver, shard: text === '' ? undefined : readShard(substitute(RED, node, text)) };
-  }
-  if (recover === 'off')
-    throw notConfigured(
-      'Recover must not be off: the application has a cluster, which keeps the positions of its devices.',
-    );
-  if (text !== '')
-    throw notConfigured(
-      'The shard must be empty: the application has a cluster, which shares the devices.',
-    );
-  return { deliver, shard: undefined };
 }

@@ -7,10 +7,7 @@ import { isObject } from '../common/shared.config';
 const MAX_SEEN = 10_000;
 const MAX_AGE = 30 * 24 * 3600_000;
 
-/**
- * Milliseconds after which new times are written, even if the devices are the same. Times are kept no more exactly: a cluster
- * writes those alone that have changed.
- */
+/** Milliseconds after which new times are written, even if the devices are the same. */
 const WRITE_TIMES = 3600_000;
 
 interface OnlineDeps {
@@ -20,8 +17,6 @@ interface OnlineDeps {
   kept: Promise<Kept>;
   /** Whether they are kept has changed. */
   onProblem: () => void;
-  /** Whether a device belongs to this process's share. */
-  isWanted: (chipid: string) => boolean;
   add: (chipid: string) => void;
   remove: (chipid: string) => void;
   /** Is called for each reading or write that the store refused. */
@@ -44,7 +39,7 @@ export class OnlineDevices {
   #kept: Kept | undefined;
   readonly #snapshot = (): object => ({
     appid: this.#deps.appid,
-    seen: [...this.#seen].map(([chipid, at]) => [chipid, at - (at % WRITE_TIMES)]),
+    seen: [...this.#seen],
   });
   #isChanged = false;
   #writtenAt = 0;
@@ -78,15 +73,13 @@ export class OnlineDevices {
 
   /** The list has been read: listens to its devices, and no longer to those that were not seen for 30 days. */
   onReading({ devices }: Pick<ListReading, 'devices'>): void {
-    const { isWanted, full } = this.#deps;
     const now = this.#now();
     const added: string[] = [];
     // Those that are known are seen first: a list that is too long must not push them out, one after another.
     for (const chipid of devices.keys()) if (!this.seen(chipid)) added.push(chipid);
     for (const chipid of added) {
-      if (!isWanted(chipid)) continue;
       if (this.#add(chipid, now)) continue;
-      full(MAX_SEEN);
+      this.#deps.full(MAX_SEEN);
       break;
     }
     this.#forgetBefore(now - MAX_AGE);
@@ -132,13 +125,12 @@ export class OnlineDevices {
   }
 
   #apply(saved: unknown): void {
-    const { appid, isWanted } = this.#deps;
+    const { appid } = this.#deps;
     const now = this.#now();
     // What was seen since the start is newer.
     const since = [...this.#seen];
     this.#seen.clear();
-    for (const [chipid, at] of readSeen(saved, appid, now))
-      if (isWanted(chipid)) this.#seen.set(chipid, at);
+    for (const [chipid, at] of readSeen(saved, appid, now)) this.#seen.set(chipid, at);
     const kept = [...this.#seen.keys()];
     for (const [chipid, at] of since) {
       this.#seen.delete(chipid);

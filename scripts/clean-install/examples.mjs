@@ -23,10 +23,6 @@ export async function tryExamples(red, files) {
     say(`${examples.length} examples in the import menu`, differences(examples, files));
     const tried = [];
     for (const { name, nodes, needs } of examples) {
-      if (nodes.some(({ type }) => type === 'device-cloud-cluster')) {
-        console.log(`  left out, since it needs a Redis server: ${name}`);
-        continue;
-      }
       const { missing, problems } = await installNeeds(red, needs);
       say(name, [...problems, ...(await runFlows(red, nodes, missing))]);
       if (missing.length === 0) tried.push(...nodes);

@@ -59,26 +59,14 @@ const scenes = [
   ...sampleNodes.map(({ type }) => fresh(type.replace('device-cloud-', ''))),
   dialog('app-simulated', 'simulated'),
   dialog('app-cloud', 'my-cloud'),
-  dialog('cluster', 'cluster'),
-  dialog('cluster-of-sentinels', 'cluster-of-sentinels'),
-  dialog('cluster-unreachable', 'cluster', async (page) => {
-    await page.fill('#node-config-input-url', 'redis://127.0.0.1:1');
-    await page.fill('#node-config-input-password', 'another');
-    await page.click('.device-cloud-test');
-    await page.waitForSelector('.device-cloud-test:enabled');
-  }),
-  dialog('listen-shard-with-cluster', 'listen', async (page) => {
-    await useApp(page, 'my-cloud');
-    await page.selectOption('#node-input-recover', 'off');
-  }),
-  ...['app', 'cluster'].map((type) => ({
-    name: `new-${type}`,
+  {
+    name: 'new-app',
     area: 'dialog',
     async show(page) {
-      await page.evaluate(`RED.editor.editConfig('', 'device-cloud-${type}', '_ADD_')`);
+      await page.evaluate(`RED.editor.editConfig('', 'device-cloud-app', '_ADD_')`);
       await atRest(page);
     },
-  })),
+  },
   testing('test-accepted', 'app'),
   testing('test-simulator', 'simulated'),
   testing('test-refused', 'app', { appkey: 'wrong', serverPassword: 'wrong' }),

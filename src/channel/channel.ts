@@ -20,7 +20,6 @@ import {
   type ConnectionEvents,
   type ConnectionSettings,
 } from './socket';
-import { ALONE, type ChannelAccess, type Ownership } from './ownership';
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -29,8 +28,6 @@ export interface ChannelSettings extends ConnectionSettings {
   /** The address with a fresh signature (section 4.3). */
   url: (chipid: string) => string;
   limiter: Pick<AdaptiveLimiter, 'acquire' | 'ended'>;
-  /** Whether the device's channel may be opened here; default: always. */
-  ownership?: Ownership | undefined;
   /** This machine's clock, in ms. */
   now: () => number;
   /** Observes every channel of the application. */
@@ -109,8 +106,6 @@ export class Channel implements ChannelView, ConnectionEvents {
   #attempt: PacedAttempt | undefined;
   /** Flaws of uploads that this connection has reported. */
   #flaws: string[] | undefined;
-  /** Waits until it may connect. */
-  #isHeld = false;
   #isClosed = false;
 
   /** Starts to connect. */
@@ -151,15 +146,6 @@ export class Channel implements ChannelView, ConnectionEvents {
     else passed();
   }
 
-  /** Connects or stops connecting, after what {@link Ownership.access} returns has changed. */
-  checkAccess(): void {
-    if (this.#isClosed) return;
-    const access = this.#access;
-    if (access === 'open') {
-      if (this.#isHeld) this.#startAttempt();
-    } else if (access === 'elsewhere' || this.state !== 'connected') this.#hold();
-  }
-
   /** Closes it permanently, without a call of any listener. */
   close(): void {
     if (!this.#isClosed) this.#settings.observer?.onClosed(this.#chipid);
@@ -171,11 +157,6 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   opened(): void {
-    // A process that was paused during the handshake may have lost the device meanwhile.
-    if (this.#access !== 'open') {
-      this.#hold();
-      return;
-    }
     this.#attempt?.succeeded();
     this.#attempt = undefined;
     this.#flaws = undefined;
@@ -209,40 +190,13 @@ export class Channel implements ChannelView, ConnectionEvents {
     this.#scheduleReconnect(reason, openFor);
   }
 
-  get #access(): ChannelAccess {
-    return (this.#settings.ownership ?? ALONE).access(this.#chipid);
-  }
-
   #startAttempt(): void {
     this.#reconnectTimer = undefined;
-    if (this.#access !== 'open') {
-      this.#hold();
-      return;
-    }
-    this.#isHeld = false;
     this.#attempt = this.#settings.limiter.acquire(() => this.#connect());
     this.#setState('connecting');
   }
 
-  /** Ends the connection or the attempt, until {@link checkAccess} finds that it may connect: then with a fresh back-off. */
-  #hold(): void {
-    if (this.#isHeld) return;
-    this.#isHeld = true;
-    this.#clearTimers();
-    this.#attempt = undefined;
-    this.#backoff = undefined;
-    this.#connection?.close();
-    this.#connection = undefined;
-    this.reason = this.#settings.ownership?.reason;
-    this.#setState('disconnected');
-  }
-
   #connect(): void {
-    // Its turn may have come long after it was queued.
-    if (this.#access !== 'open') {
-      this.#hold();
-      return;
-    }
     try {
       const url = this.#settings.url(this.#chipid);
       this.#connection = new Connection(url, this.#settings, this.#answers, this);

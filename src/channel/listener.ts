@@ -5,10 +5,9 @@ import { catchRejection, thrownText } from '../util/thrown';
 
 /**
  * The state of a channel. `disconnected` is a pause before the next attempt, never the end: only the
- * release of the last subscription, or the client's close, ends a channel. `elsewhere`: another process has the
- * device, and this one has no channel of it.
+ * release of the last subscription, or the client's close, ends a channel.
  */
-export type ChannelState = 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
+export type ChannelState = 'connecting' | 'connected' | 'disconnected';
 
 /**
  * Listens on a channel. The same object may join several times, and each time counts as another
@@ -45,9 +44,8 @@ export interface ChannelView {
   readonly state: ChannelState;
   /**
    * Why the channel is not connected, if known: an HTTP status (`401`), a close code (`1001`), a
-   * code of Node.js (`ECONNREFUSED`), `SILENT`, or `CLUSTER`: this process may not open it now. Or what the answer that
-   * should have opened it has and was not asked for: `EXTENSION`, `SUBPROTOCOL`; `HANDSHAKE` if it is no answer to
-   * this connection.
+   * code of Node.js (`ECONNREFUSED`), or `SILENT`. Or what the answer that should have opened it has and was not asked
+   * for: `EXTENSION`, `SUBPROTOCOL`; `HANDSHAKE` if it is no answer to this connection.
    */
   readonly reason: string | undefined;
 }

@@ -9,7 +9,6 @@ import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/proxy';
 import { Channel, type ChannelSettings } from './channel';
 import type { ChannelListener, ChannelObserver, ChannelSubscription } from './listener';
-import type { Ownership } from './ownership';
 import { TurnShare, type SocketOptions } from './socket';
 
 /** A subscription as the parts of the application hold it, with the whole channel. */
@@ -43,11 +42,6 @@ export class Channels {
     if (channel.size > 0 || this.#open.get(chipid) !== channel) return;
     this.#open.delete(chipid);
     channel.close();
-  }
-
-  /** Called when channels may be opened that were held, or no longer may be opened. */
-  checkAccess(): void {
-    for (const channel of [...this.#open.values()]) channel.checkAccess();
   }
 
   close(): void {
@@ -198,7 +192,6 @@ export function channelSettings(
   random: () => number,
   limiter: AdaptiveLimiter,
   observer: ChannelObserver,
-  ownership: Ownership | undefined,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
@@ -215,7 +208,6 @@ export function channelSettings(
     turns: new TurnShare(),
     limiter,
     observer,
-    ownership,
     random,
   };
 }

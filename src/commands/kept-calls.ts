@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
-import type {
-  Added,
-  FoundCall,
-  KeptCall,
-  Mark,
-  MarkOutcome,
-  WaitingStore,
-} from '../state/waiting-store';
+import type { FoundCall, KeptCall, Mark, WaitingStore } from '../state/waiting-store';
 import { deviceTitle } from '../util/show';
-import { CANCELLED, cancelled, FEWER, notSent, queueFull, TAKEN_OVER } from './outcome';
+import { FEWER, notSent } from './outcome';
 
 /** Bytes that the waiting commands of an application may take in the store. */
 const MAX_BYTES = 64 * 2 ** 20;
@@ -33,7 +26,7 @@ const ofDevice = (error: unknown, chipid: string): unknown =>
   isDeviceCloudError(error)
     ? new DeviceCloudError(
         error.code,
-        `${withoutCode(error)} The command to ${deviceTitle(chipid)} ${error.uncertain ? 'may have begun' : 'never began'}.`,
+        `${withoutCode(error)} The command to ${deviceTitle(chipid)} never began.`,
       )
     : error;
 
@@ -62,42 +55,29 @@ export class KeptCalls {
     this.options = options;
   }
 
-  /**
-   * Takes the calls of processes that are gone, in their order, and those that were let go of.
-   * @param mayTake as of {@link WaitingStore.take}
-   * @throws what the store fails with
-   */
-  async take(mayTake: (node: string) => boolean = () => true): Promise<KeptCommands[]> {
+  /** Takes the calls that an earlier process has left, in their order. @throws what the store fails with */
+  async take(): Promise<KeptCommands[]> {
     const store = await this.options.store();
-    for (const each of this.saved) if (each.isDetached) this.saved.delete(each);
-    // One that ends meanwhile is still in what the store has found.
-    const own = new Set<string>();
-    const known = (): ReadonlySet<string> => {
-      for (const { id } of this.saved) own.add(id);
-      return own;
-    };
-    known();
-    const found = (await store?.take(mayTake, known)) ?? [];
-    known();
-    return found
-      .filter(({ id }) => !own.has(id))
-      .map((each) => {
-        this.follow(each.call.order);
-        const { chipids, node, what } = each.call;
-        const call = { chipids, node, what: () => what };
-        return new KeptCommands(this, each.id, each.call.order, call, { ...each, store });
-      });
+    const own = new Set([...this.saved].map(({ id }) => id));
+    const found = store?.calls().filter(({ id }) => !own.has(id)) ?? [];
+    return found.map((each) => {
+      const { chipids, node, order, what } = each.call;
+      // Later calls come after it.
+      this.#order = Math.max(this.#order, order);
+      return new KeptCommands(
+        this,
+        each.id,
+        order,
+        { chipids, node, what: () => what },
+        { ...each, store },
+      );
+    });
   }
 
   /** A call has arrived. It is kept once one of its commands waits. */
   add(call: NewCall): KeptCommands {
     const id = `${this.#prefix}${(++this.#count).toString(36)}`;
     return new KeptCommands(this, id, ++this.#order, call);
-  }
-
-  /** Later calls come after one with this order. */
-  follow(order: number): void {
-    this.#order = Math.max(this.#order, order);
   }
 
   /**
@@ -141,7 +121,7 @@ export class KeptCalls {
   }
 }
 
-/** The commands of one call. A command that was sent is marked before, so that no other process sends it. */
+/** The commands of one call. A command that was sent is marked before, so that the next process does not send it. */
 export class KeptCommands {
   /** By chip number; one without a mark waits. */
   readonly marks: Map<string, Mark>;
@@ -156,14 +136,14 @@ export class KeptCommands {
   readonly #calls: KeptCalls;
   /** The one that it was written to. */
   #store: WaitingStore | undefined;
-  #saving: Promise<Added | undefined> | undefined;
-  readonly #marking = new Map<string, Promise<MarkOutcome>>();
+  #saving: Promise<void> | undefined;
+  readonly #marking = new Map<string, Promise<void>>();
 
   constructor(
     calls: KeptCalls,
     readonly id: string,
     /** Calls with lower numbers come first. */
-    public order: number,
+    readonly order: number,
     readonly call: NewCall,
     found?: FoundCall & { store: WaitingStore | undefined },
   ) {
@@ -173,39 +153,21 @@ export class KeptCommands {
     this.wait = found.call;
     this.isKept = true;
     this.#store = found.store;
-    this.#saving = Promise.resolve(undefined);
+    this.#saving = Promise.resolve();
     calls.saved.add(this);
   }
 
   /**
    * A command of the call has to wait: the call is written, unless it was before.
    * @returns a promise that resolves when that is done, or if nothing can be kept
-   * @throws DeviceCloudError `QUEUE_FULL` if all calls together are too large, or too many commands wait for the device
+   * @throws DeviceCloudError `QUEUE_FULL` if all calls together are too large
    */
   async save(wait: Wait, chipid: string): Promise<void> {
     this.wait ??= wait;
-    const saving = (this.#saving ??= this.#save(this.wait));
-    const added = await saving.catch((error: unknown) => {
-      throw ofDevice(error, chipid);
-    });
-    if (added?.full.includes(chipid))
-      throw queueFull(
-        deviceTitle(chipid),
-        'As many commands as may wait for this device already',
-        FEWER,
-      );
-  }
-
-  /** Writes it again, since the store has lost it. It never rejects. */
-  async restore(): Promise<void> {
     try {
-      await this.#saving;
-      const { wait } = this;
-      if (!this.isKept || !wait) return;
-      const age = Math.max(0, Date.now() - wait.since);
-      await this.#store?.add(this.id, this.#toKeep(wait), this.marks, age);
-    } catch {
-      // It is tried again, as long as the store has not settled.
+      await (this.#saving ??= this.#save(this.wait));
+    } catch (error) {
+      throw ofDevice(error, chipid);
     }
   }
 
@@ -221,22 +183,13 @@ export class KeptCommands {
     return this.isKept;
   }
 
-  /** @throws DeviceCloudError `UNREACHABLE` if it must not be sent, `CANCELLED` if another process has cancelled it */
+  /** @throws DeviceCloudError `UNREACHABLE` if it must not be sent */
   async begin(chipid: string): Promise<void> {
-    let outcome: MarkOutcome;
     try {
-      outcome = await this.#mark(chipid, 'begun');
+      await this.#mark(chipid, 'begun');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw notSent(deviceTitle(chipid), `that it begins could not be written down (${why})`);
-    }
-    if (outcome === 'cancelled') {
-      this.marks.set(chipid, 'cancelled');
-      throw cancelled(deviceTitle(chipid), CANCELLED);
-    }
-    if (outcome === 'moved') {
-      this.moved();
-      throw notSent(deviceTitle(chipid), TAKEN_OVER);
     }
   }
 
@@ -246,7 +199,7 @@ export class KeptCommands {
       this.marks.get(chipid) === 'cancelled'
         ? this.#marking.get(chipid)
         : this.#mark(chipid, 'cancelled');
-    await this.#known(marking);
+    await marking?.catch(() => undefined);
   }
 
   /** A command has failed before it began. Resolves when the next process knows that it must not send it. Never rejects. */
@@ -255,7 +208,7 @@ export class KeptCommands {
     if (isDeviceCloudError(error, 'CANCELLED')) await this.cancel(chipid);
     // Its node may have been removed, and its caller does not wait any more.
     else if (this.marks.get(chipid) !== 'cancelled')
-      await this.#known(this.#send(chipid, 'cancelled'));
+      await this.#send(chipid, 'cancelled').catch(() => undefined);
   }
 
   /** A command of several has ended. @param result what the caller has to know of it, which JSON can hold */
@@ -272,21 +225,14 @@ export class KeptCommands {
     this.isDetached = this.isKept && this.call.chipids.some((chipid) => this.waits(chipid));
   }
 
-  moved(): void {
-    this.isDetached = true;
-    this.isKept = false;
-    this.#calls.forget(this);
-  }
-
   /** The call has ended, and everything of it was passed on. */
   async close(): Promise<void> {
     try {
       await this.#saving;
       if (!this.isKept) return;
       this.isKept = false;
-      await this.#store?.remove(this.id, this.call.chipids, [
-        ...new Set([...this.marks.keys(), ...this.#marking.keys()]),
-      ]);
+      const marked = new Set([...this.marks.keys(), ...this.#marking.keys()]);
+      await this.#store?.remove(this.id, [...marked]);
     } catch (error) {
       this.#calls.options.failed(error);
     } finally {
@@ -294,7 +240,7 @@ export class KeptCommands {
     }
   }
 
-  async #save(wait: Wait): Promise<Added | undefined> {
+  async #save(wait: Wait): Promise<void> {
     this.#calls.saved.add(this);
     this.isKept = true;
     try {
@@ -307,60 +253,42 @@ export class KeptCommands {
       }
       this.isKept = store !== undefined;
       this.#store = store;
-      const added = await store?.add(this.id, this.#toKeep(wait), new Map(this.marks));
-      if (added?.order === 0) {
-        this.moved();
-        throw new DeviceCloudError('UNREACHABLE', `Not sent: ${TAKEN_OVER}.`);
-      }
-      if (added) this.order = added.order;
-      this.#calls.follow(this.order);
-      return added;
+      const { chipids, node, what } = this.call;
+      const { path, when, since, until } = wait;
+      const kept = { path, when, since, until, order: this.order, chipids, node, what: what() };
+      await store?.add(this.id, kept, new Map(this.marks));
     } catch (error) {
       this.isKept = false;
       this.#calls.saved.delete(this);
       if (error instanceof DeviceCloudError) throw error;
       this.#calls.options.failed(error);
       this.#calls.lost(this);
-      return undefined;
     }
   }
 
-  #toKeep(wait: Wait): KeptCall {
-    const { chipids, node, what } = this.call;
-    const { path, when, since, until } = wait;
-    return { path, when, since, until, order: this.order, chipids, node, what: what() };
-  }
-
   /** @throws Error if the mark could not be written, and a process that reads what is there would act on it */
-  #mark(chipid: string, mark: Mark): Promise<MarkOutcome> {
+  #mark(chipid: string, mark: Mark): Promise<void> {
     this.marks.set(chipid, mark);
     return this.#send(chipid, mark);
   }
 
   /** Writes a mark, after the call and the mark before it. */
-  #send(chipid: string, mark: Mark): Promise<MarkOutcome> {
+  #send(chipid: string, mark: Mark): Promise<void> {
     const before = this.#marking.get(chipid)?.catch(() => undefined);
-    const write = async (): Promise<MarkOutcome> => {
+    const write = async (): Promise<void> => {
       await this.#saving;
       await before;
       const store = this.isKept ? this.#store : undefined;
-      if (!store) return 'written';
       try {
-        return await store.mark(this.id, chipid, mark);
+        await store?.mark(this.id, chipid, mark);
       } catch (error) {
-        await this.#calls.abandon(store);
+        if (store) await this.#calls.abandon(store);
         this.#calls.options.failed(error);
-        return 'written';
       }
     };
-    if (!this.#saving) return Promise.resolve('written');
+    if (!this.#saving) return Promise.resolve();
     const marking = write();
     this.#marking.set(chipid, marking);
     return marking;
-  }
-
-  /** Waits for a mark. If another process has the call by now, it goes on there. */
-  async #known(marking: Promise<MarkOutcome> | undefined): Promise<void> {
-    if ((await marking?.catch(() => undefined)) === 'moved') this.moved();
   }
 }

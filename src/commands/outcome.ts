@@ -23,9 +23,6 @@ export function isolatedProgress<P = CallProgress>(
 export const CALLING: CallProgress = { state: 'calling' };
 export const AWAITING_DEVICE: CallProgress = { state: 'awaiting-device' };
 
-/** Completes "Not sent: ". */
-export const TAKEN_OVER = 'another process has taken it over';
-
 /** Why a command that waited has ended: somebody has cancelled it. */
 export const CANCELLED = 'Cancelled before its device showed itself';
 

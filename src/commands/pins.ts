@@ -65,37 +65,10 @@ export interface KeepDeps {
   timers: TimerQueue;
   /** This machine's clock, in ms. */
   now: () => number;
-  /** If several processes share the devices, and each looks after its own. */
-  shared?:
-    | {
-        /** Whether this process looks after a device. */
-        owns(chipid: string): boolean;
-        /** Learns of the wishes of the others, before a look. Never rejects. */
-        learn(): Promise<void>;
-        /** Something has changed that the others have to know. */
-        changed(): void;
-      }
-    | undefined;
-}
-
-/** What of an application's pins is for its client. */
-export interface ApplicationPins {
-  /** As {@link KeptPins.keep}. @throws DeviceCloudError also `UNREACHABLE` if several processes share the devices */
-  wish(chipid: string, pin: number, level: 0 | 1 | null, options: KeeperOptions): Promise<KeptPin>;
-  list(chipid?: string): KeptPin[];
-  release(keeper: PinKeeper): void;
-  /** As {@link release}, for good: no process keeps them any more. */
-  end(keeper: PinKeeper): void;
-  /** What a keeper with this id has kept before ends, once no process has it. */
-  forget(keeper: string): void;
-  saved(keeper: PinKeeper): SavedPin[];
-  restore(values: unknown, options: KeeperOptions): void;
-  rebooted(chipid: string): void;
-  close(): void;
 }
 
 /** The pins of an application that keep their levels. */
-export class KeptPins implements ApplicationPins {
+export class KeptPins {
   readonly #deps: KeepDeps;
   readonly #devices = new Map<string, KeptDevice>();
   readonly #wishes = new Semaphore(WISHES);
@@ -133,33 +106,51 @@ export class KeptPins implements ApplicationPins {
     return pin.view();
   }
 
-  wish(...wish: Parameters<KeptPins['keep']>): Promise<KeptPin> {
-    return Promise.resolve().then(() => this.keep(...wish));
-  }
-
   list(chipid?: string): KeptPin[] {
-    return Array.from(this.all(chipid), (pin) => pin.view());
+    return Array.from(this.#all(chipid), (pin) => pin.view());
   }
 
   /** Stops keeping the pins of a keeper, which is not called any more. */
   release(keeper: PinKeeper): void {
-    for (const pin of [...this.all()]) if (pin.options.keeper === keeper) this.#remove(pin);
+    for (const pin of [...this.#all()]) if (pin.options.keeper === keeper) this.#remove(pin);
   }
-
-  end(keeper: PinKeeper): void {
-    this.release(keeper);
-  }
-
-  /** Of one process nothing is left but what its caller has saved. */
-  forget(): void {}
 
   /** What of a keeper's pins has to survive a restart. */
   saved(keeper: PinKeeper): SavedPin[] {
-    const own = [...this.all()].filter(({ options }) => options.keeper === keeper);
-    return own.map((pin) => this.toSave(pin));
+    const own = [...this.#all()].filter(({ options }) => options.keeper === keeper);
+    return own.map((pin) => this.#toSave(pin));
   }
 
-  toSave(pin: WantedPin): SavedPin {
+  /** Continues with what was saved: a pin that has a newer level by now keeps that one. */
+  restore(values: unknown, options: KeeperOptions): void {
+    for (const value of Array.isArray(values) ? (values as unknown[]) : []) {
+      const saved = readSaved(value);
+      if (saved) this.#restore(saved, options);
+    }
+  }
+
+  /** A device has been told to reset, or may have been. */
+  rebooted(chipid: string): void {
+    const device = this.#devices.get(chipid);
+    if (!device || !this.#isKept(device)) return;
+    device.notBefore = this.#deps.timers.now() + BOOT;
+    for (const pin of device.pins.values()) pin.doubt(true);
+    this.#schedule(device);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const device of this.#devices.values()) this.#quiet(device);
+    this.#leaveList?.();
+  }
+
+  /** The pins that are kept, of one device or of all. */
+  *#all(chipid?: string): Generator<WantedPin> {
+    for (const device of this.#devices.values())
+      if (chipid === undefined || device.chipid === chipid) yield* device.pins.values();
+  }
+
+  #toSave(pin: WantedPin): SavedPin {
     const passed = this.#deps.now() - this.#deps.timers.now();
     const time = (at = -Infinity): number | null =>
       at === -Infinity ? null : Math.round(at + passed);
@@ -170,80 +161,24 @@ export class KeptPins implements ApplicationPins {
     };
   }
 
-  get(chipid: string, pin: number): WantedPin | undefined {
-    return this.#devices.get(chipid)?.pins.get(pin);
-  }
-
-  /** The pins that are kept, of one device or of all. */
-  *all(chipid?: string): Generator<WantedPin> {
-    for (const device of this.#devices.values())
-      if (chipid === undefined || device.chipid === chipid) yield* device.pins.values();
-  }
-
-  /** Continues with what was saved: a pin that has a newer level by now keeps that one. */
-  restore(values: unknown, options: KeeperOptions): void {
-    for (const value of Array.isArray(values) ? (values as unknown[]) : []) {
-      const saved = readSaved(value);
-      const before = saved && this.get(saved.chipid, saved.pin);
-      if (saved && !(before && before.since >= saved.since)) this.adopt(saved, options);
-    }
-  }
-
-  /** Keeps a pin as it was saved, in place of what was wanted of it. @returns undefined if there are too many */
-  adopt(saved: SavedPin, options: KeeperOptions): WantedPin | undefined {
+  /** Keeps a pin as it was saved, unless a newer level is wanted of it, or there are too many. */
+  #restore(saved: SavedPin, options: KeeperOptions): void {
     const { timers, now } = this.#deps;
     const { chipid, pin: number, wanted, since, setAt, lookedAt } = saved;
     const ownTime = (at: number): number => timers.now() - Math.max(0, now() - at);
-    const before = this.get(chipid, number);
-    if (!before && this.#size >= MAX_KEPT) return undefined;
+    const before = this.#devices.get(chipid)?.pins.get(number);
+    if (before ? before.since >= since : this.#size >= MAX_KEPT) return;
     const pin = before ?? this.#add(new WantedPin(chipid, number, wanted, options, since));
     this.#handOver(pin, options);
     Object.assign(pin, { wanted, since, found: saved.found, state: saved.state });
     pin.isNew = setAt === null;
     if (setAt !== null) pin.setAt = ownTime(setAt);
     const device = this.#devices.get(chipid);
-    if (device && lookedAt !== null) device.lookedAt = Math.max(device.lookedAt, ownTime(lookedAt));
+    if (!device) return;
+    if (lookedAt !== null) device.lookedAt = Math.max(device.lookedAt, ownTime(lookedAt));
     // Whether its power was lost meanwhile is unknown. A pin that differs is left alone all the same.
-    if (device && saved.state !== 'differs') device.isDue = true;
-    if (device) void this.#start(device);
-    return pin;
-  }
-
-  /** Keeps a pin no more, since another process has ended it. */
-  drop(pin: WantedPin): void {
-    this.#remove(pin);
-    pin.changed();
-  }
-
-  moved(): void {
-    for (const device of this.#devices.values()) {
-      if (!this.#isKept(device)) this.#quiet(device);
-      else if (!device.isOwn) {
-        // What has happened to it meanwhile is unknown.
-        device.isDue = [...device.pins.values()].some(({ state }) => state !== 'differs');
-        device.isAway = false;
-        // The other process may have called it a moment ago, by a clock that need not agree with this one.
-        device.lookedAt = this.#deps.timers.now();
-        void this.#start(device);
-      }
-      device.isOwn = this.#isKept(device);
-    }
-  }
-
-  /** A device has been told to reset, or may have been. */
-  rebooted(chipid: string): void {
-    const device = this.#devices.get(chipid);
-    if (!device || !this.#isKept(device)) return;
-    device.notBefore = this.#deps.timers.now() + BOOT;
-    for (const pin of device.pins.values()) pin.doubt(true);
-    this.#deps.shared?.changed();
-    this.#schedule(device);
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    for (const device of this.#devices.values()) this.#quiet(device);
-    this.#leaveList?.();
+    if (saved.state !== 'differs') device.isDue = true;
+    void this.#start(device);
   }
 
   #add(pin: WantedPin): WantedPin {
@@ -277,10 +212,6 @@ export class KeptPins implements ApplicationPins {
     this.#leaveList = undefined;
   }
 
-  #owns(chipid: string): boolean {
-    return this.#deps.shared?.owns(chipid) ?? true;
-  }
-
   #quiet(device: KeptDevice): void {
     this.#deps.timers.remove(device);
     device.subscription?.release();
@@ -288,18 +219,18 @@ export class KeptPins implements ApplicationPins {
   }
 
   #handOver(pin: WantedPin, options: KeeperOptions): void {
-    if (pin.options.keeper !== options.keeper && this.#owns(pin.chipid)) pin.end();
+    if (pin.options.keeper !== options.keeper) pin.end();
     pin.options = options;
   }
 
   #isKept(device: KeptDevice): boolean {
-    return !this.#isClosed && device.pins.size > 0 && this.#owns(device.chipid);
+    return !this.#isClosed && device.pins.size > 0;
   }
 
   /** Looks at a device for the first time, or for a new level: at once, unless the list says that it is away. */
   async #start(device: KeptDevice): Promise<void> {
     if (device.isStarting || !this.#isKept(device)) return;
-    device.isStarting = device.isOwn = true;
+    device.isStarting = true;
     const reading = await this.#deps.list.read(FRESH).catch(() => undefined);
     device.isStarting = false;
     if (!this.#isKept(device)) return;
@@ -351,7 +282,6 @@ export class KeptPins implements ApplicationPins {
       onUpload: () => this.#shown(device, true),
     });
     for (const pin of device.pins.values()) pin.doubt(isOffline);
-    this.#deps.shared?.changed();
   }
 
   #onDue(device: KeptDevice): void {
@@ -386,18 +316,11 @@ export class KeptPins implements ApplicationPins {
       device.lookedAt = this.#deps.timers.now();
     }
     device.isBusy = false;
-    if (this.#deps.shared) {
-      // Whoever has the device next is not to look at it again at once.
-      for (const pin of device.pins.values()) pin.isDirty = true;
-      this.#deps.shared.changed();
-    }
     this.#schedule(device);
   }
 
   async #look(device: KeptDevice): Promise<void> {
-    const { timers, shared } = this.#deps;
-    await shared?.learn();
-    if (!this.#isKept(device)) return;
+    const { timers } = this.#deps;
     device.isDue = device.hasAnswered = false;
     // What is new is set first, and the rest is read along with it.
     const isWish = device.hasNew;

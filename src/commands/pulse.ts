@@ -75,11 +75,6 @@ export class Pulses {
     return running;
   }
 
-  /** The longest time that a pulse takes, in ms. @param seconds that each of its two calls may take */
-  longest({ duration }: Pulse, seconds: number): number {
-    return duration + (2 * seconds + LAST_SECONDS) * 1000;
-  }
-
   /** Ends the pulses under way. Resolves once their pins are set back, after 3 s at most. */
   async close(): Promise<void> {
     this.#closing.abort(CLOSED);

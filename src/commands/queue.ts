@@ -26,18 +26,6 @@ export interface Caller {
   readonly semaphore?: Semaphore | undefined;
 }
 
-/**
- * Runs a command to a device while no other process sends one to it.
- * @param longest the most milliseconds that the command takes
- * @throws DeviceCloudError `UNREACHABLE`: it was not sent
- */
-export type CommandLock = <T>(
-  chipid: string,
-  longest: number,
-  caller: Caller,
-  command: () => Promise<T>,
-) => Promise<T>;
-
 /** Own code, which never throws: is called with how many commands of a device wait in its queue and run. */
 export type QueueObserver = (chipid: string, waiting: number, running: number) => void;
 

@@ -1,7 +1,6 @@
 import type { CommandKind } from '../fleet/recent';
 import { invalidInput } from '../errors';
 import { parseChipids } from '../input/chipid';
-import type { WaitingStore } from '../state/waiting-store';
 import type { When } from '../types';
 import { isObject } from '../util/object';
 import { show } from '../util/show';
@@ -67,7 +66,7 @@ export interface WaitingCommands {
    * @param chipid only those of this device
    * @throws DeviceCloudError `INVALID_INPUT`
    */
-  list(chipid?: string | number): Promise<WaitingInfo[]>;
+  list(chipid?: string | number): WaitingInfo[];
   /**
    * Cancels some: each fails with `CANCELLED`, and nothing is sent.
    * @param options `node`: only those of this node
@@ -75,39 +74,6 @@ export interface WaitingCommands {
    * @throws DeviceCloudError `INVALID_INPUT`
    */
   cancel(which: WaitingSelection, options?: { node?: string }): Promise<number>;
-}
-
-/** Which calls of this process may be sent to a device now, by their ids in order, and what of another process is before the rest. */
-export interface Turn {
-  ids: readonly string[];
-  other: 'none' | 'waits' | 'begun';
-}
-
-/** The waiting commands of the other processes that share the devices. */
-export interface OtherCommands {
-  list(): Promise<WaitingInfo[]>;
-  /** @param why a sentence without its full stop @returns how many of the commands were cancelled */
-  cancel(ids: readonly string[], why: string): Promise<number>;
-  /** @param isListed whether the device has shown itself by the list alone @throws Error if it is not known */
-  turn(chipid: string, isListed: boolean): Promise<Turn>;
-  /** A call to a device got no answer. */
-  lost(chipid: string): void;
-  /** Where calls are kept. @param app of whose configuration of the application they are */
-  storeOf(app: string): WaitingStore;
-  /** Has the commands of this process follow what happens elsewhere. */
-  join(own: FollowingCommands): void;
-}
-
-/** What happens to the commands of this process elsewhere. None of them throws. */
-export interface FollowingCommands {
-  /** A call to a device got no answer. */
-  lost(chipid: string): void;
-  /** Commands were cancelled. */
-  cancelled(ids: ReadonlySet<string>, why: string): void;
-  /** Calls that this process has. */
-  calls(): Iterable<KeptCommands>;
-  /** Calls are another process's by now. */
-  moved(ids: ReadonlySet<string>): void;
 }
 
 /** @returns whether a command is chosen. @throws DeviceCloudError `INVALID_INPUT` */

@@ -3,12 +3,10 @@ import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { isSilence, type DeviceCloudError } from '../errors';
 import { CLOSED } from '../http/deadline';
-import type { KeptCommands } from './kept-calls';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/chipid';
-import type { WaitingStore } from '../state/waiting-store';
 import {
   AWAITING_DEVICE,
   CANCELLED,
@@ -17,15 +15,11 @@ import {
   FEWER,
   notSent,
   queueFull,
-  TAKEN_OVER,
 } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
-import { Turns } from './turns';
 import {
   readSelection,
   type CommandWait,
-  type FollowingCommands,
-  type OtherCommands,
   type WaitingCommands,
   type WaitingInfo,
   type WaitingSelection,
@@ -64,8 +58,6 @@ export interface DeviceCommandsDeps {
   now: () => number;
   /** Own code, which never throws. */
   registry: Pick<FleetRegistry, 'onHeld' | 'titleOf' | 'onError'>;
-  /** The commands of other processes, if several share the devices. */
-  others?: OtherCommands | undefined;
 }
 
 class Device {
@@ -123,9 +115,8 @@ class WaitingCommand implements Timed {
  * online devices or by a live upload, `upload` by its next live upload. Then they go through the device's queue, in the
  * order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
  */
-export class DeviceCommands implements WaitingCommands, FollowingCommands {
+export class DeviceCommands implements WaitingCommands {
   readonly #deps: DeviceCommandsDeps;
-  readonly #turns: Turns<WaitingCommand> | undefined;
   /** The devices for which a command waits. */
   readonly #devices = new Map<string, Device>();
   readonly #prefix = randomBytes(4).toString('hex');
@@ -137,11 +128,6 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
 
   constructor(deps: DeviceCommandsDeps) {
     this.#deps = deps;
-    const { others, queues } = deps;
-    if (!others) return;
-    const add = (command: Command): void => queues.add(command);
-    this.#turns = new Turns({ others, add, save: (waiting) => this.#save(waiting) });
-    others.join(this);
   }
 
   /**
@@ -171,12 +157,10 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     });
   }
 
-  async list(chipid?: string | number): Promise<WaitingInfo[]> {
-    const device = chipid === undefined ? undefined : parseChipid(chipid);
-    const own = device === undefined ? this.#all() : (this.#devices.get(device)?.all ?? []);
-    const listed = [...own].filter(({ isSaved }) => isSaved).map(infoOf);
-    const others = (await this.#deps.others?.list()) ?? [];
-    return [...listed, ...others.filter((each) => !device || each.chipid === device)];
+  list(chipid?: string | number): WaitingInfo[] {
+    const all =
+      chipid === undefined ? this.#all() : (this.#devices.get(parseChipid(chipid))?.all ?? []);
+    return [...all].filter(({ isSaved }) => isSaved).map(infoOf);
   }
 
   async cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
@@ -188,48 +172,18 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     await Promise.all(
       cancelledNow.map(async ({ device, wait }) => wait.origin?.kept?.cancel(device.chipid)),
     );
-    return cancelledNow.length + (await this.#cancelOthers(isChosen, CANCELLED));
+    return cancelledNow.length;
   }
 
   /** A call to a device has failed: a command's, or the push of a request. */
   failed(chipid: string, error: unknown): void {
-    if (isSilence(error)) {
-      this.lost(chipid);
-      this.#deps.others?.lost(chipid);
-    }
+    if (isSilence(error)) this.#lost(chipid);
     this.#deps.registry.onError(chipid, error);
-  }
-
-  cancelled(ids: ReadonlySet<string>, why: string): void {
-    for (const waiting of [...this.#all()]) {
-      if (!ids.has(waiting.id)) continue;
-      waiting.wait.origin?.kept?.marks.set(waiting.device.chipid, 'cancelled');
-      this.#cancel(waiting, why);
-    }
-  }
-
-  /** Where calls are kept, if several processes share them. @param app of whose configuration of the application they are */
-  storeOf(app: string): WaitingStore | undefined {
-    return this.#deps.others?.storeOf(app);
-  }
-
-  calls(): Iterable<KeptCommands> {
-    return new Set([...this.#all()].flatMap(({ wait }) => wait.origin?.kept ?? []));
-  }
-
-  moved(ids: ReadonlySet<string>): void {
-    for (const { command, wait } of [...this.#all()]) {
-      const { kept } = wait.origin ?? {};
-      if (!kept || !ids.has(kept.id)) continue;
-      kept.moved();
-      this.#deps.queues.refuse(command, this.#notSent(command.chipid, TAKEN_OVER));
-    }
   }
 
   /** Ends the commands that have waited for their device. The other ones end with the queues. */
   close(): void {
     this.#isClosed = true;
-    this.#turns?.close();
     for (const { command, wait } of [...this.#all()]) {
       wait.origin?.kept?.detach();
       this.#deps.queues.refuse(command, this.#notSent(command.chipid, CLOSED));
@@ -300,14 +254,12 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
   /** Writes it down: only then it counts as waiting. */
   async #save(waiting: WaitingCommand): Promise<void> {
     const { command, wait, since, until } = waiting;
-    const { path, when, origin, replace } = wait;
-    const { chipid } = command;
+    const { path, when, origin } = wait;
     try {
-      if (replace && this.#deps.others) {
-        const isAlike = alikeTo(path);
-        await this.#cancelOthers((info) => info.chipid === chipid && isAlike(info), REPLACED);
-      }
-      await origin?.kept?.save({ path, when: when as WaitingInfo['when'], since, until }, chipid);
+      await origin?.kept?.save(
+        { path, when: when as WaitingInfo['when'], since, until },
+        command.chipid,
+      );
     } catch (error) {
       // The only error is one that refuses it.
       this.#deps.queues.refuse(command, error as DeviceCloudError);
@@ -315,12 +267,6 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     }
     waiting.isSaved = true;
     if (waiting.isWaiting) command.caller.progress?.(AWAITING_DEVICE);
-  }
-
-  async #cancelOthers(isChosen: (info: WaitingInfo) => boolean, why: string): Promise<number> {
-    const { others } = this.#deps;
-    const ids = (await others?.list())?.filter(isChosen).map(({ id }) => id) ?? [];
-    return others && ids.length > 0 ? others.cancel(ids, why) : 0;
   }
 
   #replace({ all }: Device, wait: CommandWait): void {
@@ -369,17 +315,13 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
 
   /** The device has shown itself. The first command may begin at once, and its caller may add others: these do not count. */
   #release(device: Device, isListed = false): void {
-    if (this.#turns) {
-      this.#turns.release(device, isListed);
-      return;
-    }
     for (const waiting of [...device.all])
       if (waiting.isWaiting && (!isListed || waiting.wait.when === 'online'))
         this.#deps.queues.add(waiting.command);
   }
 
   /** A call to a device got no answer: it counts as gone until it shows itself. */
-  lost(chipid: string): void {
+  #lost(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
     const { queues, timers } = this.#deps;
@@ -461,13 +403,6 @@ export class DeviceCommands implements WaitingCommands, FollowingCommands {
     this.#deps.registry.onHeld(chipid, waiting);
   }
 }
-
-/**
- * Where the calls of a client are kept whose commands wait, if several processes share them; otherwise undefined.
- * @param app of whose configuration of the application they are
- */
-export const keptStoreOf = (waiting: WaitingCommands, app: string): WaitingStore | undefined =>
-  waiting instanceof DeviceCommands ? waiting.storeOf(app) : undefined;
 
 const infoOf = ({ id, device: { chipid }, wait, since, until }: WaitingCommand): WaitingInfo => ({
   ...{ id, chipid, ...commandOf(wait.path), when: wait.when as WaitingInfo['when'] },

@@ -26,8 +26,6 @@ export interface KeptPin {
 
 /** How pins are kept, and who is called with changes. The same object for all pins that belong together. */
 export interface PinKeeper {
-  /** Where several processes share the devices: the keeper with the same id in another one continues. */
-  id?: string;
   /** Milliseconds between two looks at a device, default 300,000; 0: only after it was away. */
   check?: number;
   /** The level of each character of an answer, as for `pinLevels`. */
@@ -75,10 +73,6 @@ export class WantedPin {
   isNew = true;
   /** When it was last set, on the clock of the timers. */
   setAt = -Infinity;
-  /** Of its wish, where several processes have wishes. */
-  version = 0;
-  /** Whether something that is saved has changed since it was last written for other processes. */
-  isDirty = false;
   #misses = 0;
   /** The code of the error that was last reported to its keeper. */
   #failure: ErrorCode | undefined;
@@ -156,7 +150,6 @@ export class WantedPin {
 
   /** Something that is saved has changed. */
   changed(): void {
-    this.isDirty = true;
     isolated(() => this.options.keeper.onChange?.());
   }
 
@@ -185,8 +178,6 @@ export class KeptDevice implements Timed {
   readonly pins = new Map<number, WantedPin>();
   /** Whether nothing is called until it shows itself. */
   isAway = false;
-  /** Whether this process has looked after it since it was last another's. */
-  isOwn = false;
   isBusy = false;
   /** Whether the list is being read before a look. */
   isStarting = false;

@@ -9,33 +9,24 @@ import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
 import type { Book } from './book';
 import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
-import type { KnownUpload, LatestUpload, OtherLatest } from './latest';
+import type { LatestUpload } from './latest';
 import { readHistoryOptions, type HistoryOptions } from './latest-history';
 import { LatestReader } from './latest-reader';
 import { ListPoller, type ListUser, type ListReading } from './list-poller';
 import { shortText, type Recent } from './recent';
 import type { FleetRegistry } from './registry';
 import { Watch } from './watch/watch';
-import {
-  readWatchOptions,
-  type WatchListener,
-  type WatchOptions,
-  type WatchShare,
-} from './watch/watch-types';
+import { readWatchOptions, type WatchListener, type WatchOptions } from './watch/watch-types';
 
 interface FleetDeps {
   registry: FleetRegistry;
   /** How histories are written, unless a caller says otherwise. */
   historyOptions: HistoryOptions;
-  /** What the other processes know. */
-  remote: OtherLatest | undefined;
   http: HttpContext;
   /** Seconds that a reading of the list may take. */
   timeout: number;
   /** This machine's clock, in ms. */
   now: () => number;
-  /** Which process emits the events of a watch. */
-  share: WatchShare | undefined;
   /** What reads the list and the histories; undefined without the appid and the app key. */
   sources: { listDevices: ListDevices; listening: { readonly shared: RecoveryShared } } | undefined;
 }
@@ -93,14 +84,6 @@ export class Fleet {
   }
 
   /**
-   * With several processes, each of which reads its own copy of the book: the ids of the processes whose copy has another content
-   * than this one's.
-   */
-  otherBooks(): string[] {
-    return this.#deps.registry.otherBooks();
-  }
-
-  /**
    * The latest upload of a device that a listener has received, live or recovered; undefined if there is none.
    * A recovered upload never replaces a newer one. At most 16 KiB of a body are kept.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
@@ -151,26 +134,6 @@ export class Fleet {
     const now = this.#serviceNow;
     for (const { chipid, latest } of [...this.#deps.registry.devices()])
       if (latest) yield latest.toLatest(chipid, now);
-  }
-
-  /**
-   * As {@link latest}, with what other processes that share the application have received; those that do not answer within
-   * 1.5 s are left out. With one process it is the same.
-   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
-   */
-  async findLatest(chipid: Chipid): Promise<LatestUpload | undefined> {
-    const device = parseChipid(chipid);
-    const known = this.latest(device);
-    const { remote } = this.#deps;
-    if (!remote) return known;
-    return this.#newest([...(known ? [known] : []), ...(await remote.ask(device))]).get(device);
-  }
-
-  /** As {@link latestAll}, with what other processes that share the application have received: see {@link findLatest}. */
-  async findLatestAll(): Promise<Iterable<LatestUpload>> {
-    if (!this.#deps.remote) return this.latestAll();
-    const remote = await this.#deps.remote.ask();
-    return this.#newest([...this.latestAll(), ...remote]).values();
   }
 
   /** Grows with each change: what {@link changesSince} would answer. */
@@ -240,14 +203,14 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT`, or `NOT_CONFIGURED` without the keys of the open API
    */
   watch(options: WatchOptions, listener: WatchListener): Watch {
-    const { registry, now, share, sources } = this.#deps;
+    const { registry, now, sources } = this.#deps;
     const settings = readWatchOptions(options);
     if (typeof listener !== 'object' || (listener as unknown) === null)
       throw invalidInput(`A listener must be an object with onEvent, but is ${show(listener)}.`);
     if (!sources) throw openApiMissing();
     const { appid } = sources.listening.shared;
     const ended = (watch: Watch): void => void this.#watches.delete(watch);
-    const source = { appid, registry, poller: this.#poller, now, share, ended };
+    const source = { appid, registry, poller: this.#poller, now, ended };
     const started = new Watch(source, settings, listener);
     this.#watches.add(started);
     return started;
@@ -262,18 +225,6 @@ export class Fleet {
   /** The service's clock, in ms. */
   get #serviceNow(): number {
     return this.#deps.now() + (this.#deps.http.clock.skew() ?? 0) * 1000;
-  }
-
-  /** Of each device the newest, by the service's time; of two that are equal the first. */
-  #newest(uploads: readonly KnownUpload[]): Map<string, LatestUpload> {
-    const now = this.#serviceNow;
-    const newest = new Map<string, LatestUpload>();
-    for (const upload of uploads) {
-      const before = newest.get(upload.chipid);
-      if (before && before.timestamp >= upload.timestamp) continue;
-      newest.set(upload.chipid, { ...upload, age: Math.max(0, now - upload.timestamp) });
-    }
-    return newest;
   }
 }
 

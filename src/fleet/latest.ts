@@ -24,15 +24,6 @@ export interface LatestUpload {
   altered?: true;
 }
 
-/** The latest upload of a device, as another process may know it. */
-export type KnownUpload = Readonly<Omit<LatestUpload, 'age'>>;
-
-/** The latest uploads that other processes know. */
-export interface OtherLatest {
-  /** @param chipid of one device; default: of all */
-  ask(chipid?: string): Promise<readonly KnownUpload[]>;
-}
-
 /** The upload that is kept of a device. It is overwritten: a new object for each upload would cost more CPU. */
 export class KeptUpload {
   /**

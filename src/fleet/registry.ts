@@ -72,7 +72,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   readonly recent: RecentActivity;
   /** Its names come before the service's. */
   #book: Book | undefined;
-  otherBooks: () => string[] = () => [];
   /** Set while the application is recorded. */
   recorder: Recorder | undefined = undefined;
   readonly #now: () => number;
@@ -105,13 +104,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#book;
   }
 
-  /**
-   * Names, groups and types come from a book from now on.
-   * @param otherBooks the processes of the cluster whose book has another content
-   */
-  useBook(book: Book, otherBooks: () => string[] = () => []): void {
+  /** Names, groups and types come from a book from now on. */
+  useBook(book: Book): void {
     this.#book = book;
-    this.otherBooks = otherBooks;
     // Any device may have changed, and have appeared or gone as a missing one.
     book.onChange(() => (this.#forgotten = ++this.revision));
   }

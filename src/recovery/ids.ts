@@ -3,7 +3,7 @@ import { bareBody } from '../history/form';
 import { idFromText, type HistoryRecord, type RecordId } from '../history/record';
 import { QUARTER, toUnix, WIDEST } from '../history/zone';
 import { decodeBase64 } from '../util/base64';
-import { fnv1a } from '../util/hash32';
+import { fnv1a } from '../util/fnv1a';
 import { isObject } from '../util/object';
 
 /** What is remembered of a history, to recognise its records if its ids start over. */

@@ -30,12 +30,6 @@ interface ListeningDeps {
   observer: RecoveryObserver;
 }
 
-/** The options of a caller, and what is shared with other processes. */
-export interface RecoverHere extends RecoverOptions {
-  /** See {@link RecoveryDevice.isShared}. */
-  isShared?: boolean;
-}
-
 /** Joins a channel as a listener, with or without recovery. */
 export type Listen = (
   chipid: string,
@@ -55,7 +49,11 @@ export interface RecoveringChannel extends ChannelSubscription {
 export interface Listening {
   listen: Listen;
   /** As `listen` with recovery. */
-  recover: (chipid: string, listener: ChannelListener, options: RecoverHere) => RecoveringChannel;
+  recover: (
+    chipid: string,
+    listener: ChannelListener,
+    options: RecoverOptions,
+  ) => RecoveringChannel;
   /** What recoveries share, so that others can read histories within the same limits. */
   readonly shared: RecoveryShared;
   /** Ends every recovery, but closes no channel. */
@@ -69,13 +67,13 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   readonly listener: IsolatedListener;
   readonly #recovery: Recovery;
   readonly #subscription: OpenSubscription;
-  readonly #options: RecoverHere;
+  readonly #options: RecoverOptions;
   readonly #active: Set<Recovery>;
 
   constructor(
     readonly chipid: string,
     listener: ChannelListener,
-    options: RecoverHere,
+    options: RecoverOptions,
     active: Set<Recovery>,
     shared: RecoveryShared,
     channels: Channels,
@@ -104,10 +102,6 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
 
   get start(): Position | undefined {
     return this.#options.start ?? undefined;
-  }
-
-  get isShared(): boolean {
-    return this.#options.isShared === true;
   }
 
   get saves(): boolean {

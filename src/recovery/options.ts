@@ -29,16 +29,7 @@ export interface RecoverOptions {
    * listener that saves only some of them need not spend. A loop has only `save`.
    */
   saveLater?: (position: () => Position) => void;
-  /**
-   * If several processes share the device: `here` (default) calls the listener; `queue` appends each upload to their
-   * queue, for {@link ClusterMember.work}, in one step with its position, and does not call `onUpload`. All listeners of
-   * a device have one position.
-   */
-  deliver?: Deliver | undefined;
 }
-
-/** Where the uploads of a device go if several processes share it: see {@link RecoverOptions}. */
-export type Deliver = 'here' | 'queue';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -123,11 +114,6 @@ export interface RecoveryDevice {
   readonly listener: Recipient;
   /** Calls `flushed` when everything that the peer has sent so far has arrived, or its connection has ended. */
   flush(flushed: () => void): void;
-  /**
-   * Whether another process may continue from the position. If so, nothing is emitted before there is one, unless the
-   * history cannot be read.
-   */
-  readonly isShared: boolean;
   /** Whether `save` is to be called. */
   readonly saves: boolean;
   /** Called after each upload that was emitted, with what makes the position of that moment. @returns perhaps a promise */

@@ -207,9 +207,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
       this.#reading.later(followUpDelay(this.#failures, this.#shared.random), this.#failures);
       return;
     }
-    // Before the first reading there is nothing to recover, so nothing has to wait for it. But without it there is no
-    // position from which another process could continue.
-    if (progress.hasPosition || this.#device.isShared) delivery.holdBack(() => this.#expired());
+    // Before the first reading there is nothing to recover, so nothing has to wait for it.
+    if (progress.hasPosition) delivery.holdBack(() => this.#expired());
     this.#reading.start();
   }
 

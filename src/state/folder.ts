@@ -17,17 +17,6 @@ export interface KeptValue {
   remove(): Promise<void>;
   /** Why the value does not survive a restart, in a sentence; undefined if it does, as far as the store knows. */
   readonly problem?: string | undefined;
-  /**
-   * Only where other processes change the value, too: reads it again. Its entries and properties are written one by one.
-   * @param names the properties that are needed; undefined: all
-   * @param unwritten returns the value as it is by then, if it is to be written: what has changed in it is newer
-   * @returns what is known by now. @throws what the store fails with
-   */
-  refresh?(
-    names: readonly string[] | undefined,
-    unwritten: () => object | undefined,
-  ): Promise<unknown>;
-  close?(): void;
 }
 
 /** The first property of each file, so that a foreign file is recognised. */

@@ -12,7 +12,6 @@ import { world, type World } from './world';
 const GIVEN = [
   ...['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b', 'mymaster'],
   ...['device-cloud/recordings/…', 'devices.csv'],
-  ...['redis://redis.example.com:6379', 'redis.invalid:6380/1', 'device-cloud-cluster'],
 ];
 
 /** Runs in the page: the parts of visible typed inputs that a screen reader has no name for. */

@@ -29,7 +29,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
     /** The rows that are seen, a list as one. */
     const rows = (): Promise<string[]> =>
       here.editor.run(`$('.red-ui-tray').last().find('.form-row')
-        .not('#no-cluster-note, #online-row').toArray().filter((row) => row.checkVisibility())
+        .not('#online-row').toArray().filter((row) => row.checkVisibility())
         .map((row) => row.id || $(row).find('[id^=node-input]').attr('id') || row.className)`);
 
     it('says the same word as the palette', async () => {
@@ -71,14 +71,6 @@ for (const language of ['en-US', 'zh-CN'] as const) {
         assert.deepEqual(await errors(), ['Device: choose one, or type its number', ...others]);
         await here.editor.run(`void (RED.nodes.node('${id}').chipid = '10000001')`);
         assert.deepEqual(await errors(), others, type);
-      }
-    });
-
-    it('says that its application has no cluster if it is of the queue', async () => {
-      for (const type of ['work', 'ack']) {
-        await openDialog(here.editor, await add(type));
-        assert.match(await here.editor.page.innerText('#no-cluster-note'), /no cluster/, type);
-        await closeDialog(here.editor, 'cancel');
       }
     });
 

@@ -19,7 +19,7 @@ const NODES = Object.keys(
       'node-red': { nodes: object };
     }
   )['node-red'].nodes,
-).filter((name) => !['app', 'cluster', 'type'].includes(name));
+).filter((name) => !['app', 'type'].includes(name));
 
 describe('the palette', () => {
   const here = world(() => []);
@@ -61,7 +61,7 @@ describe('the palette', () => {
     assert.deepEqual(types, NODES);
     const order = [
       ...['listen', 'latest', 'push', 'gpio', 'events', 'request', 'history', 'devices'],
-      ...['rt-status', 'refresh', 'reboot', 'server', 'work', 'ack'],
+      ...['rt-status', 'refresh', 'reboot', 'server'],
     ];
     // A new node has its place in package.json alone.
     assert.deepEqual(

@@ -66,12 +66,6 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
 
     const show = (tab = 'device-cloud-fleet'): Promise<void> =>
       here.editor.run(`RED.sidebar.show('${tab}')`);
-    /** Has the tab request the fleet at once, as when it is opened: the next turn is seconds away. */
-    const showAgain = async (): Promise<void> => {
-      await show('info');
-      await here.editor.run(OBSERVED);
-      await show();
-    };
     const note = (pattern: RegExp): Promise<unknown> =>
       here.editor.page.waitForFunction(`${String(pattern)}.test($('${NOTE}').text())`);
     const filter = async (text: string, state = 'all'): Promise<void> => {
@@ -375,72 +369,6 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       recover();
       // The browser logs that the route answered 502.
       assert.match(here.editor.problems.splice(0).join(), /502/);
-    });
-
-    it('says where a device of another process is, not when it last uploaded to this one', async () => {
-      const { page } = here.editor;
-      const device = {
-        ...{ chipid: FIRST, name: 'Moved', online: true, since: null, lastUpload: 1 },
-        ...{ channel: { state: 'elsewhere', reason: null }, process: 'second' },
-        ...{ waiting: 0, reconnects: 0, recovered: 0, lastError: null },
-      };
-      await page.route(/fleet\?since=/, async (route) => {
-        const response = await route.fetch();
-        const answer = (await response.json()) as { devices: unknown[] };
-        await route.fulfill({ response, json: { ...answer, devices: [device] } });
-      });
-      await select(FIRST);
-      const details = page.locator(DETAILS);
-      await until(async () => {
-        // A first answer may still be one from before.
-        await showAgain();
-        return ((await details.textContent()) ?? '').includes('Moved');
-      }, 'the details are those of the other process');
-      const row = page.locator(`#device-cloud-row-${FIRST}`);
-      assert.equal(await row.locator('.device-cloud-fleet-age').textContent(), '');
-      assert.match(String(await row.getAttribute('title')), /in process second/);
-      assert.doesNotMatch(String(await row.getAttribute('aria-label')), /ago|never/);
-      const upload = page.locator(`${DETAILS} [data-field=upload]`);
-      assert.equal(await upload.textContent(), 'in another process');
-      await page.unroute(/fleet\?since=/);
-    });
-
-    it('shows the processes and the queue of a cluster, or in red what is wrong with it', async () => {
-      const { page } = here.editor;
-      const line = page.locator('.device-cloud-fleet-cluster');
-      const shown = async (cluster: object): Promise<string> => {
-        await page.unroute(/fleet\?since=/);
-        await page.route(/fleet\?since=/, async (route) => {
-          const response = await route.fetch();
-          await route.fulfill({ response, json: { ...(await response.json()), cluster } });
-        });
-        const before = await line.textContent();
-        await showAgain();
-        await until(async () => (await line.textContent()) !== before, 'the line has changed');
-        return (await line.textContent()) ?? '';
-      };
-      const queue = { length: 12, deadLetters: 3 };
-      const otherBooks = ['<b>two</b>'];
-      const text = await shown({ state: 'member', processes: 3, queue, otherBooks });
-      assert.match(
-        text,
-        isChinese ? /3 个进程 · 队列 12 条 · 死信 3 条/ : /3 processes · queue 12 · dead letters 3/,
-      );
-      assert.match(text, /<b>two/);
-      const problem = { setting: 'password', message: 'WRONGPASS <b>no</b>' };
-      assert.match(
-        await shown({ state: 'joining', processes: 0, problem }),
-        isChinese ? /拒绝了.*WRONGPASS <b>no/ : /refuses .* password: WRONGPASS <b>no/,
-      );
-      assert.match((await line.getAttribute('class')) ?? '', /wrong/);
-      await inEachTheme(here.editor, async (theme) => {
-        await here.editor.picture(`sidebar-cluster-${theme}`);
-        assert.deepEqual(await tabFaint(here.editor), [], theme);
-        assert.deepEqual(await tabMisfits(here.editor), [], theme);
-      });
-      await page.unroute(/fleet\?since=/);
-      await showAgain();
-      await until(async () => !(await line.isVisible()), 'the line is gone');
     });
 
     it('copies diagnostics as Markdown', async () => {

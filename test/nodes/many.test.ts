@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
 import type { NodeMessage } from 'node-red';
 import type { Simulator, SimulatorOptions } from '../../src/simulator';
 import { until } from '../../tooling/until';
@@ -170,24 +169,6 @@ describe('several devices at once', () => {
       ],
     );
     assert.deepEqual([out['failed'], out['uncertain']], [[C], []]);
-  });
-
-  it('end without a word here once another process has the call, which says what comes of it', async () => {
-    await start({ when: 'upload' });
-    post('push', { chipid: [A, C], payload: 'x' });
-    await shows('push', 'status.awaiting-device');
-    await until(() => cloud.channels(A) === 1, 'it listens to the device');
-    cloud.upload(A, 'awake');
-    await until(() => cloud.device(A).received.length === 1, 'one has it');
-    const { keeper, waiting } = helper.getNode('app') as unknown as {
-      keeper: { ready: unknown };
-      waiting(): { list(): Promise<{ id: string }[]>; moved(ids: ReadonlySet<string>): void };
-    };
-    assert.equal(keeper.ready, undefined);
-    const [command] = await waiting().list();
-    waiting().moved(new Set(command!.id.split('/', 1)));
-    await until(() => arrivedAt('completed').length === 1, 'it has ended');
-    assert.deepEqual([arrivedAt('out'), arrivedAt('caught')], [[], []]);
   });
 
   it('keep the order of arrival at each of them', async () => {

@@ -92,23 +92,6 @@ describe('a project that installs the package', () => {
     assert.equal(await loaded('/simulator'), 'true true\n');
   });
 
-  it('loads nothing for a cluster unless there is one', async () => {
-    const folder = await userDirWithPackage('consumer-cluster');
-    const script = `
-      const { DeviceCloudClient, joinCluster } = require('${PACKAGE}');
-      const files = () => Object.keys(require.cache).map((path) => path.replaceAll('\\\\', '/'));
-      // What joins a cluster loads the rest of it.
-      const ofCluster = () => files().filter((path) => /\\/(cluster\\/(?!join\\.js)|ioredis\\/)/.test(path));
-      const before = files().length;
-      const client = new DeviceCloudClient({ baseUrl: 'http://127.0.0.1:1', appid: 1, appkey: 'x' });
-      client.listen(1, {}, {});
-      client.close();
-      console.log(typeof joinCluster, before < 100, ofCluster().length);
-      joinCluster({ application: 'x', url: 'redis://127.0.0.1:1' }).catch(({ code }) => console.log(code, ofCluster().length > 0));`;
-    const out = await node(['-e', script], folder);
-    assert.equal(out, 'function true 0\nNOT_CONFIGURED true\n');
-  });
-
   it('starts the simulator with npx', async () => {
     const folder = await userDirWithPackage('consumer-npx');
     const manifest = join(folder, 'node_modules', PACKAGE, 'package.json');

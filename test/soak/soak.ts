@@ -1,4 +1,3 @@
-import { soakCluster } from './cluster/soak';
 import { isLossy } from './kept';
 import { readOptions, type SoakOptions } from './options';
 import { soak, type Outcome } from './run';
@@ -81,10 +80,6 @@ function print(options: SoakOptions, outcome: Outcome): void {
 }
 
 async function main(): Promise<void> {
-  if (process.argv.includes('--cluster')) {
-    process.exitCode = (await soakCluster(process.argv.slice(2))) ? 0 : 1;
-    return;
-  }
   const options = readOptions(process.argv.slice(2));
   const limit = (options.minutes + AROUND) * 60_000;
   setTimeout(() => process.exit(1), limit).unref();

@@ -131,7 +131,6 @@ describe('the library', () => {
       'DeviceCloudError',
       'decodeUpload',
       'isDeviceCloudError',
-      'joinCluster',
     ]);
   });
 });

@@ -8,7 +8,7 @@ const manifest = JSON.parse(read('package.json')) as {
   'node-red': { nodes: object; plugins: object };
 };
 const nodes = Object.keys(manifest['node-red'].nodes);
-const isAction = (name: string): boolean => !['app', 'cluster', 'type'].includes(name);
+const isAction = (name: string): boolean => !['app', 'type'].includes(name);
 
 /** The cells of the row of a table that begins with a text. */
 const cellsOf = (page: string, first: string): string[] => {

@@ -39,13 +39,6 @@ export const variants: FlowNode[] = [
   node('push-waits', 'push', { ...CHANGED.push, transport: 'http', ...waits }, 22),
   node('gpio-pulse', 'gpio', { ...CHANGED.gpio, operation: 'pulse', ...waits }, 23),
   node('events-all', 'events', { ...CHANGED.events, devices: 'all', start: 'none' }, 29),
-  node(
-    'listen-queue',
-    'listen',
-    { ...CHANGED.listen, app: 'my-cloud', shard: '', deliver: 'queue' },
-    30,
-  ),
-  node('work-alone', 'work', { ...CHANGED.work, app: 'app', acknowledge: 'sent' }, 31),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
   node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
   node('request-property', 'request', { ...CHANGED.request, match: 'property' }, 25),
@@ -85,15 +78,6 @@ const APP: AppConfig = {
   signCase: 'ascii',
   tls: '',
   proxy: '',
-  cluster: '',
-};
-
-const CLUSTER: NodeProperties['cluster'] = {
-  url: 'redis://redis.invalid:6380/1',
-  sentinels: '',
-  master: '',
-  tls: '',
-  lease: '10',
 };
 
 const TYPE: NodeProperties['type'] = {
@@ -108,26 +92,13 @@ const TYPE: NodeProperties['type'] = {
   withRaw: true,
 };
 
-/** What both kinds of engine have. */
-const cluster = (id: string, properties: Partial<NodeProperties['cluster']>): FlowNode => ({
-  ...{ id, type: 'device-cloud-cluster', name: '', ...CLUSTER, ...properties },
-  credentials: { user: 'somebody', password: 'secret-3' },
-});
-
-/** The simulator, which the nodes use, an application of the cloud, and what it is shared by. */
+/** The simulator, which the nodes use, and an application of the cloud. */
 export const apps: FlowNode[] = [
   { id: 'app', type: 'device-cloud-app', name: '', ...APP },
   {
     ...{ id: 'my-cloud', type: 'device-cloud-app', name: 'my cloud', ...APP },
     ...{ service: 'cloud', baseUrl: 'https://cloud.invalid', appid: '12' },
-    ...{ cluster: 'cluster' },
     credentials: { appkey: 'secret-1', serverKey: 'key-1', serverPassword: 'secret-2' },
   },
   { id: 'type', type: 'device-cloud-type', name: '', ...TYPE },
-  cluster('cluster', {}),
-  cluster('cluster-of-sentinels', {
-    url: '',
-    sentinels: '10.0.0.1:26379, 10.0.0.2:26379',
-    master: 'mymaster',
-  }),
 ];

@@ -1,6 +1,4 @@
 import { DEFAULTS as APP, type AppConfig, type AppCredentials } from '../../nodes/app/app.config';
-import { DEFAULTS as ACK } from '../../nodes/ack/ack.config';
-import { DEFAULTS as CLUSTER } from '../../nodes/cluster/cluster.config';
 import { DEFAULTS as DEVICES } from '../../nodes/devices/devices.config';
 import { DEFAULTS as EVENTS } from '../../nodes/events/events.config';
 import { DEFAULTS as GPIO } from '../../nodes/gpio/gpio.config';
@@ -14,7 +12,6 @@ import { DEFAULTS as REQUEST } from '../../nodes/request/request.config';
 import { DEFAULTS as RT_STATUS } from '../../nodes/rt-status/rt-status.config';
 import { DEFAULTS as SERVER } from '../../nodes/server/server.config';
 import { DEFAULTS as TYPE } from '../../nodes/type/type.config';
-import { DEFAULTS as WORK } from '../../nodes/work/work.config';
 import type { Simulator } from '../../src/simulator';
 
 /** A node as a flow file contains it. */
@@ -38,16 +35,13 @@ const NODES = {
   listen: LISTEN,
   request: REQUEST,
   events: EVENTS,
-  work: WORK,
-  ack: ACK,
-  cluster: CLUSTER,
   type: TYPE,
 };
 
 /** The properties of each node, as they are saved. */
 export type NodeProperties = typeof NODES;
 
-type Samples = Omit<NodeProperties, 'listen' | 'cluster' | 'type'> & {
+type Samples = Omit<NodeProperties, 'listen' | 'type'> & {
   listen: NodeProperties['listen'] & { inputs: number };
 };
 
@@ -152,8 +146,6 @@ export const CHANGED: Samples = {
     refresh: '30',
     datatype: 'base64',
     recover: 'restart',
-    shard: '${ORDINAL}/${COUNT}',
-    deliver: 'here',
     inputs: 0,
   },
   request: {
@@ -184,16 +176,6 @@ export const CHANGED: Samples = {
     settle: '5',
     start: 'current',
   },
-  work: {
-    ...typed,
-    app: 'my-cloud',
-    datatype: 'json',
-    acknowledge: 'ack',
-    inFlight: '4',
-    redeliver: '120',
-    attempts: '3',
-  },
-  ack: { app: 'my-cloud' },
 };
 
 /** As the editor saves them: it makes texts of numbers. */

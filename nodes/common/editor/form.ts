@@ -90,15 +90,3 @@ export function onChange(properties: string[], adapt: () => void): void {
   for (const property of properties) field(property).on('change', adapt);
   adapt();
 }
-
-/** Whether a node's application shares its devices in a cluster: the application of the open form, else the saved one. */
-export function isClustered(node: EditorNode<{ app: string }>): boolean {
-  const app = RED.nodes.node(current(node, 'app')) as EditorNode<{ cluster: string }> | null;
-  return Boolean(app?.cluster);
-}
-
-/** Says below the application that it has no cluster, and so no queue. */
-export function prepareNoCluster(node: EditorNode<{ app: string }>): void {
-  const isChosen = (): boolean => !['', '_ADD_'].includes(fieldValue(field('app')));
-  onChange(['app'], () => show('#no-cluster-note', isChosen() && !isClustered(node)));
-}

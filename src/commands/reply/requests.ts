@@ -8,7 +8,7 @@ import type { Answer, Charset, PushAnswer, Upload } from '../../types';
 import { deviceTitle } from '../../util/show';
 import { TurnLimit } from '../../util/turn-limit';
 import { notSent, queueFull } from '../outcome';
-import { MAX_WAITING, type CommandLock, type Queues } from '../queue';
+import { MAX_WAITING, type Queues } from '../queue';
 import { UploadReading } from './matcher';
 import { PendingRequest, type PushOutcome, type Wanted } from './pending-request';
 import type { Reply, RequestProgress } from './types';
@@ -42,8 +42,6 @@ interface RequestsDeps {
   listening: Pick<Listening, 'recover'>;
   deadlines: Deadlines;
   queues: Queues;
-  /** Keeps pushes and the commands of other processes apart. */
-  exclusive: CommandLock;
   /** Own code, which never throws: is called with the error of each push that failed. */
   onPushError: (chipid: string, error: unknown) => void;
   /** For requests that take any upload, of which a device has one at a time. */
@@ -262,7 +260,7 @@ export class Requests {
 
   /** Pushes while the channel is connected: after a gap that began earlier, a reply could not be recognised. */
   async #send(device: DeviceRequests, request: Request): Promise<Pushed> {
-    const { deadlines, queues, exclusive } = this.#deps;
+    const { deadlines, queues } = this.#deps;
     const { chipid, timeout, signal, onProgress } = request;
     onProgress({ state: 'calling' });
     for (;;) {
@@ -275,10 +273,7 @@ export class Requests {
       const push = async (): Promise<Pushed | undefined> =>
         // It may have been lost while other commands were sent.
         device.isReady ? this.#push(device, request) : undefined;
-      const caller = { signal, progress: onProgress };
-      const turn = (): Promise<Pushed | undefined> =>
-        exclusive(chipid, timeout * 1000, caller, push);
-      const pushed = await queues.call(chipid, turn, caller);
+      const pushed = await queues.call(chipid, push, { signal, progress: onProgress });
       if (pushed) return pushed;
     }
   }

@@ -4,9 +4,7 @@ import {
   type FleetEvent,
   type FleetEventName,
   type WatchListener,
-  type WatchPlace,
   type WatchSettings,
-  type WatchShare,
 } from './watch-types';
 import type { WatchedDevice } from './watched-devices';
 
@@ -15,30 +13,24 @@ import type { WatchedDevice } from './watched-devices';
  * with `current` also the first state of each device, once the list has been read.
  */
 export class WatchEmitter {
-  /** The place of the watch among other processes, which get its changes. */
-  place: WatchPlace | undefined;
   readonly #appid: string;
   readonly #settings: WatchSettings;
   readonly #listener: WatchListener;
   readonly #nameOf: (device: WatchedDevice) => string | null;
-  readonly #share: WatchShare | undefined;
   /** With `current`, before the first reading: states are not emitted yet. */
   #isHeld: boolean;
   #isClosed = false;
 
-  /** @param share which process emits an event; undefined if this is the only one */
   constructor(
     appid: string,
     settings: WatchSettings,
     listener: WatchListener,
     nameOf: (device: WatchedDevice) => string | null,
-    share: WatchShare | undefined,
   ) {
     this.#appid = appid;
     this.#settings = settings;
     this.#listener = listener;
     this.#nameOf = nameOf;
-    this.#share = share;
     this.#isHeld = settings.start === 'current';
   }
 
@@ -52,24 +44,19 @@ export class WatchEmitter {
 
   /** @param was null if nothing was known of it */
   presenceChanged(device: WatchedDevice, was: boolean | null): void {
-    this.deviceChanged(device);
+    this.stateChanged();
     if (was !== null || this.#settings.start === 'current') this.#emitPresence(device);
   }
 
   channelChanged(device: WatchedDevice, was: boolean | null): void {
-    this.deviceChanged(device);
+    this.stateChanged();
     if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
   }
 
   firstReading(devices: Iterable<WatchedDevice>): void {
     this.stateChanged();
     this.#isHeld = false;
-    this.catchUp(devices);
-  }
-
-  /** Emits the first states of devices that this process holds by now and that no process has emitted. */
-  catchUp(devices: Iterable<WatchedDevice>): void {
-    if (this.#isHeld || this.#settings.start === 'none') return;
+    if (this.#settings.start === 'none') return;
     for (const device of devices) {
       if (!device.isPresenceEmitted) this.#emitPresence(device);
       if (!device.isChannelEmitted) this.#emitChannel(device);
@@ -85,26 +72,14 @@ export class WatchEmitter {
 
   emit(event: FleetEventName, device: WatchedDevice, more: Partial<FleetEvent> = {}): void {
     const { chipid, presence } = device;
-    if (!this.mayEmit(chipid)) return;
     const { online, since, lastUpload } = presence;
     this.#pass(event, { chipid, online, name: this.#nameOf(device), since, lastUpload, ...more });
   }
 
   /** Emits an event that concerns all devices. */
   emitForAll(event: 'known' | 'unknown', since: number | null, reason?: string): void {
-    if (this.#share && !this.#share.emitsForAll) return;
     const none = { chipid: undefined, online: null, name: null, lastUpload: null };
     this.#pass(event, { ...none, since, ...(reason === undefined ? {} : { reason }) });
-  }
-
-  /** Whether this process emits the events of a device. */
-  mayEmit(chipid: string): boolean {
-    return this.#share?.mayEmit(chipid) ?? true;
-  }
-
-  deviceChanged({ chipid }: WatchedDevice): void {
-    this.stateChanged();
-    this.place?.changed(chipid);
   }
 
   /** What is kept until the next start has changed. */
@@ -119,15 +94,14 @@ export class WatchEmitter {
 
   #emitPresence(device: WatchedDevice): void {
     const { online } = device.presence;
-    if (this.#isHeld || online === null || !this.mayEmit(device.chipid)) return;
+    if (this.#isHeld || online === null) return;
     device.isPresenceEmitted = true;
     this.emit(online ? 'online' : 'offline', device);
   }
 
   #emitChannel(device: WatchedDevice): void {
     const { channel } = device;
-    if (this.#isHeld || !channel || channel.connected === null || !this.mayEmit(device.chipid))
-      return;
+    if (this.#isHeld || !channel || channel.connected === null) return;
     device.isChannelEmitted = true;
     const { connected, reason } = channel;
     if (connected) this.emit('connected', device);

@@ -1,4 +1,3 @@
-import type { Ownership } from '../../channel/ownership';
 import type { Chipid } from '../../types';
 import { invalidInput } from '../../errors';
 import { parseChipid } from '../../input/chipid';
@@ -84,34 +83,6 @@ export interface WatchListener {
   onReadError?(error: unknown): void;
 }
 
-/** The state of one device of a watch: first its chip number, then whatever the watch has put there. */
-export type WatchedState = readonly [chipid: string, ...rest: unknown[]];
-
-/** A watch that runs in several processes. */
-export interface SharedWatch {
-  /** Identifies the watch in all processes: it is made of its options. */
-  readonly key: string;
-  states(): Iterable<WatchedState>;
-  /** Applies the state of a device, which the process that holds it has sent. It may be malformed. */
-  apply(state: unknown): void;
-  /** This process may hold other devices now, or may emit events again. */
-  moved(): void;
-}
-
-/** The connection of a watch to the other processes. */
-export interface WatchPlace {
-  /** A device of this process has changed. */
-  changed(chipid: string): void;
-  leave(): void;
-}
-
-/** Decides which process emits the events of a watch. */
-export interface WatchShare extends Pick<Ownership, 'mayEmit'> {
-  /** Whether it emits those that concern all devices. */
-  readonly emitsForAll: boolean;
-  join(watch: SharedWatch): WatchPlace;
-}
-
 /** A day, in ms. */
 const DAY = 86_400_000;
 /** The longest silence, in ms: what a timer can hold. */
@@ -124,13 +95,6 @@ export interface WatchSettings extends Readonly<
   /** Undefined: all devices. */
   readonly chipids: ReadonlySet<string> | undefined;
   readonly events: ReadonlySet<FleetEventKind>;
-}
-
-/** What two watches have in common that observe the same. */
-export function watchKey(settings: WatchSettings): string {
-  const { chipids, events, refresh, misses, silence, settle, start } = settings;
-  const lists = [chipids ? [...chipids].sort() : null, [...events].sort()];
-  return JSON.stringify([...lists, refresh, misses, silence, settle, start]);
 }
 
 function numberOf(value: unknown, name: string, usual: number, min: number, max: number): number {
@@ -203,8 +167,8 @@ const boolOf = (value: unknown): boolean | null => (typeof value === 'boolean' ?
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Reads one device; undefined if it is invalid, since the state may have been edited, or be of another process. */
-export function deviceOf(value: unknown): SavedDevice | undefined {
+/** Reads one device; undefined if it is invalid, since the state may have been edited. */
+function deviceOf(value: unknown): SavedDevice | undefined {
   if (!Array.isArray(value)) return undefined;
   const [chipid, online, since, silent, connected, name] = value as unknown[];
   try {

@@ -7,14 +7,11 @@ import { parseChipid } from '../../input/chipid';
 import type { Chipid } from '../../types';
 import { WatchEmitter } from './watch-emitter';
 import {
-  deviceOf,
   readState,
-  watchKey,
   type SavedDevice,
   type SavedState,
   type WatchListener,
   type WatchSettings,
-  type WatchShare,
 } from './watch-types';
 import { WatchedDevices, type WatchedDevice } from './watched-devices';
 
@@ -25,7 +22,6 @@ export interface WatchSource {
   readonly poller: Pick<ListPoller, 'poll'>;
   /** This machine's clock, in ms. */
   readonly now: () => number;
-  readonly share?: WatchShare | undefined;
   /** For silences and lost channels; default: a separate queue. */
   readonly timers?: TimerQueue;
   /** Is called when the watch has ended. */
@@ -75,9 +71,9 @@ export class Watch {
   constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
     this.#source = source;
     this.#settings = settings;
-    const { appid, share, timers = new TimerQueue() } = source;
+    const { appid, timers = new TimerQueue() } = source;
     const nameOf = (device: WatchedDevice): string | null => this.#nameOf(device);
-    this.#emitter = new WatchEmitter(appid, settings, listener, nameOf, share);
+    this.#emitter = new WatchEmitter(appid, settings, listener, nameOf);
     this.#devices = new WatchedDevices({
       timers,
       chipids: settings.chipids,
@@ -94,18 +90,6 @@ export class Watch {
     this.#restore(saved);
     for (const chipid of settings.chipids ?? []) this.#at(chipid);
     this.#observe();
-    this.#join();
-  }
-
-  /** The processes that watch the same devices tell each other. */
-  #join(): void {
-    this.#emitter.place?.leave();
-    this.#emitter.place = this.#source.share?.join({
-      key: watchKey(this.#settings),
-      states: () => this.state().devices,
-      apply: (state) => this.#apply(state),
-      moved: () => this.#moved(),
-    });
   }
 
   /**
@@ -128,16 +112,6 @@ export class Watch {
       if (this.#isReady && known.listed && device.presence.listed(known.since ?? now()))
         this.#emitter.presenceChanged(device, null);
       if (known.channelState !== null) this.#channelChanged(known);
-    }
-    this.#join();
-    this.#emitter.stateChanged();
-  }
-
-  /** Goes on from what another process has kept since, of which it has emitted the events. */
-  learn(state: unknown): void {
-    for (const saved of readState(state, this.#source.appid).devices) {
-      const device = this.#at(saved[0]);
-      if (device) this.#set(device, saved, true);
     }
     this.#emitter.stateChanged();
   }
@@ -166,7 +140,6 @@ export class Watch {
   close(): void {
     this.#source.ended?.(this);
     this.#emitter.close();
-    this.#emitter.place?.leave();
     for (const leave of this.#leave) leave();
     this.#devices.stop();
   }
@@ -188,23 +161,6 @@ export class Watch {
     if (!isWhole) return;
     if (device.silence) device.silence.isSilent = silent;
     if (device.channel) device.channel.connected = connected;
-  }
-
-  /** Applies the state of a device that another process holds and has emitted. */
-  #apply(state: unknown): void {
-    const saved = deviceOf(state);
-    if (!saved || this.#emitter.mayEmit(saved[0])) return;
-    const device = this.#at(saved[0]);
-    if (!device) return;
-    this.#set(device, saved, true);
-    device.isPresenceEmitted = device.isChannelEmitted = true;
-    this.#emitter.stateChanged();
-  }
-
-  #moved(): void {
-    for (const device of this.#source.registry.devices())
-      if (device.channelState !== null) this.#channelChanged(device);
-    this.#emitter.catchUp(this.#devices);
   }
 
   #observe(): void {
@@ -233,10 +189,6 @@ export class Watch {
   }
 
   #uploaded({ chipid, lastUpload }: FleetDevice): void {
-    if (!this.#emitter.mayEmit(chipid)) {
-      this.#devices.get(chipid)?.silence?.restart();
-      return;
-    }
     const device = this.#at(chipid);
     if (!device) return;
     const was = device.presence.online;
@@ -245,32 +197,22 @@ export class Watch {
     if (changed) this.#emitter.presenceChanged(device, was);
     if (!wasSilent) return;
     this.#emitter.emit('heard', device);
-    this.#emitter.deviceChanged(device);
+    this.#emitter.stateChanged();
   }
 
   #silent(chipid: string): void {
     const device = this.#devices.get(chipid);
-    if (!device?.silence) return;
-    if (!this.#emitter.mayEmit(chipid)) {
-      // Nothing would be emitted.
-      device.silence.isSilent = false;
-      device.silence.restart();
-      return;
-    }
+    if (!device) return;
     this.#emitter.emit('silent', device);
-    this.#emitter.deviceChanged(device);
+    this.#emitter.stateChanged();
   }
 
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    // While another process emits its events, its channel counts as closed on purpose.
-    const isMine = this.#emitter.mayEmit(chipid);
-    const state = isMine ? channelState : null;
-    if (state === 'connected') device.silence?.connected();
+    if (channelState === 'connected') device.silence?.connected();
     else device.silence?.down();
-    if (!isMine) device.silence?.restart();
-    device.channel?.change(state, channelReason);
+    device.channel?.change(channelState, channelReason);
   }
 
   /** Applies a reading of the list, by the poller or on demand, and emits its events. */
@@ -305,8 +247,6 @@ export class Watch {
     for (const device of this.#devices) {
       const { chipid, presence } = device;
       const was = presence.online;
-      // Its process says when that changes.
-      if (was !== null && !this.#emitter.mayEmit(chipid)) continue;
       if (listed.has(chipid)) {
         if (presence.listed(at)) this.#emitter.presenceChanged(device, was);
         // Readings on demand may follow each other too soon to say for how long a device is absent.
@@ -321,8 +261,6 @@ export class Watch {
   #addListed(chipids: Iterable<string>, at: number): void {
     for (const chipid of chipids) {
       if (this.#devices.get(chipid)) continue;
-      // That it is new is an event: whoever may emit it says so, this process a later time.
-      if (this.#isComplete && !this.#emitter.mayEmit(chipid)) continue;
       const device = this.#at(chipid);
       // There is no room for the others, either.
       if (!device) return;

@@ -103,14 +103,6 @@ export class Silence implements Timed {
     this.#shared.timers.remove(this);
   }
 
-  /** It may have uploaded unnoticed, to another process: the time counts from now on. */
-  restart(): void {
-    this.#earlier = 0;
-    if (this.#since === undefined) return;
-    this.#since = this.#shared.timers.now();
-    if (this.index < 0) this.#arm();
-  }
-
   /** A live upload arrived. @returns whether the device was silent until then */
   heard(): boolean {
     this.#earlier = 0;

@@ -83,7 +83,7 @@ export const onDialect = (dialect: DialectName): string =>
 /** Deploys each example as it is, presses every button, and looks at every debug node. */
 export function asImported(stage: Stage): void {
   const where = onDialect(IMPORTED_DIALECT);
-  for (const example of examples.filter(({ nodes }) => !needsCluster(nodes))) {
+  for (const example of examples) {
     it(`${example.name}: works as imported, every button and every debug node${where}`, async () => {
       const server = await startNeeded(example.nodes);
       try {
@@ -109,10 +109,6 @@ async function startNeeded(
   }
   return { nodes, close: () => Promise.resolve() };
 }
-
-/** Whether an example needs a server that not every machine has. */
-export const needsCluster = (nodes: FlowNode[]): boolean =>
-  ofType(nodes, 'device-cloud-cluster').length > 0;
 
 /** Deploys the nodes of an example, presses every button, and looks at every debug node. */
 export async function worksAsImported(

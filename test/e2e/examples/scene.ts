@@ -37,9 +37,9 @@ interface Setting {
 /** In place of the built-in simulator, one that the test can watch and drive. */
 export const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
   nodes.map((node) => {
-    const { id, type, cluster, book, z } = node;
+    const { id, type, book, z } = node;
     if (type !== 'device-cloud-app') return node;
-    const other = app(simulator, { id, ...(typeof cluster === 'string' && { cluster }) });
+    const other = app(simulator, { id });
     // The path of a book is a variable of its flow.
     return book === undefined ? other : { ...other, book, z };
   });

@@ -4,7 +4,7 @@ import { openEditor } from '../harness/editor';
 import type { Editor } from '../harness/editor';
 import { startNodeRed } from '../harness/node-red';
 import type { NodeRed } from '../harness/node-red';
-import { temporary, userDirWithIoredis } from '../harness/packed';
+import { temporary, userDirWithPackage } from '../harness/packed';
 import { repository } from '../../../tooling/repository';
 
 /** One Node-RED for all examples and the demo, with the packages that some of them need. */
@@ -37,7 +37,7 @@ after(async () => {
 
 async function start(): Promise<Stage> {
   const folder = await mkdtemp(join(await temporary(), 'files-'));
-  const userDir = await userDirWithIoredis('stage');
+  const userDir = await userDirWithPackage('stage');
   // The examples write into the folder for temporary files.
   const red = await startNodeRed({ settings: STAGE_SETTINGS, env: { TEMP: folder }, userDir });
   return { red, editor: await openEditor(red.url), folder };

@@ -8,7 +8,7 @@ import {
   symlinkSync,
   type Dirent,
 } from 'node:fs';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -77,13 +77,4 @@ export async function npm(parameters: string[], cwd = repository): Promise<strin
     ? await execute(process.execPath, [script, ...parameters], options)
     : await execute('npm', parameters, { ...options, shell: process.platform === 'win32' });
   return stdout;
-}
-
-/** The same with the client library of a cluster, which a user installs beside the package. */
-export async function userDirWithIoredis(name: string): Promise<string> {
-  const userDir = await userDirWithPackage(name);
-  // A link finds what it needs itself where it really is.
-  const library = join(repository, 'node_modules', 'ioredis');
-  await symlink(library, join(userDir, 'node_modules', 'ioredis'), 'junction');
-  return userDir;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import { Keeper } from '../../../nodes/app/kept-commands';
 import { Journal } from '../../../src/state/journal';
-import { JournalStore } from '../../../src/state/waiting-store';
+import { WaitingStore } from '../../../src/state/waiting-store';
 import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
 
@@ -24,10 +24,10 @@ describe('waiting commands that are read while a deploy is under way', () => {
     const warnings: string[] = [];
     const nodeOf = (id: string): Node =>
       ({ id, type: id, warn: (line: string) => warnings.push(line) }) as unknown as Node;
-    let setFree: (store: JournalStore) => void = () => undefined;
-    const store = new Promise<JournalStore>((resolve) => (setFree = resolve));
+    let setFree: (store: WaitingStore) => void = () => undefined;
+    const store = new Promise<WaitingStore>((resolve) => (setFree = resolve));
     const keeper = new Keeper({ events } as unknown as NodeAPI, nodeOf('app'), {
-      ...{ application: () => 'one', isShared: false, titleOf: (chipid) => chipid },
+      ...{ application: () => 'one', titleOf: (chipid) => chipid },
       ...{ mayHaveMore: () => true, store: () => store },
     });
     const resumed: string[] = [];
@@ -39,7 +39,7 @@ describe('waiting commands that are read while a deploy is under way', () => {
     const end = start();
     events.emit('flows:stopping');
     end();
-    setFree(new JournalStore(journal));
+    setFree(new WaitingStore(journal));
     await keeper.ready;
     assert.deepEqual([resumed, warnings], [[], []]);
     start();

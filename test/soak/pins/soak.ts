@@ -107,10 +107,10 @@ async function main(): Promise<void> {
     ...{ check, timeout: 3000 },
     onState: ({ state }: KeptPin) => void states[state]++,
   };
-  const wish = async (chipid: string, pin: number, level: 0 | 1 | null): Promise<void> => {
+  const wish = (chipid: string, pin: number, level: 0 | 1 | null): void => {
     const key = `${chipid}/${pin}`;
     wishes.set(key, [...(wishes.get(key) ?? []), { at: Date.now(), level }]);
-    await client.keepPin(chipid, pin, level, keeper);
+    client.keepPin(chipid, pin, level, keeper);
   };
   let last: RequestRecord | undefined;
   const watching = setInterval(() => {
@@ -121,8 +121,7 @@ async function main(): Promise<void> {
     last = requests.at(-1) ?? last;
   }, 100);
 
-  for (const chipid of chipids)
-    for (const pin of PINS) await wish(chipid, pin, dice.roll(2) as 0 | 1);
+  for (const chipid of chipids) for (const pin of PINS) wish(chipid, pin, dice.roll(2) as 0 | 1);
   const end = Date.now() + minutes * 60_000;
   for (let turn = 0; Date.now() < end; turn++) {
     await sleep(dice.between(50, 250));
@@ -133,7 +132,7 @@ async function main(): Promise<void> {
       powerLosses++;
     } else if (dice.roll(3) === 0) {
       const level = dice.roll(5) === 0 ? null : (dice.roll(2) as 0 | 1);
-      await wish(chipid, dice.pick(PINS), level);
+      wish(chipid, dice.pick(PINS), level);
     }
     if (turn % 1000 === 999)
       console.log(

@@ -1,15 +1,13 @@
 // A process that sends commands to devices that come and go, until it is killed. It writes down what happens:
-// `~id CHIPID` a command arrives, `+id CHIPID` it waits, `=id CODE` it has ended. With REDIS it shares the devices with others.
+// `~id CHIPID` a command arrives, `+id CHIPID` it waits, `=id CODE` it has ended.
 import { writeSync } from 'node:fs';
-import { DeviceCloudClient, isDeviceCloudError, joinCluster } from '../../../src';
+import { DeviceCloudClient, isDeviceCloudError } from '../../../src';
 import {
-  JournalStore,
   KeptCalls,
-  keptStoreOf,
   StateFolder,
+  WaitingStore,
   withOrigin,
   type KeptCommands,
-  type WaitingStore,
 } from '../../../src/for-nodes';
 
 interface Command {
@@ -26,20 +24,17 @@ const note = (line: string): void => void writeSync(1, `${line}\n`);
 /** Even devices have commands that wait for the list, too; each device one kind, which has an order. */
 const whenOf = (chipid: string) => (Number(chipid) % 2 === 0 ? 'online' : 'upload');
 
-const { REDIS: url } = process.env;
-
 async function openJournal(): Promise<WaitingStore> {
   const log = (line: string): void => note(`!${line}`);
   const state = await StateFolder.open(folder, { application: 'soak', log });
   const journal = await state.journal('commands');
   if (!journal) throw new Error('there is no journal');
-  return new JournalStore(journal);
+  return new WaitingStore(journal);
 }
 
 async function main(): Promise<void> {
-  const cluster = url ? await joinCluster({ url, application: 'soak', lease: 2000 }) : undefined;
-  const client = new DeviceCloudClient({ baseUrl, appid, appkey, ...(cluster && { cluster }) });
-  const store = cluster ? keptStoreOf(client.waiting, 'app') : await openJournal();
+  const client = new DeviceCloudClient({ baseUrl, appid, appkey });
+  const store = await openJournal();
   const calls = new KeptCalls({
     store: () => Promise.resolve(store),
     failed: (error) => note(`!${String(error)}`),
@@ -64,13 +59,7 @@ async function main(): Promise<void> {
     if (!kept.isDetached) await kept.close();
   };
 
-  const take = async (): Promise<void> => {
-    for (const kept of await calls.take()) void send(kept.call.what() as Command, kept);
-  };
-  store?.onGone?.(() => void take().catch((error: unknown) => note(`?${String(error)}`)));
-  while (cluster && cluster.state !== 'member')
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  await take();
+  for (const kept of await calls.take()) void send(kept.call.what() as Command, kept);
   note('*');
   const devices = process.env['DEVICES']?.split(',') ?? [];
   for (let n = 0; n < Number(count); n++) {

@@ -1,6 +1,4 @@
-// node scripts/run.mjs test/soak/waiting/soak [--kills 200] [--devices 50] [--seed TEXT] [--cluster]
-//
-// With --cluster three processes share the devices, and each kill is of one of them.
+// node scripts/run.mjs test/soak/waiting/soak [--kills 200] [--devices 50] [--seed TEXT]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +8,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startSimulator } from '../../../src/simulator';
-import { startRedis } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { createDice } from '../dice';
 
@@ -22,20 +19,13 @@ interface Fate {
   chipid: string;
   hasWaited: boolean;
   ends: string[];
-  /** When it arrived, and when it was known to wait, in ms. */
-  arrivedAt: number;
-  waitedAt: number;
 }
-
-/** How much earlier one of two lines of different processes must be here, in ms, to have been written earlier. */
-const SURELY = 200;
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     devices: { type: 'string', default: '50' },
     seed: { type: 'string', default: String(process.pid) },
-    cluster: { type: 'boolean', default: false },
   },
 });
 const kills = Number(values.kills);
@@ -47,7 +37,7 @@ const errors: string[] = [];
 function fateOf(id: number): Fate {
   const known = fates.get(id);
   if (known) return known;
-  const fate = { chipid: '', hasWaited: false, ends: [], arrivedAt: Infinity, waitedAt: Infinity };
+  const fate = { chipid: '', hasWaited: false, ends: [] };
   fates.set(id, fate);
   return fate;
 }
@@ -59,16 +49,8 @@ function read(line: string): boolean {
     errors.push(line);
     console.log(line);
   }
-  if (sign === '~') Object.assign(fateOf(Number(id)), { chipid: code, arrivedAt: Date.now() });
-  if (sign === '+') {
-    const fate = fateOf(Number(id));
-    const { waitedAt } = fate;
-    Object.assign(fate, {
-      chipid: code,
-      hasWaited: true,
-      waitedAt: Math.min(waitedAt, Date.now()),
-    });
-  }
+  if (sign === '~') fateOf(Number(id)).chipid = code;
+  if (sign === '+') Object.assign(fateOf(Number(id)), { chipid: code, hasWaited: true });
   if (sign === '=') fateOf(Number(id)).ends.push(code);
   return sign === '*';
 }
@@ -81,16 +63,11 @@ async function main(): Promise<void> {
     devices: chipids.map((chipid) => ({ chipid })),
   });
   const { baseUrl, appid, appkey } = simulator;
-  const redis = values.cluster ? await startRedis() : undefined;
   const run = (first: number, count: number) => {
     const args = [baseUrl, appid, appkey, folder, first, count].map(String);
     const child = spawn(process.execPath, [join(__dirname, 'sender.js'), ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        DEVICES: chipids.join(','),
-        REDIS: redis ? `redis://127.0.0.1:${redis.port}` : '',
-      },
+      env: { ...process.env, DEVICES: chipids.join(',') },
     });
     let hasBegun = false;
     const lines = createInterface(child.stdout);
@@ -111,13 +88,8 @@ async function main(): Promise<void> {
     }
   })();
   let resumed = 0;
-  const others: ReturnType<typeof run>[] = [];
   for (let kill = 0; kill < kills; kill++) {
-    others.push(run(kill * PER_RUN, PER_RUN));
-    if (redis && others.length < 3) continue;
-    const [{ child, lines, begun }] = others.splice(dice.roll(others.length), 1) as [
-      (typeof others)[number],
-    ];
+    const { child, lines, begun } = run(kill * PER_RUN, PER_RUN);
     // Some die while they read what the one before has left.
     const isEarly = dice.roll(10) === 0;
     if (!isEarly) await begun();
@@ -131,11 +103,6 @@ async function main(): Promise<void> {
   isOver = true;
   await moving;
   for (const chipid of chipids) simulator.switchOn(chipid);
-  for (const { child, lines } of others.splice(0)) {
-    const closed = once(lines, 'close');
-    child.kill('SIGKILL');
-    await closed;
-  }
   const { child, lines, begun } = run(kills * PER_RUN, 0);
   await begun();
   const open = () =>
@@ -155,19 +122,12 @@ async function main(): Promise<void> {
   let twice = 0;
   let outOfOrder = 0;
   const acted = new Set<number>();
-  /** Of one process the numbers tell; of several, whether one waited before the other arrived. */
-  const isBefore = (a: number, b: number): boolean =>
-    Math.floor(a / PER_RUN) === Math.floor(b / PER_RUN)
-      ? a < b
-      : redis
-        ? fateOf(a).waitedAt + SURELY < fateOf(b).arrivedAt
-        : a < b;
   for (const chipid of chipids) {
     const order: number[] = [];
     for (const { text } of simulator.device(chipid).received) {
       const id = Number(text);
       if (acted.has(id)) twice++;
-      else if (order.some((earlier) => isBefore(id, earlier))) outOfOrder++;
+      else if (order.some((earlier) => id < earlier)) outOfOrder++;
       acted.add(id);
       order.push(id);
     }
@@ -192,7 +152,6 @@ async function main(): Promise<void> {
   console.log(JSON.stringify(result, null, 2));
   if (errors.length > 0) console.log(errors.slice(0, 10).join('\n'));
   await simulator.close();
-  await redis?.end();
   rmSync(folder, { recursive: true });
   const isGood = twice + lost.length + outOfOrder + notSentButActed.length + errors.length === 0;
   process.exitCode = isGood && waited.length > 0 ? 0 : 1;

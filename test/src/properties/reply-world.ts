@@ -76,7 +76,6 @@ export class ReplyWorld {
       listening: { recover },
       deadlines: this.#deadlines,
       queues: this.#queues,
-      exclusive: (_chipid, _longest, _caller, command) => command(),
       turns: new Queues(0),
       onPushError: () => undefined,
     });

@@ -19,7 +19,6 @@ describe('a recovery that is closed by the listener of an upload', () => {
       },
       {
         ...{ chipid: '1', encoding: 'text', zone: 0, start: { id: '0', live: 0 } },
-        isShared: false,
         saves: false,
         save: () => undefined,
         flush: (passed) => passed(),

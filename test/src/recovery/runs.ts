@@ -78,7 +78,6 @@ export function createRuns(
     return new Recovery(shared, {
       ...{ chipid: '1', encoding: options.setting ?? options.encoding ?? 'text', zone: 0 },
       start: startOf(written.at(-1)),
-      isShared: false,
       saves: true,
       flush,
       listener: new IsolatedListener({

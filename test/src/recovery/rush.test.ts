@@ -21,7 +21,7 @@ async function duringRush(baseUrl: string) {
   atEnd(() => application.close());
   let isOpen = false;
   const onState = (state: string): void => void (isOpen = state === 'connected');
-  application.open?.listen('1', { onState }, {});
+  application.open?.listening.listen('1', { onState }, {});
   const connects = limiters.of(baseUrl.replace('http', 'ws'));
   const others = Array.from({ length: MANY }, () => connects.acquire(() => undefined));
   const end = (): void => others.forEach((other) => other.cancel());

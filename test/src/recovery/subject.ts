@@ -31,7 +31,7 @@ export function createSubject(
       ...shared,
     },
     {
-      ...{ chipid: '1', encoding: 'auto', zone: 0, start: undefined, isShared: false, saves: true },
+      ...{ chipid: '1', encoding: 'auto', zone: 0, start: undefined, saves: true },
       flush: (passed) => passed(),
       listener: {
         onUpload(upload) {

@@ -7,7 +7,7 @@ import { CHIPID } from './listener';
 /** A channel without a client around it, and with no pings. */
 export function bareChannel(
   baseUrl: string,
-  settings: Pick<ChannelSettings, 'limiter' | 'random' | 'ownership'>,
+  settings: Pick<ChannelSettings, 'limiter' | 'random'>,
 ): Channel {
   const channel = new Channel(CHIPID, {
     appid: '1',

@@ -9,7 +9,6 @@ import type {
   FleetEvent,
   WatchListener,
   WatchOptions,
-  WatchShare,
 } from '../../../../src/fleet/watch/watch-types';
 import type { DeviceRecord, Upload } from '../../../../src/types';
 import { tick } from '../../../support/clock';
@@ -23,11 +22,7 @@ export class World {
   #users: ListUser[] = [];
 
   /** Starts a watch, whose events are written down as `10000001 online`. */
-  watch(
-    options: WatchOptions = {},
-    more: Partial<WatchListener> = {},
-    share?: WatchShare,
-  ): Watched {
+  watch(options: WatchOptions = {}, more: Partial<WatchListener> = {}): Watched {
     const events: FleetEvent[] = [];
     const poller = {
       poll: (_ms: number, user: ListUser) => {
@@ -41,7 +36,6 @@ export class World {
       poller,
       now: Date.now,
       timers: new TimerQueue(Date.now),
-      share,
     };
     const listener = { onEvent: (event: FleetEvent) => void events.push(event), ...more };
     return new Watched(new Watch(source, readWatchOptions(options), listener), events);

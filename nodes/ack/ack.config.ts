@@ -1,2 +1,0 @@
-export const DEFAULTS = { app: '' };
-export type AckConfig = typeof DEFAULTS;
