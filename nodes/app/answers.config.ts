@@ -118,6 +118,8 @@ export interface BookAnswer {
   /** Of the file, for `If-Match` of a change; empty for a file that cannot be changed here. */
   revision: string;
   csv: string;
+  /** Whether there is a file. */
+  isWritten: boolean;
   /** Line 0: the file as a whole; an earlier copy stays in use. */
   problems: { line: number; reason: string }[];
   /** How many rows are left out. */

@@ -40,7 +40,8 @@ function pathOf(RED: NodeAPI, id: string): string | undefined {
 type BookState = Omit<BookAnswer, 'revision' | 'csv'>;
 
 const stateOf = (book: Book, path: string | undefined): BookState => ({
-  ...{ problems: [...book.problems], badRows: book.badRows, groups: book.groups() },
+  ...{ isWritten: book.isWritten, problems: [...book.problems] },
+  ...{ badRows: book.badRows, groups: book.groups() },
   ...(path === undefined ? {} : { path }),
 });
 

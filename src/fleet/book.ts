@@ -1,20 +1,17 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from '../errors';
-import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
-import { Slices } from '../util/slices';
 import {
-  BOOK_LIMITS,
-  isText,
-  readBookFile,
-  type BookFile,
-  type BookProblem,
-  type BookRow,
-} from './book-csv';
+  isMissing,
+  messageOf,
+  readBytes,
+  revisionOf,
+  stampOf,
+  whileNobodyWrites,
+} from './book-disk';
 import {
   difference,
   disarmedBytes,
@@ -22,30 +19,24 @@ import {
   EMPTY_BOOK,
   type BookDifference,
 } from './book-edit';
+import {
+  BOOK_LIMITS,
+  isText,
+  readBookFile,
+  type BookFile,
+  type BookProblem,
+  type BookRow,
+} from './book-file';
 
-export type { BookProblem, BookRow } from './book-csv';
+export type { BookProblem, BookRow } from './book-file';
 
-/** Milliseconds between two looks at the file. No file watcher: it does not see what another machine changes on a share. */
-const LOOK = 500;
 /**
- * Milliseconds that a file must stay as it was read: it may be half written. One that ends within a line, or is no device
- * book, is more likely to be.
+ * Milliseconds between two looks at the file. No file watcher: it does not see what another machine changes on a share. A file
+ * that has changed is read once it is the same at two looks, since it may be half written.
  */
-const SETTLE = { whole: 60, open: 200, faulty: 500 } as const;
+const LOOK = 500;
 /** Milliseconds after which everything begins without the book: its file may be on a share that does not answer. */
 const PATIENCE = 5000;
-/** The bytes of a file are hashed in pieces, so that the event loop turns. */
-const PIECE = 2 ** 20;
-
-/** Identifies the content of a file. */
-async function revisionOf(bytes: Buffer, slices = new Slices()): Promise<string> {
-  const hash = createHash('sha256');
-  for (let from = 0; from < bytes.length; from += PIECE) {
-    hash.update(bytes.subarray(from, from + PIECE));
-    if (slices.isOver) await slices.next();
-  }
-  return hash.digest('base64url').slice(0, 22);
-}
 
 const changedMeanwhile = (): DeviceCloudError =>
   new DeviceCloudError(
@@ -54,40 +45,14 @@ const changedMeanwhile = (): DeviceCloudError =>
     412,
   );
 
-const endsLine = (bytes: Buffer): boolean => bytes.at(-1) === 10 || bytes.at(-1) === 13;
+type BookFaults = Pick<BookFile, 'problems' | 'badRows' | 'warnings'>;
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
-
-const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
-
-/** What changes whenever a file is written or replaced; empty if there is none. */
-async function stampOf(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
-    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
-  } catch (error) {
-    return isMissing(error) ? '' : `? ${messageOf(error)}`;
-  }
+interface NewFile {
+  before: BookFile | undefined;
+  /** As it was given, so that lines are those of what was given. */
+  after: BookFile;
+  bytes: Buffer;
 }
-
-/**
- * The bytes of a file.
- * @throws DeviceCloudError `INVALID_INPUT` if it is no file, and what the file system fails with
- */
-async function readBytes(path: string): Promise<Buffer> {
-  const info = await stat(path);
-  // Opening a pipe or a device may wait, or do something.
-  if (!info.isFile())
-    throw invalidInput(`The device book ${path} is not a file, but a folder, a device or a pipe.`);
-  if (info.size > BOOK_LIMITS.file)
-    throw invalidInput(
-      `The device book has ${info.size} bytes: at most ${BOOK_LIMITS.file} are read.`,
-    );
-  return readFile(path);
-}
-
-type BookFaults = Pick<BookFile, 'problems' | 'badRows'>;
 
 /** A whole file; or an edit from outside: rows to change or add, and chip numbers to remove. */
 export type NewContent = { csv: Buffer } | { edit: unknown };
@@ -108,8 +73,9 @@ export class Book {
   #fault: BookProblem | undefined;
   /** Of the content that is in use. */
   #revision = '';
-  /** Of the file that was read last. */
+  /** Of the file that was read last, and of the file as it was seen last. */
   #stamp: string | undefined;
+  #seen: string | undefined;
   /** One reading or writing at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -125,7 +91,7 @@ export class Book {
     return this.#revision;
   }
 
-  /** What is wrong with the file and with rows that are left out, at most 100. */
+  /** What is wrong with the file and with rows that are left out, some hundred of them at most. */
   get problems(): readonly BookProblem[] {
     return [...(this.#fault ? [this.#fault] : []), ...(this.#file?.problems ?? [])];
   }
@@ -133,6 +99,11 @@ export class Book {
   /** How many rows are left out. */
   get badRows(): number {
     return this.#file?.badRows ?? 0;
+  }
+
+  /** Whether there is a file. */
+  get isWritten(): boolean {
+    return this.#seen !== '';
   }
 
   /** How many devices it has. */
@@ -205,7 +176,7 @@ export class Book {
   /** The file as it is now, with formulas disarmed, for a spreadsheet. */
   async export(): Promise<Buffer> {
     const { bytes } = await this.content();
-    return disarmedBytes(await readBookFile(bytes));
+    return disarmedBytes(await readBookFile(bytes, true));
   }
 
   /**
@@ -214,9 +185,9 @@ export class Book {
    */
   preview(content: NewContent, revision: string): Promise<BookDifference & BookFaults> {
     return this.#serially(async () => {
-      const [before, after] = await this.#make(content, revision);
-      const { problems, badRows } = after;
-      return { ...(await difference(before, after)), problems, badRows };
+      const { before, after } = await this.#make(content, revision);
+      const { problems, badRows, warnings } = after;
+      return { ...(await difference(before, after)), problems, badRows, warnings };
     });
   }
 
@@ -227,12 +198,15 @@ export class Book {
    * device book, and what the file system fails with; then nothing was written
    */
   write(content: NewContent, revision: string): Promise<void> {
-    return this.#serially(async () => {
-      const [, after] = await this.#make(content, revision);
-      await mkdir(dirname(this.#path), { recursive: true });
-      await writeFileAtomic(this.#path, after.bytes);
-      await this.#apply(after, await stampOf(this.#path));
-    });
+    return this.#serially(() =>
+      whileNobodyWrites(this.#path, async () => {
+        const { bytes } = await this.#make(content, revision);
+        const file = await readBookFile(bytes);
+        await mkdir(dirname(this.#path), { recursive: true });
+        await writeFileAtomic(this.#path, bytes);
+        this.#apply(file, await revisionOf(bytes), await stampOf(this.#path));
+      }),
+    );
   }
 
   /** Ends the watching of the file. */
@@ -242,16 +216,16 @@ export class Book {
   }
 
   #row(chipid: string): BookRow | undefined {
-    return this.#file?.devices.get(chipid)?.row;
+    return this.#file?.devices.get(chipid);
   }
 
   /** Looks at the file at once, and from then on. @returns a promise of the first look */
-  #look(): Promise<void> {
+  #look(isFirst = true): Promise<void> {
     const { signal } = this.#closing;
-    const look = this.#serially(() => this.#update());
+    const look = this.#serially(() => this.#update(isFirst));
     look
       .then(() => sleep(LOOK, undefined, { ref: false, signal }))
-      .then(() => this.#look())
+      .then(() => this.#look(false))
       .catch(() => undefined);
     return look;
   }
@@ -263,21 +237,20 @@ export class Book {
     return result;
   }
 
-  /** Reads the file if it has changed, until it stays as it was read. It never rejects. */
-  async #update(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      const { signal } = this.#closing;
-      const stamp = await stampOf(this.#path);
-      if (stamp === this.#stamp) return;
-      const began = performance.now();
-      const read = await this.#read();
-      const rest = read.settle - (performance.now() - began);
-      if (rest > 0) await sleep(rest, undefined, { ref: false, signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      if ((await stampOf(this.#path)) !== stamp) continue;
-      if ('file' in read) await this.#apply(read.file, stamp);
-      else this.#fail(read.error, stamp);
-      return;
+  /** Reads the file if it has changed. It never rejects. @param atOnce even if it may be half written */
+  async #update(atOnce: boolean): Promise<void> {
+    const stamp = await stampOf(this.#path);
+    const isSettled = stamp === this.#seen;
+    this.#seen = stamp;
+    if (stamp === this.#stamp || !(isSettled || atOnce)) return;
+    try {
+      const bytes = await readBytes(this.#path);
+      const file = await readBookFile(bytes);
+      const revision = await revisionOf(bytes);
+      const isWhole = atOnce || (await stampOf(this.#path)) === stamp;
+      if (isWhole) this.#apply(file, revision, stamp);
+    } catch (error) {
+      this.#fail(error, stamp);
     }
   }
 
@@ -296,44 +269,30 @@ export class Book {
   }
 
   /** Makes a new content of the file, which has to be of the revision. */
-  async #make(
-    content: NewContent,
-    revision: string,
-  ): Promise<[before: BookFile | undefined, after: BookFile]> {
-    const { bytes, revision: found } = await this.content();
+  async #make(content: NewContent, revision: string): Promise<NewFile> {
+    const { bytes: old, revision: found } = await this.content();
     if (found !== revision) {
       // Whoever loads it again is to have what it is now.
-      await this.#update();
+      await this.#update(true);
       throw changedMeanwhile();
     }
     if ('edit' in content) {
-      const before = bytes.length > 0 ? bytes : Buffer.from(EMPTY_BOOK);
-      const file = await readBookFile(before);
-      return [file, await readBookFile(await editedBytes(file, content.edit))];
+      const before = await readBookFile(old.length > 0 ? old : Buffer.from(EMPTY_BOOK), true);
+      const bytes = await editedBytes(before, content.edit);
+      return { before, after: await readBookFile(bytes), bytes };
     }
     if (content.csv.length > BOOK_LIMITS.file)
       throw invalidInput(`A device book has at most ${BOOK_LIMITS.file} bytes.`);
-    const given = await readBookFile(content.csv);
-    const after = await readBookFile(await disarmedBytes(given));
+    const after = await readBookFile(content.csv, true);
+    const bytes = await disarmedBytes(after);
     // What is no device book now has no rows to compare.
-    const before = await readBookFile(bytes).catch(() => undefined);
-    return [before, after];
+    const before = await readBookFile(old).catch(() => undefined);
+    return { before, after, bytes };
   }
 
-  async #read(): Promise<{ settle: number } & ({ file: BookFile } | { error: unknown })> {
-    try {
-      const bytes = await readBytes(this.#path);
-      const file = await readBookFile(bytes);
-      return { settle: endsLine(bytes) ? SETTLE.whole : SETTLE.open, file };
-    } catch (error) {
-      return { settle: SETTLE.faulty, error };
-    }
-  }
-
-  async #apply(file: BookFile, stamp: string): Promise<void> {
-    const revision = await revisionOf(file.bytes);
+  #apply(file: BookFile, revision: string, stamp: string): void {
     if (this.#closing.signal.aborted) return;
-    this.#stamp = stamp;
+    this.#stamp = this.#seen = stamp;
     if (revision === this.#revision && !this.#fault) return;
     this.#file = file;
     this.#revision = revision;
@@ -342,16 +301,20 @@ export class Book {
   }
 
   #fail(error: unknown, stamp: string): void {
+    if (this.#closing.signal.aborted) return;
     const isOfPackage = isDeviceCloudError(error);
-    const reason = isMissing(error)
-      ? `There is no device book ${this.#path}.`
-      : isOfPackage
-        ? withoutCode(error)
-        : `The device book cannot be read: ${messageOf(error)}.`;
     // What the file system has failed with may have passed the next time.
     this.#stamp = isOfPackage || isMissing(error) ? stamp : undefined;
-    if (this.#fault?.reason === reason) return;
-    this.#fault = { line: 0, reason };
+    const reason = isOfPackage
+      ? withoutCode(error)
+      : isMissing(error)
+        ? `The file of the device book, ${this.#path}, is gone.`
+        : `The device book cannot be read: ${messageOf(error)}.`;
+    // A book that nobody has written yet has no fault.
+    const isNew = isMissing(error) && !this.#file;
+    const fault = isNew ? undefined : { line: 0, reason };
+    if (this.#fault?.reason === fault?.reason) return;
+    this.#fault = fault;
     this.#changed();
   }
 

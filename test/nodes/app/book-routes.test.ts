@@ -54,7 +54,7 @@ describe('the routes of the device book', () => {
     const preview = await put(change, revision, '?preview');
     assert.deepEqual(preview.body, {
       ...{ added: ['9'], changed: ['8'], columns: [['groups']], gone: [] },
-      ...{ names: { 9: '=1+1', 8: 'Door' }, problems: [], badRows: 0 },
+      ...{ names: { 9: '=1+1', 8: 'Door' }, problems: [], badRows: 0, warnings: [] },
     });
     assert.equal(readFileSync(path, 'utf8'), csv);
     const { status, body } = await put(change, revision);

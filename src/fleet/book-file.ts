@@ -1,0 +1,313 @@
+import { isUtf8 } from 'node:buffer';
+import { invalidInput } from '../errors';
+import { chipidOf } from '../input/chipid';
+import { cellText, csvForm, EndlessRecord, csvRecords, type CsvForm } from '../util/csv';
+import { show } from '../util/show';
+
+/** The columns that the book itself reads, in any order; all but the first may be missing. */
+const BOOK_COLUMNS = ['chipid', 'name', 'groups', 'type', 'note'] as const;
+export type BookColumn = (typeof BOOK_COLUMNS)[number];
+
+/** A row of the book. Columns of the user's own are further properties, as text. */
+export interface BookRow {
+  /** Its chip number, as digits. */
+  chipid: string;
+  name?: string;
+  groups: string[];
+  type?: string;
+  note?: string;
+  [column: string]: string | string[] | undefined;
+}
+
+/** What is wrong with a row, which is left out, or with the file as a whole. */
+export interface BookProblem {
+  /** Line of the file from 1; 0: the file as a whole; an earlier copy stays in use. */
+  line: number;
+  reason: string;
+}
+
+/** What is read of a file, however it is made up. */
+export const BOOK_LIMITS = {
+  /** Bytes. */
+  file: 16 * 2 ** 20,
+  columns: 200,
+  /** Devices. */
+  devices: 50_000,
+  /** Rows of any kind: of devices, bad ones, empty ones. */
+  rows: 100_000,
+  cells: 2_000_000,
+  /** Groups of the book, and of a device. */
+  allGroups: 10_000,
+  groups: 100,
+  /** Characters of a name, a group and a type. */
+  text: 200,
+  /** Bad rows that are named. */
+  problems: 100,
+} as const;
+
+/** A row as it stands in the file. */
+export interface BookRecord {
+  readonly cells: readonly string[];
+  /** The device whose row it is; undefined for the header, a bad row and an empty one. */
+  readonly chipid: string | undefined;
+}
+
+/** The devices of a file. */
+export interface BookFile {
+  readonly form: CsvForm;
+  /** The header's names, trimmed; {@link BOOK_COLUMNS} in small letters. */
+  readonly columns: readonly string[];
+  /** Of each device the first row, which counts. */
+  readonly devices: ReadonlyMap<string, BookRow>;
+  /** The devices of each group, in the order of the file. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** At most {@link BOOK_LIMITS.problems}, and one for all rows that are not read. */
+  readonly problems: readonly BookProblem[];
+  /** Rows that are left out. */
+  readonly badRows: number;
+  /** What is read, but may not be meant. */
+  readonly warnings: readonly BookProblem[];
+  /** All rows, the header first; only if they were asked for. */
+  readonly records: readonly BookRecord[];
+  /** Why it cannot be written anew: something would be lost. */
+  readonly whyFixed: string | undefined;
+}
+
+/** Between two groups of a cell. */
+export const groupSeparator = ({ separator }: CsvForm): ';' | '|' =>
+  separator === ';' ? '|' : ';';
+
+/** A row, or what is wrong with it; undefined if all its cells are empty. */
+type ReadRow = BookRow | string | undefined;
+
+const isKnown = (name: string): name is BookColumn =>
+  (BOOK_COLUMNS as readonly string[]).includes(name);
+
+/** @throws DeviceCloudError `INVALID_INPUT` */
+function readHeader(cells: readonly string[], { separator }: CsvForm): string[] {
+  const columns = cells.map((cell) => {
+    const name = cellText(cell).trim();
+    return isKnown(name.toLowerCase()) ? name.toLowerCase() : name;
+  });
+  const names = columns.filter((name) => name !== '');
+  if (names.length > BOOK_LIMITS.columns)
+    throw invalidInput(
+      `The device book has ${names.length} columns: at most ${BOOK_LIMITS.columns} are read.`,
+    );
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined)
+    throw invalidInput(`The device book has two columns ${show(twice)}: rename one of them.`);
+  if (!names.includes('chipid'))
+    throw invalidInput(
+      'The first line of the device book must name its columns, one of which is chipid, but is ' +
+        `${show(columns.join(separator))}.`,
+    );
+  return columns;
+}
+
+const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
+
+/** White space and characters without a width, which a number may bring along when it is copied. */
+const AROUND_NUMBER = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+
+/** `="00012"`: so that a spreadsheet takes a number for text. */
+const AS_TEXT = /^="(.*)"$/;
+
+/** @returns the chip number, or what is wrong with it after an exclamation mark */
+function readChipid(cell: string): { chipid: string } | string {
+  const text = cell.replace(AROUND_NUMBER, '').replace(AS_TEXT, '$1');
+  if (text === '') return 'has no chip number';
+  const chipid = chipidOf(text);
+  if (chipid !== undefined) return { chipid };
+  return SCIENTIFIC.test(text)
+    ? `has the chip number ${show(text)}: a spreadsheet has rounded it. Format the column chipid as text, and type the number again`
+    : `has a chip number that must be an integer of 1 to 20 digits, but is ${show(text)}`;
+}
+
+const tooLong = (what: string): string =>
+  `has a ${what} of more than ${BOOK_LIMITS.text} characters`;
+
+/** @returns the groups, or what is wrong with them */
+function readGroups(cell: string, separator: string): string[] | string {
+  const names = cell.split(separator).map((name) => name.trim());
+  const groups = [...new Set(names.filter((name) => name !== ''))];
+  if (groups.length > BOOK_LIMITS.groups)
+    return `has ${groups.length} groups: at most ${BOOK_LIMITS.groups} are possible`;
+  return groups.some(({ length }) => length > BOOK_LIMITS.text) ? tooLong('group') : groups;
+}
+
+/** Reads the rows of a file one after the other. */
+class BookReader {
+  readonly #form: CsvForm;
+  columns: readonly string[] = [];
+  readonly devices = new Map<string, BookRow>();
+  readonly groups = new Map<string, string[]>();
+  readonly problems: BookProblem[] = [];
+  badRows = 0;
+  readonly warnings: BookProblem[] = [];
+  readonly records: BookRecord[] = [];
+  whyFixed: string | undefined;
+  readonly #keepsRecords: boolean;
+  /** By cell: many devices have the same groups. */
+  readonly #groups = new Map<string, string[] | string>();
+  /** The line of each device. */
+  readonly #lines = new Map<string, number>();
+  #rows = 0;
+  #cells = 0;
+
+  constructor(form: CsvForm, keepsRecords: boolean) {
+    this.#form = form;
+    this.#keepsRecords = keepsRecords;
+  }
+
+  /** @throws DeviceCloudError `INVALID_INPUT` @returns whether more rows are read */
+  add(cells: readonly string[], line: number, isTorn: boolean): boolean {
+    if (this.columns.length === 0) {
+      this.columns = readHeader(cells, this.#form);
+      this.#keep(cells);
+      return true;
+    }
+    const row = isTorn ? this.#torn(line) : this.#read(cells, line);
+    this.#cells += cells.length;
+    const reason = this.#whyFull(typeof row === 'object');
+    if (reason !== undefined) return this.#stop(line, reason);
+    if (typeof row === 'object') this.#index(row, line);
+    else if (row !== undefined) this.#leaveOut(line, row);
+    this.#keep(cells, typeof row === 'object' ? row.chipid : undefined);
+    return true;
+  }
+
+  /** @returns the row of some cells, or its fault: a stack trace for each row of a large file would take seconds */
+  #read(cells: readonly string[], line: number): ReadRow {
+    if (cells.every((cell) => cell.trim() === '')) return undefined;
+    const { length } = this.columns;
+    if (cells.slice(length).some((cell) => cell.trim() !== ''))
+      return `has ${cells.length} cells, and the header only ${length}: a cell with a separator in it needs quotation marks`;
+    const at = this.columns.indexOf('chipid');
+    const found = readChipid(cellText(cells[at] ?? ''));
+    if (typeof found === 'string') return found;
+    const row: BookRow = { chipid: found.chipid, groups: [] };
+    for (const [index, cell] of cells.entries()) {
+      const fault = index < length ? this.#setCell(row, index, cellText(cell), line) : undefined;
+      if (fault !== undefined) return fault;
+    }
+    const first = this.#lines.get(row.chipid);
+    if (first !== undefined)
+      return `is another row of device ${row.chipid}, whose first one counts: line ${first}`;
+    return row;
+  }
+
+  /** @returns the fault of the cell, if it has one */
+  #setCell(row: BookRow, index: number, text: string, line: number): string | undefined {
+    const column = this.columns[index] ?? '';
+    const trimmed = text.trim();
+    switch (column) {
+      // An empty name is a column that a spreadsheet has added.
+      case '':
+      case '__proto__':
+      case 'chipid':
+        break;
+      case 'groups': {
+        const groups = this.#groupsOf(text, line);
+        if (typeof groups === 'string') return groups;
+        row.groups = groups;
+        break;
+      }
+      case 'name':
+      case 'type':
+        if (trimmed.length > BOOK_LIMITS.text) return tooLong(column);
+        if (trimmed !== '') row[column] = trimmed;
+        break;
+      case 'note':
+        if (text !== '') row.note = text;
+        break;
+      default:
+        row[column] = text;
+    }
+    return undefined;
+  }
+
+  #groupsOf(cell: string, line: number): string[] | string {
+    const separator = groupSeparator(this.#form);
+    const groups = this.#groups.get(cell) ?? readGroups(cell, separator);
+    this.#groups.set(cell, groups);
+    if (typeof groups === 'string') return groups;
+    const fresh = groups.filter((name) => !this.groups.has(name));
+    if (this.groups.size + fresh.length > BOOK_LIMITS.allGroups)
+      return `has the group ${show(fresh[0])}, which is one too many: a device book has at most ${BOOK_LIMITS.allGroups} groups`;
+    const odd = fresh.find((name) => name.includes(','));
+    if (odd !== undefined && this.warnings.length < BOOK_LIMITS.problems)
+      this.warnings.push({
+        line,
+        reason: `has the group ${show(odd)}: in this file ${separator} stands between two groups, not a comma`,
+      });
+    return groups;
+  }
+
+  #index(row: BookRow, line: number): void {
+    const { chipid, groups } = row;
+    this.devices.set(chipid, row);
+    this.#lines.set(chipid, line);
+    for (const group of groups) {
+      const members = this.groups.get(group);
+      if (members) members.push(chipid);
+      else this.groups.set(group, [chipid]);
+    }
+  }
+
+  #whyFull(isDevice: boolean): string | undefined {
+    const { devices, rows, cells } = BOOK_LIMITS;
+    if (isDevice && this.devices.size >= devices) return `${devices} devices`;
+    if (++this.#rows > rows) return `${rows} rows`;
+    return this.#cells > cells ? `${cells} cells` : undefined;
+  }
+
+  #stop(line: number, most: string): false {
+    this.badRows++;
+    const reason = `is left out, as are all behind it: of a device book at most ${most} are read`;
+    this.problems.push({ line, reason });
+    this.whyFixed = `it has more than ${most}, and what is not read would be lost`;
+    return false;
+  }
+
+  #torn(line: number): string {
+    const reason = 'has a quotation mark that is not closed: the lines behind it are lost, too';
+    this.whyFixed ??= `line ${line} ${reason}`;
+    return reason;
+  }
+
+  #leaveOut(line: number, reason: string): void {
+    this.badRows++;
+    if (this.problems.length < BOOK_LIMITS.problems) this.problems.push({ line, reason });
+  }
+
+  #keep(cells: readonly string[], chipid?: string): void {
+    if (this.#keepsRecords) this.records.push({ cells, chipid });
+  }
+}
+
+export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
+
+/**
+ * Reads the bytes of a file, in slices of a few milliseconds.
+ * @param keepsRecords whether all rows are kept as they stand in the file, to be written anew
+ * @throws DeviceCloudError `INVALID_INPUT` if it is no device book
+ */
+export async function readBookFile(bytes: Buffer, keepsRecords = false): Promise<BookFile> {
+  if (!isText(bytes))
+    throw invalidInput(
+      'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
+    );
+  const form = csvForm(bytes);
+  const reader = new BookReader(form, keepsRecords);
+  try {
+    for await (const { cells, line, isTorn } of csvRecords(bytes, form))
+      if (!reader.add(cells, line, isTorn)) break;
+  } catch (error) {
+    throw error instanceof EndlessRecord ? invalidInput(error.message) : error;
+  }
+  const { columns, devices, groups, problems, badRows, warnings, records, whyFixed } = reader;
+  if (columns.length > 0)
+    return { form, columns, devices, groups, problems, badRows, warnings, records, whyFixed };
+  throw invalidInput('The device book is empty: its first line must name its columns.');
+}
