@@ -32,10 +32,10 @@ const ON_4_ALONE = {
     'redeploy',
     'secrets-everywhere',
   ],
-  editor: ['adapts', 'application', 'new-nodes', 'picker-empty', 'secrets', 'upgrade'],
+  editor: ['adapts', 'application', 'new-nodes', 'picker-empty', 'secrets'],
 };
 const ON_5_ALONE = {
-  e2e: ['crash', 'examples-imported', 'examples-in-use', 'kept-state', 'upgrade', 'waiting-kept'],
+  e2e: ['crash', 'examples-imported', 'examples-in-use', 'kept-state', 'waiting-kept'],
   editor: [
     'admin-auth',
     'checks',

@@ -5,7 +5,7 @@ import { CONNECTS, READINGS, type AdaptiveLimiters } from './http/adaptive-limit
 import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
 import { Queues, type QueueObserver } from './commands/queue';
-import { createDispatcher } from './http/pool';
+import { CONNECTIONS, createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
 import { createFleet } from './fleet/fleet';
@@ -23,7 +23,7 @@ import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi } from './api/server-api';
 import { DeviceCloudError, invalidInput } from './errors';
-import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
+import { readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
@@ -82,12 +82,12 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     if (CHIPID.test(key)) registry.onQueue(key, waiting, running);
   };
   const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf);
-  const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
+  const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy);
   const http: HttpContext = {
     dispatcher,
     origin: settings.origin,
     proxy: proxy?.url,
-    limiter: new Limiter(settings.connections),
+    limiter: new Limiter(CONNECTIONS),
     deadlines,
     redact,
     random,
@@ -95,8 +95,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   };
 
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
-    const { signCase, postParameters } = settings;
-    const identity = { ...openApiSettings, userAgent, signCase, postParameters, now };
+    const identity = { ...openApiSettings, userAgent, now };
     const api = openApi(identity, titleOf);
     const channels = new Channels(
       channelSettings(
@@ -134,7 +133,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
 
   const fleet = createFleet({
     ...{ http, registry, now, timeout: settings.timeout / 1000, sources: parts },
-    historyOptions: historyOptions(settings),
   });
   const openCommands = (channels: NonNullable<typeof parts>) => {
     const commands = new DeviceCommands({
@@ -192,9 +190,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     fleet: fleet.fleet,
     /** Of the list of online devices, for commands and watches alike. */
     poller: fleet.poller,
-    server:
-      settings.serverApi &&
-      serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
+    server: settings.serverApi && serverApi({ ...settings.serverApi, userAgent, now }),
     /** Begins to record to a file, which does not exist yet. */
     record,
     /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */

@@ -189,7 +189,7 @@ export function readRequest(
       matcher: matcherOf(match),
       replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT) / 1000,
       decoding: readDecoder(decode) ?? parseDatatype(datatype),
-      recover: { encoding: recover?.encoding, zone: recover?.zone },
+      recover: { zone: recover?.zone },
       onProgress: isolatedProgress((progress: RequestProgress) => onProgress?.(progress)),
     };
   });

@@ -33,7 +33,7 @@ import { pushBytes, pushMessage } from './input/push-payload';
 import { parseKey } from './input/values';
 import type { RecordOptions, RunningRecording } from './recording/write';
 import type { RecoverOptions } from './recovery/options';
-import { historyOptions, type ClientOptions } from './settings';
+import type { ClientOptions } from './settings';
 import {
   readRecovery,
   readSubscribe,
@@ -666,8 +666,6 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /** What a caller leaves out is as it is set for the application. */
   #recoverOptions(options: RecoverOptions): RecoverOptions {
-    const usual = historyOptions(this.#application.settings);
-    const { encoding = usual.encoding, zone = usual.zone } = options;
-    return { ...options, encoding, zone };
+    return { ...options, zone: options.zone ?? this.#application.settings.historyZone };
   }
 }

@@ -3,16 +3,10 @@ import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
-import { SIGN_CASES, type SignCase } from './api/signing';
-import { FORMS, type HistoryFormSetting } from './history/form';
 import { parseZone, USUAL_ZONE } from './history/zone';
-import type { HistoryOptions } from './fleet/latest-history';
 import { CHARSETS, type Charset, type ProxySettings } from './types';
 import { hasGbk } from './util/gbk';
 import type { TlsSettings } from './http/tls';
-
-/** How history records write a `body`. The first is the default. */
-const HISTORY_ENCODINGS = ['auto', ...FORMS] as const;
 
 /** The options of a client. Durations are in milliseconds. */
 export interface ClientOptions {
@@ -34,18 +28,6 @@ export interface ClientOptions {
   ping?: number;
   /** Unit of the timestamp in the channel's URL, default `ms` (section 4.3). */
   timestampUnit?: 'ms' | 's';
-  /**
-   * Where a POST carries parameters other than the common ones: in the `body` (default), form-encoded,
-   * or in the `query` (section 4.2, rule 3). How a body is encoded is not shown.
-   */
-  postParameters?: 'body' | 'query';
-  /**
-   * Which letters are lowercased for a signature: `unicode` (default), the letters of all alphabets, or
-   * `ascii`, A to Z alone (section 5 does not say which).
-   */
-  signCase?: SignCase;
-  /** HTTP connections at most, default 64. */
-  connections?: number;
   /** Between two commands to one device, default 0. */
   deviceGap?: number;
   /**
@@ -54,12 +36,6 @@ export interface ClientOptions {
    * first character is pin 0; or a list, as an array or as text such as `0,1,2,3,4,5,9,10,12,13,14,15`.
    */
   pins?: string | readonly (number | string)[];
-  /**
-   * How history records write a `body` (sections 2.3 to 2.5 do not show it): `auto` (default), learned from uploads
-   * that came both ways; `text`; `base64`; `trimmed`, text without white space at its ends; or `tagged`, also without
-   * what stands before the first comma, and without further commas, as the public server of 2016 does.
-   */
-  historyEncoding?: HistoryFormSetting;
   /**
    * The time zone of the service's times: `auto` (default), learned from uploads that came both ways, `+08:00` until
    * then; or an offset such as `+00:00`.
@@ -95,8 +71,7 @@ export interface Address {
 
 type WithDefaults = Pick<
   ClientOptions,
-  | ('timeout' | 'heartbeat' | 'ping' | 'deviceGap' | 'connections' | 'timestampUnit')
-  | ('postParameters' | 'signCase' | 'historyEncoding' | 'historyZone' | 'charset')
+  'timeout' | 'heartbeat' | 'ping' | 'deviceGap' | 'timestampUnit' | 'historyZone' | 'charset'
 >;
 
 /** {@link ClientOptions}, checked and complete. */
@@ -223,20 +198,11 @@ function readBook(path: unknown): string | undefined {
   throw notConfigured(`The device book must be the path of a file, but is ${show(path)}.`);
 }
 
-/** How recovery and the latest uploads read histories, unless a caller says otherwise. */
-export const historyOptions = ({ historyEncoding, historyZone }: Settings): HistoryOptions => ({
-  encoding: historyEncoding,
-  zone: historyZone,
-});
-
 /**
  * Checks the options of a client, before anything is opened.
  * @throws DeviceCloudError `NOT_CONFIGURED` that names the setting
  */
 export function readSettings(options: ClientOptions): Settings {
-  const { connections = 64 } = options;
-  if (!(Number.isInteger(connections) && connections >= 1 && connections <= 10_000))
-    throw notConfigured('The number of connections must be a whole number from 1 to 10000.');
   // One that no header can hold would cost undici a connection with each call.
   if (options.userAgent !== undefined && !USER_AGENT_TEXT.test(options.userAgent))
     throw notConfigured('The User-Agent must be printable ASCII.');
@@ -251,12 +217,8 @@ export function readSettings(options: ClientOptions): Settings {
     heartbeat: durationOf(options.heartbeat, 'The heartbeat', 300_000, 0),
     ping: durationOf(options.ping, 'The ping', 30_000, 0),
     timestampUnit: choiceOf(options.timestampUnit, 'timestampUnit', ['ms', 's']),
-    postParameters: choiceOf(options.postParameters, 'postParameters', ['body', 'query']),
-    signCase: choiceOf(options.signCase, 'signCase', SIGN_CASES),
-    connections,
     deviceGap: durationOf(options.deviceGap, 'The gap between two commands', 0, 0),
     pins: readPins(options.pins),
-    historyEncoding: choiceOf(options.historyEncoding, 'historyEncoding', HISTORY_ENCODINGS),
     historyZone: readZone(options.historyZone),
     charset: readCharset(options.charset),
     book: readBook(options.book),

@@ -207,9 +207,9 @@ const full = (chipid: string, uploads: number, bytes: number): DeviceCloudError 
 export function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
   if (!options) return undefined;
   return readInput('options object for recovery', () => {
-    const { encoding, zone, start, save, saveLater } = options;
+    const { zone, start, save, saveLater } = options;
     return {
-      ...{ encoding, zone, start },
+      ...{ zone, start },
       ...(save && { save: (position) => save.call(options, position) }),
       ...(saveLater && { saveLater: (position) => saveLater.call(options, position) }),
     };

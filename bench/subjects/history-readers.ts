@@ -56,7 +56,7 @@ export function ourReader(baseUrl: string, packageFolder: string): HistoryReader
       AdaptiveLimiters: typeof AdaptiveLimiters;
     }),
   };
-  const options = { baseUrl, ...IDENTITY, proxy: false, connections: CONNECTIONS } as const;
+  const options = { baseUrl, ...IDENTITY, proxy: false } as const;
   const application = parts.createApplication(
     { ...options, timeout: 600_000 },
     new parts.AdaptiveLimiters(),

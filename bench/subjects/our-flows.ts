@@ -13,8 +13,8 @@ import type { FlowNode } from '../../tooling/node-red/nodes';
 function app(baseUrl: string): FlowNode {
   const properties: Partial<AppConfig> = {
     ...{ service: 'cloud', baseUrl, appid: IDENTITY.appid, timeout: '15', heartbeat: '300' },
-    ...{ ping: '30', timestampUnit: 'ms', connections: '64', deviceGap: '0' },
-    ...{ historyEncoding: 'text', tls: '', proxy: '' },
+    ...{ ping: '30', timestampUnit: 'ms', deviceGap: '0' },
+    ...{ tls: '', proxy: '' },
   };
   const credentials = { appkey: IDENTITY.appkey };
   return { id: 'app', type: 'device-cloud-app', name: '', ...properties, credentials };

@@ -34,7 +34,7 @@ export async function ourRecovery(
         };
         const listener = { onUpload, onFault: fail };
         for (let index = from; index < to; index++) {
-          client.listen(chipidOf(index), listener, { start: NOTHING, encoding: 'text' });
+          client.listen(chipidOf(index), listener, { start: NOTHING });
         }
       }),
     close: () => void client.close(),

@@ -1,4 +1,4 @@
-import { AUTO_ZONE, type Charset, type HistoryEncoding } from '../common/shared.config';
+import { AUTO_ZONE, type Charset } from '../common/shared.config';
 
 /** The topic of changes to a fleet, for the editor: `{id, revision}`. */
 export const FLEET_TOPIC = 'device-cloud/fleet';
@@ -23,25 +23,16 @@ export const DEFAULTS = {
   ping: 30 as number | string,
   /** Unit of the timestamp in the channel's URL. */
   timestampUnit: 'ms' as 'ms' | 's',
-  /** HTTP connections at most. */
-  connections: 64 as number | string,
   /** Milliseconds between two commands to one device. */
   deviceGap: 0 as number | string,
-  historyEncoding: 'auto' as HistoryEncoding,
   /** Time zone of the service's times, `±HH:MM`, or `auto`. */
   historyZone: AUTO_ZONE,
   /** The order of pins in `gpio_status`: `auto`, `position` or a list. */
   pins: 'auto',
   /** Of text that is not UTF-8 in an upload, and of text pushed over the channel. */
   charset: 'utf-8' as Charset,
-  /** Where what must survive a restart is kept: in files of the user directory, or in each node's context. */
-  state: 'file' as 'file' | 'context',
   /** Path of the device book, relative to the user directory, or empty. */
   book: '',
-  /** Where the further parameters of a POST go. */
-  postParameters: 'body' as 'body' | 'query',
-  /** Which letters the signature lowercases. */
-  signCase: 'unicode' as 'unicode' | 'ascii',
   /** Id of a core `tls-config` node, or empty. */
   tls: '',
   /** Id of a core `http proxy` node, or empty. */

@@ -1,11 +1,4 @@
-import {
-  checked,
-  choice,
-  required,
-  seconds,
-  validator,
-  wholeNumber,
-} from '../common/editor/fields';
+import { checked, choice, required, seconds, validator } from '../common/editor/fields';
 import { current, fieldValue, opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -13,7 +6,6 @@ import { t } from '../common/editor/texts';
 import {
   AUTO_ZONE,
   CHARSETS,
-  HISTORY_ENCODINGS,
   isVariable,
   MAX_SECONDS,
   type APP_TYPE,
@@ -128,25 +120,16 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     heartbeat: checked(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
     ping: checked(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),
     timestampUnit: choice(DEFAULTS.timestampUnit, 'label.timestampUnit', 'ms', 's'),
-    connections: checked(DEFAULTS.connections, 'label.connections', wholeNumber(1, 10_000)),
     // As text: the editor leaves a default of 0 out of the form of a new config node.
     deviceGap: checked(
       String(DEFAULTS.deviceGap),
       'label.deviceGap',
       seconds(0, MAX_SECONDS * 1000),
     ),
-    historyEncoding: choice(
-      DEFAULTS.historyEncoding,
-      'label.historyEncoding',
-      ...HISTORY_ENCODINGS,
-    ),
     historyZone: checked<Config>(DEFAULTS.historyZone, 'label.historyZone', zoneError, isCloud),
     pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
-    state: choice(DEFAULTS.state, 'label.state', 'file', 'context'),
     book: checked(DEFAULTS.book, 'label.book', bookError),
     charset: choice(DEFAULTS.charset, 'label.charset', ...CHARSETS),
-    postParameters: choice(DEFAULTS.postParameters, 'label.postParameters', 'body', 'query'),
-    signCase: choice(DEFAULTS.signCase, 'label.signCase', 'unicode', 'ascii'),
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
   },

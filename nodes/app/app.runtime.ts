@@ -21,7 +21,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   const connection = new Connection(RED, node, config, simulator, (problem) => {
     for (const report of reports.values()) report(problem);
   });
-  const kept = new KeptState(RED, node, config);
+  const kept = new KeptState(RED, node);
   let users = 0;
   let stopped: Promise<unknown> = Promise.resolve();
 

@@ -11,8 +11,7 @@ import {
   type KeptValue,
 } from '../../src/for-nodes';
 import { messageOf } from '../common/errors';
-import { contextKept, isInFlows, Kept } from '../common/kept';
-import type { AppConfig } from './app.config';
+import { isInFlows, Kept } from '../common/kept';
 
 /** The folder in Node-RED's user directory in which each application has one of its own. */
 const FOLDER = 'device-cloud';
@@ -33,7 +32,7 @@ const WHAT: Readonly<Record<string, string>> = {
   'gpio-pins': 'the levels of pins',
 };
 const NO_COMMANDS =
-  'Waiting commands are not kept over a restart: the application keeps its state in the context, or there is no user directory.';
+  'Waiting commands are not kept over a restart: this Node-RED has no user directory.';
 const NO_USER_DIRECTORY = 'Nothing is kept over a restart: this Node-RED has no user directory.';
 
 /**
@@ -82,12 +81,10 @@ export class KeptState {
   #commands: Promise<WaitingStore | undefined> | undefined;
   readonly #RED: NodeAPI;
   readonly #node: Node;
-  readonly #config: Pick<AppConfig, 'state'>;
 
-  constructor(RED: NodeAPI, node: Node, config: Pick<AppConfig, 'state'>) {
+  constructor(RED: NodeAPI, node: Node) {
     this.#RED = RED;
     this.#node = node;
-    this.#config = config;
     const { userDir } = RED.settings;
     this.#path = userDir ? join(userDir, FOLDER, fileNameOf(node.id)) : undefined;
   }
@@ -113,10 +110,8 @@ export class KeptState {
 
   /** Forgets what a node has kept while it was set to something else. @throws what the store fails with */
   async forget(application: string, user: Node, name: string): Promise<void> {
-    const mayHave =
-      this.#config.state === 'context' ||
-      existsSync(join(this.#path ?? '', `${fileOf(user, name)}.json`));
-    if (mayHave) await (await this.value(application, user, name)).forget();
+    if (existsSync(join(this.#path ?? '', `${fileOf(user, name)}.json`)))
+      await (await this.value(application, user, name)).forget();
   }
 
   /** Whether an earlier process may have left waiting commands. */
@@ -165,16 +160,10 @@ export class KeptState {
   }
 
   get #commandsPath(): string | undefined {
-    const isFile = this.#config.state !== 'context';
-    return isFile && this.#path ? join(this.#path, `${COMMANDS}.jsonl`) : undefined;
+    return this.#path ? join(this.#path, `${COMMANDS}.jsonl`) : undefined;
   }
 
   async #make(application: string, user: Node, name: string): Promise<Kept> {
-    if (this.#config.state === 'context') {
-      const kept = contextKept(this.#RED, user, name);
-      if (kept.problem) this.#say(kept.problem);
-      return kept;
-    }
     if (!this.#path) {
       this.#say(NO_USER_DIRECTORY);
       return new Kept(this.#RED, user, NOWHERE, () => NO_USER_DIRECTORY);

@@ -4,7 +4,7 @@ import { DeviceCloudError, type ClientOptions } from '../../src/index';
 import { notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
 import { proxyOf, textOf, tlsOf } from '../common/settings';
-import { CHARSETS, HISTORY_ENCODINGS, withDefaults } from '../common/shared.config';
+import { CHARSETS, withDefaults } from '../common/shared.config';
 import { DEFAULTS, isOutside, zoneOf, type AppConfig, type AppCredentials } from './app.config';
 
 /** The settings of an application as saved or typed: anything may be missing. */
@@ -98,9 +98,6 @@ export function playOptions(RED: NodeAPI, node: Node | undefined, settings: AppS
 /** The words that a property may be; the first is its default. */
 const CHOICES = {
   timestampUnit: ['ms', 's'],
-  postParameters: ['body', 'query'],
-  signCase: ['unicode', 'ascii'],
-  historyEncoding: HISTORY_ENCODINGS,
   charset: CHARSETS,
 } as const;
 
@@ -115,27 +112,20 @@ function choose<K extends keyof typeof CHOICES>(
 
 /** What may differ from service to service. */
 export const dialectOf = (settings: AppSettings) => ({
-  historyEncoding: choose(settings, 'historyEncoding'),
   historyZone: zoneOf(settings),
   charset: choose(settings, 'charset'),
 });
 
 /** The settings that apply to every service, the simulator included; durations in ms, as the client has them. */
 export function commonSettings(settings: AppSettings) {
-  const { timeout, heartbeat, ping, connections, deviceGap, pins } = withDefaults(
-    settings,
-    DEFAULTS,
-  );
+  const { timeout, heartbeat, ping, deviceGap, pins } = withDefaults(settings, DEFAULTS);
   return {
     timeout: 1000 * Number(timeout),
     heartbeat: 1000 * Number(heartbeat),
     ping: 1000 * Number(ping),
-    connections: Number(connections),
     deviceGap: Number(deviceGap),
     pins: pins || DEFAULTS.pins,
     timestampUnit: choose(settings, 'timestampUnit'),
-    postParameters: choose(settings, 'postParameters'),
-    signCase: choose(settings, 'signCase'),
     ...dialectOf(settings),
   };
 }

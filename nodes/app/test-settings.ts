@@ -12,8 +12,8 @@ export type TestRequest = AppSettings & { id?: string };
 
 const SETTINGS = [
   ...['id', 'service', 'recording', 'speed', 'loop', 'baseUrl', 'appid'],
-  ...['timeout', 'heartbeat', 'ping', 'connections', 'deviceGap', 'tls', 'proxy'],
-  ...['timestampUnit', 'historyEncoding', 'historyZone', 'charset', 'postParameters', 'signCase'],
+  ...['timeout', 'heartbeat', 'ping', 'deviceGap', 'tls', 'proxy'],
+  ...['timestampUnit', 'historyZone', 'charset'],
 ];
 const isSimulated = (service: string): service is 'simulator' | 'recording' =>
   service === 'simulator' || service === 'recording';

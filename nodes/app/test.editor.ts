@@ -123,7 +123,7 @@ const typed = (property: string): string => form.typed(property);
 
 const TEXTS = [
   ...['service', 'recording', 'speed', 'baseUrl', 'appid', 'timeout', 'timestampUnit'],
-  ...['historyZone', 'charset', 'postParameters', 'signCase'],
+  ...['historyZone', 'charset'],
 ];
 
 const settings = (id: string): Record<string, unknown> => ({

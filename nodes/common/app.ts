@@ -8,7 +8,7 @@ import type {
 import { notConfigured } from '../../src/input';
 import type { Kept } from './kept';
 import { findNode } from './settings';
-import { APP_TYPE, DEFAULT_ZONE, type Charset, type HistoryEncoding } from './shared.config';
+import { APP_TYPE, DEFAULT_ZONE, type Charset } from './shared.config';
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
 export type Api = 'open' | 'server';
@@ -43,14 +43,13 @@ export interface App {
   join(node: Node, onProblem?: (problem: DeviceCloudError) => void): void;
   /** Removes a user; the last one stops the client. */
   leave(node: Node): void;
-  readonly historyEncoding: HistoryEncoding;
   /** Of text that is not UTF-8 in an upload. */
   readonly charset: Charset;
   /** Lends the client to a user that is not a node of a flow, such as an admin route. */
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
-  /** A value that a node keeps over a restart, as the application is set up to. */
+  /** A value that a node keeps over a restart, in the cluster of the application or in a file. */
   kept(node: Node, name: string): Promise<Kept>;
   /** Forgets the pins that a node has kept, under such a name, while it was set to something else. */
   forgetPins(node: Node, name: string): Promise<void>;
@@ -68,7 +67,6 @@ const NO_APP: App = {
   problem: noApp,
   join: () => undefined,
   leave: () => undefined,
-  historyEncoding: 'auto',
   charset: 'utf-8',
   borrow: () => Promise.reject(noApp()),
   client: () => {

@@ -243,9 +243,9 @@ export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
     const chipid = readDevice(config, plan.device);
     return inOrder(call, plan, () => callOne(call, plan, chipid, keep(call, plan, [chipid])));
   }
-  const { atOnce, limit } = config as ManyConfig;
-  const many = countOf(atOnce, 'atOnce');
-  const chipids = readDevices(config, countOf(limit, 'limit'), device);
+  const { atOnce } = config as ManyConfig;
+  const many = readAtOnce(atOnce);
+  const chipids = readDevices(config, device);
   return inOrder(call, plan, () =>
     callMany(call, plan, chipids, many, keep(call, plan, chipids, many)),
   );
@@ -398,30 +398,26 @@ interface Result {
   warning?: unknown;
 }
 
-function countOf(value: number | string, name: string): number {
+function readAtOnce(value: number | string): number {
   const count = Number(value);
   if (Number.isInteger(count) && count >= 1 && count <= MAX_MANY) return count;
-  throw invalidInput(`The property "${name}" must be a whole number from 1 to ${MAX_MANY}.`);
+  throw invalidInput(`The property "atOnce" must be a whole number from 1 to ${MAX_MANY}.`);
 }
 
 /** Reads the whole list before anything is sent. @returns each device once */
-function readDevices(config: object, limit: number, value: unknown): string[] {
+function readDevices(config: object, value: unknown): string[] {
   if (!Array.isArray(value)) return [readDevice(config, value)];
-  if (value.length <= limit) return [...new Set(parseChipids(value))];
+  if (value.length <= MAX_MANY) return [...new Set(parseChipids(value))];
   throw invalidInput(
-    `The array has ${value.length} chip numbers, and the node takes at most ${limit} at once. ` +
-      (limit === MAX_MANY
-        ? 'Nothing was sent. Send fewer.'
-        : `Nothing was sent. Send fewer, or replace the node by a new one, which takes ${MAX_MANY}.`),
+    `The array has ${value.length} chip numbers, and the node takes at most ${MAX_MANY} at once. ` +
+      'Nothing was sent. Send fewer.',
   );
 }
 
 /** The devices of a message of a node that calls them itself. @throws DeviceCloudError `INVALID_INPUT` */
 export function chipidsOf(client: DeviceCloudClient, config: ManyConfig, value: unknown): string[] {
   const device = devicesOf(client, config, value);
-  return isForMany(config, device)
-    ? readDevices(config, countOf(config.limit, 'limit'), device)
-    : [readDevice(config, device)];
+  return isForMany(config, device) ? readDevices(config, device) : [readDevice(config, device)];
 }
 
 function failed(chipid: string, thrown: unknown): Result {

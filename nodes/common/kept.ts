@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, NodeAPI } from 'node-red';
 import { Saver, type KeptValue } from '../../src/for-nodes';
 import { messageOf } from './errors';
-import { isObject } from './shared.config';
 
 /** Milliseconds from a failed reading of the store to the next. */
 const RETRY = 5000;
@@ -125,41 +124,4 @@ export class Kept {
       if (this.problem !== before) this.#onProblem?.();
     }
   }
-}
-
-const IN_MEMORY =
-  "Nothing is kept over a restart: the application keeps its state in Node-RED's context, and that is in memory. " +
-  'Keep it in files, or set contextStorage in the settings of Node-RED.';
-
-/** Whether the default context store forgets everything at a restart, as it does unless the settings name another. */
-function isContextInMemory({ settings }: NodeAPI): boolean {
-  const stores = (settings as { contextStorage?: unknown }).contextStorage;
-  if (!isObject(stores)) return true;
-  const { default: first } = stores;
-  const store = typeof first === 'string' ? stores[first] : (first ?? Object.values(stores)[0]);
-  const module = isObject(store) ? store['module'] : store;
-  return module === undefined || module === 'memory';
-}
-
-/**
- * A value in a node's own context, in the default store. The callback forms are used, which work with every context
- * store, a remote one too.
- */
-export function contextKept(RED: NodeAPI, node: Node, key: string): Kept {
-  const call = (method: (done: (error?: Error | null, stored?: unknown) => void) => void) =>
-    new Promise<unknown>((resolve, reject) => {
-      method((error, stored) => {
-        if (error) reject(error);
-        else resolve(stored);
-      });
-    });
-  const write = async (value: unknown): Promise<void> => {
-    await call((done) => node.context().set(key, value, done));
-  };
-  const read = (): Promise<unknown> =>
-    call((done) => {
-      node.context().get(key, done);
-    });
-  const value: KeptValue = { write, remove: () => write(undefined), read };
-  return new Kept(RED, node, value, () => (isContextInMemory(RED) ? IN_MEMORY : undefined));
 }

@@ -6,10 +6,6 @@ export const APP_TYPE = 'device-cloud-app';
 /** What the devices of one type send and have. */
 export const TYPE_TYPE = 'device-cloud-type';
 
-/** How the service writes `body` in history records; `auto`: learned from uploads that came both ways. */
-export const HISTORY_ENCODINGS = ['auto', 'text', 'base64', 'trimmed', 'tagged'] as const;
-export type HistoryEncoding = (typeof HISTORY_ENCODINGS)[number];
-
 /** The charset of text that is not valid UTF-8 in an upload, and of text pushed over the channel. */
 export const CHARSETS = ['utf-8', 'gbk'] as const;
 export type Charset = (typeof CHARSETS)[number];
@@ -60,7 +56,7 @@ export const DEVICE_CALL = {
 };
 export type DeviceCallConfig = typeof DEVICE_CALL;
 
-/** The maximum of `limit` and of `atOnce`. */
+/** The most devices of one message, and so the maximum of `atOnce`. */
 export const MAX_MANY = 10_000;
 
 /** The properties of a node that may call several devices for one message. */
@@ -68,8 +64,6 @@ export const MANY = {
   ...DEVICE_CALL,
   /** Whether the device may be an array of chip numbers. */
   many: false,
-  /** The longest array. The dialog does not show it any more: a saved one still holds. */
-  limit: MAX_MANY as number | string,
   /** How many calls run at once. */
   atOnce: 16 as number | string,
 };

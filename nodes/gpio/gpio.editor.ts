@@ -76,7 +76,6 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
-    limit: shared.limit,
     atOnce: shared.atOnce<Config>(),
     when: shared.when<Config>(waits),
     expires: shared.expires<Config>(waits),

@@ -6,16 +6,9 @@ import type { DeviceType } from '../common/device-types';
 import { toProblem } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { STATUS } from '../common/status';
-import { isHexadecimal } from './hexadecimal';
 import { DEFAULTS, type HistoryConfig } from './history.config';
 import { onlyNew } from './incremental';
-import {
-  chipidOf,
-  decodeRecords,
-  splitRecords,
-  type BodyForm,
-  type HistoryRecord,
-} from './records';
+import { chipidOf, decodeRecords, splitRecords, type HistoryRecord } from './records';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
@@ -39,19 +32,9 @@ function read(
     : client.uploadHistory(chipid, { signal });
 }
 
-/** How bodies are written: as it is set; with `auto` as recovery has learned it, or as these records look. */
-function encodingOf(
-  { app, client, config }: HistoryCall,
-  records: readonly HistoryRecord[],
-): BodyForm['encoding'] {
-  const bodies = records.map(({ body }) => body);
-  const set = app.historyEncoding;
-  const isHex = operationOf(config) === 'pushes' && set !== 'base64' && isHexadecimal(bodies);
-  if (isHex) return 'hexadecimal';
-  const form = set === 'auto' ? (client.historyEncoding ?? guessEncoding(bodies)) : set;
-  // Whatever else a form leaves out, its bodies are text.
-  return form === 'base64' ? form : 'text';
-}
+/** Whether bodies are written in Base64, as recovery has learned it, or as these records look. */
+const isBase64 = ({ client }: HistoryCall, records: readonly HistoryRecord[]): boolean =>
+  (client.historyEncoding ?? guessEncoding(records.map(({ body }) => body))) === 'base64';
 
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
   const { app, client, config, msg, node, RED, types } = call;
@@ -61,7 +44,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const warn = (line: string): void => node.warn(line);
   const kept = config.incremental ? await app.kept(node, KEPT) : undefined;
   const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
-  const form = { encoding: encodingOf(call, body), charset: app.charset };
+  const form = { isBase64: isBase64(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
   // What was pushed to a device is not what it uploads.
   const typeOf = (device: string): DeviceType | undefined =>

@@ -9,7 +9,6 @@ import {
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import type { DeviceType } from '../common/device-types';
 import { decodeBody, isTyped, typeFields, undecodable as untyped } from '../common/upload-message';
-import { hexadecimalBytes } from './hexadecimal';
 import type { HistoryConfig } from './history.config';
 
 /** A record of any of the three histories. */
@@ -35,28 +34,21 @@ const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
     `The body of the history record${named(record)} is ${what}. ` +
-      'Choose another output, such as auto-detect, or another encoding in the application.',
+      'Choose another output, such as auto-detect.',
   );
 
 /** How bodies are written: the service's document does not show it. */
-export interface BodyForm {
-  /** With `hexadecimal`, a body that cannot be that is text. */
-  encoding: 'text' | 'base64' | 'hexadecimal';
+interface BodyForm {
+  isBase64: boolean;
   /** Of bytes that are not UTF-8. */
   charset: Charset;
-}
-
-function bytesOf(text: string, { encoding, charset }: BodyForm): Buffer | undefined {
-  if (encoding === 'base64') return decodeBase64(text);
-  const bytes = encoding === 'hexadecimal' ? hexadecimalBytes(text, charset) : undefined;
-  return bytes ?? Buffer.from(text, 'utf8');
 }
 
 /** @throws DeviceCloudError `INVALID_RESPONSE` that names the record */
 function bytesOfRecord(record: HistoryRecord, form: BodyForm): Buffer {
   const { body: text } = record;
   if (typeof text !== 'string') throw undecodable(record, 'not text');
-  const bytes = bytesOf(text, form);
+  const bytes = form.isBase64 ? decodeBase64(text) : Buffer.from(text, 'utf8');
   if (bytes) return bytes;
   throw undecodable(record, 'not Base64');
 }

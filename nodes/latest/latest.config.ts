@@ -6,6 +6,6 @@ export const DEFAULTS = {
   ...TYPED,
   datatype: 'auto-detect' as Datatype,
   /** How a message is handled if nothing is known of its device. */
-  missing: 'error' as 'error' | 'null' | 'history',
+  missing: 'error' as 'error' | 'null',
 };
 export type LatestConfig = typeof DEFAULTS;

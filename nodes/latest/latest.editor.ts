@@ -34,7 +34,7 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     chipid: shared.chipid<Config>((node) => !isAll(node)),
     chipidType: shared.chipidType,
     datatype: shared.datatype(),
-    missing: choice(DEFAULTS.missing, 'label.missing', 'error', 'null', 'history'),
+    missing: choice(DEFAULTS.missing, 'label.missing', 'error', 'null'),
   },
   label: function () {
     const devices = this.chipid === '' ? t('common.devices.all') : shared.fixedDevice(this);

@@ -130,13 +130,10 @@ async function latestOfAll(call: LatestCall): Promise<Outcome> {
 const ANOTHER_OUTPUT =
   'Choose another output, such as auto-detect, if the device uploads other data, too.';
 
-const nothingKnown = (device: string, readHistory: boolean): DeviceCloudError =>
+const nothingKnown = (device: string): DeviceCloudError =>
   new DeviceCloudError(
     'NO_VALUE',
-    readHistory
-      ? `Nothing is known of ${device}: its history is empty.`
-      : `Nothing is known of ${device} yet: no node that listens to it has received an upload. ` +
-          'Listen to it, or let this node read its history.',
+    `Nothing is known of ${device} yet: no node that listens to it has received an upload. Listen to it.`,
   );
 
 /** Fields of an upload, or of none, and the error if it cannot be decoded: then its bytes are the payload. */
@@ -165,13 +162,11 @@ const latestOfOne = (call: LatestCall): Promise<Outcome> =>
   aboutDevice(call, call.inputs.chipid, async (chipid) => {
     const { client, config, types, msg } = call;
     const { fleet } = client;
-    const { missing } = config;
     parseDatatype(config.datatype);
     const type = types.of(client, chipid);
     const device = deviceText(nameOf(client, chipid), chipid);
-    const known = fleet.latest(chipid);
-    const latest = known ?? (missing === 'history' ? await fleet.readLatest(chipid) : undefined);
-    if (!latest && missing !== 'null') throw nothingKnown(device, missing === 'history');
+    const latest = fleet.latest(chipid);
+    if (!latest && config.missing !== 'null') throw nothingKnown(device);
     const { fields, error } = await uploadFields(latest, call, device, type);
     if (error && !isTyped(type)) throw error;
     const online = fleet.device(chipid)?.online ?? null;

@@ -41,7 +41,6 @@ RED.nodes.registerType<Config>('device-cloud-push', {
     chipid: shared.chipid<Config>(toDevice),
     chipidType: shared.chipidType,
     many: shared.many,
-    limit: shared.limit,
     atOnce: shared.atOnce<Config>(toDevice),
     when: shared.when<Config>(mayWait),
     expires: shared.expires<Config>(mayWait),

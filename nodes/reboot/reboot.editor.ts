@@ -22,7 +22,6 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
-    limit: shared.limit,
     atOnce: shared.atOnce<Config>(),
     when: shared.when<Config>(),
     expires: shared.expires<Config>(),

@@ -24,7 +24,6 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
-    limit: shared.limit,
     atOnce: shared.atOnce<Config>(),
     offline: choice(DEFAULTS.offline, 'label.offline', 'error', 'answer'),
     timeout: shared.timeout(),

@@ -33,7 +33,6 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
-    limit: shared.limit,
     atOnce: shared.atOnce<Config>(),
     key: typed<Config>(DEFAULTS.key, 'label.key', 'keyType', { str: notBlank }),
     keyType: { value: DEFAULTS.keyType },

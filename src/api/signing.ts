@@ -8,30 +8,20 @@ import type { JsonObject } from '../types';
 /** Request parameters by name. A value is the raw one, before any URL or form encoding. */
 export type Params = Readonly<Record<string, string>>;
 
-/** Which letters a signature lowercases: all alphabets, or A to Z alone. The first is usual. */
-export const SIGN_CASES = ['unicode', 'ascii'] as const;
-export type SignCase = (typeof SIGN_CASES)[number];
-
-export const lowercase = (text: string, signCase: SignCase): string =>
-  signCase === 'unicode'
-    ? text.toLowerCase()
-    : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-
 // In one call, without an object that has to be collected.
 const md5 = (text: string): string => hash('md5', text);
 
 /**
  * The canonical text of a request's parameters (section 5.2, step 2): `key=value` pairs, lowercased
  * as a whole, not URL-encoded, in descending order of the lowercased key, joined with `&`.
- * A parameter `sign` is left out.
- * @param signCase how it is lowercased, which is not shown; default `unicode`
+ * A parameter `sign` is left out. Which letters are lowercased is not shown: those of all alphabets are.
  */
-export function canonicalParams(params: Params, signCase: SignCase = 'unicode'): string {
+export function canonicalParams(params: Params): string {
   // Inserts each in its place: there are only a handful, mostly in order, so this is faster than sorting.
   const keys: string[] = [];
   const pairs: string[] = [];
   for (const name of Object.keys(params)) {
-    const key = lowercase(name, signCase);
+    const key = name.toLowerCase();
     if (key === 'sign') continue;
     let at = keys.length;
     for (; at > 0 && (keys[at - 1] as string) < key; at--) {
@@ -41,7 +31,7 @@ export function canonicalParams(params: Params, signCase: SignCase = 'unicode'):
     keys[at] = key;
     pairs[at] = `${key}=${String(params[name])}`;
   }
-  return lowercase(pairs.join('&'), signCase);
+  return pairs.join('&').toLowerCase();
 }
 
 /**
@@ -49,16 +39,10 @@ export function canonicalParams(params: Params, signCase: SignCase = 'unicode'):
  * @param method the request method, in any case; the channel's is `get`
  * @param params all parameters of the URL's query and of the POST body, raw, `appid` and `timestamp` among them
  * @param appkey the application's key, used as it is: only method and parameters are lowercased
- * @param signCase how parameters are lowercased, default `unicode`
  * @returns 32 lowercase hexadecimal characters
  */
-export function signOpenApi(
-  method: string,
-  params: Params,
-  appkey: string,
-  signCase?: SignCase,
-): string {
-  return md5(method.toLowerCase() + canonicalParams(params, signCase) + appkey);
+export function signOpenApi(method: string, params: Params, appkey: string): string {
+  return md5(method.toLowerCase() + canonicalParams(params) + appkey);
 }
 
 /** What the signature of the server API is made of (section 5.1). */
@@ -75,17 +59,12 @@ export interface ServerApiRequest {
 /**
  * Signs a request of the server API (section 5.1). Unlike the open API's key, the password is
  * lowercased with all the rest.
- * @param signCase how, default `unicode`
  * @returns 32 lowercase hexadecimal characters
  */
-export function signServerApi(
-  request: ServerApiRequest,
-  password: string,
-  signCase: SignCase = 'unicode',
-): string {
+export function signServerApi(request: ServerApiRequest, password: string): string {
   const { method, path, key, timestamp } = request;
   const text = `${method}${path}key=${key}timestamp=${timestamp}${password}`;
-  return md5(lowercase(text, signCase));
+  return md5(text.toLowerCase());
 }
 
 /** What needs no encoding; the test takes less time than the encoding. */
@@ -108,9 +87,6 @@ export interface OpenApiIdentity {
   appid: string;
   appkey: string;
   userAgent: string;
-  /** How signatures lowercase, and where a POST carries its parameters. */
-  signCase: SignCase;
-  postParameters: 'body' | 'query';
   /** Milliseconds since 1970, as of Date.now. */
   now: () => number;
 }
@@ -126,19 +102,19 @@ export interface UnsignedOpenApiRequest {
 
 /**
  * Signs a request of the open API now. The common parameters are in the query; further ones are
- * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
+ * there, too, and of a POST in its form-encoded body (section 4.2, rules 2 and 3; how a body is encoded is not shown).
  */
 export function signedOpenApiRequest(
   identity: OpenApiIdentity,
   { method, path, params }: UnsignedOpenApiRequest,
 ): HttpRequest {
-  const { appid, appkey, signCase, postParameters } = identity;
+  const { appid, appkey } = identity;
   const timestamp = String(Math.floor(identity.now() / 1000));
-  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey, signCase);
+  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey);
   const query = `appid=${appid}&timestamp=${timestamp}&sign=${sign}`;
   const further = encodeQuery(params);
   const headers: Record<string, string> = { 'user-agent': identity.userAgent };
-  if (method === 'POST' && postParameters === 'body') {
+  if (method === 'POST') {
     headers['content-type'] = 'application/x-www-form-urlencoded';
     return { method, path: `/openapi/${path}?${query}`, headers, body: further };
   }
@@ -151,7 +127,6 @@ export interface ServerApiIdentity {
   serverKey: string;
   serverPassword: string;
   userAgent: string;
-  signCase: SignCase;
   now: () => number;
 }
 
@@ -189,9 +164,9 @@ export function signedServerApiRequest(
   identity: ServerApiIdentity,
   { method, path, query, body }: UnsignedServerApiRequest,
 ): HttpRequest {
-  const { serverKey: key, serverPassword, userAgent, signCase } = identity;
+  const { serverKey: key, serverPassword, userAgent } = identity;
   const timestamp = Math.floor(identity.now() / 1000);
-  const sign = signServerApi({ method, path, key, timestamp }, serverPassword, signCase);
+  const sign = signServerApi({ method, path, key, timestamp }, serverPassword);
   const headers: Record<string, string> = {
     'user-agent': userAgent,
     key,

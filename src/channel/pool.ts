@@ -155,7 +155,7 @@ function channelUrl(settings: ChannelOptions, identity: OpenApiIdentity, chipid:
   const now = identity.now();
   const timestamp = String(settings.timestampUnit === 'ms' ? now : Math.floor(now / 1000));
   const params = { appid: identity.appid, timestamp, chipid };
-  const sign = signOpenApi('get', params, identity.appkey, identity.signCase);
+  const sign = signOpenApi('get', params, identity.appkey);
   return `${settings.channelOrigin}/noticed/peer?${encodeQuery({ ...params, sign })}`;
 }
 

@@ -10,8 +10,6 @@ import { show } from '../util/show';
 import type { Book } from './book';
 import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
 import type { LatestUpload } from './latest';
-import { readHistoryOptions, type HistoryOptions } from './latest-history';
-import { LatestReader } from './latest-reader';
 import { ListPoller, type ListUser, type ListReading } from './list-poller';
 import { shortText, type Recent } from './recent';
 import type { FleetRegistry } from './registry';
@@ -20,8 +18,6 @@ import { readWatchOptions, type WatchListener, type WatchOptions } from './watch
 
 interface FleetDeps {
   registry: FleetRegistry;
-  /** How histories are written, unless a caller says otherwise. */
-  historyOptions: HistoryOptions;
   http: HttpContext;
   /** Seconds that a reading of the list may take. */
   timeout: number;
@@ -35,22 +31,19 @@ interface FleetDeps {
 const END = Symbol('end');
 
 /**
- * What is known of the devices of an application, from listeners, lists and calls. Only {@link readLatest},
- * {@link readList}, {@link pollList} and {@link watch} call the service. At most 10,000 devices are known; the
+ * What is known of the devices of an application, from listeners, lists and calls. Only {@link readList},
+ * {@link pollList} and {@link watch} call the service. At most 10,000 devices are known; the
  * one seen longest ago is forgotten first.
  */
 export class Fleet {
   readonly #deps: FleetDeps;
   readonly #poller: ListPoller;
-  readonly #histories: LatestReader | undefined;
   readonly #watches = new Set<Watch>();
 
   /** @param poller of the list, which it shares with the commands */
   constructor(deps: FleetDeps, poller: ListPoller) {
     this.#deps = deps;
     this.#poller = poller;
-    this.#histories =
-      deps.sources && new LatestReader(deps.sources.listening.shared, deps.registry);
   }
 
   /** All devices that are known, and devices of the book that were never seen. */
@@ -91,22 +84,6 @@ export class Fleet {
   latest(chipid: Chipid): LatestUpload | undefined {
     const device = this.#deps.registry.get(parseChipid(chipid));
     return device?.latest?.toLatest(device.chipid, this.#serviceNow);
-  }
-
-  /**
-   * The latest upload of a device; if none is known, the newest of its history, which is read once (section
-   * 4.2, endpoint 5). Those who ask at the same time share a reading, and few histories are read at once. One
-   * that was empty is not read again for a minute.
-   * @param options how the history is written, default: as it is set for the application
-   * @returns undefined if the history is empty
-   * @throws DeviceCloudError `INVALID_INPUT`, and as for `uploads` of the client
-   */
-  async readLatest(chipid: Chipid, options?: HistoryOptions): Promise<LatestUpload | undefined> {
-    const device = parseChipid(chipid);
-    const settings = readHistoryOptions(options, this.#deps.historyOptions);
-    if (!this.#histories) throw openApiMissing();
-    const latest = await this.#histories.read(device, settings);
-    return latest?.toLatest(device, this.#serviceNow);
   }
 
   /**
@@ -219,7 +196,6 @@ export class Fleet {
   /** Ends what it reads and watches, with the client. */
   [END](): void {
     for (const watch of this.#watches) watch.close();
-    this.#histories?.close();
   }
 
   /** The service's clock, in ms. */

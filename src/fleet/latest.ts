@@ -3,8 +3,8 @@ import type { ServiceInteger, Upload } from '../types';
 /** The most that is kept of a body, in bytes. */
 export const MAX_BODY = 16 * 1024;
 
-/** How the latest upload of a device came: live, recovered after a gap, or read from the history when asked for. */
-export type LatestSource = 'live' | 'replayed' | 'history';
+/** How the latest upload of a device came: live, or recovered after a gap. */
+export type LatestSource = 'live' | 'replayed';
 
 /** The latest upload of a device. Its bytes are the caller's own. */
 export interface LatestUpload {

@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { invalidInput } from '../errors';
 import { decodeBase64 } from '../util/base64';
-import { show } from '../util/show';
 
 /**
  * The forms in which a history may write the `body` of an upload; sections 2.3 to 2.5 do not show which. `trimmed`:
@@ -14,20 +12,8 @@ export const FORMS = ['text', 'trimmed', 'tagged', 'base64'] as const;
 /** How the service writes `body` in history records: one of {@link FORMS}. */
 export type HistoryForm = (typeof FORMS)[number];
 
-/** The setting; `auto`: the form is learned from uploads that came both ways. */
-export type HistoryFormSetting = HistoryForm | 'auto';
-
 /** Whether a history in this form lacks something of what was uploaded, which cannot be seen. */
 export const isLossy = (form: HistoryForm): boolean => form === 'trimmed' || form === 'tagged';
-
-/** Reads the setting. @throws DeviceCloudError `INVALID_INPUT` */
-export function parseForm(value: unknown = 'auto'): HistoryFormSetting {
-  const form = [...FORMS, 'auto' as const].find((known) => known === value);
-  if (form) return form;
-  throw invalidInput(
-    `The encoding of the history must be "auto", "text", "base64", "trimmed" or "tagged", but is ${show(value)}.`,
-  );
-}
 
 /** Of longer bodies, only hashes are remembered, which need less memory. */
 const MAX_TEXT = 64;

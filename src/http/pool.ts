@@ -2,6 +2,9 @@ import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { refusedBy, speaksFirst, type Proxy } from './proxy';
 import type { TlsSettings } from './tls';
 
+/** HTTP connections of an application at most, and so calls at once. */
+export const CONNECTIONS = 64;
+
 /** The time limit for establishing a connection, in ms; a command is better refused early than late. */
 const CONNECT_TIMEOUT = 5000;
 

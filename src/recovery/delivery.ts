@@ -189,7 +189,7 @@ export class Delivery {
     const device = this.#device;
     if (!device.saves || this.#closed) return;
     const { form, zone, isWhole } = this.#shared.facts;
-    const isShown = device.encoding === 'auto' && (form !== 'text' || isWhole || this.isPlain);
+    const isShown = form !== 'text' || isWhole || this.isPlain;
     const position = this.progress.position(
       isShown ? form : undefined,
       device.zone === undefined ? zone : undefined,

@@ -7,7 +7,7 @@ import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
 import type { AdaptiveLimiter } from '../http/adaptive-limiters';
-import { HistoryFacts, parseForm, type HistoryFormSetting } from '../history/form';
+import { HistoryFacts } from '../history/form';
 import type { StreamHistory } from '../history/record-reader';
 import { parseZoneSetting } from '../history/zone';
 import { Budgets, LIMITS } from './options';
@@ -62,7 +62,6 @@ export interface Listening {
 
 /** A subscription with recovery: channel, recovery, listener. */
 class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
-  readonly encoding: HistoryFormSetting;
   readonly zone: number | undefined;
   readonly listener: IsolatedListener;
   readonly #recovery: Recovery;
@@ -83,7 +82,6 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
     // A callback that throws must stop neither the channel nor the recovery.
     this.listener = new IsolatedListener(listener);
     readInput('start of a listener', () => checkStart(options.start));
-    this.encoding = parseForm(options.encoding);
     this.zone = parseZoneSetting(options.zone);
     this.#recovery = new Recovery(shared, this);
     this.#subscription = channels.join(chipid, this.#recovery);

@@ -1,4 +1,4 @@
-import type { HistoryFacts, HistoryFormSetting } from '../history/form';
+import type { HistoryFacts } from '../history/form';
 import type { Position } from './position';
 import type { IsolatedListener } from '../channel/listener';
 import type { StreamHistory } from '../history/record-reader';
@@ -7,11 +7,6 @@ import type { ReadLimiter } from '../history/read-limiter';
 
 /** How uploads are recovered that a channel missed. */
 export interface RecoverOptions {
-  /**
-   * How the service writes `body` in history records. `auto` (default) learns it from uploads that came
-   * both ways, live and from the history.
-   */
-  encoding?: HistoryFormSetting | undefined;
   /**
    * The time zone of the history's times: an offset such as `+08:00`, or `auto` (default), which learns it from
    * uploads that came both ways, and is `+08:00` until then.
@@ -106,7 +101,6 @@ export type Recipient = Pick<IsolatedListener, 'onUpload' | 'onState' | 'onFault
 /** The device of a recovery, and its listener. */
 export interface RecoveryDevice {
   readonly chipid: string;
-  readonly encoding: HistoryFormSetting;
   /** Milliseconds that the history's times are ahead of UTC; undefined if that is to be learned. */
   readonly zone: number | undefined;
   /** Where an earlier run left off. */

@@ -58,7 +58,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.#shared = shared;
     this.#device = device;
     shared.facts.restore(
-      device.encoding === 'auto' ? device.start?.form : undefined,
+      device.start?.form,
       device.zone === undefined ? device.start?.zone : undefined,
     );
     this.#delivery = new Delivery(shared, device);

@@ -81,12 +81,6 @@ export class Settling {
     return this.#device.zone ?? this.#shared.facts.zone ?? zoneOffset(USUAL_ZONE);
   }
 
-  /** The form that is set, or has been learned; undefined while nothing is known. */
-  get #knownForm(): HistoryForm | undefined {
-    const { encoding } = this.#device;
-    return encoding === 'auto' ? this.#shared.facts.form : encoding;
-  }
-
   /** An answer was ended although it may have more: reported once for each device. */
   reportEnded(): void {
     if (!this.#hasReportedEnd) this.#report(ENDED, 'long history');
@@ -156,7 +150,7 @@ export class Settling {
       since,
       progress,
       progress.arrivals,
-      this.#knownForm,
+      this.#shared.facts.form,
       cutAt !== undefined,
     );
     for (const _ of found.compare()) {
@@ -189,13 +183,12 @@ export class Settling {
 
   /**
    * Whether none of the arrivals that must be in the answer is there, so that nothing shows its form: any record may be
-   * one of them. A form that is set needs no proof.
+   * one of them.
    */
   #isOpen({ findings, isProven, records }: Reconciliation, tries: number): boolean {
     const isOpen = findings.length > 0 && records.length > 0 && !isProven;
-    if (!isOpen || this.#device.encoding !== 'auto') return false;
-    if (tries === DOUBT_TRIES) this.#report(pending(records.length), 'pending');
-    return true;
+    if (isOpen && tries === DOUBT_TRIES) this.#report(pending(records.length), 'pending');
+    return isOpen;
   }
 
   /** Emits what was missed and what is held back, in order, part by part: each is after the position until then. */
@@ -235,17 +228,17 @@ export class Settling {
       if (signal.aborted) return OVER;
     }
     if (lost) this.#report(lostText(lost), 'uploads lost');
-    this.#learn(pairs.slice(-LEARNED_FROM), found.form);
+    this.#learn(pairs.slice(-LEARNED_FROM));
     return { hasOpen, due, uploadOf };
   }
 
   /** Marks what may lack something, or may be written in another form than the answer is read in. */
   #maker({ form, isAltering, isProven, isMixed }: Reconciliation): Emitted['uploadOf'] {
     const { appid, now, facts } = this.#shared;
-    const { chipid, encoding } = this.#device;
+    const { chipid } = this.#device;
     const origin = { appid, chipid, zone: 0, now: now() };
     // What other devices upload may be nothing that a form would alter, so that it says nothing about this one's.
-    const isShown = encoding !== 'auto' || isProven || this.#delivery.isPlain || facts.isWhole;
+    const isShown = isProven || this.#delivery.isPlain || facts.isWhole;
     const isUnknown = form === 'text' && !isShown;
     this.#isMixed ||= isMixed;
     return (record) => {
@@ -327,10 +320,10 @@ export class Settling {
     return { kind: 'settled', isWhole, isAmbiguous, hasDoubtful, isTruncated: since.isTruncated };
   }
 
-  /** Remembers what uploads that came both ways show of the history, and reports a setting that they contradict. */
-  #learn(pairs: readonly [Arrival, HistoryRecord][], form: HistoryForm): void {
+  /** Remembers what uploads that came both ways show of the history, and reports a time zone that they contradict. */
+  #learn(pairs: readonly [Arrival, HistoryRecord][]): void {
     const { facts } = this.#shared;
-    const { encoding, zone } = this.#device;
+    const { zone } = this.#device;
     for (const [{ keys }, record] of pairs)
       // Binary data may be in Base64 among texts.
       if (keys.isText) {
@@ -347,8 +340,6 @@ export class Settling {
       const shown = zoneOf(timestamp, toUnix(time, this.zone), this.zone);
       if (shown !== undefined) facts.sawZone(shown);
     }
-    if (pairs.length > 0 && encoding !== 'auto' && form !== encoding && facts.isNews(form))
-      this.#report(wrongForm(encoding, form), 'wrong encoding');
     if (
       zone !== undefined &&
       facts.zone !== undefined &&
@@ -413,12 +404,7 @@ const badRecord = (what: string): string =>
   `a record of the history could not be used, since ${what}; the others were`;
 
 const NOT_BASE64 =
-  'a body of the history is not Base64, and was taken as text: the history encoding of the application should be auto, ' +
-  'unless the history mixes both';
-
-const wrongForm = (setting: HistoryForm, shown: HistoryForm): string =>
-  `the history encoding of the application is set to ${setting}, but uploads that came both ways show that the history ` +
-  `is written as ${shown}: set it to ${shown} or auto. Until then it is read as ${shown} all the same`;
+  'a body of the history is not Base64, although others are, and was taken as text';
 
 /** @param setting milliseconds ahead of UTC, as is `shown` */
 const wrongZone = (setting: number, shown: number): string =>

@@ -29,7 +29,6 @@ type Service = Parameters<typeof app>[0];
 
 /** Nodes whose calls take more than one step, or wait for their device. */
 const acting = (prefix: string): FlowNode[] => [
-  ...around(`${prefix}latest-read`, node('latest', { missing: 'history' })),
   ...around(
     `${prefix}request`,
     node('request', { match: 'pattern', pattern: '^(a+)+$', replyTimeout: '1' }),

@@ -145,7 +145,7 @@ describe('a section of a dialog', () => {
     for (const type of ['gpio', 'request', 'rt-status'])
       assert.deepEqual(await opensSections(type, {}), [false, false], type);
     const usual = { timeout: '12', many: false, when: 'now', expires: '3600', transport: 'http' };
-    assert.deepEqual(await opensSections('push', { ...usual, limit: '100' }), [false]);
+    assert.deepEqual(await opensSections('push', usual), [false]);
   });
 
   it('is open if something in it is set', async () => {
@@ -177,7 +177,7 @@ describe('a section of a dialog', () => {
       return open;
     };
     assert.deepEqual(await isOpen({}), [false, false, false]);
-    assert.deepEqual(await isOpen({ historyEncoding: 'text' }), [false, true, false]);
+    assert.deepEqual(await isOpen({ pins: 'position' }), [false, true, false]);
     assert.deepEqual(await isOpen({ deviceGap: '20' }), [false, false, true]);
     await openDialog(here.editor, 'app');
     assert.equal(await here.editor.page.isVisible('#node-config-input-serverKey'), true);

@@ -257,21 +257,7 @@ describe('a dialog', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('keeps the encoding of an application that was saved, and says which zone is invalid', async () => {
-    const saved = `RED.nodes.node('app')`;
-    await here.editor.run(`(${saved}).historyEncoding = 'text'`);
-    await here.editor.run(`for (const name of ['historyZone', 'postParameters', 'signCase'])
-      delete (${saved})[name]`);
-    await openDialog(here.editor, 'app');
-    await closeDialog(here.editor);
-    const { historyEncoding, historyZone, postParameters, signCase } = await exported(
-      here.editor,
-      'app',
-    );
-    assert.deepEqual(
-      [historyEncoding, historyZone, postParameters, signCase],
-      ['text', 'auto', 'body', 'unicode'],
-    );
+  it('says which zone is invalid', async () => {
     await openDialog(here.editor, 'app');
     await here.editor.page.selectOption('#node-config-input-service', 'cloud');
     await here.editor.page.fill('#node-config-input-historyZone', '8');
@@ -288,8 +274,7 @@ describe('a dialog', () => {
     await here.editor.page.waitForSelector('#node-config-input-service');
     const shown = await here.editor
       .run(`Object.fromEntries(['service', 'timeout', 'heartbeat', 'ping',
-      'timestampUnit', 'connections', 'deviceGap', 'historyEncoding', 'historyZone', 'charset',
-      'pins', 'postParameters', 'signCase'].map((property) =>
+      'timestampUnit', 'deviceGap', 'historyZone', 'charset', 'pins'].map((property) =>
         [property, $('#node-config-input-' + property).val()]))`);
     assert.deepEqual(shown, {
       service: 'cloud',
@@ -297,14 +282,10 @@ describe('a dialog', () => {
       heartbeat: '300',
       ping: '30',
       timestampUnit: 'ms',
-      connections: '64',
       deviceGap: '0',
-      historyEncoding: 'auto',
       historyZone: 'auto',
       pins: 'auto',
       charset: 'utf-8',
-      postParameters: 'body',
-      signCase: 'unicode',
     });
     await here.editor.page.selectOption('#node-config-input-service', 'simulator');
     await closeDialog(here.editor);

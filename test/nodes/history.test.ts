@@ -15,8 +15,7 @@ describe('the history node', () => {
 
   async function start(properties: object = {}, encoding?: 'text' | 'base64'): Promise<void> {
     cloud = await startCloud(encoding ? { historyEncoding: encoding } : {});
-    const app = cloudApp(cloud, encoding ? { historyEncoding: encoding } : {});
-    await load([app, node('history', properties)]);
+    await load([cloudApp(cloud), node('history', properties)]);
   }
   const bodies = async (): Promise<unknown[]> => {
     const { payload } = await call('history', { chipid });
@@ -129,15 +128,6 @@ describe('the history node', () => {
     cloud.upload(chipid, DEEP);
     const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
     assert.match(error.message, /record 1 is nested deeper than 100 levels.*auto-detect/);
-  });
-
-  it('reports a history that is not Base64 although the application says so', async () => {
-    cloud = await startCloud({ historyEncoding: 'text' });
-    const app = cloudApp(cloud, { historyEncoding: 'base64' });
-    await load([app, node('history', { datatype: 'utf8' })]);
-    cloud.upload(chipid, 'grün');
-    const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
-    assert.match(error.message, /record 1 is not Base64.*encoding in the application/);
   });
 
   it('fails with NOT_FOUND for a device that does not exist', async () => {

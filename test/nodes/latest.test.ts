@@ -173,36 +173,6 @@ describe('the latest node', () => {
       assert.equal(chipid, two);
     });
 
-    it('reads the history once for simultaneous requests, without a listener', async () => {
-      await start({ missing: 'history' }, []);
-      cloud.upload(one, 'older');
-      const { at } = cloud.upload(one, { temperature: 3 });
-      for (let times = 0; times < 5; times++) post('latest', { chipid: one });
-      await until(() => arrivedAt('out').length === 5, 'all are answered');
-      const out = await call('latest', { chipid: one });
-      const { payload, source, timestamp } = out as Record<string, unknown>;
-      assert.deepEqual([payload, source], [{ temperature: 3 }, 'history']);
-      assert.equal(timestamp, Math.floor(at / 1000) * 1000);
-      assert.equal(readings(cloud), 1);
-    });
-
-    it('reads it as the application says, in Base64 and another time zone', async () => {
-      cloud = await startCloud({ historyEncoding: 'base64' });
-      const settings = { historyEncoding: 'base64', historyZone: '+00:00' };
-      await load([cloudApp(cloud, settings), node('latest', { missing: 'history' })]);
-      const { at } = cloud.upload(one, Buffer.from([0xff, 0]));
-      const { payload, timestamp } = (await call('latest', { chipid: one })) as Record<
-        string,
-        unknown
-      >;
-      assert.deepEqual(payload, Buffer.from([0xff, 0]));
-      assert.equal(
-        timestamp,
-        Math.floor(at / 1000) * 1000 + 8 * 3_600_000,
-        "written in Beijing's time",
-      );
-    });
-
     it('marks what a history does not keep as it was uploaded', async () => {
       cloud = await startCloud();
       cloud.rewriteHistory(trimmed);
@@ -214,23 +184,11 @@ describe('the latest node', () => {
       const [entry] = (await call('all', { altered: 'of another message' })).payload as object[];
       assert.equal((entry as { altered?: unknown }).altered, true);
     });
-
-    it('fails if the history is empty, or cannot be read', async () => {
-      await start({ missing: 'history' }, []);
-      await fail('latest', { chipid: one }, 'NO_VALUE');
-      cloud.fail('unauthorized', { times: 1 });
-      const { statusCode } = (await fail(
-        'latest',
-        { chipid: two },
-        'UNAUTHORIZED',
-      )) as unknown as Record<string, unknown>;
-      assert.equal(statusCode, 401);
-    });
   });
 
   describe('for all devices', () => {
     it('returns those that have uploaded, by chip number', async () => {
-      await start({ chipid: '', missing: 'history' }, [three, one]);
+      await start({ chipid: '' }, [three, one]);
       assert.deepEqual((await call('latest', {})).payload, []);
       await upload(three, 'three');
       await upload(one, { temperature: 1 });

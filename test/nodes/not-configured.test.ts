@@ -26,7 +26,6 @@ const WRONG: Record<string, (cloud: Simulator) => object> = {
   'a proxy configuration that is gone': () => ({ proxy: 'gone' }),
   'another node in place of the TLS configuration': () => ({ tls: 'other' }),
   'an invalid time-out': () => ({ timeout: 'soon' }),
-  'no connections': () => ({ connections: '0' }),
 };
 
 /** A config node of another type. */

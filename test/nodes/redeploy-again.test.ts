@@ -26,7 +26,7 @@ describe('many redeploys', () => {
       node('events', { events: ['presence', 'channel'], refresh: 1, silence: 60 }),
       node('request', { match: 'pattern', pattern: 'never' }),
       node('push', { id: 'held', when: 'upload' }),
-      node('latest', { missing: 'history' }),
+      node('latest'),
     ];
     await deploy(nodes);
     await call('push', { chipid, payload: 'x' });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { CONNECTIONS } from '../../src/http/pool';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post } from './support/messages';
@@ -78,12 +79,11 @@ describe('the refresh node', () => {
 
   it('outputs a missing answer as offline only for a call that was sent', async () => {
     const cloud = await startCloud();
-    const app = cloudApp(cloud, { connections: '1' });
     const slow = node('refresh', { id: 'slow', timeout: 60 });
-    await load([app, slow, node('refresh', { offline: 'answer', timeout: 0.1 })]);
+    await load([cloudApp(cloud), slow, node('refresh', { offline: 'answer', timeout: 0.1 })]);
     cloud.fail('hang');
-    post('slow', { chipid: '10000002' });
-    await until(() => cloud.requests.length === 1, 'the only connection is taken');
+    for (let other = 1; other <= CONNECTIONS; other++) post('slow', { chipid: other });
+    await until(() => cloud.requests.length === CONNECTIONS, 'all connections are taken');
     await fail('refresh', { chipid: '10000001' }, 'TIMEOUT');
   });
 });

@@ -27,7 +27,7 @@ describe('a service that repeats everything that it was sent and that it knows',
         node('server'),
         node('listen', { chipids: [chipid] }),
         node('events'),
-        node('latest', { missing: 'history' }),
+        node('history'),
         node('gpio', {
           operation: 'pulse',
           level: '1',
@@ -36,7 +36,7 @@ describe('a service that repeats everything that it was sent and that it knows',
           pinType: 'num',
         }),
       ]);
-      for (const id of ['push', 'devices', 'server', 'latest', 'gpio']) {
+      for (const id of ['push', 'devices', 'server', 'history', 'gpio']) {
         const { error } = await send(id, { chipid, payload: 'x' });
         assert.match(String(error), /you sent/);
       }

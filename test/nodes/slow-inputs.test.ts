@@ -4,9 +4,8 @@ import type { Simulator } from '../../src/simulator';
 import { configureSlowContextStore, holdContextStore } from './support/context';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, post, send } from './support/messages';
+import { call, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
 
 describe('inputs that are not available at once', () => {
   useNodeRed();
@@ -49,22 +48,5 @@ describe('inputs that are not available at once', () => {
     assert.equal(journal.endings.length, 3);
     await call('other', { chipid, payload: 'end' });
     assert.deepEqual(texts(), ['end']);
-  });
-
-  it('delay a reading of the history, which is not sent once the node has closed', async () => {
-    cloud = await startCloud();
-    cloud.upload(chipid, 'x');
-    await load([cloudApp(cloud, { state: 'context' }), node('history', { incremental: true })]);
-    await configureSlowContextStore();
-    const letGo = holdContextStore();
-    post('history', { chipid });
-    await until(() => cloud.requests[0]?.status === 200, 'the service has answered');
-    post('history', { chipid });
-    await deploy([cloudApp(cloud), node('devices')]);
-    assert.equal(journal.endings.length, 2);
-    letGo();
-    assert.equal((journal.endings[0]!.error as { code?: string }).code, 'CONNECTION_LOST');
-    await call('devices', {});
-    assert.equal(arrivedAt('out').length, 1);
   });
 });

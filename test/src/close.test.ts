@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { CONNECTIONS } from '../../src/http/pool';
 import type { DeviceCloudClient } from '../../src/client';
 import { clientOf, simulator } from './support/client';
 import { failure, failures } from './support/failure';
@@ -12,12 +13,13 @@ describe('closing a client', () => {
     const service = await httpService(hang);
     const broken = await httpService(json({}, 503));
     const before = resources();
-    const client = clientOf(service.baseUrl, { connections: 2, deviceGap: 60_000 });
+    const client = clientOf(service.baseUrl, { deviceGap: 60_000 });
     const other = clientOf(broken.baseUrl, { random: () => 1e6 });
     const pausing = failure(other.uploadHistory(1), 'SERVER_ERROR');
     await until(() => broken.requests.length === 1);
-    const running = failures([client.push(1, 'x'), client.uploadHistory(1)], 'CONNECTION_LOST');
-    await until(() => service.requests.length === 2);
+    const histories = Array.from({ length: CONNECTIONS - 1 }, () => client.uploadHistory(1));
+    const running = failures([client.push(1, 'x'), ...histories], 'CONNECTION_LOST');
+    await until(() => service.requests.length === CONNECTIONS);
     const waiting = failures(
       [client.push(1, 'y'), client.push(2, 'z'), client.devices()],
       'UNREACHABLE',
@@ -25,7 +27,7 @@ describe('closing a client', () => {
     await settled();
     await Promise.all([client.close(), other.close(), running, waiting, pausing]);
     await until(() => service.sockets() + broken.sockets() === 0, 'the end of all connections');
-    assert.deepEqual([service.requests.length, broken.requests.length], [2, 1]);
+    assert.deepEqual([service.requests.length, broken.requests.length], [CONNECTIONS, 1]);
     await gone(before);
   });
 

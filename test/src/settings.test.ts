@@ -17,12 +17,8 @@ describe("a client's settings", () => {
       heartbeat: 300_000,
       ping: 30_000,
       timestampUnit: 'ms',
-      postParameters: 'body',
-      signCase: 'unicode',
-      connections: 64,
       deviceGap: 0,
       pins: 'auto',
-      historyEncoding: 'auto',
       historyZone: 'auto',
       charset: 'utf-8',
       book: undefined,
@@ -52,8 +48,6 @@ describe("a client's settings", () => {
     ['an appid of 21 digits', { appid: '1'.repeat(21), appkey: 'k' }, /appid/],
     ['a server key with a line end', { serverKey: 'a\r\nb', serverPassword: 'p' }, /key/],
     ['a server key with an umlaut', { serverKey: 'ä', serverPassword: 'p' }, /key/],
-    ['no connections', { connections: 0 }, /connections/],
-    ['half a connection', { connections: 1.5 }, /connections/],
     ['a time-out of 0', { timeout: 0 }, /time-out/],
     ['a time-out that is no number', { timeout: NaN }, /time-out/],
     ['a time-out without an end', { timeout: Infinity }, /time-out/],
@@ -67,7 +61,6 @@ describe("a client's settings", () => {
     ['a negative heartbeat', { heartbeat: -1 }, /heartbeat/],
     ['a negative ping', { ping: -1 }, /ping/],
     ['a gap longer than a timer holds', { deviceGap: 2 ** 31 * 1000 }, /gap/],
-    ['an unknown encoding of histories', { historyEncoding: 'hex' as never }, /historyEnc/],
     ['a zone that is no offset', { historyZone: 'Asia/Shanghai' }, /historyZone.*\+08:00/],
     ['a charset that is unknown', { charset: 'latin1' as never }, /charset.*utf-8 or gbk/],
     ['a User-Agent with a line end', { userAgent: 'a\r\nb: c' }, /User-Agent/],
@@ -75,8 +68,6 @@ describe("a client's settings", () => {
     ['an empty User-Agent', { userAgent: '' }, /User-Agent/],
     ['a User-Agent with the word robot', { userAgent: 'my-Robot/1.0' }, /User-Agent.*robot/],
     ['an unknown unit', { timestampUnit: 'min' as 's' }, /timestampUnit.*ms or s/],
-    ['another place for parameters', { postParameters: 'header' as 'body' }, /body or query/],
-    ['another case', { signCase: 'ASCII' as 'ascii' }, /signCase.*unicode or ascii/],
   ];
   for (const [what, options, why] of bad) {
     it(`cannot have ${what}`, () => {

@@ -50,7 +50,7 @@ const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
 /** The id of a type. */
 const typed = { deviceType: 'type' } as const;
 
-const many = { many: true, limit: '20', atOnce: '4' } as const;
+const many = { many: true, atOnce: '4' } as const;
 const wait = { when: 'online', expires: '60', replace: true } as const;
 
 /** Each node with every property unlike its default, where there is a choice. */
@@ -122,7 +122,7 @@ export const CHANGED: Samples = {
     split: true,
     incremental: true,
   },
-  latest: { ...device, ...typed, datatype: 'utf8', missing: 'history' },
+  latest: { ...device, ...typed, datatype: 'utf8', missing: 'null' },
   server: {
     app: 'app',
     operation: 'update',

@@ -88,9 +88,6 @@ export const chipidType = { value: NEW_DEVICE.chipidType };
 /** Whether the node may call several devices for one message. */
 export const many = { value: MANY.many };
 
-/** Has no row: a saved one still holds, and a new node takes as many as it can. */
-export const limit = { value: '' } as const;
-
 /** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
 export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): NumberProperty<T> =>
   checked<T, number | string>(

@@ -52,7 +52,7 @@ export interface RequestOptions {
   /** Decodes uploads in place of `datatype`. */
   decode?: UploadDecoder;
   /** How uploads that the channel missed are read: the options of the first request to a device count. */
-  recover?: Pick<RecoverOptions, 'encoding' | 'zone'>;
+  recover?: Pick<RecoverOptions, 'zone'>;
   /** Aborts the request; the error shows its `reason`. */
   signal?: AbortSignal;
   /** Is called whenever what the request waits for changes; what it throws is ignored. */

@@ -67,7 +67,7 @@ const onHost = (simulator: Simulator, host: string, properties: Partial<AppConfi
   ...around(`list-${host}`, node('devices', { app: host })),
   ...around(`server-${host}`, node('server', { app: host })),
   ...around(`listen-${host}`, node('listen', { app: host, chipids: [ONE] })),
-  ...around(`latest-${host}`, node('latest', { app: host, missing: 'history' })),
+  ...around(`history-${host}`, node('history', { app: host })),
   ...around(`request-${host}`, node('request', { app: host, match: 'next', timeout: '4', replyTimeout: '1' })), // prettier-ignore
   ...around(`events-${host}`, node('events', { app: host, start: 'current' })),
 ];

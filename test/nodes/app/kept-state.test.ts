@@ -33,7 +33,7 @@ describe('the kept state of an application', () => {
       }) as unknown as Node;
     const user = nodeOf('listen', 'listen');
     const RED = { settings: { userDir } } as unknown as NodeAPI;
-    const state = new KeptState(RED, nodeOf('app', 'app'), { state: 'file' });
+    const state = new KeptState(RED, nodeOf('app', 'app'));
     const kept = await state.value('one', user, 'positions');
     const file = join(userDir, 'device-cloud', 'app', 'listen-positions-listen.json');
     kept.write(() => ({ n: 1 }));
@@ -52,20 +52,15 @@ describe('the kept state of an application', () => {
   it('says once that nothing survives, for all nodes', async () => {
     const path = join(temporaryFolder('kept'), 'a file');
     writeFileSync(path, '');
-    for (const [userDir, kind] of [
-      [undefined, 'file'],
-      [undefined, 'context'],
-      [path, 'file'],
-    ] as const) {
+    for (const userDir of [undefined, path]) {
       const warnings: string[] = [];
       const nodeOf = (id: string): Node =>
         Object.assign(new EventEmitter(), {
           ...{ id, type: 'device-cloud-listen' },
           warn: (line: string) => warnings.push(line),
-          context: () => ({}),
         }) as unknown as Node;
       const RED = { settings: { userDir } } as unknown as NodeAPI;
-      const state = new KeptState(RED, nodeOf('app'), { state: kind });
+      const state = new KeptState(RED, nodeOf('app'));
       const kept = await Promise.all(
         ['one', 'two'].flatMap((id) => {
           const user = nodeOf(id);
@@ -90,7 +85,7 @@ describe('the kept state of an application', () => {
         warn: (line: string) => warnings.push(line),
       }) as unknown as Node;
     const RED = { settings: { userDir } } as unknown as NodeAPI;
-    const state = new KeptState(RED, nodeOf('app'), { state: 'file' });
+    const state = new KeptState(RED, nodeOf('app'));
     const value = state.value('one', nodeOf('listen'), 'positions');
     const commands = state.commands('one');
     await until(() => warnings.length > 0, 'the log says so');

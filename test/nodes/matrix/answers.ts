@@ -30,14 +30,11 @@ const FAULTS: [fault: string, name: FaultName, code: string][] = [
   ['trickling body', 'trickle', 'TIMEOUT'],
 ];
 
-/** One connection: a slot that the fault had used up would be missed by the next call. */
-const ONE = { connections: 1 };
-
 const answers = FAULTS.map(([fault, name, code]) =>
   row(fault, `\`${code}\``, WORKS, async () => {
     const cloud = await startCloud();
     const quick = code === 'TIMEOUT' ? { timeout: '2' } : {};
-    await load([cloudApp(cloud, ONE), node('reboot', quick)]);
+    await load([cloudApp(cloud), node('reboot', quick)]);
     const heal = cloud.fail(name);
     const failed = await codeOf('reboot', { chipid: CHIPID });
     heal();
@@ -50,7 +47,7 @@ const push = { chipid: CHIPID, payload: 'x' };
 
 const moved = row('301', '`REDIRECT`', WORKS, async () => {
   const service = await httpService(inSequence(json({ msg: 'moved' }, 301), json({ msg: 'OK' })));
-  await load([cloudApp({ ...service, appid: '1' }, ONE), node('push')]);
+  await load([cloudApp({ ...service, appid: '1' }), node('push')]);
   const failed = await codeOf('push', { ...push });
   await call('push', { ...push });
   return failed;
@@ -59,7 +56,7 @@ const moved = row('301', '`REDIRECT`', WORKS, async () => {
 const large = row('50 MB body', NOTHING, `taken, since the limit is 64 MiB; ${WORKS}`, async () => {
   const body = `{"msg":"OK"${' '.repeat(50_000_000)}}`;
   const service = await httpService(inSequence(raw(body), json({ msg: 'OK' })));
-  await load([cloudApp({ ...service, appid: '1' }, ONE), node('push')]);
+  await load([cloudApp({ ...service, appid: '1' }), node('push')]);
   const { payload } = await call('push', { ...push });
   assert.deepEqual(payload, { msg: 'OK' });
   await call('push', { ...push });

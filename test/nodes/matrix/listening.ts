@@ -70,7 +70,6 @@ export async function listening(
     recover?: 'off' | 'reconnect';
     ping?: number;
     timeout?: number;
-    historyEncoding?: 'text';
   } = {},
   service: SimulatorOptions = {},
 ): Promise<Simulator> {

@@ -7,11 +7,11 @@ import { CHIPID, codeOf, NOTHING, rowsOf, said, WORKS, type Row } from './row';
 
 const row = rowsOf('messages');
 
-/** A message that no call may come of: with one connection, a lost one would be missed. */
+/** A message that no call may come of. */
 const refused = (fault: string, id: 'gpio' | 'push', bad: object): Row =>
   row(fault, '`INVALID_INPUT`', `nothing sent, ${WORKS}`, async () => {
     const cloud = await startCloud();
-    await load([cloudApp(cloud, { connections: 1 }), node(id)]);
+    await load([cloudApp(cloud), node(id)]);
     const good = { chipid: CHIPID, pin: 1, payload: 1 };
     const failed = await codeOf(id, { ...good, ...bad });
     await codeOf(id, { ...good, ...bad });
@@ -24,7 +24,7 @@ const refused = (fault: string, id: 'gpio' | 'push', bad: object): Row =>
 const sent = (fault: string, payload: unknown, text: string): Row =>
   row(fault, NOTHING, `sent whole, ${WORKS}`, async () => {
     const cloud = await startCloud();
-    await load([cloudApp(cloud, { connections: 1 }), node('push')]);
+    await load([cloudApp(cloud), node('push')]);
     await call('push', { chipid: CHIPID, payload });
     assert.ok(cloud.device(CHIPID).received.at(-1)?.text === text, 'another text arrived');
     await call('push', { chipid: CHIPID, payload: 'good' });

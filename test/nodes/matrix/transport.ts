@@ -1,3 +1,4 @@
+import { CONNECTIONS } from '../../../src/http/pool';
 import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
 import { httpService, json } from '../../../tooling/servers/http-service';
 import { proxy } from '../../../tooling/servers/proxy';
@@ -15,7 +16,7 @@ const FIXED = 'works once the setting is right';
 const push = (): Promise<unknown> => call('push', { chipid: CHIPID, payload: 'x' });
 const failing = (): Promise<string> => codeOf('push', { chipid: CHIPID, payload: 'x' });
 const at = (baseUrl: string, properties: object = {}): FlowNode =>
-  cloudApp({ baseUrl, appid: '10001' }, { connections: 1, ...properties });
+  cloudApp({ baseUrl, appid: '10001' }, properties);
 
 const broken = (fault: string, name: 'reset' | 'reset-in-body'): Row =>
   row(fault, '`CONNECTION_LOST`', WORKS, async () => {
@@ -96,9 +97,11 @@ export const TRANSPORT: readonly Row[] = [
   }),
   row('all slots hung', '`TIMEOUT`', WORKS, async () => {
     const cloud = await startCloud();
-    await load([at(cloud.baseUrl, { connections: 2, timeout: 1 }), node('push', { timeout: '1' })]);
+    await load([at(cloud.baseUrl, { timeout: 1 }), node('push', { timeout: '1' })]);
     const heal = cloud.fail('hang');
-    const calls = [1, 2, 3].map((n) => codeOf('push', { chipid: `1000000${n}`, payload: 'x' }));
+    const calls = Array.from({ length: CONNECTIONS + 1 }, (_, chipid) =>
+      codeOf('push', { chipid, payload: 'x' }),
+    );
     const failed = [...new Set(await Promise.all(calls))].join(' and ');
     heal();
     await push();

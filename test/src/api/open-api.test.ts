@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { RequestRecord, Simulator } from '../../../src/simulator';
 import { USER_AGENT } from '../../../src/http/headers';
 import { clientOf, KEYS, simulator } from '../support/client';
-import { httpService, json } from '../../../tooling/servers/http-service';
 import { signByHand } from '../../../tooling/sign-by-hand';
 
 const LONG = '18446744073709551615';
@@ -129,37 +127,6 @@ describe('a call of the open API, as the strict simulator receives it', () => {
     const [request] = await requestOf((client) => client.push(LONG, 'in the body only'));
     assert.doesNotMatch(request.query, /body|message|format|devid/);
     assert.equal(new URLSearchParams(request.body).get('message'), 'in the body only');
-  });
-
-  for (const { call, run, method, query = {}, form = {} } of CASES) {
-    if (method !== 'POST') continue;
-    it(`${call} carries all of it in the address with postParameters query`, async () => {
-      const service = await simulator({ devices: [{ chipid: LONG }] });
-      await run(clientOf(service.baseUrl, { postParameters: 'query', now: () => 1.7e12 }));
-      const { status, query: sent, body, headers } = service.requests[0]!;
-      const params = { appid: KEYS.appid, timestamp: '1700000000', ...query, ...form };
-      const sign = signByHand(method, params, KEYS.appkey);
-      assert.deepEqual(Object.fromEntries(new URLSearchParams(sent)), { ...params, sign });
-      assert.deepEqual([status, body, headers['content-type']], [200, '', undefined]);
-    });
-  }
-
-  it('is signed with A to Z alone in lower case with signCase ascii', async () => {
-    const client = (options: object) =>
-      clientOf(service.baseUrl, { now: () => 1.7e12, ...options });
-    const service = await httpService(json({ msg: 'OK' }));
-    const signs: string[] = [];
-    for (const options of [{}, { signCase: 'unicode' }, { signCase: 'ascii' }]) {
-      await client(options).push(1, 'État A', { format: 'MSG' });
-      signs.push(service.requests.at(-1)!.query.get('sign')!);
-    }
-    const md5 = (message: string): string =>
-      createHash('md5')
-        .update(
-          `posttimestamp=1700000000&message=${message}&format=msg&devid=1&appid=10001${KEYS.appkey}`,
-        )
-        .digest('hex');
-    assert.deepEqual(signs, [md5('état a'), md5('état a'), md5('État a')]);
   });
 
   it('never contains the app key', async () => {

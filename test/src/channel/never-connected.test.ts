@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { CONNECTIONS } from '../../../src/http/pool';
 import { clientOf } from '../support/client';
 import { failure, failures } from '../support/failure';
 import { httpService, json } from '../../../tooling/servers/http-service';
@@ -6,18 +7,20 @@ import { nextState } from '../support/listener';
 import { proxy } from '../../../tooling/servers/proxy';
 import { wireService } from '../../../tooling/servers/wire-service';
 
+/** A device for each connection. */
+const ALL = Array.from({ length: CONNECTIONS }, (_, index) => index);
+
 /** Calls end in their own time; what they waited for is given up in its own, and blocks no later call. */
 async function tlsThatNeverComesAbout(): Promise<void> {
-  const connections = 3;
   // Says nothing to the first ones; then it is not TLS, which fails at once.
   const service = await wireService(
     () => undefined,
     (socket) => {
-      if (service.connections() > connections) socket.end('not TLS');
+      if (service.connections() > CONNECTIONS) socket.end('not TLS');
     },
   );
-  const client = clientOf(service.baseUrl.replace('http:', 'https:'), { connections });
-  const calls = [1, 2, 3].map((chipid) => client.reboot(chipid, { timeout: 100 }));
+  const client = clientOf(service.baseUrl.replace('http:', 'https:'));
+  const calls = ALL.map((chipid) => client.reboot(chipid, { timeout: 100 }));
   for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /Not sent/);
   await failure(client.reboot(1, { timeout: 25_000 }), 'UNREACHABLE');
 }
@@ -25,11 +28,9 @@ async function tlsThatNeverComesAbout(): Promise<void> {
 async function tunnelThatIsNeverMade(): Promise<void> {
   const through = await proxy('hang');
   const service = await httpService(json([]));
-  const client = clientOf(service.baseUrl, { proxy: { url: through.url }, connections: 1 });
-  for (let call = 0; call < 2; call++) {
-    const { message } = await failure(client.push(1, 'x', { timeout: 100 }), 'TIMEOUT');
-    assert.match(message, /Not sent/);
-  }
+  const client = clientOf(service.baseUrl, { proxy: { url: through.url } });
+  const calls = ALL.map((chipid) => client.push(chipid, 'x', { timeout: 100 }));
+  for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /Not sent/);
   through.behaviour = 'tunnel';
   assert.deepEqual((await client.uploadHistory(1, { timeout: 25_000 })).body, []);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RecoveryObserver } from '../../../src/recovery/options';
-import { createSubject } from '../recovery/subject';
+import { createSubject, factsOf } from '../recovery/subject';
 import { settled } from '../../../tooling/until';
 
 const record = (id: number, body: string) => ({
@@ -17,7 +17,7 @@ function observed() {
     onReplayed: ({ body }) => void calls.push(body.toString()),
     onRecovered: (_chipid, count) => void calls.push(`recovered ${count}`),
   };
-  return { calls, ...createSubject({ encoding: 'text' }, { observer }) };
+  return { calls, ...createSubject({}, { observer, facts: factsOf('text') }) };
 }
 
 describe('what a recovery reports to its observer', () => {

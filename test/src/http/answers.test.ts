@@ -46,7 +46,7 @@ describe('a success with an unexpected body', () => {
   for (const [name, { script, why }] of Object.entries(WRONG)) {
     it(`is INVALID_RESPONSE if it is ${name}; the next good call works`, async () => {
       const service = await httpService(inSequence(script, json({ msg: 'OK' })));
-      const client = clientOf(service.baseUrl, { connections: 1 });
+      const client = clientOf(service.baseUrl);
       const error = await failure(client.push(10000001, 'x'), 'INVALID_RESPONSE');
       assert.equal(error.statusCode, 200);
       assert.match(error.message, why);
@@ -121,7 +121,7 @@ describe('a success with an unexpected body', () => {
         pour();
       };
       const service = await httpService(inSequence(huge, json({ msg: 'OK' })));
-      const client = clientOf(service.baseUrl, { connections: 1 });
+      const client = clientOf(service.baseUrl);
       assert.match((await failure(client.push(1, 'x'), 'INVALID_RESPONSE')).message, /64 MiB/);
       assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
     }
@@ -196,7 +196,7 @@ describe('an answer that is not HTTP', () => {
       const service = await wireService((socket: Socket, count) => {
         socket.write(count === 0 ? bytes : good, 'latin1');
       });
-      const client = clientOf(service.baseUrl, { connections: 1 });
+      const client = clientOf(service.baseUrl);
       const error = await failure(client.refresh(1), 'INVALID_RESPONSE');
       assert.match(error.message, /not HTTP/);
       assert.deepEqual((await client.refresh(1)).body, { status: 'online', msg: 'OK' });

@@ -60,7 +60,7 @@ describe('calls through a proxy', () => {
   it('are UNREACHABLE after one attempt if data arrives through the tunnel before the request', async () => {
     const through = await proxy('chatter');
     const service = await httpService(ok);
-    const client = clientOf(service.baseUrl, { proxy: { url: through.url }, connections: 1 });
+    const client = clientOf(service.baseUrl, { proxy: { url: through.url } });
     for (let call = 1; call <= 3; call++) {
       await failure(client.push(1, 'x'), 'UNREACHABLE');
       assert.equal(through.targets.length, call);
@@ -74,7 +74,7 @@ describe('calls through a proxy', () => {
       const through = await proxy(status);
       const service = await httpService(ok);
       const settings = { url: through.url, username: 'me', password: 'the-password' };
-      const client = clientOf(service.baseUrl, { proxy: settings, connections: 1 });
+      const client = clientOf(service.baseUrl, { proxy: settings });
       for (let call = 0; call < 3; call++) {
         const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
         assert.doesNotMatch(message, /the-password/);

@@ -67,7 +67,7 @@ describe('the time a call may take', () => {
 
   it('ends a call whose answer never comes', async () => {
     const service = await httpService(inSequence(hang, ok));
-    const client = clientOf(service.baseUrl, { connections: 1 });
+    const client = clientOf(service.baseUrl);
     const expire = heldTimers(1000);
     const ended = failure(client.push(10000001, 'x', { timeout: 1000 }), 'TIMEOUT');
     await until(() => service.requests.length === 1);
@@ -169,7 +169,7 @@ describe('the time a call may take', () => {
 
   it('ends an answer that trickles, although data keeps arriving', async () => {
     const service = await httpService(inSequence(trickle, ok));
-    const client = clientOf(service.baseUrl, { connections: 1 });
+    const client = clientOf(service.baseUrl);
     await failure(client.push(1, 'x', { timeout: 1000 }), 'TIMEOUT');
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
@@ -184,7 +184,7 @@ describe('the time a call may take', () => {
         ended.resolve();
       });
     });
-    const client = clientOf(service.baseUrl, { connections: 1 });
+    const client = clientOf(service.baseUrl);
     await failure(client.refresh(1, { timeout: 1000 }), 'TIMEOUT');
     await ended.promise;
   });
@@ -260,7 +260,7 @@ describe('a call that is aborted', () => {
   for (const [what, reason, words] of reasons) {
     it(`repeats the reason of the signal: ${what}`, async () => {
       const service = await httpService(hang);
-      const client = clientOf(service.baseUrl, { connections: 1 });
+      const client = clientOf(service.baseUrl);
       const controller = new AbortController();
       const { signal } = controller;
       const running = failure(client.push(1, 'x', { signal }), 'CONNECTION_LOST');

@@ -31,7 +31,7 @@ describe('a connection that ends after the request', () => {
         if (count === 0) end(socket);
         else socket.write(GOOD);
       });
-      const client = clientOf(service.baseUrl, { connections: 1 });
+      const client = clientOf(service.baseUrl);
       const { message } = await failure(client.refresh(10000001), 'CONNECTION_LOST');
       assert.match(message, /device 10000001 .*acted is unknown/);
       assert.equal(service.requests(), 1);
@@ -66,7 +66,7 @@ describe('a connection that cannot be established', () => {
 
   it('is established once the service is back', async () => {
     const port = await freePort();
-    const client = clientOf(`http://127.0.0.1:${port}`, { connections: 1 });
+    const client = clientOf(`http://127.0.0.1:${port}`);
     for (let call = 0; call < 3; call++) await failure(client.push(1, 'x'), 'UNREACHABLE');
     await wireService((socket) => void socket.end(GOOD), undefined, { port });
     assert.deepEqual((await client.refresh(1)).body, { status: 'online', msg: 'OK' });
@@ -76,14 +76,15 @@ describe('a connection that cannot be established', () => {
 describe('a kept-alive connection', () => {
   it('is used again', async () => {
     const service = await httpService(json({ status: 'online', msg: 'OK' }));
-    const client = clientOf(service.baseUrl, { connections: 1 });
-    for (let call = 0; call < 5; call++) await client.push(1, 'x');
-    assert.equal(service.connections(), 1);
+    const client = clientOf(service.baseUrl);
+    for (let call = 0; call < 9; call++) await client.push(1, 'x');
+    // A call that follows at once may find the first one still busy.
+    assert.ok(service.connections() <= 2);
   });
 
   it('that the service closed meanwhile is replaced without a failure', async () => {
     const service = await wireService((socket) => void socket.end(GOOD));
-    const client = clientOf(service.baseUrl, { connections: 1 });
+    const client = clientOf(service.baseUrl);
     for (let call = 0; call < 5; call++) {
       assert.equal((await client.refresh(1)).statusCode, 200);
       await until(() => service.sockets() === 0, 'the end of the connection');
@@ -96,7 +97,7 @@ describe('a kept-alive connection', () => {
       if (count === 1) socket.resetAndDestroy();
       else socket.write(GOOD);
     });
-    const client = clientOf(service.baseUrl, { connections: 1 });
+    const client = clientOf(service.baseUrl);
     await client.refresh(1);
     await failure(client.refresh(1), 'CONNECTION_LOST');
     assert.equal(service.requests(), 2);

@@ -186,8 +186,7 @@ describe('invalid input never reaches the network', () => {
   let client: DeviceCloudClient;
   beforeEach(async () => {
     service = await httpService(json({ msg: 'OK', result: '', online: [] }));
-    // With one connection, a bad call that leaked it would leave none.
-    client = clientOf(service.baseUrl, { connections: 1 });
+    client = clientOf(service.baseUrl);
   });
 
   for (const [what, values, calls] of BAD) {

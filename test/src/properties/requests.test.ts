@@ -66,7 +66,7 @@ describe('a request with any content', () => {
       const answer = request.path.includes('/sync/') ? [] : { msg: 'OK', result: '' };
       json(answer)(response, request, count);
     });
-    client = clientOf(service.baseUrl, { connections: 1 });
+    client = clientOf(service.baseUrl);
   });
 
   /** Reads what came without any of the client's code, and checks its signature. */

@@ -27,10 +27,8 @@ describe('the arrivals after which the history is read again', () => {
   it('are fewer while all devices together remember too many, so that none is abandoned', async () => {
     const budgets = Object.assign(new Budgets(), { arrived: new Budget(40) });
     const limits = { ...LIMITS, arrived: 16 };
-    const start = { id: '0', live: 0 };
-    const devices = Array.from({ length: 10 }, () =>
-      createSubject({ start, encoding: 'text' }, { budgets, limits }),
-    );
+    const start = { id: '0', live: 0, form: 'text' as const };
+    const devices = Array.from({ length: 10 }, () => createSubject({ start }, { budgets, limits }));
     for (const { connect } of devices) await connect();
     const records: object[] = [];
     for (let id = 1; id <= 40; id++) {

@@ -18,7 +18,7 @@ describe('a recovery that is closed by the listener of an upload', () => {
         limits: { ...LIMITS, arrived: 0 },
       },
       {
-        ...{ chipid: '1', encoding: 'text', zone: 0, start: { id: '0', live: 0 } },
+        ...{ chipid: '1', zone: 0, start: { id: '0', live: 0 } },
         saves: false,
         save: () => undefined,
         flush: (passed) => passed(),

@@ -23,7 +23,7 @@ function slowHistory() {
   };
 }
 
-const START = { start: { id: '0', live: 0 }, encoding: 'text' as const };
+const START = { start: { id: '0', live: 0, form: 'text' as const } };
 
 describe('live uploads that are held back while the history is read', () => {
   useClock();

@@ -46,7 +46,7 @@ export const clientOf = (simulator: Simulator, random = 0.01): DeviceCloudClient
 /** Listens to the first device. @param start where an earlier listener left off */
 export function listen(
   client: DeviceCloudClient,
-  { start, ...set }: Pick<RecoverOptions, 'start' | 'encoding'> = {},
+  { start }: Pick<RecoverOptions, 'start'> = {},
 ): Listener {
   const uploads: Upload[] = [];
   const faults: string[] = [];
@@ -57,7 +57,7 @@ export function listen(
       onUpload: (upload) => void uploads.push(upload),
       onFault: (fault) => void faults.push(fault),
     },
-    { encoding: 'text', ...set, start, save: (saved) => (position = saved) },
+    { start, save: (saved) => (position = saved) },
   );
   const bodies = (): string[] => uploads.map(({ body }) => body.toString());
   return {

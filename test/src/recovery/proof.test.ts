@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HistoryFacts } from '../../../src/history/form';
 import { settled } from '../../../tooling/until';
 import { keptOf } from './history';
-import { createSubject, record } from './subject';
+import { createSubject, factsOf, record } from './subject';
 import { pass, useClock } from '../../support/clock';
 
 const reversed = (text: string): string => [...text].reverse().join('');
@@ -164,16 +164,6 @@ describe('a history that does not keep what was uploaded', () => {
         [[form === 'tagged' ? '26' : '25,26', true]],
       );
     });
-
-    it(`needs no proof if it is set (${form})`, async () => {
-      const subject = createSubject({ encoding: form });
-      await subject.connect();
-      subject.live('1,a\r\n');
-      subject.has(...has('1,a\r\n', '2,a\r\n'));
-      await subject.connect();
-      assert.equal(subject.given.length, 2);
-      assert.equal(subject.uploads[1]!.altered, true);
-    });
   }
 
   it('may have nothing of an upload of white space or of a single comma, or no record of it', async () => {
@@ -213,7 +203,7 @@ describe('a history that does not keep what was uploaded', () => {
   });
 
   it('counts equal bodies within a second', async () => {
-    const subject = createSubject({ encoding: 'tagged' });
+    const subject = createSubject({}, { facts: factsOf('tagged') });
     await subject.connect();
     for (const body of ['1,on', '2,on']) subject.live(body);
     subject.has(...records('on', 'on', 'on'));
@@ -340,25 +330,11 @@ describe('a history in a form that nobody knows, with an upload between two cuts
     assert.deepEqual(subject.given.slice(2), [['missed', 3]]);
     subject.recovery.close();
   });
-
-  it('needs no proof of a form that is set', async () => {
-    const subject = createSubject({ encoding: 'text' });
-    subject.has(...records('before'));
-    await subject.connect();
-    subject.live('one');
-    subject.has(...records('before', 'missed', 'two'));
-    await subject.connect();
-    assert.deepEqual(subject.given.slice(1), [
-      ['missed', 2],
-      ['two', 3],
-    ]);
-    subject.recovery.close();
-  });
 });
 
 describe('what is given back before any upload has come both ways', () => {
-  const marks = async (encoding: 'auto' | 'text', facts: HistoryFacts): Promise<unknown[]> => {
-    const subject = createSubject({ encoding }, { facts });
+  const marks = async (facts: HistoryFacts): Promise<unknown[]> => {
+    const subject = createSubject({}, { facts });
     await subject.connect();
     subject.has(...records('b'));
     await subject.connect();
@@ -367,8 +343,7 @@ describe('what is given back before any upload has come both ways', () => {
   };
 
   it('is marked, since nothing shows whether the history keeps what was uploaded', async () => {
-    assert.deepEqual(await marks('auto', new HistoryFacts()), [true]);
-    assert.deepEqual(await marks('text', new HistoryFacts()), [undefined]);
+    assert.deepEqual(await marks(new HistoryFacts()), [true]);
   });
 
   const afterAnother = async (body: string): Promise<unknown[]> => {
@@ -378,7 +353,7 @@ describe('what is given back before any upload has come both ways', () => {
     other.live(body);
     other.has(...records(body));
     await other.connect();
-    return marks('auto', facts);
+    return marks(facts);
   };
 
   it('is text without a mark once one of any device has that every form would alter', async () => {

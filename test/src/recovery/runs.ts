@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/listener';
 import { Budgets } from '../../../src/recovery/options';
-import { HistoryFacts, type HistoryFormSetting } from '../../../src/history/form';
+import { HistoryFacts, type HistoryForm } from '../../../src/history/form';
 import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/options';
 import { Recovery } from '../../../src/recovery/recovery';
@@ -10,8 +10,8 @@ import { sharedBy, type AnswerHistory } from './shared';
 import type { History, HistoryOptions } from './history';
 
 export interface RunOptions {
-  /** The encoding that is set, default that of the history. */
-  setting?: HistoryFormSetting;
+  /** The form that the listener takes the history to be in when it starts, default the right one. */
+  known?: HistoryForm | 'none';
   limits?: Partial<typeof LIMITS>;
   /** The listener throws at each upload. */
   throws?: boolean;
@@ -32,6 +32,7 @@ export function createRuns(
   { read, flush }: { read: AnswerHistory } & Pick<RecoveryDevice, 'flush'>,
 ) {
   const budgets = new Budgets();
+  const { known = options.encoding ?? 'text' } = options;
   /** What was emitted; of a run that was killed, only what it had written down. */
   const emitted: string[] = [];
   /** The places of those that were emitted live. */
@@ -66,6 +67,8 @@ export function createRuns(
     const alive = (what: string): void => {
       if (self.closed) strays.push(what);
     };
+    const facts = new HistoryFacts();
+    if (known !== 'none') facts.restore(known, undefined);
     const shared: RecoveryShared = {
       ...sharedBy((chipid, signal) => {
         alive('the history is read');
@@ -73,10 +76,10 @@ export function createRuns(
       }),
       limits: { ...LIMITS, ...options.limits },
       budgets: budgets,
-      facts: new HistoryFacts(),
+      facts,
     };
     return new Recovery(shared, {
-      ...{ chipid: '1', encoding: options.setting ?? options.encoding ?? 'text', zone: 0 },
+      ...{ chipid: '1', zone: 0 },
       start: startOf(written.at(-1)),
       saves: true,
       flush,
@@ -104,8 +107,7 @@ export function createRuns(
   };
 
   /** A recovered body may be read in the wrong encoding, until an upload has come both ways. */
-  const isGuess: boolean =
-    options.setting !== undefined && options.setting !== (options.encoding ?? 'text');
+  const isGuess: boolean = known !== (options.encoding ?? 'text');
   const bodyOf = (body: Buffer, replayed: boolean | undefined): string =>
     (replayed && isGuess && history.misreadOf(body)) || history.textOf(body);
 

@@ -1,9 +1,17 @@
 import type { Upload } from '../../../src/types';
 import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/options';
+import { HistoryFacts, type HistoryForm } from '../../../src/history/form';
 import { Recovery } from '../../../src/recovery/recovery';
 import { settled } from '../../../tooling/until';
 import { sharedBy, type AnswerHistory } from './shared';
+
+/** What is known of histories that have shown their form. */
+export function factsOf(form: HistoryForm): HistoryFacts {
+  const facts = new HistoryFacts();
+  facts.restore(form, undefined);
+  return facts;
+}
 
 /** One emission, as a test reads it: `live`, or the id it was recovered with. */
 export type Given = [body: string, id: unknown];
@@ -31,7 +39,7 @@ export function createSubject(
       ...shared,
     },
     {
-      ...{ chipid: '1', encoding: 'auto', zone: 0, start: undefined, saves: true },
+      ...{ chipid: '1', zone: 0, start: undefined, saves: true },
       flush: (passed) => passed(),
       listener: {
         onUpload(upload) {

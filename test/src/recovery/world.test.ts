@@ -47,8 +47,8 @@ const OPTIONS: fc.Arbitrary<WorldOptions> = fc.record({
   limits: fc.constantFrom({}, { held: 2, arrived: 4 }),
   throws: fc.boolean(),
   bad: fc.boolean(),
-  // Set as it is, left to be learned, or set wrong.
-  setting: fc.constantFrom('auto' as const, 'text' as const, 'base64' as const),
+  // Known, still to be learned, or taken for another one.
+  known: fc.constantFrom('none' as const, 'text' as const, 'base64' as const),
 });
 
 async function play(world: World, steps: readonly Step[]): Promise<void> {
@@ -68,7 +68,7 @@ describe('recovery between an unreliable network and an unreliable service', () 
       await play(world, [...READY, ...dressed(steps, pair)]);
       assert.deepEqual([...world.emitted].sort(), [...world.accepted].sort());
       const isWhole = (body: string): boolean => world.accepted.includes(body);
-      const isLearned = options.setting === 'auto' || options.setting === options.encoding;
+      const isLearned = options.known === 'none' || options.known === options.encoding;
       assert.ok(
         !isLearned || [...world.whole].every(isWhole),
         'something altered passes for whole',
@@ -81,8 +81,8 @@ describe('recovery between an unreliable network and an unreliable service', () 
       `emits each upload once if the history is ${encoding}`,
       150,
       fc.asyncProperty(STEPS, LOSSY_PAIR, OPTIONS, async (steps, pair, options) => {
-        const setting = options.setting === 'auto' ? 'auto' : encoding;
-        const world = createWorld({ ...options, encoding, setting });
+        const known = options.known === 'none' ? 'none' : encoding;
+        const world = createWorld({ ...options, encoding, known });
         await play(world, [...READY, ...dressed(steps, pair)]);
         const kept = (bodies: readonly string[]): string[] =>
           bodies.map((body) => keptOf(body, encoding)).sort();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { CONNECTIONS } from '../../../../src/http/pool';
 import { mock } from 'node:test';
 import type {
   RequestMatch,
@@ -235,11 +236,14 @@ inEachDialect('a request', () => {
 describe('a request whose push certainly was not sent', () => {
   it('fails at once, and no upload is its reply', async () => {
     const service = await simulator();
-    const client = clientOf(service.baseUrl, { connections: 1 });
+    const client = clientOf(service.baseUrl);
     await client.request(CHIPID, { id: 1, get: 'rssi' }, { match: id(1) });
     service.fail('hang', { path: 'gpio_status' });
-    void client.gpioStatus('10000002').catch(() => undefined);
-    await until(() => service.requests.some(({ path }) => path.includes('gpio_status')));
+    for (let other = 1; other <= CONNECTIONS; other++)
+      void client.gpioStatus(other).catch(() => undefined);
+    const hung = (): number =>
+      service.requests.filter(({ path }) => path.includes('gpio_status')).length;
+    await until(() => hung() === CONNECTIONS);
     const request = client.request(CHIPID, 'x', {
       match: 'next',
       timeout: 200,

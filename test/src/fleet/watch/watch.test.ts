@@ -53,7 +53,7 @@ inEachDialect('a watch over real connections', () => {
     client.listen(
       chipid,
       { onUpload: ({ body }) => uploads.push(body.toString()) },
-      { encoding: 'text', save: () => (saved = true) },
+      { save: () => (saved = true) },
     );
     await until(() => saved, 'a first position');
     const { events, emitted } = await watch(client, {
