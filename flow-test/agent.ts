@@ -27,10 +27,7 @@ interface RunningNode extends EventEmitter {
   send(msg: object): void;
 }
 
-interface Context {
-  keys(): string[];
-  set(key: string, value: undefined): void;
-}
+type Context = Pick<Map<string, undefined>, 'keys' | 'set'>;
 
 /** The used part of Node-RED; its types leave out some of it. */
 interface NodeRed {
@@ -199,25 +196,14 @@ async function obey(command: Command): Promise<void> {
   }
 }
 
-/** Node-RED's files are never written: a test begins with none, and leaves none. */
-const nothing = (result?: object) => (): Promise<object | undefined> => Promise.resolve(result);
-const STORAGE = {
-  init: nothing(),
-  ...Object.fromEntries(
-    ['Flows', 'Credentials', 'Settings', 'Sessions'].flatMap((what) => [
-      [`get${what}`, nothing(what === 'Flows' ? [] : {})],
-      [`save${what}`, nothing()],
-    ]),
-  ),
-  getLibraryEntry: nothing([]),
-  saveLibraryEntry: nothing(),
-};
-
 async function start(): Promise<void> {
   RED.init(createServer(), {
     userDir,
     fileWorkingDirectory: userDir,
-    storageModule: STORAGE,
+    // This package.
+    nodesDir: [join(__dirname, '..', '..')],
+    // A test begins with no files, and leaves none.
+    readOnly: true,
     httpAdminRoot: false,
     httpNodeRoot: false,
     functionExternalModules: false,

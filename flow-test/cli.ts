@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { existsSync, mkdirSync, readFileSync, realpathSync, watch, type FSWatcher } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, realpathSync, watch, type FSWatcher } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { disabledNodes, fileOfFlows, readFlows, type Flows } from './flows';
 import { loadTests } from './load';
-import { findGlobalNodeRed, findNodeRed, packagesWithNodes } from './node-red';
+import { findGlobalNodeRed, findNodeRed, nearest, NodeRed } from './node-red';
 import { Problem } from './protocol';
 import { printable, resultText, summary, writeJunit } from './report';
 import { Runner, type Result } from './run';
@@ -43,15 +43,6 @@ const OPTIONS = {
 const PASSED = 0;
 const FAILED = 1;
 const COULD_NOT_RUN = 2;
-
-/** The folder of this package, its name and version. */
-function ownPackage(): { folder: string; name: string; version: string } {
-  const above = (folder: string): string =>
-    existsSync(join(folder, 'package.json')) ? folder : above(dirname(folder));
-  const folder = above(realpathSync(__dirname));
-  const text = readFileSync(join(folder, 'package.json'), 'utf8');
-  return { folder, ...(JSON.parse(text) as { name: string; version: string }) };
-}
 
 function nodeRedIn(folder: string | undefined): string {
   const found = findNodeRed(resolve(folder ?? '.')) ?? (folder ? undefined : findGlobalNodeRed());
@@ -94,15 +85,6 @@ function chosen({ testPaths, grep }: Plan): FlowTest[] {
   throw new Problem(`No test has "${grep}" in its name.`);
 }
 
-function saveJunit(file: string, results: readonly Result[]): void {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeJunit(file, results);
-  } catch (error) {
-    throw new Problem(`The results cannot be written: ${(error as Error).message}.`);
-  }
-}
-
 async function runAll(plan: Plan, runner: Runner): Promise<number> {
   const flows = readFlows(plan.flowsPath);
   const tests = chosen(plan);
@@ -114,7 +96,7 @@ async function runAll(plan: Plan, runner: Runner): Promise<number> {
     print(resultText(result));
   }
   print(`\n${summary(results)}`);
-  if (plan.junit !== undefined) saveJunit(plan.junit, results);
+  if (plan.junit !== undefined) writeJunit(plan.junit, results);
   return results.some(({ failures }) => failures.length > 0) ? FAILED : PASSED;
 }
 
@@ -148,37 +130,36 @@ async function keepRunning(plan: Plan, runner: Runner): Promise<never> {
   }
 }
 
+/** An error of the system, or of how the command was typed, has a code and says all in its message. */
 function explain(error: unknown): string {
-  const isKnown = !(error instanceof Error) || error instanceof Problem;
-  return isKnown ? String((error as Partial<Error>).message ?? error) : String(error.stack);
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? String(error.code) : '';
+  if (code.startsWith('ERR_PARSE_ARGS')) return `${error.message}. See --help.`;
+  return error instanceof Problem || code !== '' ? error.message : String(error.stack);
 }
 
-function readArguments() {
-  try {
-    return parseArgs({ options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new Problem(`${(error as Error).message} See --help.`);
-  }
+function ownVersion(): string {
+  const manifest = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 async function main(): Promise<number> {
-  const { values, positionals } = readArguments();
-  const { folder, name, version } = ownPackage();
-  if (values.help || values.version) {
-    print(values.help ? HELP : version);
-    return PASSED;
-  }
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  if (values.help) print(HELP);
+  if (values.version) print(ownVersion());
+  if (values.help || values.version) return PASSED;
   const [flowsPath, ...testPaths] = positionals;
   if (flowsPath === undefined || testPaths.length === 0)
     throw new Problem('Name the flows and the tests. See --help.');
   const { allow: allowed = [], grep = '', junit } = values;
   const plan: Plan = { flowsPath, testPaths, grep, allowed, junit };
   const nodeRed = nodeRedIn(values['node-red']);
-  // Those of the project are loaded for what is allowed of them.
-  const contributed =
-    allowed.length > 0 ? packagesWithNodes(realpathSync(readFlows(flowsPath).folder)) : [];
-  const packages = new Map([...contributed, [name, folder]]);
-  const runner = new Runner({ nodeRed, packages }, allowed);
+  // The project's own nodes are loaded only for what is allowed of them.
+  const modules =
+    allowed.length > 0
+      ? nearest(realpathSync(readFlows(flowsPath).folder), 'node_modules')
+      : undefined;
+  const runner = new Runner(() => new NodeRed(nodeRed, modules), allowed);
   process.once('exit', () => runner.closeAtExit());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(COULD_NOT_RUN));

@@ -14,21 +14,22 @@ const BYTES = '$bytes';
 export function toJson(value: unknown): unknown {
   let left = MAX_SIZE;
   const above = new Set<object>();
+  const take = <T extends { readonly length: number; slice(start: number, end: number): T }>(
+    whole: T,
+  ): T => {
+    const taken = whole.slice(0, Math.min(left, MAX_TEXT));
+    left -= taken.length;
+    return taken;
+  };
+  const cut = (text: string): string => {
+    const taken = take<string>(text);
+    return taken.length < text.length ? `${taken}…` : text;
+  };
   const copy = (each: unknown, depth: number): unknown => {
-    switch (typeof each) {
-      case 'string':
-        return cut(each);
-      case 'number':
-        return Number.isFinite(each) ? each : String(each);
-      case 'bigint':
-        return String(each);
-      case 'boolean':
-        return each;
-      case 'object':
-        return each === null ? null : ofObject(each, depth);
-      default:
-        return undefined;
-    }
+    if (typeof each === 'object' && each !== null) return ofObject(each, depth);
+    if (typeof each === 'string') return cut(each);
+    if (typeof each === 'boolean' || each === null || Number.isFinite(each)) return each;
+    return typeof each === 'number' || typeof each === 'bigint' ? String(each) : undefined;
   };
   const ofObject = (each: object, depth: number): unknown => {
     if (each instanceof Date) return each.toJSON();
@@ -39,25 +40,12 @@ export function toJson(value: unknown): unknown {
     try {
       if (Array.isArray(each)) return take(each).map((item) => copy(item, depth + 1) ?? null);
       const error = each instanceof Error ? { name: each.name, message: each.message } : {};
-      const entries = take(Object.entries(each)).map(([key, item]) => [
-        ...[cut(key), copy(item, depth + 1)],
-      ]);
-      return { ...error, ...Object.fromEntries(entries) };
+      const entries = take(Object.entries(each));
+      const copies = entries.map(([key, item]) => [cut(key), copy(item, depth + 1)] as const);
+      return { ...error, ...Object.fromEntries(copies) };
     } finally {
       above.delete(each);
     }
-  };
-  const take = <T extends { readonly length: number; slice(start: number, end: number): T }>(
-    whole: T,
-    limit = MAX_TEXT,
-  ): T => {
-    const taken = whole.slice(0, Math.min(left, limit));
-    left -= taken.length;
-    return taken;
-  };
-  const cut = (text: string): string => {
-    const taken = take<string>(text);
-    return taken.length < text.length ? `${taken}…` : text;
   };
   return copy(value, 0);
 }

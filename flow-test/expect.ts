@@ -1,5 +1,7 @@
-import { concerns, differs, wordsOf, wordsOfSeen, type Resolve, type Seen } from './seen';
-import type { Expected, FlowTest, Sight } from './tests';
+import { nameOf } from './flows';
+import type { FlowNode } from './protocol';
+import { concerns, differs, wordsOf, wordsOfSeen, type Seen } from './seen';
+import type { Expected, Sight } from './tests';
 
 /** How an expectation stands: met, not yet, or failed for good. */
 type Standing = 'met' | 'open' | 'failed';
@@ -15,63 +17,33 @@ export interface Evidence {
   level(chipid: string, pin: number): 0 | 1;
 }
 
-const ERROR_LIMIT = 5;
-const SEEN_LIMIT = 8;
+/** Seconds that something may take unless the test says otherwise. */
+const WITHIN = 5;
+const MAX_LISTED = 8;
 
 /** Judges what a test has seen. */
 export class Judge {
-  readonly #test: Pick<FlowTest, 'expect' | 'inOrder'>;
-  readonly #resolve: Resolve;
-  readonly #nameOf: (node: string) => string;
-  /** What is one, for each sight: the same thousands of messages are judged every few milliseconds. */
-  readonly #known = new Map<Sight, WeakMap<Seen, boolean>>();
+  readonly #expect: readonly Expected[];
+  readonly #nodes: readonly FlowNode[];
 
-  constructor(
-    test: Pick<FlowTest, 'expect' | 'inOrder'>,
-    resolve: Resolve,
-    nameOf: (node: string) => string,
-  ) {
-    this.#test = test;
-    this.#resolve = resolve;
-    this.#nameOf = nameOf;
+  constructor(expect: readonly Expected[], nodes: readonly FlowNode[]) {
+    this.#expect = expect;
+    this.#nodes = nodes;
   }
 
   /** Whether nothing can change the verdict any more. */
   isOver(evidence: Evidence): boolean {
-    return !this.#standings(evidence).includes('open');
+    return this.#expect.every((each) => this.#standing(each, evidence) !== 'open');
   }
 
   /** Why expectations have failed. */
   failures(evidence: Evidence): string[] {
-    const standings = this.#standings(evidence);
-    const unmet = this.#test.expect.filter((_, index) => standings[index] === 'failed');
+    const unmet = this.#expect.filter((each) => this.#standing(each, evidence) === 'failed');
     return unmet.map((expected) => this.#explain(expected, evidence));
   }
 
-  #standings(evidence: Evidence): Standing[] {
-    const { expect, inOrder } = this.#test;
-    let after = 0;
-    const used = new Set<Seen>();
-    return expect.map((expected) => {
-      if (!inOrder || expected.kind !== 'some') return this.#standing(expected, evidence);
-      const seen = evidence.seen.filter((each) => each.at >= after && !used.has(each));
-      const first = seen.find((each) => this.#is(expected.sight, each));
-      if (first) {
-        after = first.at;
-        used.add(first);
-      }
-      return this.#standing(expected, { ...evidence, seen });
-    });
-  }
-
   #is(sight: Sight, seen: Seen): boolean {
-    const known = this.#known.get(sight) ?? new WeakMap<Seen, boolean>();
-    this.#known.set(sight, known);
-    const is =
-      known.get(seen) ??
-      (concerns(sight, seen, this.#resolve) && differs(sight, seen) === undefined);
-    known.set(seen, is);
-    return is;
+    return concerns(sight, seen, this.#nodes) && differs(sight, seen) === undefined;
   }
 
   #standing(expected: Expected, { seen, given, now, level }: Evidence): Standing {
@@ -84,20 +56,18 @@ export class Judge {
         return 'failed';
       return now >= end ? 'met' : 'open';
     }
-    const { sight, within } = expected;
-    const deadline = given + within * 1000;
-    const found = seen.filter((each) => each.at <= deadline && this.#is(sight, each)).length;
+    const deadline = given + (expected.within ?? WITHIN) * 1000;
+    const found = seen.filter((each) => each.at <= deadline && this.#is(expected, each)).length;
     const isLate = now >= deadline;
-    if (sight.kind === 'message' && sight.count !== undefined) {
-      if (found > sight.count) return 'failed';
+    if (expected.kind === 'message' && expected.count !== undefined) {
+      if (found > expected.count) return 'failed';
       if (!isLate) return 'open';
-      return found === sight.count ? 'met' : 'failed';
+      return found === expected.count ? 'met' : 'failed';
     }
     if (found > 0) return 'met';
     if (!isLate) return 'open';
     // Nothing has set it, but it may have the level all along.
-    const isSo =
-      sight.kind === 'pin' && !this.#test.inOrder && level(sight.chipid, sight.pin) === sight.level;
+    const isSo = expected.kind === 'pin' && level(expected.chipid, expected.pin) === expected.level;
     return isSo ? 'met' : 'failed';
   }
 
@@ -105,7 +75,7 @@ export class Judge {
     const { seen } = evidence;
     if (expected.kind === 'noError') {
       const errors = seen.filter(({ kind }) => kind === 'error');
-      const list = this.#list(errors, evidence, ERROR_LIMIT);
+      const list = this.#list(errors, evidence);
       return ['expected no error, but there was', ...list].join('\n');
     }
     if (expected.kind === 'none') {
@@ -113,25 +83,24 @@ export class Judge {
       const what = `not ${expected.sights.map(wordsOf).join(', and not ')}`;
       return [`expected ${what}, but there was`, ...this.#list(found, evidence)].join('\n');
     }
-    const { sight, within } = expected;
-    const about = seen.filter((each) => concerns(sight, each, this.#resolve));
-    const order = this.#test.inOrder ? ' after what comes before it' : '';
-    const head = `expected ${wordsOf(sight)}${order}, within ${within} s`;
-    const level = sight.kind === 'pin' ? `; it is ${evidence.level(sight.chipid, sight.pin)}` : '';
+    const about = seen.filter((each) => concerns(expected, each, this.#nodes));
+    const head = `expected ${wordsOf(expected)}, within ${expected.within ?? WITHIN} s`;
+    const isPin = expected.kind === 'pin';
+    const level = isPin ? `; it is ${evidence.level(expected.chipid, expected.pin)}` : '';
     if (about.length === 0) return `${head}\nthere was none${level}`;
-    return [
-      `${head}\nwhat came instead${level}:`,
-      ...this.#list(about, evidence, SEEN_LIMIT, sight),
-    ].join('\n');
+    return [`${head}\nwhat came instead${level}:`, ...this.#list(about, evidence, expected)].join(
+      '\n',
+    );
   }
 
-  #list(seen: readonly Seen[], { begin }: Evidence, limit = SEEN_LIMIT, sight?: Sight): string[] {
-    const lines = seen.slice(0, limit).map((each) => {
+  #list(seen: readonly Seen[], { begin }: Evidence, sight?: Sight): string[] {
+    const lines = seen.slice(0, MAX_LISTED).map((each) => {
       const why = sight && differs(sight, each);
-      const where = each.kind === 'error' ? `"${this.#nameOf(each.node)}": ` : '';
+      const where = each.kind === 'error' ? `"${nameOf(this.#nodes, each.node)}": ` : '';
       const reason = why === undefined ? '' : ` (${why})`;
       return `  at ${((each.at - begin) / 1000).toFixed(2)} s ${where}${wordsOfSeen(each)}${reason}`;
     });
-    return seen.length > limit ? [...lines, `  and ${seen.length - limit} more`] : lines;
+    const more = seen.length - lines.length;
+    return more > 0 ? [...lines, `  and ${more} more`] : lines;
   }
 }

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { dropLeadingZeros } from '../src/input';
+import type { Simulator } from '../src/simulator/index';
 import { DISABLED, Problem, type FlowNode } from './protocol';
+import type { Given } from './tests';
 
-const MAX_FLOWS = 64 * 1024 * 1024;
 const APP = 'device-cloud-app';
 
 /** Core nodes that reach neither a network nor a file nor a process. */
@@ -29,22 +30,22 @@ export interface Flows {
   readonly folder: string;
 }
 
-/** The file of flows in a user directory: what it is called without a setting, or the only one that looks like it. */
-function flowFileIn(folder: string): string {
-  const plain = join(folder, 'flows.json');
-  if (existsSync(plain)) return plain;
-  const [only, ...more] = readdirSync(folder).filter((name) =>
-    /^flows_.*(?<!_cred)\.json$/.test(name),
-  );
-  if (only !== undefined && more.length === 0) return join(folder, only);
-  throw new Problem(`${folder} has no flows.json. Name the file of the flows.`);
-}
-
-/** The file of flows that a path names: itself, or the file in a user directory. @throws Problem */
+/**
+ * The file of flows that a path names: itself, or the one in a user directory, which is called flows.json without a setting,
+ * or is the only one that looks like it.
+ * @throws Problem
+ */
 export function fileOfFlows(path: string): string {
   if (!existsSync(path)) throw new Problem(`${path}: there is no such file or folder.`);
-  return statSync(path).isDirectory() ? flowFileIn(path) : path;
+  if (!statSync(path).isDirectory()) return path;
+  if (existsSync(join(path, 'flows.json'))) return join(path, 'flows.json');
+  const found = readdirSync(path).filter((name) => /^flows_.*(?<!_cred)\.json$/.test(name));
+  if (found.length === 1) return join(path, ...found);
+  throw new Problem(`${path} has no flows.json. Name the file of the flows.`);
 }
+
+const isNode = (node: unknown): node is FlowNode =>
+  typeof Object(node).id === 'string' && typeof Object(node).type === 'string';
 
 /**
  * Reads a file of flows, or the file in a user directory. Nothing else of the directory is read: neither its settings nor its
@@ -53,24 +54,15 @@ export function fileOfFlows(path: string): string {
  */
 export function readFlows(path: string): Flows {
   const file = fileOfFlows(path);
-  if (statSync(file).size > MAX_FLOWS) throw new Problem(`${file} is larger than 64 MiB.`);
   let parsed: unknown;
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new Problem(`${file} is not JSON: ${(error as Error).message}.`);
   }
-  return { nodes: checkFlows(parsed, file), file, folder: dirname(file) };
-}
-
-function checkFlows(parsed: unknown, file: string): FlowNode[] {
-  const isNode = (node: unknown): node is FlowNode =>
-    typeof node === 'object' &&
-    node !== null &&
-    typeof (node as FlowNode).id === 'string' &&
-    typeof (node as FlowNode).type === 'string';
-  if (Array.isArray(parsed) && parsed.every(isNode)) return parsed;
-  throw new Problem(`${basename(file)} is not a list of nodes, as Node-RED exports and saves it.`);
+  if (Array.isArray(parsed) && parsed.every(isNode))
+    return { nodes: parsed, file, folder: dirname(file) };
+  throw new Problem(`${file} is not a list of nodes, as Node-RED exports and saves it.`);
 }
 
 /** The application id of the flows, if it is one. The simulator takes it over. */
@@ -125,12 +117,8 @@ export function nameOf(nodes: readonly FlowNode[], id: string): string {
   return node?.name || node?.type || id;
 }
 
-/** What a test changes, see {@link setProperty}. */
-export interface Change {
-  readonly node: string;
-  readonly property: string;
-  readonly value: unknown;
-}
+/** A property that a test sets. */
+type Change = Given & { kind: 'set' };
 
 /** Sets a property of a node, such as `timeout` or `rules.0.v`. @throws Problem if there is none */
 function setProperty(nodes: FlowNode[], { node: at, property, value }: Change): void {
@@ -148,13 +136,7 @@ function setProperty(nodes: FlowNode[], { node: at, property, value }: Change): 
 }
 
 /** The address and the keys of the simulator of a test. */
-export interface Service {
-  readonly baseUrl: string;
-  readonly appid: string;
-  readonly appkey: string;
-  readonly serverKey: string;
-  readonly serverPassword: string;
-}
+type Service = Pick<Simulator, 'baseUrl' | 'appid' | 'appkey' | 'serverKey' | 'serverPassword'>;
 
 /**
  * The copy of the flows that runs in a test: each application on the simulator, and nodes that are not allowed replaced by

@@ -4,8 +4,16 @@ import { parseChipid, readCsv, show } from '../src/input';
 import { MAX_SECONDS, readTests, type FlowTest, type Given, type Upload } from './tests';
 import { fileProblem, MAX_FILE } from './yaml';
 
-const MAX_ROWS = 50_000;
 const TEST_FILE = /\.(ya?ml|json)$/;
+
+/** Reads something; an error says where it is. @throws Problem */
+function inFile<T>(place: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw fileProblem(place, (error as Error).message.replace(/^INVALID_INPUT: /, ''));
+  }
+}
 
 /** Reads a file of tests, or one that belongs to it. @throws Problem */
 function read(file: string): Buffer {
@@ -36,12 +44,13 @@ function loaded(given: Given, { file, name }: FlowTest): Given {
   if (!existsSync(csv) || !statSync(csv).isFile())
     throw fileProblem(file, `"uploads" of "${name}": there is no ${given.file}.`);
   const rows = readUploads(csv);
-  const hours = (rows.at(-1)?.at ?? 0) / given.speed / 3_600_000;
+  const { speed = 1 } = given;
+  const hours = (rows.at(-1)?.at ?? 0) / speed / 3_600_000;
   if (hours * 3600 > MAX_SECONDS)
     throw fileProblem(
       file,
       `"uploads" of "${name}": ${given.file} takes ${hours.toFixed(1)} hours, of at most one. Have it played faster: ` +
-        `"uploads: { file: ${given.file}, speed: ${Math.ceil(hours * given.speed) * 6} }" takes ten minutes at most.`,
+        `"uploads: { file: ${given.file}, speed: ${Math.ceil(hours * speed) * 6} }" takes ten minutes at most.`,
     );
   return { ...given, rows };
 }
@@ -64,7 +73,7 @@ const TIMES = { after: 1000, timestamp: 1 } as const;
  * @throws Problem
  */
 export function readUploads(file: string): Upload[] {
-  const table = csvIn(file);
+  const table = inFile(file, () => readCsv(read(file)));
   const column = (name: string): number => table.columns.indexOf(name);
   for (const name of ['chipid', 'payload'])
     if (column(name) === -1) throw fileProblem(file, `it has no column "${name}".`);
@@ -76,25 +85,10 @@ export function readUploads(file: string): Upload[] {
     const at = Number(text) * (time === undefined ? 1 : TIMES[time]);
     if (text === '' || !Number.isFinite(at))
       throw fileProblem(place, `"${time}" must be a number, but is ${show(text)}.`);
-    try {
-      return { chipid: parseChipid(cell('chipid').trim()), payload: cell('payload'), at };
-    } catch {
-      throw fileProblem(place, `${show(cell('chipid'))} is no chip number.`);
-    }
+    const chipid = inFile(place, () => parseChipid(cell('chipid').trim()));
+    return { chipid, payload: cell('payload'), at };
   });
   uploads.sort((a, b) => a.at - b.at);
   const first = uploads[0]?.at ?? 0;
   return uploads.map((upload) => ({ ...upload, at: upload.at - first }));
-}
-
-function csvIn(file: string): ReturnType<typeof readCsv> {
-  const bytes = read(file);
-  let table: ReturnType<typeof readCsv>;
-  try {
-    table = readCsv(bytes);
-  } catch (error) {
-    throw fileProblem(file, (error as Error).message);
-  }
-  if (table.rows.length > MAX_ROWS) throw fileProblem(file, `it has more than ${MAX_ROWS} rows.`);
-  return table;
 }

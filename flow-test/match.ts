@@ -1,36 +1,40 @@
 import { PatternBudget } from '../src/input';
 
 /** What a value may be asked for instead of being equal: each is a key of an object that has no others. */
-const OPERATORS = {
-  gt: (wanted: unknown) => (typeof wanted === 'number' ? undefined : 'a number'),
-  lt: (wanted: unknown) => (typeof wanted === 'number' ? undefined : 'a number'),
-  any: (wanted: unknown) => (wanted === true ? undefined : 'true'),
-  regex: (wanted: unknown) => {
-    try {
-      if (typeof wanted === 'string') return void new RegExp(wanted, 'u');
-    } catch {
-      // Said below.
-    }
-    return 'a regular expression';
-  },
-} as const;
+interface Operators {
+  readonly gt?: number;
+  readonly lt?: number;
+  readonly regex?: string;
+  /** It is there. */
+  readonly any?: true;
+}
 
-type Operator = keyof typeof OPERATORS;
-type Operators = Partial<Record<Operator, unknown>>;
+const KNOWN = ['gt', 'lt', 'any', 'regex'];
 
 /** Whether an object is made of operators alone. */
 export function isOperator(value: object): value is Operators {
   const keys = Object.keys(value);
-  return keys.length > 0 && keys.every((key) => Object.hasOwn(OPERATORS, key));
+  return keys.length > 0 && keys.every((key) => KNOWN.includes(key));
 }
 
 /** What is wrong with operators, or undefined. */
 export function operatorProblem(operators: Operators): string | undefined {
-  for (const [name, wanted] of Object.entries(operators)) {
-    const needed = OPERATORS[name as Operator](wanted);
+  for (const [name, wanted] of Object.entries(operators) as [string, unknown][]) {
+    const needed = whatIsNeeded(name, wanted);
     if (needed) return `"${name}" must be ${needed}, but is ${JSON.stringify(wanted)}.`;
   }
   return undefined;
+}
+
+function whatIsNeeded(name: string, wanted: unknown): string | undefined {
+  if (name === 'any') return wanted === true ? undefined : 'true';
+  if (name !== 'regex') return typeof wanted === 'number' ? undefined : 'a number';
+  try {
+    if (typeof wanted === 'string') return void new RegExp(wanted, 'u');
+  } catch {
+    // Said below.
+  }
+  return 'a regular expression';
 }
 
 const MAX_SHOWN = 300;
@@ -81,13 +85,11 @@ function operatorDifference(wanted: Operators, actual: unknown, where: string): 
   const { gt, lt, regex } = wanted;
   if (actual === undefined) return `${where} is missing`;
   const is = `${where} is ${brief(actual)}`;
-  if (gt !== undefined && !(typeof actual === 'number' && actual > Number(gt)))
-    return `${is}, not greater than ${Number(gt)}`;
-  if (lt !== undefined && !(typeof actual === 'number' && actual < Number(lt)))
-    return `${is}, not less than ${Number(lt)}`;
-  return typeof regex === 'string' && !matches(regex, actual)
-    ? `${is}, not like ${regex}`
-    : undefined;
+  if (gt !== undefined && !(typeof actual === 'number' && actual > gt))
+    return `${is}, not greater than ${gt}`;
+  if (lt !== undefined && !(typeof actual === 'number' && actual < lt))
+    return `${is}, not less than ${lt}`;
+  return regex !== undefined && !matches(regex, actual) ? `${is}, not like ${regex}` : undefined;
 }
 
 function matches(pattern: string, actual: unknown): boolean {

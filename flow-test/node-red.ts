@@ -1,16 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -33,16 +23,19 @@ const HEAP = 512;
 /** Node-RED has ended or does not answer; it has to be started anew. */
 export class NodeRedGone extends Problem {}
 
-/** A folder with a package in it, if it is one. */
-const packageIn = (folder: string): string | undefined =>
-  existsSync(join(folder, 'package.json')) ? realpathSync(folder) : undefined;
+/** What is at a path below a folder, or the nearest folder above it; undefined if there is nothing. */
+export function nearest(from: string, path: string): string | undefined {
+  const found = join(from, path);
+  if (existsSync(found)) return realpathSync(found);
+  return dirname(from) === from ? undefined : nearest(dirname(from), path);
+}
 
-/** The nearest `node-red` in a `node_modules` from a folder upwards; undefined if there is none. */
-export const findNodeRed = (from: string): string | undefined =>
-  packageIn(join(from, 'node_modules', 'node-red')) ??
-  (dirname(from) === from ? undefined : findNodeRed(dirname(from)));
+const PACKAGE = join('node_modules', 'node-red');
 
-/** The `node-red` that is installed for the whole machine: that of the command, or where npm installs. */
+/** The Node-RED of a project; undefined if it has none. */
+export const findNodeRed = (folder: string): string | undefined => nearest(folder, PACKAGE);
+
+/** The Node-RED that is installed for the whole machine: that of the command, or where npm installs. */
 export function findGlobalNodeRed(): string | undefined {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     const command = join(folder, 'node-red');
@@ -54,41 +47,10 @@ export function findGlobalNodeRed(): string | undefined {
     // On Windows it is a script, which only a shell can start.
     const options = { encoding: 'utf8', shell: process.platform === 'win32' } as const;
     const root = execFileSync('npm', ['root', '--global'], { ...options, timeout: COMMAND });
-    return packageIn(join(root.trim(), 'node-red'));
+    return findNodeRed(dirname(root.trim()));
   } catch {
     return undefined;
   }
-}
-
-/** Where things are on this machine. */
-export interface Places {
-  /** The folder of `node-red`. */
-  readonly nodeRed: string;
-  /** Packages that Node-RED loads besides those that are installed beside it, by their names. */
-  readonly packages: ReadonlyMap<string, string>;
-}
-
-/** The packages with nodes that a folder sees, by their names. */
-export function packagesWithNodes(folder: string): Map<string, string> {
-  const modules = join(folder, 'node_modules');
-  const names = existsSync(modules) ? readdirSync(modules) : [];
-  const inside = names.flatMap((name) =>
-    name.startsWith('@') ? readdirSync(join(modules, name)).map((each) => `${name}/${each}`) : name,
-  );
-  const own = inside.filter((name) => {
-    const manifest = join(modules, name, 'package.json');
-    return existsSync(manifest) && 'node-red' in JSON.parse(readFileSync(manifest, 'utf8'));
-  });
-  const above = dirname(folder) === folder ? [] : packagesWithNodes(dirname(folder));
-  return new Map([
-    ...above,
-    ...own.map((name) => [name, realpathSync(join(modules, name))] as const),
-  ]);
-}
-
-interface Waiting {
-  resolve(answer: { traffic: Traffic }): void;
-  reject(error: Error): void;
 }
 
 /** A Node-RED in a process and a folder of its own. */
@@ -100,22 +62,28 @@ export class NodeRed {
   /** What its answers begin with. Nothing else that comes over the pipe is one. */
   readonly #key = randomBytes(16).toString('hex');
   #partial = '';
-  readonly #asked = new Map<number, Waiting>();
+  /** What waits for an answer, by its id. */
+  readonly #asked = new Map<number, (answer: Traffic | Error) => void>();
   readonly #log: string[] = [];
   readonly #ended: Promise<void>;
   #end: string | undefined;
-  #isStuck = false;
   #lastId = 0;
   /** Resolves when it runs. Rejects with a {@link NodeRedGone}. */
   readonly ready: Promise<unknown>;
 
-  constructor({ nodeRed, packages }: Places) {
-    this.#userDir = makeUserDir(packages);
+  /**
+   * @param nodeRed the folder of `node-red`
+   * @param modules a `node_modules` whose nodes are loaded, besides those beside `node-red`
+   */
+  constructor(nodeRed: string, modules?: string) {
+    const userDir = mkdtempSync(join(realpathSync(tmpdir()), 'device-cloud-test-'));
+    this.#userDir = userDir;
+    if (modules !== undefined) symlinkSync(modules, join(userDir, 'node_modules'), 'junction');
     const agent = join(__dirname, 'agent.js');
     const flags = ['--no-warnings', `--max-old-space-size=${HEAP}`];
-    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, this.#userDir, this.#key], {
-      cwd: this.#userDir,
-      env: environment(this.#userDir),
+    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, userDir, this.#key], {
+      cwd: userDir,
+      env: environment(userDir),
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
       // With a process group of its own, what `exec` has started ends with it.
       detached: process.platform !== 'win32',
@@ -123,8 +91,7 @@ export class NodeRed {
     this.#ended = new Promise((resolve) => {
       const end = (how: string): void => {
         this.#end ??= how;
-        for (const { reject } of this.#asked.values()) reject(this.#gone());
-        this.#asked.clear();
+        for (const answer of this.#asked.values()) answer(this.#gone());
         resolve();
       };
       this.#child.once('error', ({ message }) => end(message));
@@ -151,18 +118,13 @@ export class NodeRed {
     this.#log.length = 0;
   }
 
-  /** Whether it runs, and has always answered in time. */
-  get isUsable(): boolean {
-    return this.isRunning && !this.#isStuck;
-  }
-
   /** Whether it still runs. */
   get isRunning(): boolean {
     return this.#end === undefined;
   }
 
   /** Has it do something. @throws NodeRedGone, or an Error that says why it could not be done */
-  ask(asked: Asked): Promise<{ traffic: Traffic }> {
+  ask(asked: Asked): Promise<Traffic> {
     const id = ++this.#lastId;
     const answer = this.#answer(id, COMMAND, asked.do);
     if (this.isRunning) this.#child.stdin?.write(`${JSON.stringify({ ...asked, id })}\n`);
@@ -206,26 +168,21 @@ export class NodeRed {
   }
 
   #gone(): NodeRedGone {
-    return new NodeRedGone(`Node-RED ended by itself (${this.#end})`);
+    return new NodeRedGone(`Node-RED has ended: ${this.#end}`);
   }
 
   /** The answer to a command, in time. */
-  #answer(id: number, ms: number, what: string): Promise<{ traffic: Traffic }> {
+  #answer(id: number, ms: number, what: string): Promise<Traffic> {
     return new Promise((resolve, reject) => {
       if (!this.isRunning) throw this.#gone();
-      const timer = setTimeout(() => {
-        this.#isStuck = true;
+      const late = `it did not answer (${what}) in ${ms / 1000} s: it is busy in a loop, or the machine is`;
+      const timer = setTimeout(() => this.#kill(late), ms);
+      this.#asked.set(id, (answer) => {
+        clearTimeout(timer);
         this.#asked.delete(id);
-        const problem = `Node-RED did not answer (${what}) in ${ms / 1000} s`;
-        reject(new NodeRedGone(`${problem}: it is busy in a loop, or the machine is`));
-      }, ms);
-      const over =
-        <T>(then: (value: T) => void) =>
-        (value: T): void => {
-          clearTimeout(timer);
-          then(value);
-        };
-      this.#asked.set(id, { resolve: over(resolve), reject: over(reject) });
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      });
     });
   }
 
@@ -245,10 +202,8 @@ export class NodeRed {
 
   #take(answer: Answer): void {
     if ('report' in answer) return this.onReport(answer.test, answer.report);
-    const asked = this.#asked.get(answer.id);
-    this.#asked.delete(answer.id);
-    if (answer.error === undefined) asked?.resolve({ traffic: answer.traffic ?? {} });
-    else asked?.reject(new Error(answer.error));
+    const { id, error, traffic = {} } = answer;
+    this.#asked.get(id)?.(error === undefined ? traffic : new Error(error));
   }
 
   #keep(text: string): void {
@@ -259,17 +214,6 @@ export class NodeRed {
     this.#log.push(...lines.map((line) => line.slice(0, WIDTH)));
     this.#log.splice(0, this.#log.length - LINES);
   }
-}
-
-/** A user directory that has some packages, and nothing else. */
-function makeUserDir(packages: ReadonlyMap<string, string>): string {
-  const userDir = mkdtempSync(join(realpathSync(tmpdir()), 'device-cloud-test-'));
-  for (const [name, folder] of packages) {
-    const installed = join(userDir, 'node_modules', name);
-    mkdirSync(dirname(installed), { recursive: true });
-    symlinkSync(folder, installed, 'junction');
-  }
-  return userDir;
 }
 
 /** The few variables that a process needs. All others may be secrets, or the addresses of real services. */

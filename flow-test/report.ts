@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { UNPRINTABLE } from '../src/input';
 import type { Result } from './run';
 
@@ -70,5 +71,6 @@ export function writeJunit(file: string, results: readonly Result[]): void {
     '</testsuites>',
     '',
   ];
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, lines.join('\n'));
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fromJson } from './copy';
 import { Judge, type Evidence } from './expect';
 import { appidOf, chipidsIn, listens, nameOf, nodesNamed, prepareFlows, type Flows } from './flows';
-import { NodeRed, NodeRedGone, type Places } from './node-red';
+import { NodeRedGone, type NodeRed } from './node-red';
 import { MAX_SEEN, Problem, type FlowNode, type Report, type Traffic } from './protocol';
 import type { Seen } from './seen';
 import type { Expected, FlowTest, Given, Sight } from './tests';
@@ -26,14 +26,17 @@ const DEPLOYS = /\] (?:Start|Stopp|Updat)(?:ing|ed) flows$/;
 
 /** Runs tests, one after the other, on one Node-RED as long as it lasts. */
 export class Runner {
-  readonly #places: Places;
+  readonly #newNodeRed: () => NodeRed;
   readonly #allowed: readonly string[];
   #nodeRed: NodeRed | undefined;
   #test = 0;
 
-  /** @param allowed types of nodes that run although they reach outside */
-  constructor(places: Places, allowed: readonly string[]) {
-    this.#places = places;
+  /**
+   * @param newNodeRed starts one
+   * @param allowed types of nodes that run although they reach outside
+   */
+  constructor(newNodeRed: () => NodeRed, allowed: readonly string[]) {
+    this.#newNodeRed = newNodeRed;
     this.#allowed = allowed;
   }
 
@@ -61,20 +64,20 @@ export class Runner {
     const nodeRed = this.#nodeRed ?? (await this.#start());
     const chipids = [...chipidsIn(flows.nodes), ...test.given.flatMap(chipidsOf)];
     const world = await World.start(chipids, appidOf(flows.nodes));
-    const number = ++this.#test;
+    const [number, allowed] = [++this.#test, this.#allowed];
     try {
-      return await new Attempt(flows, test, world, nodeRed, number).run(this.#allowed);
+      return await new Attempt({ flows, test, world, nodeRed, allowed, number }).run();
     } finally {
       // The flows stop while the service is still there.
       const stop = { do: 'deploy', test: 0, flows: [], watched: [] } as const;
-      if (nodeRed.isUsable) await nodeRed.ask(stop).catch(() => undefined);
-      if (!nodeRed.isUsable) await this.close();
+      await nodeRed.ask(stop).catch(() => undefined);
+      if (!nodeRed.isRunning) await this.close();
       await world.close();
     }
   }
 
   async #start(): Promise<NodeRed> {
-    const nodeRed = (this.#nodeRed = new NodeRed(this.#places));
+    const nodeRed = (this.#nodeRed = this.#newNodeRed());
     try {
       await nodeRed.ready;
       return nodeRed;
@@ -102,13 +105,24 @@ function unknownNames(nodes: readonly FlowNode[], { given, expect }: FlowTest): 
 
 /** Chip numbers that a step names. */
 function chipidsOf(given: Given): string[] {
-  if (given.kind === 'uploads') return given.rows.map(({ chipid }) => chipid);
+  if (given.kind === 'uploads') return (given.rows ?? []).map(({ chipid }) => chipid);
   return 'chipid' in given ? [given.chipid] : [];
 }
 
 function sightsOf(expected: Expected): readonly Sight[] {
   if (expected.kind === 'noError') return [];
-  return expected.kind === 'some' ? [expected.sight] : expected.sights;
+  return expected.kind === 'none' ? expected.sights : [expected];
+}
+
+/** What a test runs on. */
+interface Setting {
+  readonly flows: Flows;
+  readonly test: FlowTest;
+  readonly world: World;
+  readonly nodeRed: NodeRed;
+  readonly allowed: readonly string[];
+  /** Of the test, which its reports have. */
+  readonly number: number;
 }
 
 /** One test on a Node-RED that runs. */
@@ -116,71 +130,60 @@ class Attempt {
   readonly #reported: Seen[] = [];
   #hasOverflowed = false;
   #traffic: Traffic = {};
-  readonly #flows: Flows;
-  readonly #test: FlowTest;
-  readonly #world: World;
-  readonly #nodeRed: NodeRed;
-  readonly #number: number;
+  readonly #setting: Setting;
 
-  constructor(flows: Flows, test: FlowTest, world: World, nodeRed: NodeRed, number: number) {
-    this.#flows = flows;
-    this.#test = test;
-    this.#world = world;
-    this.#nodeRed = nodeRed;
-    this.#number = number;
+  constructor(setting: Setting) {
+    this.#setting = setting;
   }
 
-  async run(allowed: readonly string[]): Promise<Omit<Result, 'test' | 'seconds'>> {
-    this.#nodeRed.forgetLog();
-    this.#nodeRed.onReport = (number, report) => {
-      if (number === this.#number) this.#take(report);
+  async run(): Promise<Omit<Result, 'test' | 'seconds'>> {
+    const { nodeRed, number } = this.#setting;
+    nodeRed.forgetLog();
+    nodeRed.onReport = (of, report) => {
+      if (of === number) this.#take(report);
     };
-    const begin = Date.now();
-    const failures = await this.#judged(begin, allowed).catch((error: unknown) => [
+    const failures = await this.#judged(Date.now()).catch((error: unknown) => [
       error instanceof Error ? error.message : String(error),
     ]);
     return { failures, details: failures.length === 0 ? [] : [...this.#path(), ...this.#log()] };
   }
 
-  async #judged(begin: number, allowed: readonly string[]): Promise<string[]> {
-    const { given, expect } = this.#test;
+  async #judged(begin: number): Promise<string[]> {
+    const { flows, test, world, nodeRed, allowed, number } = this.#setting;
+    const { given, expect } = test;
     // What is given of devices first is so before the flow starts.
     const first = given.findIndex(({ kind }) => kind !== 'device' && kind !== 'set');
     const steps = first === -1 ? [] : given.slice(first);
     for (const each of given.slice(0, given.length - steps.length)) await this.#give(each);
     const changes = given.filter((each) => each.kind === 'set');
-    const flows = prepareFlows(
-      ...([this.#flows, allowed, this.#world.simulator, changes] as const),
-      (file, name) => this.#nodeRed.copyIn(file, name),
-    );
-    const watched = expect
-      .flatMap(sightsOf)
-      .flatMap((sight) => (sight.kind === 'message' ? nodesNamed(flows, sight.at) : []));
-    const ids = watched.map(({ id }) => id);
-    await this.#nodeRed.ask({ do: 'deploy', test: this.#number, flows, watched: ids });
-    this.#world.mayOpen();
+    const copyIn = (file: string, name: string): string => nodeRed.copyIn(file, name);
+    const prepared = prepareFlows(flows, allowed, world.simulator, changes, copyIn);
+    const sights = expect.flatMap(sightsOf).filter((sight) => sight.kind === 'message');
+    const watched = sights.flatMap(({ at }) => nodesNamed(prepared, at)).map(({ id }) => id);
+    await nodeRed.ask({ do: 'deploy', test: number, flows: prepared, watched });
+    world.mayOpen();
     for (const each of steps) await this.#give(each);
     return this.#verdict(begin, Date.now());
   }
 
   async #give(given: Given): Promise<void> {
-    const world = this.#world;
-    const isHeard = listens(this.#flows.nodes);
+    const { flows, world } = this.#setting;
+    const isHeard = listens(flows.nodes);
     switch (given.kind) {
       case 'upload':
         return world.upload(given.chipid, given.payload, isHeard);
       case 'uploads': {
         let begin: number | undefined;
-        for (const { chipid, payload, at } of given.rows) {
+        for (const { chipid, payload, at } of given.rows ?? []) {
           // The first one may wait for its channel.
-          if (begin !== undefined) await this.#until(begin + at / given.speed);
+          if (begin !== undefined) await this.#until(begin + at / (given.speed ?? 1));
           await world.upload(chipid, payload, isHeard);
           begin ??= performance.now();
         }
         return;
       }
       case 'device':
-        world.change(given.chipid, given.device);
+        world.change(given);
         return world.mayOpen();
       case 'wait':
         await this.#until(performance.now() + given.seconds * 1000);
@@ -196,18 +199,19 @@ class Attempt {
   async #until(time: number): Promise<void> {
     for (;;) {
       const left = time - performance.now();
-      if (left <= 0 || !this.#nodeRed.isRunning) return;
+      if (left <= 0 || !this.#setting.nodeRed.isRunning) return;
       await sleep(Math.min(left, 100));
     }
   }
 
   async #inject({ at, msg }: Given & { kind: 'inject' }): Promise<void> {
-    const [node] = nodesNamed(this.#flows.nodes, at);
+    const { flows, nodeRed } = this.#setting;
+    const [node] = nodesNamed(flows.nodes, at);
     if (!node) return;
     if (!msg && node.type !== 'inject')
       throw new Problem(`"inject": "${at}" has no button. Say which "msg" it gets.`);
     try {
-      await this.#nodeRed.ask({ do: 'inject', node: node.id, ...(msg ? { msg } : {}) });
+      await nodeRed.ask({ do: 'inject', node: node.id, ...(msg ? { msg } : {}) });
     } catch (error) {
       if (error instanceof NodeRedGone) throw error;
       throw new Problem(`"inject": "${at}" ${(error as Error).message}.`, { cause: error });
@@ -216,13 +220,8 @@ class Attempt {
 
   /** Looks until every expectation is met, or its time is over. */
   async #verdict(begin: number, given: number): Promise<string[]> {
-    const world = this.#world;
-    const { nodes } = this.#flows;
-    const judge = new Judge(
-      this.#test,
-      (at) => nodesNamed(nodes, at).map(({ id }) => id),
-      (id) => nameOf(nodes, id),
-    );
+    const { test, flows, world, nodeRed } = this.#setting;
+    const judge = new Judge(test.expect, flows.nodes);
     const evidence = (now: number): Evidence => ({
       seen: [...this.#reported, ...world.seen].sort((a, b) => a.at - b.at),
       ...{ begin, given, now },
@@ -230,13 +229,13 @@ class Attempt {
     });
     for (;;) {
       const now = Date.now();
-      if (this.#nodeRed.isRunning && !judge.isOver(evidence(now))) {
-        await sleep(LOOK);
+      if (nodeRed.isRunning && !judge.isOver(evidence(now))) {
+        // To look at a hundred thousand messages takes longer than the pause between.
+        await sleep(Math.max(LOOK, 2 * (Date.now() - now)));
         continue;
       }
       // What has happened by now may still be on its way.
-      const { traffic } = await this.#nodeRed.ask({ do: 'flush' });
-      this.#traffic = traffic;
+      this.#traffic = await nodeRed.ask({ do: 'flush' });
       const found = evidence(now);
       if (!judge.isOver(found)) continue;
       const overflow = 'the nodes did more than a test can hold: do messages go round in a circle?';
@@ -254,18 +253,17 @@ class Attempt {
 
   /** Which nodes messages have reached, and left. */
   #path(): string[] {
-    const nodes = this.#flows.nodes.flatMap(({ id }) => {
+    const { nodes } = this.#setting.flows;
+    const reached = nodes.flatMap(({ id }) => {
       const [received, sent] = this.#traffic[id] ?? [0, 0];
       const numbers = [received > 0 && `${received} in`, sent > 0 && `${sent} out`].filter(Boolean);
-      return numbers.length > 0
-        ? [`"${nameOf(this.#flows.nodes, id)}" (${numbers.join(', ')})`]
-        : [];
+      return numbers.length > 0 ? [`"${nameOf(nodes, id)}" (${numbers.join(', ')})`] : [];
     });
-    return nodes.length === 0 ? [] : [`messages went by ${nodes.slice(0, 20).join(', ')}`];
+    return reached.length === 0 ? [] : [`messages went by ${reached.slice(0, 20).join(', ')}`];
   }
 
   #log(): string[] {
-    const lines = this.#nodeRed.log.filter((line) => !DEPLOYS.test(line)).slice(-LOG_LINES);
+    const lines = this.#setting.nodeRed.log.filter((line) => !DEPLOYS.test(line)).slice(-LOG_LINES);
     return lines.length === 0 ? [] : ['the end of the log:', ...lines.map((line) => `  ${line}`)];
   }
 }

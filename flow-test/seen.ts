@@ -1,5 +1,6 @@
+import { nodesNamed } from './flows';
 import { brief, difference } from './match';
-import type { Report } from './protocol';
+import type { FlowNode, Report } from './protocol';
 import type { Sight } from './tests';
 
 /** Something that the flow did, `at` ms since 1970. */
@@ -17,18 +18,14 @@ export type Seen =
       readonly at: number;
       readonly chipid: string;
       readonly text: string;
-      readonly format: string;
     };
 
-/** The ids of the nodes that a name or an id stands for. */
-export type Resolve = (at: string) => readonly string[];
-
 /** Whether something is about the same node, or the same device and pin. */
-export function concerns(sight: Sight, seen: Seen, resolve: Resolve): boolean {
+export function concerns(sight: Sight, seen: Seen, nodes: readonly FlowNode[]): boolean {
   if (sight.kind === 'pin')
     return seen.kind === 'pin' && seen.chipid === sight.chipid && seen.pin === sight.pin;
   if (sight.kind === 'pushed') return seen.kind === 'pushed' && seen.chipid === sight.chipid;
-  return seen.kind === sight.kind && resolve(sight.at).includes(seen.node);
+  return seen.kind === sight.kind && nodesNamed(nodes, sight.at).some(({ id }) => id === seen.node);
 }
 
 /** How something that {@link concerns} a sight differs from it; undefined if it does not. */
@@ -41,10 +38,7 @@ export function differs(sight: Sight, seen: Seen): string | undefined {
       return compare(sight, typeof sight.match === 'string' ? status.text : status);
     }
     case 'pushed':
-      if (seen.kind !== 'pushed') return '';
-      return sight.format !== undefined && seen.format !== sight.format
-        ? `its format is ${seen.format}`
-        : compare(sight, pushedAs(sight.match, seen.text));
+      return seen.kind === 'pushed' ? compare(sight, pushedAs(sight.match, seen.text)) : '';
     case 'pin':
       return seen.kind === 'pin' && seen.level !== sight.level ? 'another level' : undefined;
     default:
@@ -83,7 +77,7 @@ export function wordsOf(sight: Sight): string {
     case 'pin':
       return `pin ${sight.pin} of ${sight.chipid} set to ${sight.level}`;
     default:
-      return `a push to ${sight.chipid}${sight.format ? ` as ${sight.format}` : ''}${like(sight)}`;
+      return `a push to ${sight.chipid}${like(sight)}`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUILT_IN_DEVICES, startSimulator, type Simulator } from '../src/simulator/index';
 import type { Seen } from './seen';
-import type { GivenDevice } from './tests';
+import type { Given } from './tests';
 
 /** How long an upload waits for the channel of its device after something that may have opened it, ms. */
 const CHANNEL = 3000;
@@ -11,8 +11,6 @@ const LOOK = 5;
 export class World {
   readonly simulator: Simulator;
   readonly #faults = new Map<string, () => void>();
-  /** What has reached the devices, by how the simulator has it. */
-  readonly #known = new Map<object, Seen>();
   /** Until when a channel may still open. */
   #opensUntil = 0;
 
@@ -23,27 +21,20 @@ export class World {
   /** Starts the simulator with devices that upload nothing by themselves: the examples' devices, and others. */
   static async start(chipids: readonly string[], appid?: string): Promise<World> {
     const builtIn = BUILT_IN_DEVICES.map(({ chipid, name = null, kind = 'climate' }) => ({
-      ...{ chipid, name, kind },
+      ...{ chipid: String(chipid), name, kind },
     }));
-    const known = new Set(builtIn.map(({ chipid }) => String(chipid)));
-    const others = [...new Set(chipids)].filter((chipid) => !known.has(chipid));
+    const known = builtIn.map(({ chipid }) => chipid);
+    const others = [...new Set(chipids)].filter((chipid) => !known.includes(chipid));
     const devices = [...builtIn, ...others.map((chipid) => ({ chipid, name: null }))];
     const options = { devices, interval: 0, ...(appid === undefined ? {} : { appid }) };
     return new World(await startSimulator(options));
   }
 
-  /** What has reached the devices: each time the same objects. */
+  /** What has reached the devices. */
   get seen(): Seen[] {
-    const same = <T extends object>(of: T, make: (of: T) => Seen): Seen => {
-      const seen = this.#known.get(of) ?? make(of);
-      this.#known.set(of, seen);
-      return seen;
-    };
     return [...this.simulator.devices.values()].flatMap(({ chipid, sets, received }) => [
-      ...sets.map((set) => same(set, () => ({ kind: 'pin', chipid, ...set }))),
-      ...received.map((push) =>
-        same(push, ({ at, text, format }) => ({ kind: 'pushed', chipid, at, text, format })),
-      ),
+      ...sets.map((set) => ({ kind: 'pin', chipid, ...set }) as const),
+      ...received.map(({ at, text }) => ({ kind: 'pushed', chipid, at, text }) as const),
     ]);
   }
 
@@ -66,9 +57,10 @@ export class World {
     if (isOpen()) this.mayOpen();
   }
 
-  change(chipid: string, { asleep, offline, fails, pins = {} }: GivenDevice): void {
+  change({ chipid, asleep, offline, fails, pins = {} }: Given & { kind: 'device' }): void {
     const { simulator } = this;
-    for (const [pin, level] of Object.entries(pins)) simulator.setPin(chipid, Number(pin), level);
+    for (const [pin, level = 0] of Object.entries(pins))
+      simulator.setPin(chipid, Number(pin), level);
     if (asleep === true) simulator.sleep(chipid);
     if (offline === true) simulator.switchOff(chipid);
     if (fails !== undefined) {

@@ -3,10 +3,6 @@ import { Problem } from './protocol';
 
 /** The largest test file, in bytes: a recorded test has the uploads of ten minutes. */
 export const MAX_FILE = 16 * 1024 * 1024;
-/** How many values a test file may hold: an alias counts each time it is used, so that few lines cannot stand for millions. */
-const MAX_VALUES = 100_000;
-const MAX_DEPTH = 50;
-
 /** What JSON has, and bytes. A date is text, as it is in a message: an object of the class Date would match any object. */
 const SCHEMA = CORE_SCHEMA.extend(
   new Type('tag:yaml.org,2002:binary', {
@@ -60,23 +56,7 @@ export function parseYaml(text: string, file: string): Parsed {
   } catch (error) {
     if (error instanceof YAMLException)
       throw fileProblem(`${file}:${error.mark.line + 1}`, `${error.reason}.`);
-    // The parser calls itself for each level.
-    if (error instanceof RangeError) throw fileProblem(file, 'it is nested too deeply.');
     throw error;
   }
-  checkSize(value, file);
   return { value, line };
-}
-
-/** Walks the value as often as aliases repeat it, up to a limit. */
-function checkSize(value: unknown, file: string): void {
-  let left = MAX_VALUES;
-  const visit = (each: unknown, depth: number): void => {
-    if (--left < 0)
-      throw fileProblem(file, `it holds more than ${MAX_VALUES} values, aliases included.`);
-    if (depth > MAX_DEPTH) throw fileProblem(file, `it is nested deeper than ${MAX_DEPTH} levels.`);
-    if (typeof each === 'object' && each !== null && !(each instanceof Uint8Array))
-      for (const child of Object.values(each)) visit(child, depth + 1);
-  };
-  visit(value, 0);
 }

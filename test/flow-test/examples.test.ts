@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadTests } from '../../flow-test/load';
 import { resultText } from '../../flow-test/report';
 import type { Runner } from '../../flow-test/run';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 import { startRunner, testedExamples } from './support';
 
 describe('the tests of the examples', () => {
@@ -18,4 +22,50 @@ describe('the tests of the examples', () => {
       assert.deepEqual(failed.join('\n'), '');
     });
   }
+});
+
+describe('the file that the example "Save the history as CSV" writes', () => {
+  const folder = temporaryFolder('flow-test-history');
+  const saved = join(folder, 'saved.csv');
+  const testFile = join(folder, 'test.yaml');
+  let runner: Runner;
+  before(() => void (runner = startRunner(['file'])));
+  after(() => runner.close());
+
+  const run = async (example: string, text: string): Promise<void> => {
+    const found = testedExamples().find(({ name }) => name.includes(example));
+    writeFileSync(testFile, text);
+    const [test] = loadTests([testFile]);
+    assert.ok(found && test);
+    const result = await runner.run(found.flows, test);
+    assert.deepEqual(result.failures, [], resultText(result));
+  };
+
+  it('is played through a flow', async () => {
+    await run(
+      'Save the history as CSV',
+      `name: it is written
+given:
+  - set: { node: Write it, property: filenameType, value: str }
+  - set: { node: Write it, property: filename, value: '${saved.replaceAll('\\', '/')}' }
+  - upload: { chipid: 10000001, payload: { temperature: 26.5, humidity: 40 } }
+  - wait: 1
+  - upload: { chipid: 10000001, payload: 'quoted, "so"' }
+  - inject: Write file
+expect:
+  - message: { at: The file }
+`,
+    );
+    await run(
+      'Receive uploads',
+      `name: it is read
+given:
+  - uploads: { file: saved.csv, speed: 2 }
+expect:
+  - message: { at: Each upload, match: { payload: { temperature: 26.5, humidity: 40 } } }
+  - message: { at: Each upload, match: { payload: 'quoted, "so"' } }
+  - noError: true
+`,
+    );
+  });
 });

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readFlows, type Flows } from '../../flow-test/flows';
 import { loadTests } from '../../flow-test/load';
-import { findNodeRed } from '../../flow-test/node-red';
+import { findNodeRed, NodeRed } from '../../flow-test/node-red';
 import { Runner } from '../../flow-test/run';
 import type { FlowTest } from '../../flow-test/tests';
 import { repository } from '../../tooling/repository';
@@ -35,6 +35,5 @@ export function testedExamples(): TestedExample[] {
 export function startRunner(allowed: readonly string[] = []): Runner {
   const nodeRed = findNodeRed(repository);
   if (nodeRed === undefined) throw new Error('There is no Node-RED.');
-  const packages = new Map([['@device-cloud/node-red-device-cloud', repository]]);
-  return new Runner({ nodeRed, packages }, allowed);
+  return new Runner(() => new NodeRed(nodeRed), allowed);
 }

@@ -17,8 +17,8 @@ describe('a file of tests', () => {
   it('has one test or a list, in YAML or JSON', () => {
     const [one] = readTests(expected('pin: { chipid: 007, pin: 5, level: 1 }'), 'a.yaml');
     assert.deepEqual(one, {
-      ...{ name: 't', file: 'a.yaml', given: [], inOrder: false },
-      expect: [{ kind: 'some', sight: { kind: 'pin', chipid: '7', pin: 5, level: 1 }, within: 5 }],
+      ...{ name: 't', file: 'a.yaml', given: [] },
+      expect: [{ kind: 'pin', chipid: '7', pin: 5, level: 1 }],
     });
     const json =
       '[{"name":"a","expect":[{"noError":true}]},{"name":"b","expect":[{"noError":true}]}]';
@@ -38,12 +38,12 @@ describe('a file of tests', () => {
       'name: t\nexpect: [\n',
       'a.yaml:3: unexpected end of the stream within a flow collection.',
     ],
-    ['a name', 'expect:\n  - noError: true\n', 'a.yaml:1: "name" must be text, but is undefined.'],
-    ['an expectation', 'name: t\n', 'a.yaml:1: "expect" of "t" must be a list, but is undefined.'],
+    ['a name', 'expect:\n  - noError: true\n', 'a.yaml:1: "name" must be text, but is missing.'],
+    ['an expectation', 'name: t\n', 'a.yaml:1: "expect" must be a list, but is missing.'],
     ['any expectation', 'name: t\nexpect: []\n', 'a.yaml:2: "expect" of "t" is empty.'],
     [
       ...(['a property of a test', 'name: t\nonly: true\nexpect:\n  - noError: true\n'] as const),
-      'a.yaml:2: A test has no "only". It has "name", "given", "expect", "inOrder".',
+      'a.yaml:2: "test" has no "only". It has "name", "expect", "given".',
     ],
     [
       ...(['a step', given('uplaod: { chipid: 1, payload: 1 }')] as const),
@@ -57,7 +57,7 @@ describe('a file of tests', () => {
       ...(['an expectation by its name', expected('pins: 5')] as const),
       `a.yaml:3: An entry of "expect" has no "pins". It has ${SIGHTS}, "none", "noError".`,
     ],
-    ['a payload', given('upload: { chipid: 1 }'), 'a.yaml:3: "upload" has no "payload".'],
+    ['a payload', given('upload: { chipid: 1 }'), 'a.yaml:3: There is no "payload".'],
     [
       'a chip number',
       given('upload: { chipid: 1.5, payload: 1 }'),
@@ -76,7 +76,7 @@ describe('a file of tests', () => {
     ],
     [
       ...(['a level', given('device:\n      chipid: 1\n      pins: { 5: on }')] as const),
-      'a.yaml:5: The level of a pin must be 0 or 1, but is "on".',
+      'a.yaml:5: "5" must be 0 or 1, but is "on".',
     ],
     [
       ...(['a time', expected('none: { message: { at: a }, for: soon }')] as const),
@@ -101,33 +101,17 @@ describe('a file of tests', () => {
       'a.yaml:3: "regex" must be a regular expression, but is "(".',
     ],
     [
-      ...(['a format', expected('pushed: { chipid: 1, format: TEXT }')] as const),
-      'a.yaml:3: "format" must be "MSG", "HEX", "AT", "LUA" or "B64", but is "TEXT".',
-    ],
-    [
       ...(['a message', given('inject: { at: Go, msg: 5 }')] as const),
-      'a.yaml:3: "msg" must be an object, such as { payload: 1 }.',
+      'a.yaml:3: "msg" must be an object, such as { payload: 1 }, but is 5.',
     ],
-    ['a value', given('set: { node: a, property: b }'), 'a.yaml:3: "set" has no "value".'],
+    ['a value', given('set: { node: a, property: b }'), 'a.yaml:3: There is no "value".'],
     [
       ...(['a speed', given('uploads: { file: a.csv, speed: 0 }')] as const),
-      'a.yaml:3: "speed" must be a number from 0.01 to 3600.',
+      'a.yaml:3: "speed" must be a number from 0.01 to 3600, but is 0.',
     ],
   ];
   for (const [what, text, message] of wrong)
     it(`says where ${what} is missing or malformed, and what it may be`, () => says(text, message));
-
-  it('may be neither deep nor huge, by aliases either', () => {
-    says(
-      `name: t\nexpect: ${'['.repeat(60)}${']'.repeat(60)}\n`,
-      'a.yaml: it is nested deeper than 50 levels.',
-    );
-    const tenfold = (name: string, of: string): string =>
-      `${name}: &${name} [${`*${of}, `.repeat(10)}]\n`;
-    const bomb = `a: &a [1]\n${tenfold('b', 'a')}${tenfold('c', 'b')}${tenfold('d', 'c')}${tenfold('e', 'd')}${tenfold('f', 'e')}`;
-    says(bomb, 'a.yaml: it holds more than 100000 values, aliases included.');
-    says('#'.repeat(16 * 1024 * 1024 + 1), 'a.yaml: it is larger than 16 MiB. Make several of it.');
-  });
 
   it('has dates as the text that they are, and bytes', () => {
     const [test] = readTests(
@@ -138,7 +122,7 @@ describe('a file of tests', () => {
     assert.deepEqual(test?.given, [{ kind: 'upload', chipid: '1', payload: '2026-11-24' }]);
     const match = { since: '2026-11-24T08:00:00Z', raw: Buffer.from('hi') };
     assert.deepEqual(test.expect[1], {
-      ...{ kind: 'some', within: 5, sight: { kind: 'message', at: 'End', match } },
+      ...{ kind: 'message', at: 'End', match },
     });
   });
 
@@ -188,7 +172,10 @@ describe('a file of uploads', () => {
   it('says what is malformed, and on which line', () => {
     assert.throws(() => read('id,payload\n1,a\n'), /uploads\.csv: it has no column "chipid"\.$/);
     assert.throws(() => read('chipid,t\n1,a\n'), /uploads\.csv: it has no column "payload"\.$/);
-    assert.throws(() => read('chipid,payload\n1,a\nx,b\n'), /csv:3: "x" is no chip number\.$/);
+    assert.throws(
+      () => read('chipid,payload\n1,a\nx,b\n'),
+      /csv:3: The chip number must be .*"x"\.$/,
+    );
     assert.throws(
       () => read('chipid,payload,after\n1,a,0\n1,b\n'),
       /csv:3: "after" must be a number, but is empty\.$/,

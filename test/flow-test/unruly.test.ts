@@ -46,7 +46,7 @@ describe('a flow under test', () => {
   it('that ends the process fails one test', async () => {
     assert.match(
       (await run(`${ESCAPE}node_process.exit(3);`)).join(),
-      /ended by itself \(exit code 3\)/,
+      /Node-RED has ended: exit code 3/,
     );
     assert.deepEqual(await run('return msg;'), []);
   });
@@ -55,7 +55,7 @@ describe('a flow under test', () => {
     const failures = await run(
       `${ESCAPE}node_process.nextTick(() => { throw new Error('later'); });`,
     );
-    assert.match(failures.join(), /ended by itself/);
+    assert.match(failures.join(), /Node-RED has ended/);
     assert.deepEqual(await run('return msg;'), []);
   });
 
@@ -113,7 +113,7 @@ describe('a flow under test', () => {
 
   it('that fills its memory fails one test', async () => {
     const failures = await run('const all = []; for (;;) all.push(new Array(1e7).fill(0));');
-    assert.match(failures.join(), /ended by itself/);
+    assert.match(failures.join(), /Node-RED has ended/);
     assert.deepEqual(await run('return msg;'), []);
   });
 
@@ -127,7 +127,7 @@ describe('a flow under test', () => {
       'const all = []; setInterval(() => { all.push(Buffer.alloc(1e8, 1)); }, 1);',
     );
     const { failures, details } = await runner.run(flow, long);
-    assert.match(failures.join(), /ended by itself/);
+    assert.match(failures.join(), /Node-RED has ended/);
     assert.match(details.join('\n'), /takes more than 1024 MB of memory/);
     assert.deepEqual(await run('return msg;'), []);
   });
