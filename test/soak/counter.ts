@@ -1,16 +1,9 @@
 import type { RequestRecord } from '../../src/simulator';
-import type { Opened } from './lines';
 
 const LOOK = 100;
 
-/**
- * Counts requests before the simulator forgets them, until the process ends.
- * @param onOpened is called with each channel that was opened
- */
-export function createCounter(
-  requests: readonly RequestRecord[],
-  onOpened: (opened: Opened) => void,
-) {
+/** Counts requests before the simulator forgets them, until the process ends. */
+export function createCounter(requests: readonly RequestRecord[]) {
   const open = new Set<RequestRecord>();
   const devicesRead = new Set<string>();
   let lastSeen: RequestRecord | undefined;
@@ -23,10 +16,8 @@ export function createCounter(
     lastSeen = requests.at(-1);
     for (const request of open) {
       const device = /up_messages\/dev\/(\d+)/.exec(request.path)?.[1];
-      if (request.status === 101) {
-        upgrades++;
-        onOpened({ chipid: chipidIn(request), at: request.at });
-      } else if (request.status === 200 && device !== undefined) {
+      if (request.status === 101) upgrades++;
+      else if (request.status === 200 && device !== undefined) {
         readings++;
         devicesRead.add(device);
       }
@@ -37,6 +28,3 @@ export function createCounter(
   setInterval(look, LOOK);
   return () => ({ upgrades, readings, devicesRead: devicesRead.size });
 }
-
-const chipidIn = ({ query }: RequestRecord): string =>
-  new URLSearchParams(query).get('chipid') ?? '';

@@ -32,12 +32,6 @@ export interface Accepted {
   kept?: string;
 }
 
-/** A channel that a client has opened. */
-export interface Opened {
-  chipid: string;
-  at: number;
-}
-
 /** A message that the listen node has emitted. */
 export interface Emitted {
   at: number;
@@ -55,8 +49,6 @@ export interface Usage {
 }
 
 const parse = <T>(lines: string[]): T[] => lines.map((line) => JSON.parse(line) as T);
-
-export const readOpened = (path: string): Opened[] => parse<Opened>(readLines(path));
 
 export const readAccepted = (path: string): Accepted[] => parse<Accepted>(readLines(path));
 

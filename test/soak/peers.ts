@@ -1,16 +1,11 @@
 import type { Simulator } from '../../src/simulator';
 import type { Dice } from './dice';
-import type { AtOnce } from './service-messages';
 
 /** How many devices come and go. Half of them reply to requests and get commands that wait for them. */
 export const PEERS = 12;
 
-/** Milliseconds that they take to answer a call, so that two calls at once can be seen. */
+/** Milliseconds that they take to answer a call. */
 export const PEERS_ANSWER = 50;
-/** Milliseconds between two looks at their channels. */
-const LOOK = 20;
-/** What a timer may be early. */
-const EARLY = 5;
 
 /** Milliseconds that a device is awake or asleep: some flap between two readings of the list. */
 const SPELL = { shortest: 200, longest: 6000 };
@@ -48,30 +43,6 @@ export function actedOn(simulator: Simulator, peers: readonly string[]): Record<
       const { id } = JSON.parse(text) as { id: string };
       counts[id] = (counts[id] ?? 0) + 1;
     }
-  }
-  return counts;
-}
-
-/** @returns how many channels a peer has had at most, from now on */
-export function watchPeers(simulator: Simulator, peers: readonly string[]): () => number {
-  let most = 0;
-  setInterval(() => {
-    most = Math.max(most, ...peers.map((chipid) => simulator.channels(chipid)));
-  }, LOOK).unref();
-  return () => most;
-}
-
-/** How often a call reached a device before it had answered the one before. */
-export function atOnce(simulator: Simulator, peers: readonly string[]): Omit<AtOnce, 'channels'> {
-  const counts = { calls: 0, overlaps: 0, most: 0 };
-  for (const chipid of peers) {
-    const { received, maxInFlight } = simulator.device(chipid);
-    counts.calls += received.length;
-    counts.most = Math.max(counts.most, maxInFlight);
-    received.forEach(({ at }, index) => {
-      const before = received[index - 1]?.at ?? -Infinity;
-      if (at - before < PEERS_ANSWER - EARLY) counts.overlaps++;
-    });
   }
   return counts;
 }

@@ -82,7 +82,7 @@ async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
     devices,
     rate,
     seed,
-    trouble: { cut },
+    cut,
     history,
     dialect,
     replace,

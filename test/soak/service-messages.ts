@@ -5,8 +5,8 @@ export interface ServiceSettings {
   devices: number;
   rate: number;
   seed: string;
-  /** None: the devices upload, and nothing goes wrong. */
-  trouble?: { /** Seconds after which each connection is cut. */ cut: number };
+  /** Seconds after which each connection is cut. */
+  cut: number;
   /** How bodies are written in the history. */
   history: HistoryEncoding;
   /** How the service answers. Default `document`. */
@@ -15,8 +15,6 @@ export interface ServiceSettings {
   replace?: boolean;
   /** Where it writes down what it has accepted. */
   acceptedFile: string;
-  /** Where it writes down each channel that is opened. */
-  openedFile?: string;
 }
 
 export type Command = 'begin' | 'state' | 'calm' | 'acted';
@@ -34,23 +32,11 @@ export interface ServiceAddress {
   peers: string[];
 }
 
-/** Calls that reached a device while it was answering another one. */
-export interface AtOnce {
-  calls: number;
-  overlaps: number;
-  /** How many calls a device was answering at most. */
-  most: number;
-  /** How many channels a device had at most. */
-  channels: number;
-}
-
 /** What the service tells after each command. */
 export interface ServiceState {
   command: Command;
-  /** Those of the devices with an open channel; all of them while nothing is wrong. */
+  /** How many of the devices have an open channel. */
   channels: number;
-  /** Channels that are open, of all devices. */
-  open: number;
   /** Channels opened so far. */
   upgrades: number;
   /** Histories answered so far. */
@@ -65,8 +51,6 @@ export interface ServiceState {
   troubles: Record<string, number>;
   /** After `acted`: how often the peers got the push with each serial. */
   acted?: Record<string, number>;
-  /** After `acted`: the calls that the peers answered while another one was under way. */
-  atOnce?: AtOnce;
 }
 
 export type Report = { ready: ServiceAddress } | ServiceState;

@@ -9,9 +9,9 @@ import { startChaos, type Chaos } from './chaos';
 import { createCounter } from './counter';
 import { createDice } from './dice';
 import { startFront } from '../../tooling/servers/front';
-import { appendTo, shortOf, type Accepted, type Opened } from './lines';
+import { appendTo, shortOf, type Accepted } from './lines';
 import type { Command, Report, ServiceSettings } from './service-messages';
-import { actedOn, atOnce, PEERS, PEERS_ANSWER, startSleeping, watchPeers } from './peers';
+import { actedOn, PEERS, PEERS_ANSWER, startSleeping } from './peers';
 import { createSpoiling } from './spoiling';
 import { isLossy, keptAs } from './kept';
 import { startTraffic } from './traffic';
@@ -55,7 +55,7 @@ function watchChannels(simulator: Simulator, chipids: readonly string[]): () => 
 }
 
 async function serve(settings: ServiceSettings): Promise<void> {
-  const { devices, rate, seed, trouble, history, acceptedFile, openedFile } = settings;
+  const { devices, rate, seed, cut, history, acceptedFile } = settings;
   const { dialect = 'document', replace = false } = settings;
   const simulator = await startSimulator({
     dialect,
@@ -67,10 +67,7 @@ async function serve(settings: ServiceSettings): Promise<void> {
     historyEncoding: history,
   });
   const front = await startFront(simulator.port);
-  const writeOpened = openedFile === undefined ? undefined : appendTo(openedFile);
-  const counts = createCounter(simulator.requests, (opened: Opened) =>
-    writeOpened?.(JSON.stringify(opened)),
-  );
+  const counts = createCounter(simulator.requests);
   const append = appendTo(acceptedFile);
   const all = [...simulator.devices.keys()];
   const [chipids, peers] = [all.slice(0, devices), all.slice(devices)];
@@ -93,7 +90,6 @@ async function serve(settings: ServiceSettings): Promise<void> {
   }
 
   for (const chipid of peers) simulator.delay(chipid, PEERS_ANSWER);
-  const channelsAtOnce = watchPeers(simulator, peers);
 
   const begin = (): void => {
     stopTraffic = startTraffic(
@@ -103,9 +99,6 @@ async function serve(settings: ServiceSettings): Promise<void> {
       isLossy(history) ? 'lossy' : 'whole',
       upload,
     );
-    if (trouble) beginTrouble(trouble.cut);
-  };
-  const beginTrouble = (cut: number): void => {
     simulator.rewriteHistory(spoiling.rewrite);
     chaos = startChaos(
       simulator,
@@ -133,17 +126,12 @@ async function serve(settings: ServiceSettings): Promise<void> {
     if (front.aged > 0) troubles['connections cut for their age'] = front.aged;
     answer({
       command,
-      // To look for each device costs too much with thousands of them.
-      channels: trouble ? openChannels(simulator, chipids) : simulator.channels(),
-      open: simulator.channels(),
+      channels: openChannels(simulator, chipids),
       ...counts(),
       spoilt: spoiling.count,
       connected: connected(),
       troubles,
-      ...(command === 'acted' && {
-        acted: actedOn(simulator, peers),
-        atOnce: { ...atOnce(simulator, peers), channels: channelsAtOnce() },
-      }),
+      ...(command === 'acted' && { acted: actedOn(simulator, peers) }),
     });
   };
   process.on('message', (command: Command) => {
