@@ -1,14 +1,5 @@
 import context from '@node-red/runtime/lib/nodes/context';
 
-/**
- * Gives the running flow a context store that is named in the settings. Without one, Node-RED forgets
- * the context of a node whenever it closes the node. Loading a flow undoes it.
- */
-export async function configureContextStore(): Promise<void> {
-  context.init({ contextStorage: { default: { module: 'memory' } } });
-  await context.load();
-}
-
 /** Readings of the store that wait, while it is held. */
 let waiting: (() => void)[] | undefined;
 
