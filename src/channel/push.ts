@@ -3,20 +3,8 @@ import type { CallAborted, Deadline, Deadlines } from '../http/deadline';
 import { DeviceCloudError } from '../errors';
 import type { ChannelListener } from './listener';
 
-/** Pushes over the channels of an application (section 6, `msgpush`). */
-export interface ChannelPush {
-  /**
-   * Opens the channel unless it is open, waits for it, and sends.
-   * @param seconds the time limit of the whole call
-   * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not open in time, `CONNECTION_LOST` or
-   * `TIMEOUT` if it closes or stalls while the data is being sent
-   */
-  push(chipid: string, bytes: Buffer, seconds: number, signal?: AbortSignal): Promise<void>;
-  close(): void;
-}
-
 /** The error of a push whose channel did not open in time. */
-export function notConnected(chipid: string, reason: string | undefined): DeviceCloudError {
+function notConnected(chipid: string, reason: string | undefined): DeviceCloudError {
   const why = reason === undefined ? '' : ` (${reason})`;
   return new DeviceCloudError(
     'NOT_CONNECTED',
@@ -26,11 +14,7 @@ export function notConnected(chipid: string, reason: string | undefined): Device
 }
 
 /** The error of a push that may have been sent. @param end what ended the wait; undefined if the channel closed */
-export function broken(
-  chipid: string,
-  end: CallAborted | undefined,
-  seconds: number,
-): DeviceCloudError {
+function broken(chipid: string, end: CallAborted | undefined, seconds: number): DeviceCloudError {
   const isLate = end?.reason === 'timeout';
   const what = isLate
     ? `The data did not go out in ${seconds} s`
@@ -41,7 +25,8 @@ export function broken(
   );
 }
 
-export function createChannelPush(channels: Channels, deadlines: Deadlines): ChannelPush {
+/** Pushes over the channels of an application (section 6, `msgpush`). */
+export function createChannelPush(channels: Channels, deadlines: Deadlines) {
   const kept = new KeptSubscriptions<OpenSubscription>();
 
   const send = (
@@ -81,7 +66,18 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
     });
 
   return {
-    async push(chipid, bytes, seconds, signal) {
+    /**
+     * Opens the channel unless it is open, waits for it, and sends.
+     * @param seconds the time limit of the whole call
+     * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not open in time, `CONNECTION_LOST` or
+     * `TIMEOUT` if it closes or stalls while the data is being sent
+     */
+    async push(
+      chipid: string,
+      bytes: Buffer,
+      seconds: number,
+      signal?: AbortSignal,
+    ): Promise<void> {
       // Before the channel is opened, since the signal may be invalid.
       const deadline = deadlines.start(seconds, signal);
       const subscription = kept.use(chipid, () => channels.join(chipid, {}));
@@ -91,6 +87,6 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
         kept.leave(chipid, subscription);
       }
     },
-    close: () => kept.close(),
+    close: (): void => kept.close(),
   };
 }

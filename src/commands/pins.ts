@@ -58,7 +58,7 @@ export interface PinCalls {
 }
 
 /** What keeping pins needs of its application. */
-export interface KeepDeps {
+interface KeepDeps {
   calls: PinCalls;
   channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
   list: Pick<ListPoller, 'poll' | 'read'>;

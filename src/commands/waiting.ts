@@ -49,7 +49,7 @@ const LONGEST_READING = 60_000;
 const CHECK = 500;
 
 /** What commands need of their application. */
-export interface DeviceCommandsDeps {
+interface DeviceCommandsDeps {
   queues: Queues;
   channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
   list: Pick<ListPoller, 'poll' | 'read'>;
@@ -270,9 +270,12 @@ export class DeviceCommands implements WaitingCommands {
   }
 
   #replace({ all }: Device, wait: CommandWait): void {
-    const isAlike = alikeTo(wait.path);
-    for (const waiting of [...all])
-      if (isAlike(commandOf(waiting.wait.path))) this.#cancel(waiting, REPLACED);
+    const { kind, pin } = commandOf(wait.path);
+    for (const waiting of [...all]) {
+      const other = commandOf(waiting.wait.path);
+      // If it is about a pin, it replaces one about the same pin.
+      if (other.kind === kind && other.pin === pin) this.#cancel(waiting, REPLACED);
+    }
   }
 
   /** @returns false if it has begun or ended by now */
@@ -409,12 +412,6 @@ const infoOf = ({ id, device: { chipid }, wait, since, until }: WaitingCommand):
   ...{ since, until },
   ...(wait.origin?.node !== undefined && { node: wait.origin.node }),
 });
-
-/** Whether commands do the same, and if that is to a pin, to the same one. */
-function alikeTo(path: string): (other: Pick<WaitingInfo, 'kind' | 'pin'>) => boolean {
-  const { kind, pin } = commandOf(path);
-  return (other) => other.kind === kind && other.pin === pin;
-}
 
 /** Adds a command in the order of arrival: one that comes back is before those that came after it. */
 function insert(all: WaitingCommand[], waiting: WaitingCommand): void {

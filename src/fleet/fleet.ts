@@ -132,11 +132,6 @@ export class Fleet {
     return this.#deps.registry.changesSince(revision);
   }
 
-  /** The chip numbers of all devices that are known, without devices of the book that were never seen. */
-  *chipids(): Generator<string> {
-    for (const { chipid } of this.#deps.registry.devices()) yield chipid;
-  }
-
   /** How many devices {@link snapshot} has, and how many of them are online. */
   count(): { devices: number; online: number } {
     return this.#deps.registry.count();
