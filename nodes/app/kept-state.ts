@@ -68,7 +68,7 @@ export async function removeLeft(
   }
 }
 
-/** What the nodes of an application keep over a restart: in files, or in the context of each node. */
+/** What the nodes of an application keep over a restart. */
 export class KeptState {
   readonly #path: string | undefined;
   readonly #kept = new Map<Node, Map<string, Promise<Kept>>>();

@@ -49,7 +49,7 @@ export interface App {
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
-  /** A value that a node keeps over a restart, in the cluster of the application or in a file. */
+  /** A value that a node keeps over a restart. */
   kept(node: Node, name: string): Promise<Kept>;
   /** Forgets the pins that a node has kept, under such a name, while it was set to something else. */
   forgetPins(node: Node, name: string): Promise<void>;

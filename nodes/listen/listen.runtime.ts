@@ -20,12 +20,7 @@ import { uploadMessage, type UploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
 import { DecodeQueue } from './decode-queue';
 import { DEFAULTS, type ListenConfig } from './listen.config';
-import {
-  changeDevices,
-  ListenedDevices,
-  type DevicesListener,
-  type Recover,
-} from './listened-devices';
+import { changeDevices, ListenedDevices, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
 
@@ -172,8 +167,8 @@ class ListenLife implements DevicesListener {
     try {
       this.#datatype = parseDatatype(this.#config.datatype);
       const client = await this.#app.client('open');
-      const recover = await this.#recoverBy();
-      if (!this.#closing.signal.aborted) this.#listen(client, recover);
+      this.#positions = await this.#readPositions();
+      if (!this.#closing.signal.aborted) this.#listen(client);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failure = error;
@@ -192,12 +187,6 @@ class ListenLife implements DevicesListener {
     return this.#starting;
   }
 
-  async #recoverBy(): Promise<Recover | undefined> {
-    if (this.#config.recover === 'off') return undefined;
-    this.#positions = await this.#readPositions();
-    return { positions: this.#positions };
-  }
-
   async #readPositions(): Promise<Positions | undefined> {
     if (this.#config.recover !== 'restart') return undefined;
     const failed = (error: unknown): void => this.#failed(error);
@@ -206,9 +195,9 @@ class ListenLife implements DevicesListener {
     return Positions.read(kept, failed, this.#closing.signal);
   }
 
-  #listen(client: DeviceCloudClient, recover: Recover | undefined): void {
-    const { devices: mode, chipids } = this.#config;
-    const devices = new ListenedDevices(client, this, recover);
+  #listen(client: DeviceCloudClient): void {
+    const { devices: mode, chipids, recover } = this.#config;
+    const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions);
     this.#client = client;
     this.#devices = devices;
     if (mode === 'online') {

@@ -29,12 +29,6 @@ export interface DevicesListener {
   onFault(chipid: string, fault: string, kind: string): void;
 }
 
-/** How missed uploads are recovered. */
-export interface Recover {
-  /** Left out if they are not needed: they change with each upload. */
-  positions?: Positions | undefined;
-}
-
 /** One device that is listened to. There may be very many: no closures. */
 class ListenedDevice implements ChannelListener, DeviceState {
   state: ChannelState = 'connecting';
@@ -99,22 +93,33 @@ export class ListenedDevices {
   readonly #devices = new Map<string, ListenedDevice>();
   readonly #client: DeviceCloudClient;
   readonly #listener: DevicesListener;
-  readonly #recover: Recover | undefined;
+  readonly #recovers: boolean;
+  readonly #positions: Positions | undefined;
 
-  /** @param recover how missed uploads are recovered; left out: not at all */
-  constructor(client: DeviceCloudClient, listener: DevicesListener, recover: Recover | undefined) {
+  /**
+   * @param recovers whether missed uploads are recovered
+   * @param positions from which they are; undefined if they are not kept
+   */
+  constructor(
+    client: DeviceCloudClient,
+    listener: DevicesListener,
+    recovers: boolean,
+    positions: Positions | undefined,
+  ) {
     this.#client = client;
     this.#listener = listener;
-    this.#recover = recover;
+    this.#recovers = recovers;
+    this.#positions = positions;
   }
 
   /** Listens to a device from now on. */
   add(chipid: string): void {
-    const [listener, recover] = [this.#listener, this.#recover];
     if (this.#devices.has(chipid)) return;
-    const kept = recover?.positions && new KeptDevice(chipid, listener, recover.positions);
+    const [listener, positions] = [this.#listener, this.#positions];
+    const kept = positions && new KeptDevice(chipid, listener, positions);
     const device = kept ?? new ListenedDevice(chipid, listener);
-    const subscription = this.#client.listen(chipid, device, recover && (kept ?? {}));
+    const recover = this.#recovers ? (kept ?? {}) : undefined;
+    const subscription = this.#client.listen(chipid, device, recover);
     device.subscription = subscription;
     device.state = subscription.channel.state;
     device.reason = subscription.channel.reason;
@@ -124,7 +129,7 @@ export class ListenedDevices {
 
   /** Stops listening to a device. What it uploads until it is added again is not recovered. */
   remove(chipid: string): void {
-    this.#recover?.positions?.forget(chipid);
+    this.#positions?.forget(chipid);
     const device = this.#devices.get(chipid);
     if (!device) return;
     this.#devices.delete(chipid);
