@@ -36,7 +36,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   const { baseUrl, tls, proxy } = config;
   node.users = {};
   node.endpoint = { baseUrl, tls, proxy };
-  Object.assign(node, dialectOf(config));
+  Object.assign(node, dialectOf(config), { isSimulated: config.service === 'simulator' });
   node.problem = (api) => connection.problem(api);
   node.client = (api) => connection.client(api);
   node.join = (user, onProblem) => {

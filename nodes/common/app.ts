@@ -43,6 +43,8 @@ export interface App {
   join(node: Node, onProblem?: (problem: DeviceCloudError) => void): void;
   /** Removes a user; the last one stops the client. */
   leave(node: Node): void;
+  /** Whether its service is the built-in simulator, which forgets everything with Node-RED. */
+  readonly isSimulated: boolean;
   /** Of text that is not UTF-8 in an upload. */
   readonly charset: Charset;
   /** Lends the client to a user that is not a node of a flow, such as an admin route. */
@@ -67,6 +69,7 @@ const NO_APP: App = {
   problem: noApp,
   join: () => undefined,
   leave: () => undefined,
+  isSimulated: false,
   charset: 'utf-8',
   borrow: () => Promise.reject(noApp()),
   client: () => {

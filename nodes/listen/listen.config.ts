@@ -12,6 +12,7 @@ export const DEFAULTS = {
   refresh: 60 as number | string,
   datatype: 'auto-detect' as Datatype,
   ...TYPED,
-  recover: 'reconnect' as 'off' | 'reconnect' | 'restart',
+  /** On the built-in simulator, which forgets everything with Node-RED, `restart` is as `reconnect`. */
+  recover: 'restart' as 'off' | 'reconnect' | 'restart',
 };
 export type ListenConfig = typeof DEFAULTS;

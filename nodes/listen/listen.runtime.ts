@@ -188,7 +188,7 @@ class ListenLife implements DevicesListener {
   }
 
   async #readPositions(): Promise<Positions | undefined> {
-    if (this.#config.recover !== 'restart') return undefined;
+    if (this.#config.recover !== 'restart' || this.#app.isSimulated) return undefined;
     const failed = (error: unknown): void => this.#failed(error);
     const kept = await this.#app.kept(this.#node, 'positions');
     kept.onProblem(() => this.onChange());
