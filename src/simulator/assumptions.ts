@@ -126,7 +126,8 @@ export const CHANNEL_FORMAT: PushFormat = 'B64';
 /**
  * 6: what a device uploads is its firmware's affair. That of the simulator's devices uploads a JSON object, by
  * the kind of the device: `climate` `{"temperature":24.1,"humidity":56.3}` (°C, %), `power`
- * `{"power":182,"voltage":229.6,"energy":1284.311}` (W, V, kWh), `door` `{"open":false,"battery":87}` (%).
+ * `{"power":182,"voltage":229.6,"energy":1284.311}` (W, V, kWh), `door` `{"open":false,"battery":87}` (%). A `probe`
+ * measures as `climate` does, and uploads four bytes: `a1`, the temperature in hundredths (16 bits), the humidity.
  * Their relay, on pin 5, switches a cooling, a heater, and nothing.
  */
 export const DEFAULT_KIND: DeviceKind = 'climate';

@@ -73,7 +73,7 @@ export interface DeviceOptions {
   chipid: string | number;
   /** Default null. */
   name?: string | number | null;
-  /** What it measures: temperature and humidity, power, or whether a door is open. Default `climate`. */
+  /** What it measures: temperature and humidity (as JSON, or a probe as bytes), power, or whether a door is open. Default `climate`. */
   kind?: DeviceKind;
   /** Default 1. */
   vertype?: number;
@@ -172,7 +172,7 @@ export function readDevice(options: DeviceOptions): DeviceSettings {
 
 /**
  * The devices of the simulator that a config node starts: different kinds; two come and go. A door
- * sensor wakes for a moment and sleeps, and the last one loses its connection every now and then.
+ * sensor wakes for a moment and sleeps, and the last one uploads bytes and loses its connection every now and then.
  */
 export const BUILT_IN_DEVICES: readonly DeviceOptions[] = [
   { chipid: 10_000_001, name: 'Greenhouse' },
@@ -180,5 +180,5 @@ export const BUILT_IN_DEVICES: readonly DeviceOptions[] = [
   { chipid: 10_000_003, name: 'Workshop' },
   { chipid: 10_000_004, name: 'Power meter', kind: 'power' },
   { chipid: 10_000_005, name: 'Front door', kind: 'door', sleep: { awake: 12, every: 45 } },
-  { chipid: 10_000_006, name: 'Garage', sleep: { awake: 70, every: 95 } },
+  { chipid: 10_000_006, name: 'Garage', kind: 'probe', sleep: { awake: 70, every: 95 } },
 ];

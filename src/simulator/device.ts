@@ -4,7 +4,7 @@ import type { DeviceSettings } from './device-options';
 import type { PushEntry, UploadEntry } from './history';
 import { Bounded } from './log';
 import type { Settings } from './options';
-import { createSensor, seededRandom, type Reading, type Sensor } from './sensors';
+import { createSensor, seededRandom, uploadOf, type Reading, type Sensor } from './sensors';
 import type { Timers } from './timers';
 
 /** The pin of the relay: while it is high, the cooling of a climate device and the heater of a meter are on. */
@@ -192,9 +192,9 @@ export class Device {
     return Number(this.reading['humidity'] ?? NaN);
   }
 
-  /** Its next reading, as the JSON text that it uploads. */
+  /** Its next reading, as it uploads it. */
   measure(): Buffer {
-    return Buffer.from(JSON.stringify(this.sensor.step(this.#levels[RELAY_PIN] === 1)));
+    return uploadOf(this.settings.kind, this.sensor.step(this.#levels[RELAY_PIN] === 1));
   }
 
   /** The value of the callback registered under a key (section 4.2.8); undefined for an unknown key. */

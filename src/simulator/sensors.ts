@@ -122,7 +122,12 @@ function createDoor(random: () => number): Sensor {
   );
 }
 
-const KINDS = { climate: createClimate, power: createPowerMeter, door: createDoor } as const;
+const KINDS = {
+  climate: createClimate,
+  probe: createClimate,
+  power: createPowerMeter,
+  door: createDoor,
+} as const;
 
 /** What kind of device it is: what it measures, and what its relay switches. */
 export type DeviceKind = keyof typeof KINDS;
@@ -130,3 +135,17 @@ export type DeviceKind = keyof typeof KINDS;
 export const DEVICE_KINDS = Object.keys(KINDS) as DeviceKind[];
 
 export const createSensor = (kind: DeviceKind, random: () => number): Sensor => KINDS[kind](random);
+
+/** Begins each upload of a probe. No UTF-8 begins so: whatever it measures, its uploads are no text. */
+const PROBE = 0xa1;
+
+/**
+ * What a device uploads: JSON, but of a probe four bytes, which a type decodes as
+ * `skip:1, i16be temperature / 100, u8 humidity`.
+ */
+export function uploadOf(kind: DeviceKind, reading: Reading): Buffer {
+  if (kind !== 'probe') return Buffer.from(JSON.stringify(reading));
+  const bytes = Buffer.from([PROBE, 0, 0, Math.round(Number(reading['humidity']))]);
+  bytes.writeInt16BE(Math.round(Number(reading['temperature']) * 100), 1);
+  return bytes;
+}

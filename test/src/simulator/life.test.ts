@@ -56,7 +56,7 @@ describe('simulator: start, log and end', () => {
     [{ devices: [{ chipid: 1, sleep: 5 as never }] }, /^sleep of a device must be an object/],
     [
       { devices: [{ chipid: 1, kind: 'pump' as 'door' }] },
-      /^kind of a device must be climate, power or door, but is "pump"/,
+      /^kind of a device must be climate, probe, power or door, but is "pump"/,
     ],
     [{ appid: 'abc' }, /^appid must be/],
     [{ appkey: '' }, /^appkey must be text/],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isUtf8 } from 'node:buffer';
 import { BUILT_IN_DEVICES, type DeviceKind, type Reading } from '../../../src/simulator';
 import { openGet, openPost, withSimulator } from './client';
 
@@ -40,9 +41,22 @@ describe('simulator: kinds of devices', () => {
     }),
   );
 
+  it(
+    'include a probe, which uploads bytes that are no text',
+    withOne('probe', (simulator) => {
+      const { bytes } = simulator.upload(ONE);
+      const { temperature, humidity } = simulator.device(ONE);
+      assert.equal(bytes.length, 4);
+      assert.equal(bytes.readInt16BE(1), Math.round(temperature * 100));
+      assert.equal(bytes.readUInt8(3), Math.round(humidity));
+      assert.ok(!isUtf8(bytes));
+      return Promise.resolve();
+    }),
+  );
+
   it('are all built in, each with a name, the first three always awake', () => {
     const kinds = new Set(BUILT_IN_DEVICES.map(({ kind = 'climate' }) => kind));
-    assert.deepEqual(kinds, new Set(['climate', 'power', 'door']));
+    assert.deepEqual(kinds, new Set(['climate', 'power', 'door', 'probe']));
     assert.ok(BUILT_IN_DEVICES.every(({ name }) => typeof name === 'string'));
     const steady = BUILT_IN_DEVICES.filter(({ sleep }) => !sleep).map(({ chipid }) => chipid);
     assert.deepEqual(steady.slice(0, 3), [10000001, 10000002, 10000003]);
