@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SetupError, npm, root } from './npm.mjs';
+import { SetupError, npm } from './npm.mjs';
 import { installNodeRed5, isVersion, target } from './node-red.mjs';
 import { fail, setup } from './setup.mjs';
 
@@ -50,7 +50,7 @@ async function tryOn(version, tarball) {
     npm(['install', ...QUICK, NODE_RED[version], tarball], { cwd: folder });
     red = await startNodeRed(folder, node);
     console.log(`Node-RED ${red.versions.join(' on Node.js ')}`);
-    return await tryExamples(red, readdirSync(join(root, 'examples')));
+    return await tryExamples(red);
   } finally {
     await red?.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

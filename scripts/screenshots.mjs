@@ -39,7 +39,7 @@ async function takeAll({ parts, only, editor }) {
   // What is imported here needs what setup installs and builds.
   const { launchBrowser } = await import('../dist/tooling/editor/chromium.js');
   const { takeDemo } = await import('./screenshots/demo.mjs');
-  const { takeCookbook } = await import('./screenshots/cookbook.mjs');
+  const { takeRecipes } = await import('./screenshots/recipes.mjs');
   const { takeFirstMinute } = await import('./screenshots/first-minute.mjs');
   const { takeDialogs } = await import('./screenshots/readme.mjs');
   const { takeGallery } = await import('./screenshots/gallery.mjs');
@@ -50,7 +50,7 @@ async function takeAll({ parts, only, editor }) {
       const pattern = new RegExp(only ?? '');
       await takeDialogs(browser, images, pattern);
       if (pattern.test('first-minute')) await takeFirstMinute(browser, images);
-      if (pattern.test('cookbook')) await takeCookbook(browser, images);
+      if (pattern.test('recipes')) await takeRecipes(browser, images);
       if (pattern.test('demo')) await takeDemo(browser, images);
     }
     if (parts.includes('gallery')) await takeGallery(browser, { only, editor });

@@ -1,19 +1,17 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { examples } from './examples.mjs';
 import { formatFile, root } from './npm.mjs';
 import { fail } from './setup.mjs';
 
 /*
- * `npm run tables` writes the tables of nodes in the README and of examples in docs/use/examples.md, each also in Chinese, and
+ * `npm run tables` writes the tables of nodes in the README and of examples in docs/use/recipes.md, each also in Chinese, and
  * the links to the nodes' helps in docs/README.md. What a node does is the `summary` of its texts; what an example shows is the
  * description of its tab, in both languages.
  */
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const nodes = Object.keys(JSON.parse(read('package.json'))['node-red'].nodes);
-const examples = readdirSync(join(root, 'examples'))
-  .sort()
-  .map((file) => ({ name: file.replace('.json', ''), flow: JSON.parse(read(`examples/${file}`)) }));
 const isConfiguration = (node) => !read(`nodes/${node}/${node}.html`).includes('<!-- app-row -->');
 
 const row = (...cells) => `| ${cells.join(' | ')} |\n`;
@@ -38,8 +36,18 @@ function exampleRow({ name, flow }, paragraph, comma) {
   const names = used.filter((node) => node !== 'app').map((node) => `\`${node}\``);
   return row(name, text.replaceAll('\n', ' '), names.join(comma));
 }
-const exampleRows = (paragraph, comma) =>
-  examples.map((each) => exampleRow(each, paragraph, comma));
+
+/** A table for each folder of the import menu, which is what its first column is called. */
+function writeExamples(page, paragraph, comma) {
+  for (const title of new Set(examples.map((each) => each.title))) {
+    const rows = examples.filter((each) => each.title === title);
+    write(
+      page,
+      title,
+      rows.map((each) => exampleRow(each, paragraph, comma)),
+    );
+  }
+}
 
 /** The helps of the nodes as pages, by what the palette calls them. */
 const helpLinks = () =>
@@ -67,8 +75,8 @@ try {
   write('README.md', 'node', nodeRows('en-US'));
   write('README.zh-CN.md', '节点', nodeRows('zh-CN'));
   put('docs/README.md', /(here it is as pages:\n)(?:\[.*\n)*/, `${helpLinks().join(',\n')}.\n`);
-  write('docs/use/examples.md', 'example', exampleRows(0, ', '));
-  write('docs/use/examples.zh-CN.md', '示例', exampleRows(1, '、'));
+  writeExamples('docs/use/recipes.md', 0, ', ');
+  writeExamples('docs/use/recipes.zh-CN.md', 1, '、');
 } catch (error) {
   fail(error);
 }

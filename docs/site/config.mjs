@@ -71,7 +71,7 @@ export default defineConfig({
       themeConfig: {
         nav: [
           { text: 'Quick start', link: '/use/quick-start', activeMatch: '^/use/quick-start' },
-          { text: 'Cookbook', link: '/use/cookbook', activeMatch: '^/use/cookbook' },
+          { text: 'Recipes', link: '/use/recipes', activeMatch: '^/use/recipes' },
           { text: 'Errors', link: '/use/errors', activeMatch: '^/use/errors' },
           { text: 'Inside', link: '/inside/reliability', activeMatch: '^/inside/' },
         ],
@@ -87,7 +87,7 @@ export default defineConfig({
       themeConfig: {
         nav: [
           { text: '快速入门', link: '/zh/use/quick-start', activeMatch: '^/zh/use/quick-start' },
-          { text: '实用流程', link: '/zh/use/cookbook', activeMatch: '^/zh/use/cookbook' },
+          { text: '实用流程', link: '/zh/use/recipes', activeMatch: '^/zh/use/recipes' },
           { text: '错误码', link: '/zh/use/errors', activeMatch: '^/zh/use/errors' },
         ],
         sidebar: sidebars.zh,

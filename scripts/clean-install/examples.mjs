@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atPort, startBroker } from '../../dist/tooling/servers/broker.js';
+import { examples as inRepository } from '../examples.mjs';
 import { SetupError } from '../npm.mjs';
 
 const PACKAGE = '@device-cloud/node-red-device-cloud';
@@ -8,10 +9,9 @@ const WATCHED_FOR_MS = 3000;
 
 /**
  * Tries each example alone, then all side by side, as they can be imported.
- * @param files the examples that it has to have
  * @returns whether nothing was wrong; what was, it prints
  */
-export async function tryExamples(red, files) {
+export async function tryExamples(red) {
   const broker = await startBroker();
   let well = true;
   const say = (name, problems) => {
@@ -20,7 +20,7 @@ export async function tryExamples(red, files) {
   };
   try {
     const examples = await readExamples(red, broker.port);
-    say(`${examples.length} examples in the import menu`, differences(examples, files));
+    say(`${examples.length} examples in the import menu`, differences(examples));
     const tried = [];
     for (const { name, nodes, needs } of examples) {
       const { missing, problems } = await installNeeds(red, needs);
@@ -34,21 +34,26 @@ export async function tryExamples(red, files) {
   }
 }
 
-const differences = (examples, files) =>
-  files
-    .filter((file) => !examples.some(({ name }) => file === `${name}.json`))
-    .map((file) => `${file} is not in the import menu`);
+const differences = (examples) =>
+  inRepository
+    .filter(({ folder, name }) => !examples.some((each) => each.path === `${folder}/${name}`))
+    .map(({ folder, name }) => `${folder}/${name} is not in the import menu`);
 
 /** The examples as the import menu gives them; those that need other packages last. */
 async function readExamples({ call }, port) {
-  const names = JSON.parse((await call('GET', MENU)).text).map(({ fn }) => fn);
+  const read = async (...path) =>
+    JSON.parse((await call('GET', [MENU, ...path.map(encodeURIComponent)].join('/'))).text);
+  const paths = [];
+  for (const folder of await read())
+    for (const { fn } of await read(folder)) paths.push([folder, fn]);
   const examples = [];
-  for (const name of names) {
-    const nodes = JSON.parse((await call('GET', `${MENU}/${encodeURIComponent(name)}`)).text);
+  for (const [folder, name] of paths) {
+    const nodes = await read(folder, name);
     // What the import dialog offers to install.
     const hint = nodes.find(({ type }) => type === 'global-config');
     examples.push({
       name,
+      path: `${folder}/${name}`,
       nodes: atPort(nodes, port),
       needs: Object.entries(hint?.modules ?? {}),
     });

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { example, examples, ofType } from './examples/files';
+import { examples, ofType } from './examples/files';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { repository } from '../../tooling/repository';
+
+const demoFlows = JSON.parse(
+  readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
+) as FlowNode[];
 
 describe('the examples', () => {
   it('use every node of the package', () => {
@@ -32,13 +37,50 @@ describe('the examples', () => {
 
   it('share no node ids, so that all of them can be imported side by side', () => {
     const nodes = examples.flatMap((each) => each.nodes);
-    const shared = ['ui-base', 'device-cloud-app'];
-    const ids = nodes.filter(({ type }) => !shared.includes(type)).map(({ id }) => id);
-    assert.equal(new Set(ids).size, ids.length);
-    // A second import finds the application and the dashboard of the first; those with a book are their own.
-    const apps = ofType(nodes, 'device-cloud-app').filter(({ book }) => book === undefined);
-    for (const same of [ofType(nodes, 'ui-base'), apps]) {
-      for (const one of same) assert.deepEqual(one, same[0]);
+    const shared = new Map<string, FlowNode>();
+    const ids = new Set<string>();
+    for (const node of nodes) {
+      const isConfiguration = node['x'] === undefined && node.type !== 'tab';
+      // Whatever has the same name is the same: a second import finds the one of the first.
+      const key = `${node.type} ${String(node['name'])}`;
+      const first = isConfiguration ? shared.get(key) : undefined;
+      assert.ok(first !== undefined || !ids.has(node.id), `${key}: ${node.id}`);
+      if (first) assert.deepEqual(node, first);
+      else if (isConfiguration) shared.set(key, node);
+      ids.add(node.id);
+    }
+  });
+
+  it('draw charts at the time of the upload, of messages with no more than is drawn', () => {
+    const drawing = [...examples.map(({ nodes }) => nodes), demoFlows].filter(
+      (nodes) => ofType(nodes, 'ui-chart').length > 0,
+    );
+    assert.ok(drawing.length >= 3);
+    for (const nodes of drawing) {
+      for (const chart of ofType(nodes, 'ui-chart')) {
+        const { xAxisPropertyType, xAxisProperty, yAxisProperty, category } = chart;
+        assert.deepEqual([xAxisPropertyType, xAxisProperty], ['msg', 'timestamp']);
+        assert.deepEqual([category, yAxisProperty], ['topic', 'payload']);
+        const before = nodes.filter(({ wires }) =>
+          (wires as string[][])?.flat().includes(chart.id),
+        );
+        assert.deepEqual(
+          before.map(({ name }) => name).filter((name) => name !== 'Empty the chart'),
+          ['For the chart'],
+        );
+      }
+    }
+  });
+
+  it('name only examples that there are', () => {
+    for (const { name, nodes } of examples) {
+      const info = String(ofType(nodes, 'comment')[0]?.['info']);
+      for (const [, other = ''] of info.matchAll(/examples? \*([^*]+)\*/g)) {
+        assert.ok(
+          examples.some((each) => each.name === other),
+          `${name} names ${other}`,
+        );
+      }
     }
   });
 
@@ -49,7 +91,7 @@ describe('the examples', () => {
       assert.match(String(comment?.['name']), /\w+ \w+/);
       assert.match(String(comment?.['info']), /\*\*Try it\.\*\*[^]*simulator/);
       const [tab] = ofType(nodes, 'tab');
-      assert.equal(tab?.['label'], name.replace(/^\d\d /, ''));
+      assert.equal(tab?.['label'], name);
       assert.notEqual(tab['info'], '');
       const apps = ofType(nodes, 'device-cloud-app');
       assert.deepEqual(
@@ -63,26 +105,20 @@ describe('the examples', () => {
     });
   }
 
-  it('are listed in docs/use/examples.md, in both languages', () => {
-    for (const page of ['examples.md', 'examples.zh-CN.md']) {
+  it('are listed in docs/use/recipes.md, in both languages', () => {
+    for (const page of ['recipes.md', 'recipes.zh-CN.md']) {
       const table = readFileSync(join(repository, 'docs', 'use', page), 'utf8');
       for (const { name } of examples) assert.ok(table.includes(`| ${name} `), name);
     }
   });
 
-  it('of the cookbook have a recipe with a picture, and at most eight nodes', () => {
-    const page = readFileSync(join(repository, 'docs', 'use', 'cookbook.md'), 'utf8');
-    const recipes = page.split(/^## /m).slice(1);
-    assert.ok(recipes.length >= 13);
-    for (const recipe of recipes) {
-      const [, number = '', file = ''] =
-        /cookbook-(\d\d)\.png[^]*?examples\/([^)]+)\.json/.exec(recipe) ?? [];
-      const { name, nodes } = example(decodeURI(file));
-      assert.ok(name.startsWith(number), name);
-      const placed = nodes.filter(
-        ({ x, type }) => x !== undefined && !/^(group|comment)$/.test(type),
-      );
-      assert.ok(placed.length <= 8, `${name}: ${placed.length} nodes`);
+  it('have a picture, if there is one, under their own name', () => {
+    for (const page of ['recipes.md', 'recipes.zh-CN.md']) {
+      const text = readFileSync(join(repository, 'docs', 'use', page), 'utf8');
+      const pictures = [...text.matchAll(/images\/recipe-([a-z-]+)\.png/g)].map(([, name]) => name);
+      assert.ok(pictures.length >= 10);
+      const names = examples.map(({ name }) => name.toLowerCase().replaceAll(' ', '-'));
+      for (const name of pictures) assert.ok(names.includes(name!), name);
     }
   });
 });

@@ -81,7 +81,7 @@ describe('the examples in an editor that has no other nodes', () => {
   afterEach(() => here.editor.run(CLEAR));
 
   it('import from the menu, each into a tab of its own', async () => {
-    await importFromMenu(here.editor, '01 Receive uploads');
+    await importFromMenu(here.editor, 'Receive uploads');
     const tab = here.editor.page
       .locator('.red-ui-tab')
       .getByText('Receive uploads', { exact: true });
@@ -89,8 +89,8 @@ describe('the examples in an editor that has no other nodes', () => {
   });
 
   it('share one application: the second takes the one that is there', async () => {
-    await importFromMenu(here.editor, '01 Receive uploads');
-    await importFromMenu(here.editor, '04 Push a message');
+    await importFromMenu(here.editor, 'Receive uploads');
+    await importFromMenu(here.editor, 'Push a message');
     const tab = here.editor.page.locator('.red-ui-tab').getByText('Push a message');
     // Node-RED 4 asks, since the application has the same id.
     const copy = here.editor.page.getByRole('button', { name: 'Import copy' });

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readFlows, type Flows } from '../../flow-test/flows';
 import { loadTests } from '../../flow-test/load';
@@ -6,6 +5,7 @@ import { findNodeRed, NodeRed } from '../../flow-test/node-red';
 import { Runner } from '../../flow-test/run';
 import type { FlowTest } from '../../flow-test/tests';
 import { repository } from '../../tooling/repository';
+import { examples } from '../e2e/examples/files';
 
 /** An example, or the demo, and its tests in `test/flows`. */
 export interface TestedExample {
@@ -16,17 +16,14 @@ export interface TestedExample {
 
 /** Every example and the demo. @throws if one has no tests */
 export function testedExamples(): TestedExample[] {
-  const examples = readdirSync(join(repository, 'examples')).map((file) =>
-    file.replace('.json', ''),
-  );
-  return [...examples, 'demo'].map((name) => ({
+  const flows = examples.map(({ folder, name }) => ({
     name,
-    flows: readFlows(
-      join(
-        repository,
-        ...(name === 'demo' ? ['demo', 'flows.json'] : ['examples', `${name}.json`]),
-      ),
-    ),
+    path: join(repository, 'examples', folder, `${name}.json`),
+  }));
+  flows.push({ name: 'demo', path: join(repository, 'demo', 'flows.json') });
+  return flows.map(({ name, path }) => ({
+    name,
+    flows: readFlows(path),
     tests: loadTests([join(repository, 'test', 'flows', `${name}.yaml`)]),
   }));
 }

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { repository } from '../../tooling/repository';
 import { ERROR_CODES } from '../../src/errors';
+import { examples } from '../e2e/examples/files';
 import { NODES, read } from './support/catalogues';
 
 const LANGUAGES = ['en-US', 'zh-CN'];
@@ -21,12 +19,12 @@ const explained = (text: string): string[][] =>
     .map((codes) => codes.match(/[A-Z_]{2,}/g) ?? [])
     .filter((codes) => codes.every((code) => (ERROR_CODES as readonly string[]).includes(code)));
 
-/** Which node types each example has, by the name in the import menu. */
-const examples = new Map(
-  readdirSync(join(repository, 'examples')).map((file) => {
-    const nodes = JSON.parse(read(`examples/${file}`)) as { type: string }[];
-    return [file.replace(/\.json$/, ''), new Set(nodes.map(({ type }) => type))] as const;
-  }),
+/** Which node types each example has, by folder and name in the import menu. */
+const typesOf = new Map(
+  examples.map(({ folder, name, nodes }) => [
+    `${folder.replace(/^\d+ /, '')} / ${name}`,
+    new Set(nodes.map(({ type }) => type)),
+  ]),
 );
 
 describe('the help', () => {
@@ -59,10 +57,10 @@ describe('the help', () => {
 
     it(`in ${language} names examples of the import menu that use the node`, () => {
       for (const node of NODES) {
-        const named = [...help(node, language).matchAll(/\*\*(\d\d [^*]+)\*\*/g)];
+        const named = [...help(node, language).matchAll(/\*\*([^*]+ \/ [^*]+)\*\*/g)];
         assert.ok(named.length > 0, node);
         for (const [, name = ''] of named) {
-          assert.ok(examples.get(name)?.has(`device-cloud-${node}`), `${node}: ${name}`);
+          assert.ok(typesOf.get(name)?.has(`device-cloud-${node}`), `${node}: ${name}`);
         }
       }
     });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../../tooling/repository';
+import { examples } from '../e2e/examples/files';
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -72,12 +73,11 @@ describe('each node has all that CONTRIBUTING asks for', () => {
   });
 
   it('so has each example: its rows, as `npm run tables` writes them', () => {
-    for (const file of readdirSync(join(repository, 'examples'))) {
-      const flow = JSON.parse(read(`examples/${file}`)) as { type: string; info?: string }[];
-      const [english, chinese] = flow.find(({ type }) => type === 'tab')?.info?.split('\n\n') ?? [];
-      const name = file.replace('.json', '');
-      assert.equal(cellsOf('docs/use/examples.md', name)[1], english);
-      assert.equal(cellsOf('docs/use/examples.zh-CN.md', name)[1], chinese);
+    for (const { name, nodes } of examples) {
+      const { info } = nodes.find(({ type }) => type === 'tab') as { info?: string };
+      const [english, chinese] = info?.split('\n\n') ?? [];
+      assert.equal(cellsOf('docs/use/recipes.md', name)[1], english);
+      assert.equal(cellsOf('docs/use/recipes.zh-CN.md', name)[1], chinese);
     }
   });
 });

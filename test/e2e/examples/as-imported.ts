@@ -18,20 +18,14 @@ import { request } from '../harness/request';
 const WRONG = 'What went wrong';
 
 /** Examples with a button that goes wrong on purpose. */
-const WRONG_ON_PURPOSE = [
-  '09 Read a value every minute',
-  '11 Reboot a device',
-  '21 Ask a device and use its reply',
-  '23 Command a device that sleeps',
-];
+const WRONG_ON_PURPOSE = ['Read a value every minute', 'Reboot a device'];
 
 /** Debug nodes that only a fault of the service leads to. */
 const BEHIND_A_FAULT: Record<string, string[]> = {
-  '05 Push and try again': ['Give up'],
-  '10 Ask whether a device is online': ['No answer'],
-  '17 Report silent devices': ['Notification'],
-  '21 Ask a device and use its reply': ['The reply'],
-  '12 Handle errors by their code': [
+  'Push and try again': ['Give up'],
+  'Ask whether a device is online': ['No answer'],
+  'Report silent devices': ['Notification'],
+  'Handle errors by their code': [
     'Not sent: try it later',
     'Look at the settings',
     'Another error',
@@ -43,33 +37,21 @@ const BEHIND_A_FAULT: Record<string, string[]> = {
  * until a debug node has shown.
  */
 const FIRST: Record<string, { button: string; shows: string }> = {
-  // It creates the table in which another button counts.
-  '16 Store new uploads in a database': {
-    button: 'Read everything again',
-    shows: 'Count the inserts',
-  },
   // While the device sleeps, no push reaches it.
-  '17 Report silent devices': {
+  'Report silent devices': {
     button: 'Let 10000003 sleep',
     shows: 'The answer',
   },
   // It keeps the ids that the others need.
-  '19 Use the server API': { button: 'Which devices?', shows: 'The answer' },
-  '22 Know when a device goes offline': {
+  'Use the server API': { button: 'Which devices?', shows: 'The answer' },
+  'Know when a device goes offline': {
     button: 'Let 10000003 drop out for 20 s',
     shows: 'Notification',
   },
-  // It writes the file that another button reads; while it is written, it may be read as empty.
-  '28 Push a Lua script to all online devices': {
-    button: 'Write a script',
-    shows: 'Where it is',
-  },
   // Once it sleeps, no push reaches it.
-  '38 Switch a device that sleeps': { button: 'Sleep for 10 s', shows: 'It sleeps' },
-  // A group without devices is an error.
-  '43 Switch a group of devices': { button: 'Write the list', shows: 'The list is read' },
+  'Switch a device that sleeps': { button: 'Sleep for 10 s', shows: 'It sleeps' },
   // While the device boots, it cannot be told to.
-  '40 Keep a pin over a loss of power': { button: 'Reboot 10000001', shows: 'It reboots' },
+  'Keep a pin over a loss of power': { button: 'Reboot 10000001', shows: 'It reboots' },
 };
 
 /** The built-in simulator in another dialect, which no config node can choose; undefined for its own. */

@@ -13,7 +13,7 @@ const whereThereIsAPin = (level: number, pin: number): number | null =>
 export function commands(stage: Stage): void {
   playsOnBoth(
     stage,
-    '04 Push a message',
+    'Push a message',
     'pushes in every format, to one and to all',
     async (scene) => {
       const buttons = [
@@ -54,30 +54,25 @@ export function commands(stage: Stage): void {
     },
   );
 
-  playsOnBoth(
-    stage,
-    '06 Set and read pins',
-    'switches the pin and reads it back',
-    async (scene) => {
-      const { simulator } = scene;
-      await scene.press('Switch pin 5 on');
-      await scene.waitShown('The answer');
-      assert.equal(simulator.device(ONE).levels, '0000010000000000');
-      await scene.press('Read pin 5');
-      assert.deepEqual(await scene.waitShown('Its level'), [1]);
-      await scene.press('Read all pins');
-      const [levels] = await scene.waitShown('All levels');
-      const expected = Array.from(simulator.device(ONE).levels, Number);
-      assert.deepEqual(levels, scene.isPublic ? expected.map(whereThereIsAPin) : expected);
-      await scene.press('Switch pin 5 off');
-      await scene.waitShown('The answer', 2);
-      assert.equal(simulator.device(ONE).levels[5], '0');
-    },
-  );
+  playsOnBoth(stage, 'Set and read pins', 'switches the pin and reads it back', async (scene) => {
+    const { simulator } = scene;
+    await scene.press('Switch pin 5 on');
+    await scene.waitShown('The answer');
+    assert.equal(simulator.device(ONE).levels, '0000010000000000');
+    await scene.press('Read pin 5');
+    assert.deepEqual(await scene.waitShown('Its level'), [1]);
+    await scene.press('Read all pins');
+    const [levels] = await scene.waitShown('All levels');
+    const expected = Array.from(simulator.device(ONE).levels, Number);
+    assert.deepEqual(levels, scene.isPublic ? expected.map(whereThereIsAPin) : expected);
+    await scene.press('Switch pin 5 off');
+    await scene.waitShown('The answer', 2);
+    assert.equal(simulator.device(ONE).levels[5], '0');
+  });
 
   playsOnBoth(
     stage,
-    '09 Read a value every minute',
+    'Read a value every minute',
     'reads again and again, and on demand',
     async (scene) => {
       const { temperature } = scene.simulator.device(ONE);
@@ -95,7 +90,7 @@ export function commands(stage: Stage): void {
     { alter: once },
   );
 
-  plays(stage, '10 Ask whether a device is online', 'takes one way or the other', async (scene) => {
+  plays(stage, 'Ask whether a device is online', 'takes one way or the other', async (scene) => {
     await scene.press('Ask now');
     assert.deepEqual(await scene.waitShown('It is online'), [ONE]);
     scene.simulator.switchOff(ONE);
@@ -112,28 +107,7 @@ export function commands(stage: Stage): void {
     assert.deepEqual(scene.shown('What went wrong'), []);
   });
 
-  plays(
-    stage,
-    '21 Ask a device and use its reply',
-    'branches on the reply, or says that none came',
-    async (scene) => {
-      const { temperature } = scene.simulator.device(ONE);
-      await scene.press('Temperature');
-      const [warmth] = (await scene.waitShown('Any other value')) as {
-        reply: string;
-        value: number;
-      }[];
-      assert.deepEqual([warmth?.reply, warmth?.value], ['temperature', temperature]);
-      await scene.press('Humidity');
-      const [humidity] = (await scene.waitShown('A value above 30')) as { reply: string }[];
-      assert.equal(humidity?.reply, 'humidity');
-      await scene.press('Say something else');
-      const [error] = (await scene.waitShown('What went wrong')) as { code: string }[];
-      assert.equal(error?.code, 'NO_REPLY');
-    },
-  );
-
-  plays(stage, '11 Reboot a device', 'resets it, or says that it is not there', async (scene) => {
+  plays(stage, 'Reboot a device', 'resets it, or says that it is not there', async (scene) => {
     await scene.press('Reboot 10000001');
     await scene.waitShown('The answer');
     await until(() => scene.simulator.device(ONE).boots === 1, 'it has booted');

@@ -4,7 +4,7 @@ import { launchBrowser } from '../../../tooling/editor/chromium';
 import { TIMEOUT, until } from '../../../tooling/until';
 import { ONE, THREE, TWO } from '../harness/fixture';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { named } from './files';
+import { change, named } from './files';
 import { PIXELS, rgb } from './pixels';
 import { listening, plays } from './scene';
 import type { Scene } from './scene';
@@ -18,10 +18,47 @@ const watchSwitch = (chipid: string): string => `(() => {
   }).observe(row, { subtree: true, childList: true, attributes: true });
 })()`;
 
-/** The dashboard keeps what a chart has drawn, by its id: this one has drawn nothing yet. */
-function withFreshChart(nodes: FlowNode[]): FlowNode[] {
-  const { id } = named(nodes, 'Draw it');
-  return JSON.parse(JSON.stringify(nodes).replaceAll(id, 'fresh-chart')) as FlowNode[];
+/**
+ * Shows what the chart has taken: at its output each message is as it is kept for the pages that open later, with the
+ * point that is drawn. The dashboard keeps that by the chart's id: this one has drawn nothing yet.
+ */
+function watchingChart(nodes: FlowNode[]): FlowNode[] {
+  const chart = named(nodes, 'Draw it');
+  const debug = { type: 'debug', name: 'Drawn', active: true, tosidebar: true, complete: 'true' };
+  const shows = { ...debug, id: 'drawn', z: chart.z, targetType: 'msg', x: 0, y: 0, wires: [] };
+  const watched = [...change(nodes, 'Draw it', { wires: [['drawn']] }), shows];
+  return JSON.parse(JSON.stringify(watched).replaceAll(chart.id, 'fresh-chart')) as FlowNode[];
+}
+
+interface Drawn {
+  topic: string;
+  payload: unknown;
+  _datapoint: { x: number; y: number };
+}
+
+/** What a chart may keep: a Buffer among it, and the page could not load it (more than ten of them end its connection). */
+const KEPT = ['_datapoint', '_event', '_msgid', 'payload', 'timestamp', 'topic'];
+
+/** What a chart has drawn, once there is so much of it, none of which it does not need. */
+async function drawn(scene: Scene, count: number): Promise<Drawn[]> {
+  const all = (await scene.waitShown('Drawn', count)) as Drawn[];
+  for (const each of all)
+    assert.deepEqual(
+      Object.keys(each).filter((key) => !KEPT.includes(key)),
+      [],
+    );
+  return all;
+}
+
+/** A device uploads while its channel is down: what the history gives of it later, and when it was. */
+async function missed({ simulator }: Scene, chipid: string, body: unknown): Promise<number> {
+  const heal = simulator.fail('refuse-upgrade');
+  simulator.disconnect(chipid);
+  await until(() => simulator.channels(chipid) === 0, 'its channel is down');
+  const { at } = simulator.upload(chipid, body);
+  heal();
+  // The history knows whole seconds.
+  return Math.floor(at / 1000) * 1000;
 }
 
 /** The examples that have a dashboard, in a browser. */
@@ -39,32 +76,9 @@ export function dashboard(stage: Stage): void {
     return page;
   };
 
-  const test = async (scene: Scene): Promise<void> => {
-    const { simulator } = scene;
-    const [first, second, third] = named(scene.nodes, 'Draw it')['colors'] as string[];
-    const page = await openPage('uploads', 700);
-    try {
-      await listening(scene, 3);
-      const names = { [ONE]: 'Greenhouse', [TWO]: 'Cold store' };
-      for (const [chipid, name] of Object.entries(names)) {
-        for (const temperature of [21.5, 24, 22]) simulator.upload(chipid, { temperature });
-        simulator.upload(chipid, 'has no temperature');
-        await page.getByText(`${name}: 22 °C`).waitFor();
-      }
-      for (const color of [first!, second!]) {
-        await page.waitForFunction(`${PIXELS(rgb(color))} > 50`);
-      }
-      assert.equal(await page.evaluate(PIXELS(rgb(third!))), 0);
-    } finally {
-      await page.close();
-    }
-  };
-  const title = 'draws a line for each device';
-  plays(stage, '02 Show uploads on a dashboard', title, test, { alter: withFreshChart });
-
   plays(
     stage,
-    '26 Show all devices on a dashboard',
+    'Show all devices on a dashboard',
     'has a row and a switch for each device, and shows what the device confirmed',
     async (scene) => {
       const { simulator } = scene;
@@ -79,6 +93,12 @@ export function dashboard(stage: Stage): void {
         for (const color of [first!, second!]) {
           await page.waitForFunction(`${PIXELS(rgb(color))} > 20`);
         }
+        const before = (await drawn(scene, 4)).length;
+        const at = await missed(scene, ONE, { temperature: 23.5 });
+        const late = (await drawn(scene, before + 1)).at(-1);
+        assert.deepEqual(late?._datapoint, { category: 'Greenhouse', x: at, y: 23.5 });
+        await listening(scene, 3);
+        simulator.upload(ONE, { temperature: 24 });
         const row = (chipid: string) => page.locator(`tr[data-chipid="${chipid}"]`);
         const shows = (chipid: string, text: string) => row(chipid).getByText(text).waitFor();
         await shows(ONE, 'Greenhouse');
@@ -114,6 +134,39 @@ export function dashboard(stage: Stage): void {
         await page.close();
       }
     },
-    { alter: withFreshChart, simulator: { offlineAfter: 10_000 } },
+    { alter: watchingChart, simulator: { offlineAfter: 10_000 } },
+  );
+
+  plays(
+    stage,
+    'Fill a chart from the history',
+    'draws what was uploaded at its time, and goes on with what comes',
+    async (scene) => {
+      const { simulator } = scene;
+      await listening(scene, 3);
+      const times: number[] = [];
+      for (const temperature of [21.5, 24, 22]) {
+        times.push(Math.floor(simulator.upload(ONE, { temperature }).at / 1000) * 1000);
+      }
+      simulator.upload(TWO, 'has no temperature');
+      const before = (await drawn(scene, 3)).length;
+      await scene.press('Fill it');
+      const [emptied, ...filled] = (await drawn(scene, before + 4)).slice(before);
+      assert.deepEqual(emptied?.payload, []);
+      assert.deepEqual(
+        filled.map(({ _datapoint: { x, y } }) => [x, y]),
+        [21.5, 24, 22].map((temperature, index) => [times[index], temperature]),
+      );
+      simulator.upload(ONE, { temperature: 23 });
+      await drawn(scene, before + 5);
+      const page = await openPage('hour', 700);
+      try {
+        const [first] = named(scene.nodes, 'Draw it')['colors'] as string[];
+        await page.waitForFunction(`${PIXELS(rgb(first!))} > 20`);
+      } finally {
+        await page.close();
+      }
+    },
+    { alter: watchingChart },
   );
 }

@@ -13,7 +13,7 @@ const FAULTS: [FaultName, way: string, code: string][] = [
 
 /** The example that handles errors by their code. */
 export function errors(stage: Stage): void {
-  plays(stage, '12 Handle errors by their code', 'sends each error its way', async (scene) => {
+  plays(stage, 'Handle errors by their code', 'sends each error its way', async (scene) => {
     const { simulator } = scene;
     const codes = async (way: string, count = 1): Promise<string[]> =>
       ((await scene.waitShown(way, count)) as { code: string }[]).map(({ code }) => code);

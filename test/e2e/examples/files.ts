@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { repository } from '../../../tooling/repository';
 
@@ -8,17 +8,22 @@ const folder = join(repository, 'examples');
 
 /** An example as the import menu shows it. */
 export interface Example {
+  /** The folder, with the number that puts it in its place in the menu. */
+  folder: string;
   /** The file's name, without `.json`. */
   name: string;
   nodes: FlowNode[];
 }
 
-export const examples: Example[] = readdirSync(folder)
-  .sort()
-  .map((file) => ({
-    name: file.replace(/\.json$/, ''),
-    nodes: JSON.parse(readFileSync(join(folder, file), 'utf8')) as FlowNode[],
-  }));
+/** In the order of the import menu. */
+export const examples: Example[] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.json'))
+  .map((path) => ({
+    folder: dirname(path),
+    name: basename(path, '.json'),
+    nodes: JSON.parse(readFileSync(join(folder, path), 'utf8')) as FlowNode[],
+  }))
+  .sort((a, b) => a.folder.localeCompare(b.folder) || a.name.localeCompare(b.name));
 
 export const example = (name: string): Example => {
   const found = examples.find((each) => each.name === name);

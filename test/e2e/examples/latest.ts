@@ -6,7 +6,7 @@ import type { Stage } from './stage';
 
 /** Examples that ask for what was received before. */
 export function latest(stage: Stage): void {
-  plays(stage, '20 Show the latest readings', 'makes a table, and shows one', async (scene) => {
+  plays(stage, 'Show the latest readings', 'makes a table, and shows one', async (scene) => {
     const { simulator } = scene;
     await scene.press('Show 10000001');
     const [unknown] = (await scene.waitShown('What it sent')) as { payload: unknown }[];

@@ -1,56 +1,11 @@
 import assert from 'node:assert/strict';
-import { DeviceCloudClient } from '../../../src';
 import { ONE, THREE, TWO } from '../harness/fixture';
-import { plays, playsOnBoth } from './scene';
+import { playsOnBoth } from './scene';
 import type { Stage } from './stage';
 
 /** Examples that list devices and read what the service keeps. */
 export function lists(stage: Stage): void {
-  plays(
-    stage,
-    '08 Poll a pin of every device',
-    'makes one table, with a row for a device that fails',
-    async (scene) => {
-      const { simulator } = scene;
-      const { baseUrl, appid, appkey } = simulator;
-      const client = new DeviceCloudClient({ baseUrl, appid, appkey });
-      await client.setGpioEdge(TWO, 5, 1);
-      await client.close();
-      simulator.fail('gateway', { path: `gpio_status/${THREE}`, times: 1 });
-      await scene.press('Read pin 5 of all');
-      const [rows] = await scene.waitShown('The rows');
-      assert.deepEqual(rows, [
-        { chipid: ONE, name: 'Greenhouse', level: 0 },
-        { chipid: TWO, name: 'Cold store', level: 1 },
-        { chipid: THREE, name: 'no name', level: 'GATEWAY' },
-      ]);
-      const [table] = await scene.waitShown('The table');
-      assert.equal(
-        table,
-        `Device | Name | Pin 5\n${ONE} | Greenhouse | 0\n${TWO} | Cold store | 1\n${THREE} | no name | GATEWAY\n`,
-      );
-    },
-  );
-
-  plays(stage, '13 List the devices', 'shows them without their keys', async (scene) => {
-    scene.simulator.switchOff(TWO);
-    await scene.press('List the devices');
-    const [devices = []] = (await scene.waitShown('The devices')) as { chipid: number }[][];
-    assert.deepEqual(
-      devices.map((device) => Object.keys(device)),
-      [1, 2].map(() => ['chipid', 'name', 'latest']),
-    );
-    assert.deepEqual(
-      devices.map(({ chipid }) => String(chipid)),
-      [ONE, THREE],
-    );
-    await scene.press('Read the application');
-    const shown = await scene.waitShown('The application');
-    assert.deepEqual(shown, [{ name: 'Simulator', online: 2 }]);
-    assert.doesNotMatch(JSON.stringify([devices, shown]), /simulated|key/);
-  });
-
-  playsOnBoth(stage, '14 Read the history', 'reads it in all its ways', async (scene) => {
+  playsOnBoth(stage, 'Read the history', 'reads it in all its ways', async (scene) => {
     const { simulator } = scene;
     simulator.upload(ONE, { temperature: 21.5 });
     simulator.upload(ONE, 'two');
@@ -88,7 +43,7 @@ export function lists(stage: Stage): void {
     assert.equal(bodies(synced).length, 4);
   });
 
-  playsOnBoth(stage, '19 Use the server API', 'reads, changes and sends', async (scene) => {
+  playsOnBoth(stage, 'Use the server API', 'reads, changes and sends', async (scene) => {
     const { simulator } = scene;
     simulator.upload(TWO, 'hello');
     await scene.press('Which devices?');

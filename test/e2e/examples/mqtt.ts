@@ -9,7 +9,7 @@ import { listening, plays } from './scene';
 import type { Scene } from './scene';
 import type { Stage } from './stage';
 
-const NAME = '18 Connect to MQTT';
+const NAME = 'Connect to MQTT';
 
 /** The example that connects devices and MQTT. */
 export function mqtt(stage: Stage): void {

@@ -9,7 +9,7 @@ import { until } from '../../../tooling/until';
 export function presence(stage: Stage): void {
   plays(
     stage,
-    '22 Know when a device goes offline',
+    'Know when a device goes offline',
     'notifies of a device that drops out and comes back, and repeats nothing after a deploy',
     async (scene) => {
       const { simulator } = scene;

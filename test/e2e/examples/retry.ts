@@ -8,7 +8,7 @@ import { change, named } from './files';
 import { plays } from './scene';
 import type { Stage } from './stage';
 
-const NAME = '05 Push and try again';
+const NAME = 'Push and try again';
 
 /** What a debug node shows of an error, and of a message that is tried again. */
 interface Problem {

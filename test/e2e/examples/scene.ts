@@ -36,13 +36,9 @@ interface Setting {
 
 /** In place of the built-in simulator, one that the test can watch and drive. */
 export const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
-  nodes.map((node) => {
-    const { id, type, book, z } = node;
-    if (type !== 'device-cloud-app') return node;
-    const other = app(simulator, { id });
-    // The path of a book is a variable of its flow.
-    return book === undefined ? other : { ...other, book, z };
-  });
+  nodes.map((node) =>
+    node.type === 'device-cloud-app' ? app(simulator, { id: node.id }) : node,
+  );
 
 async function open(stage: Stage, name: string, setting: Setting): Promise<Scene> {
   const { red, editor } = stage;

@@ -15,7 +15,7 @@ export function silentDevices(stage: Stage): void {
 
   plays(
     stage,
-    '17 Report silent devices',
+    'Report silent devices',
     'names those that have not uploaded for hours, the longest silent first',
     async (scene) => {
       const { simulator } = scene;
