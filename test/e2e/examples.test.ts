@@ -42,7 +42,7 @@ describe('the examples', () => {
     for (const node of nodes) {
       const isConfiguration = node['x'] === undefined && node.type !== 'tab';
       // Whatever has the same name is the same: a second import finds the one of the first.
-      const key = `${node.type} ${String(node['name'])}`;
+      const key = JSON.stringify([node.type, node['name'], node['modules']]);
       const first = isConfiguration ? shared.get(key) : undefined;
       assert.ok(first !== undefined || !ids.has(node.id), `${key}: ${node.id}`);
       if (first) assert.deepEqual(node, first);

@@ -57,7 +57,9 @@ describe('the help', () => {
 
     it(`in ${language} names examples of the import menu that use the node`, () => {
       for (const node of NODES) {
-        const named = [...help(node, language).matchAll(/\*\*([^*]+ \/ [^*]+)\*\*/g)];
+        const named = [
+          ...help(node, language).matchAll(/\*\*([A-Z][a-z]+(?: [a-z]+)* \/ [^*\n]+)\*\*/g),
+        ];
         assert.ok(named.length > 0, node);
         for (const [, name = ''] of named) {
           assert.ok(typesOf.get(name)?.has(`device-cloud-${node}`), `${node}: ${name}`);
