@@ -1,14 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { Fleet, KeptPin, WaitingCommands } from '../../src/for-nodes';
-import { isSameEndpoint } from '../common/admin';
 import { noApp, type App } from '../common/app';
-import {
-  findNode,
-  findSaved,
-  PROXY_TYPE,
-  storedCredentials,
-  type ProxyNode,
-} from '../common/settings';
+import { findNode, findSaved, PROXY_TYPE, type ProxyNode } from '../common/settings';
 import { APP_TYPE, isVariable } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
 import type { Recordings } from './recordings';
@@ -78,15 +71,26 @@ export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp 
   return saved && { saved, node: findAppNode(RED, saved.id) };
 }
 
-/** The same of an application's address, TLS and proxy. */
+const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/**
+ * Whether settings have the address, TLS and proxy that an application was deployed with: as they were saved, or as they are
+ * once Node-RED has replaced each `${NAME}`.
+ */
 export const isDeployedEndpoint = (
   settings: Partial<Endpoint>,
   { saved, node }: DeployedApp,
-): boolean => isSameEndpoint(ENDPOINT, settings, saved, node?.endpoint);
+): boolean =>
+  ENDPOINT.every((key) => {
+    const value = trimmed(settings[key]);
+    return value === trimmed(saved[key]) || (node && value === trimmed(node.endpoint[key]));
+  });
 
 /** The deployed credentials; a running node's without `${NAME}`, as it uses them. */
-export const deployedCredentials = (RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials =>
-  storedCredentials<AppCredentials>(RED, saved.id, node);
+export function deployedCredentials(RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials {
+  const stored: unknown = node?.credentials ?? RED.nodes.getCredentials(saved.id);
+  return (stored as AppCredentials | undefined) ?? {};
+}
 
 /** An address in use, and what was saved for it, such as `${NAME}`. */
 type Hidden = readonly [used: string, saved: string];

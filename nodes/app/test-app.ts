@@ -7,7 +7,6 @@ import {
   type ClientOptions,
 } from '../../src/for-nodes';
 import { keyWarnings, notConfigured } from '../../src/input';
-import type { Refusal } from '../common/admin';
 import type { Api } from '../common/app';
 import { toProblem } from '../common/errors';
 import { toChoices } from './answers';
@@ -23,7 +22,13 @@ import { clientOptions, interfacesOf, playOptions } from './options';
 import { helpWith } from './refused';
 import { startPlaying, useSimulator, type SharedSimulator, type Simulator } from './simulator';
 import { testChannel } from './test-channel';
-import { refusalText, testSettings, type TestRequest, type TestSettings } from './test-settings';
+import {
+  refusalText,
+  testSettings,
+  type TestRequest,
+  type TestSettings,
+  type Refusal,
+} from './test-settings';
 
 /** What is tried. */
 interface Tested {

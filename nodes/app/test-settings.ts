@@ -1,8 +1,8 @@
 import type { NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/input';
-import { readSettings, type Refusal } from '../common/admin';
+import { bodyOf } from '../common/admin';
 import type { Api } from '../common/app';
-import { isVariable } from '../common/shared.config';
+import { isObject, isVariable } from '../common/shared.config';
 import type { AppCredentials } from './app.config';
 import { deployedCredentials, findDeployed, isDeployedEndpoint, type AppNode } from './deployed';
 import type { AppSettings } from './options';
@@ -20,22 +20,55 @@ const isSimulated = (service: string): service is 'simulator' | 'recording' =>
 
 const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 
+/** No setting is anywhere near as long. */
+const LONGEST = 4096;
+
+/** Reads the named fields, each text or a number. Errors name the field, never its value. */
+function readFields(
+  from: Record<string, unknown>,
+  names: readonly string[],
+): Record<string, string> {
+  const found = names.filter((name) => Object.hasOwn(from, name) && from[name] !== undefined);
+  return Object.fromEntries(
+    found.map((name) => {
+      const value = from[name];
+      if (typeof value !== 'string' && typeof value !== 'number') {
+        throw invalidInput(`The setting ${name} must be a text or a number.`);
+      }
+      const text = String(value);
+      if (text.length > LONGEST) {
+        throw invalidInput(`The setting ${name} is longer than ${LONGEST} characters.`);
+      }
+      return [name, text];
+    }),
+  );
+}
+
 /**
  * Reads the body of a request for a test, which may come from anyone who is logged in.
  * @param body as parsed by Node-RED, `undefined` if it is not JSON
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function readTestRequest(body: unknown): TestRequest {
-  const { credentials, fields } = readSettings(body, SETTINGS, CREDENTIALS);
-  const { service, ...settings } = fields;
+  const sent = bodyOf(body, 'the settings as a JSON object');
+  const { service, ...settings } = readFields(sent, SETTINGS);
+  const given = sent['credentials'] ?? {};
+  if (!isObject(given)) throw invalidInput('The setting credentials has to be an object.');
   if (!(service === undefined || service === 'cloud' || isSimulated(service))) {
     throw invalidInput('The setting service has to be "cloud", "simulator" or "recording".');
   }
   return {
     ...(settings as unknown as Partial<TestRequest>),
     ...(service === undefined ? {} : { service }),
-    credentials,
+    credentials: readFields(given, CREDENTIALS),
   };
+}
+
+/** Why an interface is not tried; the editor puts it into the user's language. */
+export interface Refusal {
+  reason: 'retype' | 'variable' | 'network';
+  /** Names of the settings concerned. */
+  settings: string[];
 }
 
 const TEXTS: Readonly<Record<Refusal['reason'], (settings: string) => string>> = {

@@ -62,16 +62,6 @@ export function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): st
   return name === undefined ? value : valueOf(RED, node, name);
 }
 
-/** A variable inside a text. Node-RED replaces only a property that is nothing but one variable. */
-const VARIABLE = /\$\{([^{}\s]+)\}/g;
-
-export const hasVariable = (text: unknown): boolean =>
-  typeof text === 'string' && text.search(VARIABLE) >= 0;
-
-/** Replaces each `${NAME}` in a text. @param node see {@link valueOf} @throws as {@link valueOf}, for the first that is not set */
-export const substitute = (RED: NodeAPI, node: Node | undefined, text: string): string =>
-  text.replace(VARIABLE, (_whole, name: string) => valueOf(RED, node, name));
-
 /** Finds the running node of an id and a type. */
 export function findNode(RED: NodeAPI, id: string | undefined, type: string): Node | undefined {
   // The types promise a node; Node-RED gives null for an unknown or disabled one.
@@ -91,16 +81,6 @@ export function findSaved<C extends object>(
   });
   return saved;
 }
-
-/** The deployed credentials of a config node; a running node's without `${NAME}`, as it uses them. */
-export const storedCredentials = <C extends object>(
-  RED: NodeAPI,
-  id: string,
-  running: Node<C> | undefined,
-): Partial<C> => {
-  const stored: unknown = running?.credentials ?? RED.nodes.getCredentials(id);
-  return (stored as C | undefined) ?? {};
-};
 
 interface TlsNode extends Node {
   addTLSOptions(options: TlsSettings): TlsSettings;
