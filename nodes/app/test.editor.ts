@@ -1,6 +1,8 @@
 import { said, t } from '../common/editor/texts';
-import { detailOf, readDevices, rememberDevices } from '../common/editor/devices';
-import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
+import { detailOf, explainFailure, readDevices, rememberDevices } from '../common/editor/devices';
+import { fieldValue } from '../common/editor/form';
+import { showRows, type ResultRow } from '../common/editor/result-rows';
+import { postRoute } from '../common/editor/routes';
 import type { ApiResult, Cause, KeyWarning, TestResult } from './answers.config';
 
 /** The server API refuses a larger difference, in seconds (section 5.1). */
@@ -118,8 +120,26 @@ function resultRows({ openApi, serverApi, channel }: TestResult): ResultRow[] {
 /** Finds invalid settings in the form, with their labels. */
 type InvalidSettings = (typed: (property: string) => string) => [setting: string, error: string][];
 
-const form = new TestForm('.device-cloud-app');
-const typed = (property: string): string => form.typed(property);
+/** What the editor shows for a stored password, which never reaches the browser. */
+const STORED = '__PWRD__';
+
+/** What surrounds the form: others may be open below it. */
+const FORM = '.device-cloud-app';
+
+const input = (property: string): JQuery => $(FORM).find(`#node-config-input-${property}`);
+
+const typed = (property: string): string => fieldValue(input(property)).trim();
+
+function chosen(property: string): string {
+  const id = typed(property);
+  return id === '_ADD_' ? '' : id;
+}
+
+/** Credentials as typed. A stored one is left out: the server takes it from its store. */
+function credentials(...keys: string[]): Record<string, string> {
+  const entries = keys.map((key) => [key, fieldValue(input(key))] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== STORED));
+}
 
 const TEXTS = [
   ...['service', 'recording', 'speed', 'baseUrl', 'appid', 'timeout', 'timestampUnit'],
@@ -129,9 +149,9 @@ const TEXTS = [
 const settings = (id: string): Record<string, unknown> => ({
   id,
   ...Object.fromEntries(TEXTS.map((property) => [property, typed(property)])),
-  tls: form.chosen('tls'),
-  proxy: form.chosen('proxy'),
-  credentials: form.credentials(['appkey', 'serverKey', 'serverPassword']),
+  tls: chosen('tls'),
+  proxy: chosen('proxy'),
+  credentials: credentials('appkey', 'serverKey', 'serverPassword'),
 });
 
 async function test(id: string, invalidSettings: InvalidSettings): Promise<ResultRow[]> {
@@ -140,14 +160,33 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   const invalid = isLocal ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
   if (invalid.length > 0) return invalid.map((each) => row('times', said(...each)));
-  return testSettings('apps/test', sent, (body) => {
-    const answer = body as TestResult;
+  try {
+    const answer = (await postRoute('apps/test', sent)) as TestResult;
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
     return resultRows(answer);
-  });
+  } catch (failure) {
+    const forbidden = t('common.test.forbidden');
+    const { reason, detail } = explainFailure(failure, 'device-cloud.write', forbidden);
+    const problem = row('times', said(t('common.test.failed'), reason));
+    return [detail === undefined ? problem : { ...problem, detail }];
+  }
 }
 
 /** Makes the button test the typed settings, before they are saved or deployed. */
 export function prepareTest(id: string, invalidSettings: InvalidSettings): void {
-  form.prepare(() => test(id, invalidSettings));
+  const button = $(FORM).find('.device-cloud-test');
+  const result = $(FORM).find('.device-cloud-result');
+  // The result is about the form as it was.
+  $(FORM).on('input change', 'input, select', () => showRows(result, []));
+  button.on('click', () => {
+    button.prop('disabled', true);
+    showRows(result, [row('spinner fa-spin', t('common.test.running'))]);
+    void test(id, invalidSettings).then((rows) => {
+      button.prop('disabled', false);
+      showRows(result, rows);
+      // The end first, then the button with the beginning next to it, which wins where the result is longer than the dialog.
+      for (const shown of [result.children().last(), button, result.children().first()])
+        shown[0]?.scrollIntoView({ block: 'nearest' });
+    });
+  });
 }

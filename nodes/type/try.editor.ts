@@ -2,7 +2,7 @@ import { explainFailure, onlineDevices } from '../common/editor/devices';
 import { fieldValue, show } from '../common/editor/form';
 import { completions } from '../common/editor/picker';
 import { appPath, getRoute, postRoute } from '../common/editor/routes';
-import { showRows, type ResultRow } from '../common/editor/test-form';
+import { showRows, type ResultRow } from '../common/editor/result-rows';
 import { plain, t } from '../common/editor/texts';
 import { APP_TYPE, isObject } from '../common/shared.config';
 import { fieldTexts, type TriedUpload, type TryResult } from './type.config';
