@@ -1,5 +1,5 @@
 import { choice } from '../common/editor/fields';
-import { current, field, onChange, show } from '../common/editor/form';
+import { current, field, fieldValue, onChange, show, ticked } from '../common/editor/form';
 import { prepareMessage } from '../common/editor/message';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -12,6 +12,17 @@ type Node = EditorNode<Config>;
 const toDevice = (node: Node): boolean => current(node, 'target') !== 'app';
 const overChannel = (node: Node): boolean =>
   toDevice(node) && current(node, 'transport') === 'channel';
+
+/** Where a push goes, in one choice: `target` and `many` together are saved. */
+const to = (): JQuery => $('#device-cloud-to');
+
+function saveTo(): void {
+  const chosen = fieldValue(to());
+  field('target').val(chosen === 'app' ? 'app' : 'device');
+  field('many').prop('checked', chosen === 'many');
+  field('target').trigger('change');
+  field('many').trigger('change');
+}
 
 /** A push over the channel is sent when the channel is there. */
 const mayWait = (node: Node): boolean => toDevice(node) && !overChannel(node);
@@ -61,6 +72,10 @@ RED.nodes.registerType<Config>('device-cloud-push', {
   oneditprepare: function () {
     shared.prepareDevice(this);
     prepareMessage(this);
+    const toOne = ticked(this, 'many') ? 'many' : 'device';
+    to()
+      .val(toDevice(this) ? toOne : 'app')
+      .on('change', saveTo);
     const adapt = shared.prepareDelivery(applicable(this));
     onChange(['target', 'transport'], () => {
       adapt();

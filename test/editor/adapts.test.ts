@@ -78,19 +78,19 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
   ],
   'push-waits': [
     {
-      select: '#node-input-target',
-      rows: ['#device-row', '#transport-row', '#app-note', '#many-row', ...WAITS],
+      select: '#device-cloud-to',
+      rows: ['#device-row', '#transport-row', '#app-note', '.many-only', ...WAITS],
       shown: {
-        device: ['#device-row', '#transport-row', '#many-row', ...WAITS],
+        device: ['#device-row', '#transport-row', ...WAITS],
+        many: ['#device-row', '#transport-row', '.many-only', ...WAITS],
         app: ['#app-note'],
       },
     },
     {
       select: '#node-input-transport',
-      rows: ['#channel-note', '#many-row', ...WAITS],
-      shown: { http: ['#many-row', ...WAITS], channel: ['#channel-note', '#many-row'] },
+      rows: ['#channel-note', ...WAITS],
+      shown: { http: WAITS, channel: ['#channel-note'] },
     },
-    MANY,
   ],
   'gpio-pulse': [
     {

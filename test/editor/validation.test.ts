@@ -35,7 +35,7 @@ describe('a dialog', () => {
   it('shows the rows that the target and the transport need', async () => {
     await openDialog(here.editor, 'push');
     assert.equal(await here.editor.page.isDisabled('#node-input-format option[value=AT]'), true);
-    await here.editor.page.selectOption('#node-input-target', 'app');
+    await here.editor.page.selectOption('#device-cloud-to', 'app');
     assert.equal(await here.editor.page.isVisible('#device-row'), false);
     assert.equal(await here.editor.page.isVisible('#transport-row'), false);
     assert.equal(await here.editor.page.isDisabled('#node-input-format option[value=AT]'), false);
