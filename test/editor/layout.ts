@@ -97,6 +97,23 @@ const find = (outer: string, inner: string): string => `(() => {
     }
   }
 
+  // All fields end at one line, and no remark goes beyond it. The application's has buttons behind it.
+  const name = $(form).find('#node-input-name:visible')[0];
+  const end = name?.getBoundingClientRect().right;
+  for (const row of name ? $(form).find('.form-row').toArray().filter((row) => row.checkVisibility()) : []) {
+    const parts = $(row).children(':visible').not('label:has(i), input[type=checkbox]').toArray();
+    const last = Math.max(...parts.map((part) => {
+      const range = document.createRange();
+      range.selectNodeContents(part);
+      const box = part.matches('span, label') ? range : part;
+      return box.getBoundingClientRect().right;
+    }));
+    const isField = parts.length > 0 && !parts.some((part) => part.matches('span, label, .device-cloud-note:first-child'));
+    if (last > end + 2 || (isField && last < end - 2)) {
+      found.add('ends elsewhere: ' + (row.id || $(row).find('[id^=node-input]').attr('id')) + ' ' + (last - end));
+    }
+  }
+
   for (const box of [form, ...$(form).parentsUntil(tray).toArray()]) {
     if (box.scrollWidth > box.clientWidth + 1) found.add('wider than the dialog: ' + (box.id || box.className || box.tagName));
   }
