@@ -19,5 +19,11 @@ export const DEFAULTS = {
 };
 export type GpioConfig = typeof DEFAULTS;
 
+/**
+ * A node that is dragged in anew begins with a pin and a level, so that it works once its device is chosen. Pin 5 of an
+ * ESP8266 is wired to nothing else: others choose how it starts, or are its serial port or its memory.
+ */
+export const NEW_PIN = { pin: '5', pinType: 'num', level: '1', levelType: 'num' } as const;
+
 /** Milliseconds of a pulse, at most. */
 export const MAX_DURATION = 60_000;

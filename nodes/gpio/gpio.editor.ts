@@ -18,7 +18,7 @@ import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { MAX_SECONDS, parseJsonObject } from '../common/shared.config';
 import { readPins } from '../type/type.config';
-import { DEFAULTS, MAX_DURATION, type GpioConfig } from './gpio.config';
+import { DEFAULTS, MAX_DURATION, NEW_PIN, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -43,8 +43,8 @@ const pins = (): JQuery => $('#device-cloud-pins');
 const codesError = (value: string): string | undefined =>
   parseJsonObject(value) ? undefined : t('error.codes');
 
-/** What the node does, as the key and the values of its label. */
-function labelText(node: Node): string {
+/** What the node does, for its label. @param isShort whether the device needs its room */
+function labelText(node: Node, isShort: boolean): string {
   const isFixed = node.pinType === 'num' || node.pinType === 'str';
   const pin = isFixed ? node.pin : undefined;
   if (node.operation === 'read') {
@@ -54,7 +54,7 @@ function labelText(node: Node): string {
   const level = node.levelType === 'num' ? t(node.level === '0' ? 'level.low' : 'level.high') : '';
   const verb = node.operation === 'pulse' || node.operation === 'keep' ? node.operation : 'set';
   const what = pin === undefined ? t(`node.${verb}`) : t(`node.${verb}-pin`, { pin });
-  return level === '' ? what : `${what} ${level}`;
+  return level === '' || (isShort && verb !== 'set') ? what : `${what} ${level}`;
 }
 
 RED.nodes.registerType<Config>('device-cloud-gpio', {
@@ -81,23 +81,30 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     expires: shared.expires<Config>(waits),
     replace: shared.replace,
     operation: choice(DEFAULTS.operation, 'common.label.operation', 'set', 'read', 'pulse', 'keep'),
-    pin: typed<Config>(
-      DEFAULTS.pin,
-      'label.pin',
-      'pinType',
-      { num: pinNumber, str: notBlank },
-      (node) => !readsAll(node),
-    ),
-    pinType: { value: DEFAULTS.pinType },
-    level: typed<Config>(DEFAULTS.level, 'label.level', 'levelType', {}, sets),
-    levelType: { value: DEFAULTS.levelType },
+    pin: {
+      ...typed<Config>(
+        NEW_PIN.pin,
+        'label.pin',
+        'pinType',
+        { num: pinNumber, str: notBlank },
+        (node) => !readsAll(node),
+      ),
+      missing: DEFAULTS.pin,
+    },
+    pinType: { value: NEW_PIN.pinType, missing: DEFAULTS.pinType },
+    level: {
+      ...typed<Config>(NEW_PIN.level, 'label.level', 'levelType', {}, sets),
+      missing: DEFAULTS.level,
+    },
+    levelType: { value: NEW_PIN.levelType, missing: DEFAULTS.levelType },
     duration: checked(DEFAULTS.duration, 'label.duration', wholeNumber(1, MAX_DURATION), pulses),
     check: checked(DEFAULTS.check, 'label.check', wholeNumber(0, MAX_SECONDS), keeps),
     codes: checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
     timeout: shared.timeout(),
   },
   label: function () {
-    return shared.labelOf(this.name, labelText(this), shared.fixedDevice(this));
+    const device = shared.fixedDevice(this);
+    return shared.labelOf(this.name, labelText(this, device !== ''), device);
   },
   oneditprepare: function () {
     shared.prepareDevice(this);

@@ -107,7 +107,10 @@ export function dialogsIn(language: Language): void {
           })`,
       );
       assert.ok(labels.length > 50, String(labels.length));
-      for (const label of labels) assert.doesNotMatch(label, /^node\.|__|device-cloud-|^$/);
+      for (const label of labels) {
+        assert.doesNotMatch(label, /^node\.|__|device-cloud-|^$/);
+        assert.ok(label.length < 24, label);
+      }
     });
   });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeDialog, openDialog } from '../../tooling/editor/dialog';
+import { closeDialog, exported, openDialog } from '../../tooling/editor/dialog';
 import { app, CHANGED } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
@@ -32,6 +32,16 @@ for (const language of ['en-US', 'zh-CN'] as const) {
         .not('#online-row').toArray().filter((row) => row.checkVisibility())
         .map((row) => row.id || $(row).find('[id^=node-input]').attr('id') || row.className)`);
 
+    /** The rows with a field that is drawn as wrong. */
+    const redFields = (): Promise<string[]> =>
+      here.editor.run(`$('.red-ui-tray').last().find('form :visible').toArray()
+        .filter((element) => {
+          const { borderTopColor } = getComputedStyle(element);
+          const [red, green, blue] = (borderTopColor.match(/\\d+/g) ?? []).map(Number);
+          return parseFloat(getComputedStyle(element).borderTopWidth) > 0 && red > green + 60 && red > blue + 60;
+        })
+        .map((element) => $(element).closest('.form-row').attr('id') || element.id || element.className)`);
+
     it('says the same word as the palette', async () => {
       for (const type of NODES) {
         const id = await add(type);
@@ -51,10 +61,42 @@ for (const language of ['en-US', 'zh-CN'] as const) {
         await openDialog(here.editor, await add(type));
         const seen = await rows();
         await here.editor.picture(`new-${type}-${language}`);
+        const red = await redFields();
         await closeDialog(here.editor, 'cancel');
         assert.ok(seen.length <= (type === 'request' ? MOST_OF_REQUEST : MOST), seen.join());
+        assert.deepEqual(red, [], 'greets in red');
       });
     }
+
+    it('marks an empty field once it has been left, and when its dialog is opened again', async () => {
+      const id = await add('push');
+      const device = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
+      await openDialog(here.editor, id);
+      await here.editor.page.focus(device);
+      assert.deepEqual(await redFields(), []);
+      await here.editor.page.focus('#node-input-name');
+      assert.deepEqual(await redFields(), ['device-row']);
+      await closeDialog(here.editor);
+      await openDialog(here.editor, id);
+      assert.deepEqual(await redFields(), ['device-row']);
+      await closeDialog(here.editor, 'cancel');
+    });
+
+    it('of gpio sets a pin to a level once its device is chosen, and one without them takes the message', async () => {
+      const saved = async (id: string): Promise<unknown[]> => {
+        const { pin, pinType, level, levelType } = await exported(here.editor, id);
+        return [pin, pinType, level, levelType];
+      };
+      const id = await add('gpio');
+      assert.deepEqual(await saved(id), ['5', 'num', '1', 'num']);
+      await here.editor.run(`(() => {
+        const node = RED.nodes.node('${id}');
+        for (const name of ['pin', 'pinType', 'level', 'levelType']) delete node[name];
+      })()`);
+      await openDialog(here.editor, id);
+      await closeDialog(here.editor);
+      assert.deepEqual(await saved(id), ['pin', 'msg', 'payload', 'msg']);
+    });
 
     it('has to be given its device before it can be deployed', async () => {
       for (const type of TO_DEVICES) {
@@ -107,6 +149,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       const label = (): Promise<string> =>
         here.editor.run(`RED.utils.getNodeLabel(RED.nodes.node('${id}'))`);
       await here.editor.run(`void (RED.nodes.node('${id}').chipid = '10000002')`);
+      assert.equal(await label(), 'push MSG · 10000002');
       await openDialog(here.editor, id);
       await here.editor.page.click('#node-input-chipid ~ .red-ui-typedInput-container input');
       await here.editor.page.keyboard.press('ArrowDown');
@@ -151,12 +194,14 @@ describe('a section of a dialog', () => {
   it('is open if something in it is set', async () => {
     for (const set of [
       { timeout: '60' },
-      { many: true },
       { when: 'online' },
       { transport: 'channel' },
       { atOnce: '4' },
     ])
       assert.deepEqual(await opensSections('push', set), [true], JSON.stringify(set));
+    assert.deepEqual(await opensSections('refresh', { many: true }), [true]);
+    // There, the box is one of the choices of *To*.
+    assert.deepEqual(await opensSections('push', { many: true }), [false]);
     assert.deepEqual(await opensSections('events', { misses: '3' }), [true]);
     assert.deepEqual(await opensSections('request', { replyTimeout: '60' }), [false, true]);
     assert.deepEqual(await opensSections('request', { deviceType: 'some' }), [true, false]);

@@ -1,14 +1,10 @@
-import { DEVICE } from '../shared.config';
 import type { EditorNode, EditorNodeBase } from './red';
 
-/**
- * What a property means that a flow written by hand leaves out. That is the default of a new node, but for the
- * device, which new nodes choose with the picker.
- */
-export const usual = (type: string, property: string): unknown =>
-  property in DEVICE
-    ? DEVICE[property as keyof typeof DEVICE]
-    : RED.nodes.getType(type).defaults[property]?.value;
+/** What a property means that a flow written by hand leaves out. */
+export function usual(type: string, property: string): unknown {
+  const definition = RED.nodes.getType(type).defaults[property];
+  return definition?.missing ?? definition?.value;
+}
 
 function input(node: EditorNodeBase, property: string): JQuery {
   const isConfig = RED.nodes.getType(node.type).category === 'config';
@@ -30,11 +26,28 @@ export function show(rows: string | JQuery, visible: boolean): void {
   (typeof rows === 'string' ? $(rows) : rows).toggle(visible);
 }
 
+/** Nodes from the palette whose dialog has not been opened yet. */
+const unopened = new Set<string>();
+
+/** Called when a node comes from the palette. */
+export const added = (node: EditorNodeBase): Set<string> => unopened.add(node.id);
+
+/** A field of a new node that is still empty is no mistake: it is marked once it has been left. */
+function markWhatIsLeft(form: JQuery): void {
+  form.addClass('device-cloud-new');
+  form.on('focusout', '.form-row', ({ currentTarget }) => {
+    $(currentTarget as HTMLElement).addClass('device-cloud-left');
+  });
+}
+
 /**
  * Comes first in `oneditprepare`: says which node the open form belongs to, for `current`, and shows
  * the defaults of properties that a flow written by hand leaves out.
  */
 export function opened<T>(node: EditorNode<T>): void {
+  // A configuration is no node before it has been added.
+  const isNew = unopened.delete(node.id) || !RED.nodes.node(node.id);
+  if (isNew) markWhatIsLeft(input(node, 'name').closest('form'));
   for (const property of Object.keys(RED.nodes.getType(node.type).defaults)) {
     const value = usual(node.type, property);
     const element = input(node, property);

@@ -29,7 +29,7 @@ import {
   typedInput,
   wholeNumber,
 } from './fields';
-import { current, field, fieldValue, onChange, opened, show, ticked } from './form';
+import { added, current, field, fieldValue, onChange, opened, show, ticked } from './form';
 import { messageError } from './message';
 import { groupType } from './groups';
 import { deviceType, prepareDeviceRow } from './picker';
@@ -74,16 +74,18 @@ export const typeOfDevices = (): { value: ''; type: string; required: false; lab
 /** @param needed whether the node calls one device */
 export const chipid = <T extends DeviceConfig>(
   needed?: Applies<T>,
-): PropertyDefinition<T, string> =>
-  typed<T>(
+): PropertyDefinition<T, string> => ({
+  ...typed<T>(
     NEW_DEVICE.chipid,
     'common.label.device',
     'chipidType',
     { str: deviceNumber, group: notBlank },
     needed,
-  );
+  ),
+  missing: DEVICE.chipid,
+});
 
-export const chipidType = { value: NEW_DEVICE.chipidType };
+export const chipidType = { value: NEW_DEVICE.chipidType, missing: DEVICE.chipidType };
 
 /** Whether the node may call several devices for one message. */
 export const many = { value: MANY.many };
@@ -151,6 +153,7 @@ export const datatype = <T>(): PropertyDefinition<T, Datatype> =>
  * Node-RED as `onadd`, when the node comes from the palette.
  */
 export function onadd(this: EditorNode<{ app: string }>): void {
+  added(this);
   const apps: string[] = [];
   RED.nodes.eachConfig(({ id, type, z, d }) => {
     const reachable = z === undefined || z === '' || z === this.z;
@@ -185,7 +188,7 @@ export function prepareDelivery(applicable: Applicable = {}): () => void {
     const isMany = isGroup || field('many').is(':checked');
     const wait = canWait(applicable);
     show('#many-row', calls() && !isGroup);
-    show('#many-note', isMany && !isGroup);
+    show('#many-note', calls() && isMany && !isGroup);
     show('.many-only', calls() && isMany);
     show('#when-row', wait);
     show('#expires-row, #replace-row', wait && fieldValue(field('when')) !== 'now');
@@ -215,10 +218,24 @@ export const fixedDevice = (node: Partial<DeviceConfig>): string => {
   return node.chipidType === 'str' && node.chipid ? deviceLabel(node.app, node.chipid) : '';
 };
 
+/** Characters of a label that nobody has typed: a longer one runs into the next node. */
+const LONGEST_LABEL = 23;
+
+/** Numbers differ at their end, names at their beginning. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const isNumber = /^[0-9]+$/.test(text);
+  return isNumber ? `…${text.slice(1 - length)}` : `${text.slice(0, length - 1)}…`;
+}
+
 /** A node's label: its name, else what it does, in the palette's word, and the devices that are fixed. */
 export function labelOf(own: string | undefined, text: string, devices = ''): string {
   if (own) return own;
-  return devices === '' ? text : `${text} · ${devices}`;
+  if (devices === '') return cut(text, LONGEST_LABEL);
+  const between = ' · ';
+  const room = LONGEST_LABEL - between.length;
+  const shown = cut(devices, Math.max(room - text.length, room / 2));
+  return cut(text, room - shown.length) + between + shown;
 }
 
 /** Node-RED shows a name in italics, and a node's own label upright. */

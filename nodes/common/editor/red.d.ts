@@ -29,6 +29,8 @@ export type EditorNode<T> = EditorNodeBase & Partial<T>;
 
 export interface PropertyDefinition<T, V> {
   value: V | '';
+  /** What a flow means that leaves it out, where a new node has another value. */
+  missing?: V;
   label?: string;
   /** The type of config node that the property names. */
   type?: string;
@@ -138,7 +140,10 @@ interface EditorRed {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     registerType<T, C = object>(type: string, definition: NodeDefinition<T, C>): void;
-    getType(type: string): { category: string; defaults: Record<string, { value: unknown }> };
+    getType(type: string): {
+      category: string;
+      defaults: Record<string, { value: unknown; missing?: unknown }>;
+    };
     node(id: string): EditorNodeBase | null | undefined;
     eachConfig(visit: (node: EditorNodeBase) => void): void;
     eachNode(visit: (node: EditorNodeBase) => void): void;
