@@ -1,12 +1,13 @@
-import { ageText, t } from '../common/editor/texts';
+import { ageText, elapsed, t } from '../common/editor/texts';
 import type { FleetRow } from '../app/answers.config';
 
 /** Pixels of a row: two lines, or one where the tab is low. */
 export const ROW_HEIGHTS = { high: 44, low: 24 } as const;
 
+/** Those of two lines and those of one; the style shows what fits. What a glance looks for comes first, the number last. */
 const PARTS = [
-  ...(['dot', 'name', 'age', 'number', 'channel'] as const),
-  ...(['latest', 'counts', 'waiting', 'error'] as const),
+  ...(['dot', 'name', 'age', 'latest', 'values', 'channel'] as const),
+  ...(['counts', 'waiting', 'error', 'since', 'number'] as const),
 ];
 
 /** A device by its name, if it has one, and its number. */
@@ -21,6 +22,10 @@ const glance = (text: string): string =>
         .replace(/"([^"\\]*)":\s*/g, '$1: ')
         .replace(/,(?=\S)/g, ', ')
     : text;
+
+/** The values of such a text without the names of their fields: `21.5 °C · 48`. */
+const valuesOf = (text: string): string =>
+  text.replace(/(^| · |, )[^\s:·,][^:·,]*: /g, (_, before: string) => (before === '' ? '' : ' · '));
 
 function emptyRow(name: string, parts: readonly string[]): HTMLElement {
   const row = $('<div>', { class: `device-cloud-fleet-${name}` });
@@ -76,6 +81,12 @@ const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
     number > 0 ? t(`count.${name}`, { number }) : [],
   );
 
+/** An age where there is little room: `5 min`. */
+function shortAge(at: number, now: number): string {
+  const { n, unit } = elapsed(at, now);
+  return t(`list.age.${unit}`, { n });
+}
+
 const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
 
 /** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
@@ -91,9 +102,10 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const missing = device.missing ? t('online.missing') : '';
   // That it is connected goes without saying where there is something else to say.
   const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
+  const since = lastUpload === null ? '' : shortAge(lastUpload, now);
   const texts: Record<(typeof PARTS)[number], string> = {
-    ...{ dot: '', name: name ?? chipid, age, number: name === null ? '' : chipid },
-    ...{ latest, counts: counts.join(' · '), error },
+    ...{ dot: '', name: name ?? chipid, age, since, number: name === null ? '' : chipid },
+    ...{ latest, values: valuesOf(latest), counts: counts.join(' · '), error },
     channel: isPlain ? missing : channelText(device),
     waiting: device.waiting > 0 ? String(device.waiting) : '',
   };

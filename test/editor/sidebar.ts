@@ -128,7 +128,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
     });
 
-    it('says how many commands wait for a device also where it is low', async () => {
+    it('shows the value first and the number last, and how many commands wait also where it is low', async () => {
       const { page } = here.editor;
       const usual = {
         ...{ chipid: VALUED, name: 'Sensor 4', online: true, since: null, lastUpload: null },
@@ -157,7 +157,20 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
           assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${width}`);
           assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${width}`);
         });
+      /** What a row shows behind the name, from left to right. */
+      const shown = (): Promise<string[]> =>
+        here.editor.run(`$('#device-cloud-row-${VALUED} > span').toArray()
+          .filter((part) => part.textContent !== '' && part.offsetWidth > 0)
+          .filter((part) => !/name|age/.test(part.className))
+          .sort((a, b) => a.offsetLeft - b.offsetLeft)
+          .map((part) => part.textContent)`);
       await look('');
+      const minutes = isChinese ? '2 分' : '2 min';
+      assert.deepEqual(await shown(), ['21.5 · true', '12', minutes, VALUED]);
+      await here.editor.run(`void ${fleet}.css('height', '700px')`);
+      await isWaiting('');
+      const [first, ...others] = await shown();
+      assert.deepEqual([first, others.at(-1)], ['temperature: 21.5, on: true', VALUED]);
       device = {
         ...{ ...device, channel: { state: 'disconnected', reason: null }, online: false },
         lastError: { at: Date.now(), code: 'TIMEOUT', message: 'TIMEOUT: no answer in 12 s.' },
