@@ -4,20 +4,33 @@ import { join } from 'node:path';
 import { root } from './npm.mjs';
 
 /**
- * Whether a folder's node_modules holds what its package-lock.json asks for. npm writes
- * `.package-lock.json` as the last thing of an install, so it is a stamp that is right whichever
- * npm command a person has used, and missing after an install that was broken off.
+ * What npm has installed below a folder, by path. npm writes it as the last thing of an install, so it is a stamp that is
+ * right whichever npm command a person has used, and missing after an install that was broken off.
  */
-export function dependenciesAreFresh(folder = root) {
-  const lock = readJson(join(folder, 'package-lock.json'));
-  const installed = readJson(join(folder, 'node_modules', '.package-lock.json'));
-  if (!lock || !installed) return false;
-  const manifest = readJson(join(folder, 'package.json'));
-  if (!sameDependencies(manifest, lock.packages[''])) return false;
+const installedIn = (folder) =>
+  readJson(join(folder, 'node_modules', '.package-lock.json'))?.packages ?? {};
+
+/** Whether what package-lock.json asks for is installed. */
+export function dependenciesAreFresh() {
+  const lock = readJson(join(root, 'package-lock.json'));
+  if (!lock || !sameDependencies(readJson(join(root, 'package.json')), lock.packages['']))
+    return false;
+  const installed = installedIn(root);
   return Object.entries(lock.packages).every(([path, wanted]) => {
     // Optional packages are the binaries of other platforms, and may be missing.
-    const found = path === '' ? wanted : installed.packages[path];
+    const found = path === '' ? wanted : installed[path];
     return found ? found.version === wanted.version : Boolean(wanted.optional);
+  });
+}
+
+/** Whether a folder without a lock file has the packages of its package.json, which names exact versions. */
+export function exactAreInstalled(folder) {
+  const { dependencies, optionalDependencies = {} } = readJson(join(folder, 'package.json'));
+  const installed = installedIn(folder);
+  return Object.entries({ ...dependencies, ...optionalDependencies }).every(([name, wanted]) => {
+    const { version } = installed[`node_modules/${name}`] ?? {};
+    // An alias such as npm:name@1.2.3 ends with its version.
+    return version ? wanted.split('@').at(-1) === version : name in optionalDependencies;
   });
 }
 

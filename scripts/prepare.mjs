@@ -15,7 +15,7 @@ const THINGS = {
   // Once, before the suites that would each do it. From dist, which is built before.
   browser: async () => (await import('../dist/tooling/editor/chromium.js')).browserPath(),
   'node-red-5': installNodeRed5,
-  // With a lock of its own: what it depends on is old, and has no business among our own dependencies.
+  // In a folder of its own: what it depends on is old, and has no business among our own dependencies.
   scorecard: () =>
     installIn(join(root, 'test', 'scorecard'), "the Flow Library's scorecard", {
       options: ['--ignore-scripts'],

@@ -3,6 +3,7 @@ import { run, npm, SetupError } from './npm.mjs';
 import {
   buildIsFresh,
   dependenciesAreFresh,
+  exactAreInstalled,
   forgetBuild,
   noteBuild,
   sourcesHash,
@@ -25,13 +26,22 @@ export function setup({ build = true } = {}) {
 }
 
 /**
- * Installs what a folder's own lock file asks for, when missing or stale.
+ * What the tests and the site install beside the dependencies has no lock file: nothing that is published later is
+ * installed, so that it stays the same. A newer version in one of their package.json needs a later day.
+ */
+const PUBLISHED_BEFORE = '2026-11-25';
+
+/**
+ * Installs the exact versions that a folder's package.json names, when missing or stale.
  * @param files what has to be there besides: optional packages may be missing
  */
 export function installIn(folder, what, { options = [], files = [] } = {}) {
-  if (dependenciesAreFresh(folder) && files.every((file) => existsSync(file))) return;
-  console.log(`Installing ${what} (npm ci) …`);
-  npm(['ci', ...options, '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder });
+  if (exactAreInstalled(folder) && files.every((file) => existsSync(file))) return;
+  console.log(`Installing ${what} …`);
+  const pinned = ['--no-package-lock', `--before=${PUBLISHED_BEFORE}`];
+  npm(['install', ...pinned, ...options, '--prefer-offline', '--no-audit', '--no-fund'], {
+    cwd: folder,
+  });
 }
 
 /** Builds dist when the sources are not the ones it was built from. */

@@ -160,14 +160,14 @@ describe('the updates', () => {
     readFileSync(join(repository, '.github', 'dependabot.yml'), 'utf8'),
   ) as Updates;
 
-  it('cover the actions and every lock file', () => {
+  it('cover the actions and every folder that names packages', () => {
     const kinds = updates.map((each) => each['package-ecosystem']);
     assert.deepEqual(kinds, ['github-actions', 'npm']);
     const folders = [
       '/',
       '/docs',
       ...readdirSync(join(repository, 'test')).map((name) => `/test/${name}`),
-    ].filter((each) => existsSync(join(repository, each, 'package-lock.json')));
+    ].filter((each) => existsSync(join(repository, each, 'package.json')));
     assert.ok(folders.length > 1);
     assert.deepEqual(updates[1]?.directories, folders);
   });
