@@ -87,7 +87,9 @@ export default {
         'typescript/no-require-imports': [
           'error',
           {
-            allow: ['^\\./(application|fleet/book|admin|try-route|[a-z-]+\\.runtime)$'],
+            allow: [
+              '^\\./(application|fleet/(?:book|test-recorder)|admin|try-route|[a-z-]+\\.runtime)$',
+            ],
           },
         ],
       },

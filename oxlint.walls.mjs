@@ -10,7 +10,6 @@ export const FOLDERS = [
   'input',
   'http',
   'api',
-  'recording',
   'channel',
   'history',
   'recovery',

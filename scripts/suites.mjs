@@ -28,7 +28,7 @@ const ON_4_ALONE = {
     'credential-secret',
     'demo',
     'examples',
-    'recording',
+    'record',
     'redeploy',
     'secrets-everywhere',
   ],
@@ -68,7 +68,7 @@ export const elsewhere = (name, version) =>
 const SHARES = {
   unit: {
     recovery: /^(recovery|properties|history)\//,
-    fleet: /^(commands|fleet|recording|simulator|state)\//,
+    fleet: /^(commands|fleet|simulator|state)\//,
   },
   nodes: {
     matrix: /^matrix\//,

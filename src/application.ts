@@ -10,19 +10,19 @@ import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
 import { createFleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
+import type { TestRecorder } from './fleet/test-recorder';
 import { historyStreamer } from './history/record-reader';
 import { createListening, type Listening } from './recovery/listen';
 import { zoneOffset } from './history/zone';
 import { openApi } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/reply/requests';
-import { Recorder, type KnownDevice, type RecordOptions } from './recording/write';
 import { Limiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi } from './api/server-api';
-import { DeviceCloudError, invalidInput } from './errors';
+import { invalidInput } from './errors';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 
@@ -32,6 +32,10 @@ const MAX_REASON = 300;
 /** Loaded if there is a device book. */
 const books = (): typeof import('./fleet/book') =>
   require('./fleet/book') as typeof import('./fleet/book');
+
+/** Loaded with the first recording. */
+const recorders = (): typeof import('./fleet/test-recorder') =>
+  require('./fleet/test-recorder') as typeof import('./fleet/test-recorder');
 
 /**
  * More changes than a fleet can make in a millisecond, so that a later registry never begins below the
@@ -45,18 +49,6 @@ const CHIPID = /^\d{1,20}$/;
 /** Milliseconds that the service's times are ahead of UTC: as it is set, or learned, until then Beijing's. */
 const serviceZone = ({ historyZone }: Settings, { shared }: Listening): number =>
   historyZone === 'auto' ? (shared.facts.zone ?? zoneOffset()) : zoneOffset(historyZone);
-
-/** The host of an address with and without its port, which no recording has. */
-const hostsOf = (address: string | undefined): string[] => {
-  if (address === undefined) return [];
-  const { host, hostname } = new URL(address);
-  return [host, hostname];
-};
-
-function* knownDevices(registry: FleetRegistry): Generator<KnownDevice> {
-  for (const { chipid, name, listed, channelState } of registry.devices())
-    yield { chipid, name, listed, isConnected: channelState === 'connected' };
-}
 
 /**
  * Puts an application together.
@@ -150,30 +142,13 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
   if (book) registry.useBook(book);
-  let recorder: Recorder | undefined;
-  let isClosed = false;
-  const hasClosed = (): boolean => isClosed;
-  async function record(path: string, recordOptions: RecordOptions): Promise<Recorder> {
-    if (recorder) throw invalidInput('The application is being recorded already. End that first.');
-    const begun = new Recorder(path, recordOptions, {
-      secrets: [...secrets, ...[settings.origin, proxy?.url].flatMap(hostsOf)],
-      devices: () => knownDevices(registry),
-      detach() {
-        recorder = registry.recorder = http.observer = undefined;
-      },
-    });
-    recorder = begun;
-    try {
-      if (hasClosed())
-        throw new DeviceCloudError('UNREACHABLE', 'Not recorded: the client was closed.');
-      await begun.begin();
-    } catch (error) {
-      recorder = undefined;
-      throw error;
-    }
-    if (hasClosed()) await begun.end('closed');
-    else if (!begun.state.ended) registry.recorder = http.observer = begun;
-    return begun;
+  function recordTest(chipids: readonly string[] | undefined): TestRecorder {
+    if (registry.recorder?.state.isOver === false)
+      throw invalidInput('The application is being recorded already.');
+    const recorder = new (recorders().TestRecorder)(chipids, secrets);
+    registry.recorder = recorder;
+    http.onAnswered = (request) => recorder.onAnswered(request);
+    return recorder;
   }
 
   return {
@@ -191,14 +166,11 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     /** Of the list of online devices, for commands and watches alike. */
     poller: fleet.poller,
     server: settings.serverApi && serverApi({ ...settings.serverApi, userAgent, now }),
-    /** Begins to record to a file, which does not exist yet. */
-    record,
+    recordTest,
     /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
     async close(): Promise<void> {
       book?.close();
-      isClosed = true;
-      // Before calls are ended: that is no fault of the service.
-      const recorded = registry.recorder?.end('closed');
+      registry.recorder?.end();
       fleet.close();
       open?.commands.close();
       queues.close();
@@ -209,7 +181,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       open?.channels.close();
       await open?.pulses.close();
       await dispatcher.destroy();
-      await recorded;
     },
   };
 }

@@ -22,6 +22,7 @@ import type { Reply, RequestOptions } from './commands/reply/types';
 import { invalidInput, isDeviceCloudError } from './errors';
 import type { Fleet } from './fleet/fleet';
 import { byChipid, eachOnce } from './fleet/list-poller';
+import type { TestRecorder } from './fleet/test-recorder';
 import type { HistoryForm } from './history/form';
 import { zoneText } from './history/zone';
 import { AdaptiveLimiters } from './http/adaptive-limiters';
@@ -31,7 +32,6 @@ import { parsePeriod } from './input/day';
 import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseKey } from './input/values';
-import type { RecordOptions, RunningRecording } from './recording/write';
 import type { RecoverOptions } from './recovery/options';
 import type { ClientOptions } from './settings';
 import {
@@ -580,22 +580,14 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
-   * Records to a file what the channels and calls of the application carry: uploads, states of channels, lists, calls with
-   * their answers, and faults, with times (section 4.2 and section 6; docs/inside/recording-format.md). It holds no key, sign, `devkey` or address. It
-   * ends by itself after 24 hours, at 500 MB, or with the client; one recording at a time.
-   * @param path of the file, which must not exist yet
-   * @param options `duration`, `chipids`, `anonymous`, `onEnd`
-   * @returns the recording, once it has begun: `state`, and `stop()`
-   * @throws DeviceCloudError `INVALID_INPUT` if an option is invalid, the file exists or cannot be made, or a recording runs
+   * Records, in memory, the live uploads of devices (section 6), and the pins and pushes that they get meanwhile (section 4.2,
+   * endpoints 3, 4 and 10), for at most ten minutes, 1,000 uploads or 8 MiB. `toYaml()` of the recorder is a test for
+   * `device-cloud-test`, which has no key in it.
+   * @param chipids the devices, default all
+   * @throws DeviceCloudError `INVALID_INPUT` while another recording runs
    */
-  async record(path: string, options: RecordOptions = {}): Promise<RunningRecording> {
-    const recorder = await this.#application.record(path, options);
-    return {
-      get state() {
-        return recorder.state;
-      },
-      stop: () => recorder.end('stopped'),
-    };
+  recordTest(chipids?: readonly Chipid[]): TestRecorder {
+    return this.#application.recordTest(chipids && parseChipids(chipids));
   }
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */

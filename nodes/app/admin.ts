@@ -26,7 +26,7 @@ import {
   type RunningApp,
 } from './deployed';
 import { diagnose } from './diagnostics';
-import { downloadRoute, recordingsRoute, recordRoute } from './recording-routes';
+import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
 import { readTestRequest } from './test-settings';
@@ -177,6 +177,7 @@ const fleetRoute = (RED: NodeAPI): Handler =>
     const pieces = fleetAnswer(readRevision(request.query['since']), {
       fleet: node.fleet(),
       charset: (await mayReadFlows(RED, request)) ? node.charset : undefined,
+      recording: recordingOf(node),
       hider: () => addressHider(RED, node.id, () => mayWriteFlows(RED, request)),
     });
     await sendJson(response, pieces);
@@ -301,7 +302,7 @@ const diagnosticsRoute = (RED: NodeAPI): Handler =>
 type Route =
   | ('apps' | 'devices' | 'fleet' | 'details' | 'diagnostics' | 'test')
   | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
-  | ('record' | 'recordings' | 'download');
+  | 'record';
 
 /** What answers the routes of the editor. Its type is written down, since a declaration cannot name the types of Express. */
 export const appRoutes =
@@ -320,6 +321,4 @@ export const appRoutes =
     waiting: waitingRoute(RED),
     cancel: cancelRoute(RED),
     record: recordRoute(RED),
-    recordings: recordingsRoute(RED),
-    download: downloadRoute(RED),
   });

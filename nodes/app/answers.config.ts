@@ -8,12 +8,12 @@ import type {
   KeyWarning,
   RecentCommand,
   RecentUpload,
-  RecordingState,
   SignedText,
+  TestRecording,
   WaitingCommands,
 } from '../../src/for-nodes';
 
-export type { KeptPin, KeyWarning, RecentCommand, RecentUpload };
+export type { KeptPin, KeyWarning, RecentCommand, RecentUpload, TestRecording };
 
 /** What may be wrong if a request is refused. */
 export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
@@ -82,7 +82,7 @@ export interface DeviceChoice {
 export interface AppChoice {
   id: string;
   name: string;
-  service: 'cloud' | 'simulator' | 'recording';
+  service: 'cloud' | 'simulator';
   /** How many devices are known, and how many of them are online. */
   devices: number;
   online: number;
@@ -163,6 +163,8 @@ export interface FleetAnswer {
   complete?: true;
   /** Only if the application has a device book. */
   book?: true;
+  /** The last recording of a test, which may run. */
+  recording?: TestRecording;
 }
 
 /** The facts that help with a problem, without secrets. */
@@ -175,31 +177,4 @@ export interface Diagnostics {
     counts: Record<string, number>;
   }[];
   errors: { app: string; chipid: string | null; code: string; message: string; at: number }[];
-}
-
-/** A file of a recording, which may still be written. */
-export interface RecordingFile {
-  name: string;
-  bytes: number;
-  at: number;
-}
-
-/** A recording that has ended since the application was deployed. */
-export interface EndedRecording {
-  name: string;
-  reason: NonNullable<RecordingState['ended']>;
-  uploads: number;
-  /** Lines that were left out, since the disk was too slow. */
-  dropped: number;
-  /** Why it has failed. */
-  problem?: string;
-}
-
-/** What an application records, and its recordings, the newest first. */
-export interface RecordingAnswer {
-  running: ({ name: string } & Omit<RecordingState, 'path' | 'ended' | 'problem'>) | null;
-  last: EndedRecording | null;
-  recordings: RecordingFile[];
-  /** Why nothing can be recorded. */
-  problem?: string;
 }

@@ -6,6 +6,7 @@ import {
   type DeviceSnapshot,
   type Fleet,
   type FleetChanges,
+  type TestRecording,
 } from '../../src/for-nodes';
 import { oneLine } from '../../src/input';
 import { zoneOfService } from '../common/app';
@@ -134,6 +135,7 @@ interface FleetAnswerDeps {
   fleet: Fleet | undefined;
   /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
   charset: Charset | undefined;
+  recording: TestRecording | undefined;
   /** What removes addresses from messages; called only if there is a message. */
   hider: () => Promise<(message: string) => string>;
 }
@@ -150,6 +152,7 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
     ...changes,
     ...(complete ? { complete } : {}),
     ...(fleet?.book ? { book: true } : {}),
+    ...(deps.recording && { recording: deps.recording }),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
   let hide: ((message: string) => string) | undefined;

@@ -5,13 +5,7 @@ export const FLEET_TOPIC = 'device-cloud/fleet';
 
 /** Properties of the config node `device-cloud-app`: one application of the service. */
 export const DEFAULTS = {
-  service: 'cloud' as 'cloud' | 'simulator' | 'recording',
-  /** Path of the recording that is played, relative to the user directory. */
-  recording: '',
-  /** How many times as fast it is played. */
-  speed: 1 as number | string,
-  /** Whether it begins again at its end. */
-  loop: false,
+  service: 'cloud' as 'cloud' | 'simulator',
   /** Scheme, host and port of the service. */
   baseUrl: '',
   appid: '',

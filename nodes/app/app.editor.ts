@@ -14,16 +14,8 @@ import { DEFAULTS, isOutside, ZONE, type AppConfig, type AppCredentials } from '
 import { prepareTest } from './test.editor';
 
 /** The simulator needs no address and no key. */
-function isCloud(node: EditorNode<Pick<AppConfig, 'service'>>): boolean {
-  const service = current(node, 'service');
-  return service !== 'simulator' && service !== 'recording';
-}
-
-const isPlayed = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
-  current(node, 'service') === 'recording';
-
-const recordingError = (path: string): string | undefined =>
-  path.trim() === '' ? t('common.error.blank') : bookError(path);
+const isCloud = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
+  current(node, 'service') !== 'simulator';
 
 /** Scheme, host and port, by the rules of the library's `parseBaseUrl`. */
 function baseUrlError(value: string): string | undefined {
@@ -98,8 +90,7 @@ type Config = AppConfig & shared.Named;
 
 function adapt(node: EditorNode<Config>): void {
   $('.device-cloud-cloud-only').toggle(isCloud(node));
-  $('.device-cloud-simulator-only').toggle(current(node, 'service') === 'simulator');
-  $('.device-cloud-recording-only').toggle(isPlayed(node));
+  $('.device-cloud-simulator-only').toggle(!isCloud(node));
   $('#device-cloud-test-result').empty();
 }
 
@@ -110,10 +101,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   defaults: {
     name: shared.name,
     version: shared.version,
-    service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator', 'recording'),
-    recording: required<Config>('', 'label.recording', recordingError, isPlayed),
-    speed: checked(DEFAULTS.speed, 'label.speed', seconds(0.01, 1000)),
-    loop: { value: DEFAULTS.loop, label: t('label.loop') },
+    service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator'),
     baseUrl: required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
     appid: required<Config>('', 'label.appid', appidError, isCloud),
     timeout: checked(DEFAULTS.timeout, 'label.timeout', seconds(0.001, MAX_SECONDS)),
@@ -153,7 +141,6 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   label: function () {
     if (this.name) return this.name;
     if (this.service === 'simulator') return t('node.simulator');
-    if (this.service === 'recording') return t('node.recording');
     const host = (this.baseUrl ?? '').replace(/^https?:\/\//, '').replace(/\/$/, '');
     return host === '' ? t('paletteLabel') : [this.appid, host].filter(Boolean).join(' @ ');
   },

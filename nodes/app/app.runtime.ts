@@ -11,7 +11,6 @@ import { FleetView } from './fleet';
 import { Keeper } from './kept-commands';
 import { KeptState } from './kept-state';
 import { dialectOf } from './options';
-import { Recordings } from './recordings';
 import type { SharedSimulator } from './simulator';
 
 export { endLeft } from './kept-commands';
@@ -58,7 +57,6 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
       exit();
     }
   };
-  node.recordings = new Recordings(RED, node);
   // What one that has closed keeps would never be closed.
   node.kept = (user, name) =>
     node.users[user.id] === user

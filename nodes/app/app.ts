@@ -50,9 +50,7 @@ export = function (RED: NodeAPI): void {
       writeBook: ['put', `${apps}/:id/book`, 'device-cloud.write'],
       waiting: ['get', `${apps}/:id/waiting`, 'device-cloud.read'],
       cancel: ['post', `${apps}/:id/waiting/cancel`, 'device-cloud.write'],
-      record: ['post', `${apps}/:id/recording`, 'device-cloud.write'],
-      recordings: ['get', `${apps}/:id/recording`, 'device-cloud.read'],
-      download: ['get', `${apps}/:id/recordings/:name`, 'device-cloud.read'],
+      record: ['post', `${apps}/:id/record`, 'device-cloud.write'],
     },
     loadRoutes,
   );

@@ -11,15 +11,8 @@ import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
 import { messageOf } from '../common/errors';
 import type { AppConfig, AppCredentials } from './app.config';
-import {
-  bookOf,
-  clientOptions,
-  interfacesOf,
-  commonSettings,
-  playOptions,
-  type ReadOptions,
-} from './options';
-import { startPlaying, useSimulator, type SharedSimulator } from './simulator';
+import { bookOf, clientOptions, interfacesOf, commonSettings, type ReadOptions } from './options';
+import { useSimulator, type SharedSimulator } from './simulator';
 
 const API_NEEDS: Readonly<Record<Api, string>> = {
   open: 'The open API needs the appid and the app key.',
@@ -77,7 +70,6 @@ export class Connection {
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
   #book: string | undefined;
-  readonly #RED: NodeAPI;
   readonly #node: Node<AppCredentials>;
   readonly #config: AppConfig;
   readonly #simulator: SharedSimulator;
@@ -91,7 +83,6 @@ export class Connection {
     simulator: SharedSimulator,
     onProblem: (problem: DeviceCloudError) => void,
   ) {
-    this.#RED = RED;
     this.#node = node;
     this.#config = config;
     this.#simulator = simulator;
@@ -116,7 +107,6 @@ export class Connection {
   /** Why an interface cannot be used; undefined if it can. */
   problem(api: Api): DeviceCloudError | undefined {
     if (this.#wrong) return this.#wrong;
-    if (this.#isPlayed && this.#lateProblem) return this.#lateProblem;
     if (!this.#has[api])
       return (
         this.#unset[api] ??
@@ -178,11 +168,7 @@ export class Connection {
   }
 
   get #isSimulated(): boolean {
-    return this.#config.service === 'simulator' || this.#isPlayed;
-  }
-
-  get #isPlayed(): boolean {
-    return this.#config.service === 'recording';
+    return this.#config.service === 'simulator';
   }
 
   get #isAsync(): boolean {
@@ -207,33 +193,8 @@ export class Connection {
     return making;
   }
 
-  /** A simulator that plays the recording, for this application alone. */
-  #usePlayer(): ReturnType<typeof useSimulator> {
-    const ready = (async () => startPlaying(playOptions(this.#RED, this.#node, this.#config)))();
-    ready.then(
-      ({ playing }) => playing && this.#reportEnd(playing),
-      // A file that cannot be read does not become one by itself: as with other settings, a deploy tries again.
-      (error: unknown) => {
-        this.#lateProblem = asProblem(error);
-        this.#node.error(this.#lateProblem.message);
-        this.#onProblem(this.#lateProblem);
-      },
-    );
-    return { ready, leave: () => ready.then((player) => player.close()).catch(() => undefined) };
-  }
-
-  #reportEnd(playing: NonNullable<Awaited<ReturnType<typeof startPlaying>>['playing']>): void {
-    const { skipped } = playing;
-    if (skipped > 0)
-      this.#node.warn(`${skipped} lines of the recording cannot be read, and are left out.`);
-    playing.done.then(
-      () => this.#node.log(`The recording has ended: ${playing.uploads} uploads were played.`),
-      (error: unknown) => this.#node.error(`The recording has ended early. ${messageOf(error)}`),
-    );
-  }
-
   async #withSimulator(): Promise<Made> {
-    const use = this.#isPlayed ? this.#usePlayer() : useSimulator(this.#simulator);
+    const use = useSimulator(this.#simulator);
     try {
       const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
       const { client, close } = await this.#connect({

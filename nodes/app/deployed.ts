@@ -4,7 +4,6 @@ import { noApp, type App } from '../common/app';
 import { findNode, findSaved, PROXY_TYPE, type ProxyNode } from '../common/settings';
 import { APP_TYPE, isVariable } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
-import type { Recordings } from './recordings';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
@@ -21,7 +20,6 @@ export interface AppNode extends App, Node<AppCredentials> {
   waiting: () => WaitingCommands | undefined;
   /** The pins of a device that keep their levels. */
   pins: (chipid: string) => KeptPin[];
-  recordings: Recordings;
   /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void;
 }
@@ -61,7 +59,7 @@ export function runningApps(RED: NodeAPI): RunningApp[] {
 }
 
 export const serviceOf = ({ service }: RunningApp['saved']): AppConfig['service'] =>
-  service === 'simulator' || service === 'recording' ? service : 'cloud';
+  service === 'simulator' ? service : 'cloud';
 
 const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
 

@@ -81,20 +81,6 @@ export const interfacesOf = (options: ClientOptions): Readonly<Record<Api, boole
 export const bookOf = (RED: NodeAPI, node: Node, { book }: AppSettings): string | undefined =>
   pathOf(RED, node, book, 'the device book');
 
-/** How a recording is played. @throws DeviceCloudError `NOT_CONFIGURED` */
-export function playOptions(RED: NodeAPI, node: Node | undefined, settings: AppSettings) {
-  const { speed, loop } = withDefaults(settings, DEFAULTS);
-  const file = pathOf(RED, node, settings.recording, 'the recording');
-  if (file === undefined)
-    throw notConfigured(
-      'No recording is chosen. Open the configuration of the application and fill it in.',
-    );
-  const times = Number(speed);
-  if (!(times >= 0.01 && times <= 1000))
-    throw notConfigured('The speed of a recording must be a number from 0.01 to 1000.');
-  return { file, speed: times, loop: String(loop) === 'true' };
-}
-
 /** The words that a property may be; the first is its default. */
 const CHOICES = {
   timestampUnit: ['ms', 's'],

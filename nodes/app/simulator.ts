@@ -1,6 +1,5 @@
 import { DeviceCloudError } from '../../src/index';
-import type { Simulator, PlayOptions } from '../../src/simulator/index';
-import { notConfigured } from '../../src/input';
+import type { Simulator } from '../../src/simulator/index';
 import { messageOf } from '../common/errors';
 
 export type { Simulator };
@@ -32,16 +31,6 @@ async function start(): Promise<Simulator> {
       'UNREACHABLE',
       `Nothing was sent, since the simulator could not be started: ${messageOf(error)}. The next message tries again.`,
     );
-  }
-}
-
-/** Starts a simulator that plays a recording. @throws DeviceCloudError `NOT_CONFIGURED` if it cannot be read */
-export async function startPlaying(play: PlayOptions): Promise<Simulator> {
-  const { startSimulator } = await import('../../src/simulator/index.js');
-  try {
-    return await startSimulator({ play });
-  } catch (error) {
-    throw notConfigured(`The recording cannot be played. ${messageOf(error)}`);
   }
 }
 

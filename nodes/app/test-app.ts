@@ -18,9 +18,9 @@ import {
   serviceOf,
   type AppNode,
 } from './deployed';
-import { clientOptions, interfacesOf, playOptions } from './options';
+import { clientOptions, interfacesOf } from './options';
 import { helpWith } from './refused';
-import { startPlaying, useSimulator, type SharedSimulator, type Simulator } from './simulator';
+import { useSimulator, type SharedSimulator, type Simulator } from './simulator';
 import { testChannel } from './test-channel';
 import {
   refusalText,
@@ -168,28 +168,6 @@ async function testSimulator(
   }
 }
 
-/** A path is read as it was deployed, or for users who may deploy another. */
-async function testRecording(
-  RED: NodeAPI,
-  request: TestRequest,
-  mayWriteFlows: () => Promise<boolean>,
-  timeout: number,
-): Promise<TestResult> {
-  const deployed = findDeployed(RED, request.id);
-  const isSame =
-    deployed?.saved.service === 'recording' && deployed.saved.recording === request.recording;
-  if (!isSame && !(await mayWriteFlows()))
-    throw notConfigured(
-      'Only users who may change flows may try another recording than the deployed one.',
-    );
-  const player = await startPlaying(playOptions(RED, deployed?.node, request));
-  try {
-    return await testLocal(RED, player, undefined, timeout);
-  } finally {
-    await player.close();
-  }
-}
-
 /** Whether the channel has the address and the keys of the node as deployed. */
 function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOptions): boolean {
   const found = node && findDeployed(RED, node.id);
@@ -238,8 +216,6 @@ export async function testApp(
 ): Promise<TestResult> {
   if (request.service === 'simulator') return testSimulator(RED, simulator, timeout);
   try {
-    if (request.service === 'recording')
-      return await testRecording(RED, request, mayWriteFlows, timeout);
     const allowed = await testSettings(RED, request, mayWriteFlows);
     const { refused, wanted } = allowed;
     const result = await testCloud(RED, allowed, timeout);

@@ -11,12 +11,10 @@ import type { AppSettings } from './options';
 export type TestRequest = AppSettings & { id?: string };
 
 const SETTINGS = [
-  ...['id', 'service', 'recording', 'speed', 'loop', 'baseUrl', 'appid'],
+  ...['id', 'service', 'baseUrl', 'appid'],
   ...['timeout', 'heartbeat', 'ping', 'deviceGap', 'tls', 'proxy'],
   ...['timestampUnit', 'historyZone', 'charset'],
 ];
-const isSimulated = (service: string): service is 'simulator' | 'recording' =>
-  service === 'simulator' || service === 'recording';
 
 const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 
@@ -54,8 +52,8 @@ export function readTestRequest(body: unknown): TestRequest {
   const { service, ...settings } = readFields(sent, SETTINGS);
   const given = sent['credentials'] ?? {};
   if (!isObject(given)) throw invalidInput('The setting credentials has to be an object.');
-  if (!(service === undefined || service === 'cloud' || isSimulated(service))) {
-    throw invalidInput('The setting service has to be "cloud", "simulator" or "recording".');
+  if (!(service === undefined || service === 'cloud' || service === 'simulator')) {
+    throw invalidInput('The setting service has to be "cloud" or "simulator".');
   }
   return {
     ...(settings as unknown as Partial<TestRequest>),

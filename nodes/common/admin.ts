@@ -78,8 +78,8 @@ interface AuditedRoute<T> {
   ) => T | Promise<T>;
   /** What the log shows. Never the body: a message may hold anything. */
   audited: (read: T) => object;
-  /** @param mayWrite whether the user may change flows; called only if the answer matters */
-  answer: (read: T, mayWrite: () => Promise<boolean>) => Promise<object>;
+  /** @param mayWrite whether the user may change flows; called only if the answer matters @returns JSON, or a text of YAML */
+  answer: (read: T, mayWrite: () => Promise<boolean>) => Promise<object | string>;
   /** The HTTP status of an error of `answer`, and its text; default 500 and the error's own. */
   failure?: (
     error: unknown,
@@ -123,7 +123,9 @@ export const auditedRoute =
       }
       audit(audited(asked));
       try {
-        response.json(await answer(asked, mayWrite));
+        const found = await answer(asked, mayWrite);
+        if (typeof found === 'string') response.type('text/yaml').send(found);
+        else response.json(found);
       } catch (error) {
         const [status, message] = (await failure?.(error, asked, mayWrite)) ?? [500];
         refuse(status, error, message);

@@ -72,6 +72,7 @@ export class Panel implements Tab {
       onAnswer: (answer, ahead) => {
         [this.#ahead, this.#problem, this.#loaded] = [ahead, undefined, true];
         this.fleet.apply(answer);
+        this.#recording.show(answer.recording);
         this.#showKinds();
         this.#show();
         this.#readRecent();
@@ -184,12 +185,8 @@ export class Panel implements Tab {
     if (this.#ticking !== 0) this.#views[name]?.read();
   }
 
-  /** What is shown, and what says in the foot that something is recorded. */
   #readViews(): void {
-    if (this.#ticking === 0) return;
-    const view = this.#views[this.#view];
-    view?.read();
-    if (view !== this.#recording && this.#recording.isRunning) this.#recording.read();
+    if (this.#ticking !== 0) this.#views[this.#view]?.read();
   }
 
   #showApps(apps: AppChoice[]): void {
@@ -222,7 +219,7 @@ export class Panel implements Tab {
     else this.#feed.show(app);
     this.#showKinds();
     this.#show();
-    this.#recording.read();
+    this.#recording.show(undefined);
   }
 
   #target() {

@@ -174,7 +174,6 @@ export class Channel implements ChannelView, ConnectionEvents {
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {
-      this.#settings.observer?.onFault?.(this.#chipid, frame.fault);
       this.#each((listener) => listener.onGap?.());
       this.#report(frame.fault);
     }

@@ -64,8 +64,6 @@ export interface ChannelObserver {
   onLive(upload: Upload, base64: string): void;
   /** A channel was closed, since its last listener has left. */
   onClosed(chipid: string): void;
-  /** A frame could not be read. */
-  onFault?(chipid: string, fault: string): void;
   /** Something was pushed over a channel. */
   onPush?(chipid: string, bytes: Buffer): void;
 }

@@ -1,6 +1,5 @@
 import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
-import type { Recorder } from '../recording/write';
 import type { RecoveryObserver } from '../recovery/options';
 import type { DeviceRecord, Upload } from '../types';
 import { deviceTitle } from '../util/show';
@@ -16,6 +15,7 @@ import {
 import { isLater, KeptUpload, type LatestSource } from './latest';
 import type { ListReading } from './list-poller';
 import { RecentActivity } from './recent';
+import type { TestRecorder } from './test-recorder';
 
 /**
  * Observes what happens to devices, after the registry has been updated. It is this package's own code: it
@@ -72,8 +72,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   readonly recent: RecentActivity;
   /** Its names come before the service's. */
   #book: Book | undefined;
-  /** Set while the application is recorded. */
-  recorder: Recorder | undefined = undefined;
+  /** The last recording, which may run. */
+  recorder: TestRecorder | undefined = undefined;
   readonly #now: () => number;
   readonly #first: number;
   readonly #devices = new Map<string, FleetDevice>();
@@ -179,8 +179,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onState(chipid: string, state: ChannelState, reason: string | undefined): void {
-    if (state === 'connected' || state === 'disconnected')
-      this.recorder?.onChannel(chipid, state, reason);
     const device = this.#touch(chipid);
     device.channelState = state;
     device.channelReason = reason;
@@ -195,7 +193,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   onClosed(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
-    this.recorder?.onChannel(chipid, 'closed');
     device.channelState = null;
     device.channelReason = undefined;
     device.wasConnected = false;
@@ -204,7 +201,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onLive(upload: Upload, base64?: string): void {
-    this.recorder?.onLive(upload, base64);
+    this.recorder?.onLive(upload);
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
@@ -215,16 +212,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const watcher of this.#watchers) watcher.onLive?.(device);
   }
 
-  onFault(chipid: string, fault: string): void {
-    this.recorder?.onFault(chipid, fault);
-  }
-
   onPush(chipid: string, bytes: Buffer): void {
     this.recorder?.onPush(chipid, bytes);
-  }
-
-  onMissed(upload: Upload): void {
-    this.recorder?.onRecovered(upload);
   }
 
   onReplayed(upload: Upload): void {

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { isDeviceCloudError } from '../errors';
 import type { Answer } from '../types';
 import {
   readAnswer,
@@ -16,17 +15,6 @@ import { statusError, transportError, type Failure } from './failures';
 import { readRetryAfter, type ServiceClock } from './headers';
 import type { Limiter } from './limiter';
 
-/** Observes an attempt of a call. It never throws. */
-export interface ObservedCall {
-  /** @param code of its error, if it is one */
-  ended(answer: HttpAnswer | undefined, code: string | undefined): void;
-}
-
-/** Observes each attempt of a call that is sent. It never throws. */
-export interface CallObserver {
-  onCall(request: UnsignedRequest): ObservedCall | undefined;
-}
-
 /** The connections of one application, as the calls use them. */
 export interface HttpContext {
   dispatcher: Dispatcher;
@@ -39,7 +27,8 @@ export interface HttpContext {
   redact: (text: string) => string;
   random: () => number;
   clock: ServiceClock;
-  observer?: CallObserver | undefined;
+  /** Called with each call that has succeeded. It never throws. */
+  onAnswered?: ((request: UnsignedRequest) => void) | undefined;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -96,8 +85,6 @@ export function errorCode(error: unknown): string {
   return error.name;
 }
 
-const codeOf = (error: unknown): string => (isDeviceCloudError(error) ? error.code : 'ERROR');
-
 /**
  * One attempt of a call, from its place in the limiter to the answer. A class with a single promise, since there may be
  * tens of thousands a second. It sits directly on undici's dispatch: `onRequestStart` comes right before the first byte is
@@ -110,7 +97,6 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   readonly #clears: boolean;
   readonly #resolve: (answer: Answer<T>) => void;
   readonly #reject: (error: unknown) => void;
-  #observed: ObservedCall | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isSettled = false;
   /** The answer from its headers on; its body is still to come. */
@@ -155,7 +141,6 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   #send(): void {
     const [http, spec, deadline] = [this.#http, this.#spec, this.#deadline];
     spec.reader?.restart();
-    if (http.observer && spec.unsigned) this.#observed = http.observer.onCall(spec.unsigned);
     let request: HttpRequest;
     try {
       request = spec.build();
@@ -291,10 +276,9 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
     try {
       const body = this.#read(answer);
       const warning = this.#spec.warning?.(body);
-      this.#observed?.ended(answer, undefined);
+      if (this.#spec.unsigned) this.#http.onAnswered?.(this.#spec.unsigned);
       this.#resolve(warning === undefined ? { statusCode, body } : { statusCode, body, warning });
     } catch (error) {
-      this.#observed?.ended(answer, codeOf(error));
       this.#reject(error);
     }
   }
@@ -318,7 +302,6 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
     this.#clear();
     const { seconds } = this.#deadline;
     const error = transportError(this.#spec.call, failure, this.#http, seconds);
-    this.#observed?.ended(undefined, error.code);
     this.#reject(error);
   }
 

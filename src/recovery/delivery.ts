@@ -210,7 +210,6 @@ export class Delivery {
   #replay(upload: Upload, isLast: boolean): void {
     if (this.#closed) return;
     this.replayed++;
-    this.#shared.observer.onMissed(upload);
     if (isLast) this.#shared.observer.onReplayed(upload);
     this.#emit(upload);
   }

@@ -74,8 +74,6 @@ export const LIMITS = {
 export interface RecoveryObserver {
   /** A recovery begins to read the history after a gap. */
   onRecovering(chipid: string): void;
-  /** A missed upload is being emitted. Called before the listener receives it. */
-  onMissed(upload: Upload): void;
   /** Missed uploads are being emitted; this is the last of them. Called before the listener receives it. */
   onReplayed(upload: Upload): void;
   /** A recovery has ended. @param count the missed uploads that it emitted */

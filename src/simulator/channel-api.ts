@@ -45,7 +45,6 @@ function open(
 ): void {
   const channel: Channel = { chipid, socket, wire };
   service.channels.add(channel);
-  service.playback?.onClient(chipid);
   // A frame that breaks the protocol: ws closes by itself.
   socket.on('error', () => undefined);
   socket.on('close', () => service.channels.remove(channel));
@@ -93,12 +92,7 @@ export function createChannelServer(service: Service, log: RequestLog) {
     try {
       checkLocal(request.headers);
       const fault = service.faults.claimUpgrade(aim);
-      const chipid = new URLSearchParams(record.query).get('chipid') ?? '';
-      const refused = service.playback?.refusal(chipid);
       if (fault) record.status = fault(wire);
-      else if (refused === 0) wire.destroy();
-      else if (refused !== undefined)
-        record.status = refuseUpgrade(wire, refused, 'as it was recorded');
       else connect(request, wire, head, record);
     } catch (error) {
       const { status, message } =

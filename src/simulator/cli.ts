@@ -33,9 +33,6 @@ Runs the whole device cloud service on this machine, reachable from this machine
   --sleep <device:awake/every> lets a device sleep and wake by itself: its chip number, the seconds it is
                                awake, and the seconds from one waking to the next, for example
                                10000002:2/600; more than once for several devices
-  --play <file>                plays a recording: its devices upload, answer and fail as they did
-  --speed <number>             how many times as fast, 0.01 to 1000 (default 1)
-  --loop                       begins the recording again at its end
   --answer-delay <ms>          how long a device takes to answer (default 20)
   --help                       show this text
   --version                    show the version of the package
@@ -65,9 +62,6 @@ const FLAGS = {
   ...TEXTS,
   ...NUMBERS,
   devices: TEXT,
-  play: TEXT,
-  speed: TEXT,
-  loop: { type: 'boolean' },
   replace: { type: 'boolean' },
   sleep: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
@@ -111,20 +105,10 @@ interface CommandLine {
  */
 export function readCommandLine(args: string[]): CommandLine {
   const { values } = parseArgs({ args, options: FLAGS });
-  const { help = false, version = false, replace = false, sleep, devices, ...rest } = values;
-  const { play, speed, loop = false, ...others } = rest;
+  const { help = false, version = false, replace = false, sleep, devices, ...others } = values;
   const count = devices === undefined ? DEFAULT_DEVICES : numberOf('devices', devices);
   const options: Record<string, unknown> = { port: DEFAULT_PORT, replace };
-  if (play !== undefined)
-    options['play'] = {
-      file: play,
-      loop,
-      speed: speed === undefined ? 1 : numberOf('speed', speed),
-    };
-  else if (speed !== undefined || loop)
-    throw new OptionError(loop ? 'loop' : 'speed', 'needs --play');
-  if (play === undefined || devices !== undefined || sleep)
-    options['devices'] = sleep ? sleepersOf(sleep, count) : count;
+  options['devices'] = sleep ? sleepersOf(sleep, count) : count;
   for (const [flag, text] of Object.entries(others)) {
     const option = optionOf(flag);
     options[option] = flag in NUMBERS ? numberOf(option, text) : text;
@@ -185,11 +169,6 @@ async function main(): Promise<void> {
   const stop = (): void => void simulator.close();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   process.stdout.write(announcement(simulator));
-  const { playing } = simulator;
-  if (!playing) return;
-  process.stdout.write('\nThe recording begins when a client has opened its channels.\n');
-  await playing.done;
-  process.stdout.write(`The recording has ended: ${playing.uploads} uploads.\n`);
 }
 
 // A test imports this file to read command lines.

@@ -1,6 +1,5 @@
 // A project whose tsconfig names no types would not find Buffer: this asks for those of Node.js.
 /// <reference types="node" preserve="true" />
-export type { Playing } from './playback';
 export { startSimulator, type Simulator } from './simulator';
 export {
   DEFAULT_CREDENTIALS,
@@ -8,7 +7,6 @@ export {
   type HistoryEncoding,
   type HistoryOrder,
   type SimulatorOptions,
-  type PlayOptions,
 } from './options';
 export {
   BUILT_IN_DEVICES,

@@ -1,5 +1,4 @@
 import type { Params } from '../api/signing';
-import type { ListedDevice } from '../recording/read';
 import type { Device } from './device';
 import { askDevice, callDevice, pushToDevice } from './device-calls';
 import { serverTime } from './encoding';
@@ -59,19 +58,8 @@ const deviceRecord = (device: Device, latest: string, settings: Settings): objec
   latest,
 });
 
-const playedDevices = (
-  { settings, dialect, devices }: Service,
-  list: readonly ListedDevice[],
-): object[] =>
-  list.flatMap(({ chipid, name, latest }) => {
-    const device = devices.get(chipid);
-    if (!device) return [];
-    return [{ ...deviceRecord(device, latest ?? dialect.latest(device), settings), name }];
-  });
-
 function onlineDevices({ service }: OpenApiCall): object[] {
-  const { settings, dialect, devices, playback } = service;
-  if (playback?.list) return playedDevices(service, playback.list);
+  const { settings, dialect, devices } = service;
   const online = [...devices.values()].filter((device) => device.online);
   return online.flatMap((device) => {
     const records = [deviceRecord(device, dialect.latest(device), settings)];
@@ -205,29 +193,6 @@ function routesOf({ devicesPath }: Settings): Route<OpenApiRun>[] {
   ];
 }
 
-/** Lets a device do what it did when a call was recorded, but for its reply, which the recording has. */
-function actAsRecorded(call: OpenApiCall, run: OpenApiRun): void {
-  const { service, params, segments } = call;
-  const { dialect, devices, settings } = service;
-  try {
-    if (run === setGpioEdge) {
-      const { pin, level } = dialect.readPin(segments['pin'] ?? '', segments['edge'] ?? '');
-      if (pin !== undefined) pathDevice(call).setLevel(pin, level);
-    } else if (run === push || run === pushToApp) {
-      const via = run === push ? 'open-api' : 'app-push';
-      const content = dialect.readPush(params, via);
-      const { format, bytes } = content;
-      const to = run === push ? [service.device(params['devid'] ?? '')] : [...devices.values()];
-      for (const device of to) {
-        if (run === push) service.keepPush(device, content);
-        device.receive({ at: settings.now(), via, format, bytes, text: dialect.deviceText(bytes) });
-      }
-    }
-  } catch {
-    // The simulator would refuse it. The recorded answer counts.
-  }
-}
-
 /** Interface B (section 4.2): path, then sign, then parameters, then device. */
 export function createOpenApi(service: Service): (request: Incoming) => Promise<Answer> {
   const routes = routesOf(service.settings);
@@ -251,12 +216,6 @@ export function createOpenApi(service: Service): (request: Incoming) => Promise<
     const form = method === 'POST' ? readForm(headers['content-type'], body) : '';
     const params = readParams(query, form);
     dialect.checkSign(service, { method, query: readParams(query), params, of: 'open-api' });
-    const call = { service, params, segments, signal };
-    const { appid: _a, timestamp: _t, sign: _s, ...own } = params;
-    const called = { method, path: path.slice(OPEN_API.length), params: own };
-    const given = service.playback?.answer(called, signal);
-    if (given?.isSuccess) actAsRecorded(call, run);
-    if (given) return given.answer;
-    return { status: 200, body: await run(call) };
+    return { status: 200, body: await run({ service, params, segments, signal }) };
   };
 }

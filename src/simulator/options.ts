@@ -23,16 +23,6 @@ import {
   type DeviceSettings,
 } from './device-options';
 
-/** How a recording is played. */
-export interface PlayOptions {
-  /** Path of the file. */
-  file: string;
-  /** How many times as fast, 0.01 to 1000; default 1. */
-  speed?: number;
-  /** Whether it begins again at its end. Default false. */
-  loop?: boolean;
-}
-
 /** How the simulator answers: as the service's document says, or as the public server of 2016 did. */
 const DIALECT_NAMES = ['document', 'public-2016'] as const;
 /** The name of a dialect. */
@@ -141,16 +131,11 @@ export interface SimulatorOptions {
   seed?: number | string;
   /** The service's clock, as Date.now. Timers do not follow it. */
   now?: () => number;
-  /**
-   * A recording to play, with its devices; it begins when a client has opened its channels. Default: none. `devices` are then
-   * none, and `dialect` is the recording's.
-   */
-  play?: PlayOptions;
 }
 
 /** The options, complete. */
 export type Settings = Readonly<
-  Required<Omit<SimulatorOptions, 'host' | 'devices' | 'appid' | 'seed' | 'offlineAfter' | 'play'>>
+  Required<Omit<SimulatorOptions, 'host' | 'devices' | 'appid' | 'seed' | 'offlineAfter'>>
 > & {
   readonly appid: string;
   readonly devices: readonly DeviceSettings[];

@@ -153,10 +153,6 @@ export function createServerApi(service: Service): (request: Incoming) => Promis
     const path = request.path.slice(SERVER_API.length);
     const { run, segments } = findRoute(routes, request.method, path, noPath);
     checkServerSign(service, request);
-    const { method, query, signal } = request;
-    const called = { method, path: request.path, query, body: parsed(request.body) };
-    const given = service.playback?.answer(called, signal);
-    if (given) return given.answer;
     return { status: 200, body: await run({ service, request, segments }) };
   };
 }

@@ -88,7 +88,6 @@ export function createHttpServer(
     };
     response.once('close', note).once('finish', note);
     checkLocal(message.headers);
-    service.playback?.onClient();
     const body = await readBody(message);
     record.body = logged(body);
     const { method, path, query, headers } = record;

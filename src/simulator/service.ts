@@ -1,4 +1,3 @@
-import type { CallLine, ListedDevice } from '../recording/read';
 import {
   CHANNEL_FORMAT,
   CLOSE_DELETED,
@@ -14,7 +13,7 @@ import type { Dialect, Push } from './dialect';
 import { documentDialect } from './document';
 import type { Channel, Faults, UploadEvent } from './faults';
 import type { UploadEntry, UploadType } from './history';
-import type { Answer, Refusal } from './http';
+import type { Refusal } from './http';
 import type { DialectName, Settings } from './options';
 import { publicDialect } from './public-2016';
 import { Timers } from './timers';
@@ -111,28 +110,6 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   'public-2016': publicDialect,
 };
 
-/** What tells a call from others: of the open API its own parameters, of the server API its query and body. */
-export type Called = Pick<CallLine, 'method' | 'path' | 'params' | 'query' | 'body'>;
-
-/** A recorded answer. */
-export interface Given {
-  isSuccess: boolean;
-  answer: Promise<Answer>;
-}
-
-/** What a recording that is played says in the place of the simulator. */
-export interface Played {
-  /** The devices that are listed; undefined before the recording has a list. */
-  readonly list: readonly ListedDevice[] | undefined;
-  /** A client has called, or a channel was opened: it begins when no further one follows. */
-  onClient(chipid?: string): void;
-  /** Why a channel is refused: a status, or 0 for a connection that is broken off; undefined if it is not. */
-  refusal(chipid: string): number | undefined;
-  /** The recorded answer to a call; undefined if the simulator is to answer. */
-  answer(called: Called, signal: AbortSignal): Given | undefined;
-  stop(): void;
-}
-
 /** The state of the simulated service: one application, its devices and its channels. */
 export class Service {
   readonly settings: Settings;
@@ -147,7 +124,6 @@ export class Service {
   isDeleted = false;
   /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
-  playback: Played | undefined;
   /** Each ends the readings of a device. */
   readonly #readings = new Map<string, () => void>();
   #lastPush = 0;
@@ -165,10 +141,7 @@ export class Service {
     const { chipid } = options;
     if (this.devices.has(chipid)) throw twice(chipid);
     const device = new Device(options, ++this.#lastDevice, this.settings, this.timers, {
-      onWake: (woken) => {
-        // What is played uploads by the recording alone.
-        if (woken.interval > 0 || !this.playback) this.#uploadReading(woken);
-      },
+      onWake: (woken) => this.#uploadReading(woken),
       onConnect: (back) => {
         for (const { bytes, made } of back.held.splice(0)) this.upload(back, bytes, { made });
       },

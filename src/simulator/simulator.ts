@@ -1,5 +1,4 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { scan } from '../recording/play';
 import { LATEST_ZONE, PINS, STALE_BY } from './assumptions';
 import type { Device, SimulatedDevice } from './device';
 import { numberIn, oneOf, OptionError, readDevice, type DeviceOptions } from './device-options';
@@ -7,9 +6,8 @@ import { serverTime } from './encoding';
 import { Faults, type FaultName, type FaultOptions } from './faults';
 import type { UploadEntry } from './history';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './log';
-import { LOOPBACK, readOptions, type PlayOptions, type SimulatorOptions } from './options';
+import { LOOPBACK, readOptions, type SimulatorOptions } from './options';
 import { createHttpServer } from './server';
-import { Playback, type Playing } from './playback';
 import { Service, type CloseOptions, type HistoryRewrite, type UploadOptions } from './service';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
@@ -101,13 +99,6 @@ export interface Simulator {
    * reorder or spoil records, or answer something else. Without one, answers are right again.
    */
   rewriteHistory(rewrite?: HistoryRewrite): void;
-  /** The recording that is played, if there is one. */
-  readonly playing: Playing | undefined;
-  /**
-   * Plays a recording, at once; one that is under way ends. Its devices are added if they do not exist yet.
-   * @throws RecordingError if it cannot be read
-   */
-  play(options: PlayOptions): Promise<Playing>;
   /** How many channels are open, of one device or in all. */
   channels(chipid?: string | number): number;
   /** How many TCP connections are open, channels included. */
@@ -135,18 +126,10 @@ const portTaken = (port: number): OptionError =>
  * @throws OptionError if an option is invalid, or the port is taken
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const { play } = options;
-  const scanned = play && (await scan(play.file));
-  const settings = readOptions({
-    ...options,
-    ...(scanned && { devices: options.devices ?? 0 }),
-    ...(scanned?.isPublic && { dialect: options.dialect ?? 'public-2016' }),
-  });
+  const settings = readOptions(options);
   const faults = new Faults();
   const log = createRequestLog(settings.now);
   const service = new Service(settings, faults);
-  let playback = play && scanned && new Playback(service, scanned, play);
-  service.playback = playback;
   const { server, connections } = createHttpServer(service, log);
   let closing: Promise<void> | undefined;
 
@@ -169,7 +152,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     body === undefined ? from.measure() : bytesOf(body);
 
   const end = async (): Promise<void> => {
-    playback?.stop();
     service.timers.close();
     const closed = (emitter: Server | Socket) =>
       new Promise<void>((resolve) => emitter.once('close', resolve));
@@ -234,16 +216,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     restore: (lastId = 0) =>
       service.restore(numberIn('lastId', lastId, 0, service.lastUpload, 'whole')),
     rewriteHistory: (rewrite) => void (service.rewrite = rewrite),
-    get playing() {
-      return playback;
-    },
-    async play(how) {
-      const next = await scan(how.file);
-      playback?.stop();
-      service.playback = playback = new Playback(service, next, how);
-      playback.begin();
-      return playback;
-    },
     channels: (chipid) => service.channels.count(chipidOf(chipid)),
     sockets: () => connections.size,
     close: () => (closing ??= end()),

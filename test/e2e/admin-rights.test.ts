@@ -129,4 +129,17 @@ describe('a user who may use the device cloud, but neither read nor change flows
     assert.deepEqual((await test(full, other)).openApi?.settings, ['appkey']);
     assert.equal(elsewhere.requests.length, 0);
   });
+
+  it('cannot record a test, which has what devices upload', async () => {
+    const record = (headers: object, action: string): Promise<Response> =>
+      request(`${red.url}/device-cloud/apps/app/record`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ action }),
+      });
+    assert.equal((await record(operator, 'start')).status, 403);
+    assert.equal((await record(full, 'start')).status, 200);
+    assert.equal((await record(operator, 'stop')).status, 403);
+    assert.equal((await record(full, 'stop')).status, 200);
+  });
 });

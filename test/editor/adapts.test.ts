@@ -166,12 +166,10 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
         '#node-config-input-baseUrl',
         '#node-config-input-serverKey',
         '.device-cloud-simulator-only',
-        '#node-config-input-recording',
       ],
       shown: {
         cloud: ['#node-config-input-baseUrl', '#node-config-input-serverKey'],
         simulator: ['.device-cloud-simulator-only'],
-        recording: ['#node-config-input-recording'],
       },
     },
   ],

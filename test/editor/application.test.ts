@@ -134,13 +134,6 @@ describe('the test button of an application', () => {
     assert.match(lines[0]!, /nowhere\.invalid:8080 cannot be reached/);
   });
 
-  it('tries the recording that is typed', async () => {
-    await here.editor.page.selectOption('#node-config-input-service', 'recording');
-    await type({ recording: 'nothing.jsonl' });
-    const { lines } = await press();
-    assert.match(lines.join('\n'), /NOT_CONFIGURED: The recording cannot be played\./);
-  });
-
   it('says which keys are missing', async () => {
     await type({ serverKey: '', serverPassword: '' });
     const { lines } = await press();

@@ -57,9 +57,6 @@ export const bareNodes: FlowNode[] = [
 
 const APP: AppConfig = {
   service: 'simulator',
-  recording: 'device-cloud/recordings/greenhouse.jsonl',
-  speed: '60',
-  loop: true,
   baseUrl: '',
   appid: '',
   timeout: '5',

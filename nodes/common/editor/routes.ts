@@ -21,7 +21,12 @@ export async function downloadRoute(path: string, name: string, accept = '*/*'):
     headers: { accept },
     xhrFields: { responseType: 'blob' },
   });
-  const url = URL.createObjectURL(answer as Blob);
+  saveFile(answer as Blob, name);
+}
+
+/** Has the browser save a file. */
+export function saveFile(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
   const link = $('<a>', { href: url, download: name }).appendTo('body');
   link[0]?.click();
   link.remove();

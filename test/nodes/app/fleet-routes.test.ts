@@ -232,9 +232,7 @@ describe('the fleet for the editor', () => {
       'post /device-cloud/apps/:id/waiting/cancel': 'device-cloud.write',
       'get /device-cloud/apps/:id/book': 'device-cloud.read',
       'put /device-cloud/apps/:id/book': 'device-cloud.write',
-      'get /device-cloud/apps/:id/recording': 'device-cloud.read',
-      'post /device-cloud/apps/:id/recording': 'device-cloud.write',
-      'get /device-cloud/apps/:id/recordings/:name': 'device-cloud.read',
+      'post /device-cloud/apps/:id/record': 'device-cloud.write',
     });
   });
 });

@@ -13,7 +13,6 @@ function observed() {
   const calls: string[] = [];
   const observer: RecoveryObserver = {
     onRecovering: () => void calls.push('recovering'),
-    onMissed: () => undefined,
     onReplayed: ({ body }) => void calls.push(body.toString()),
     onRecovered: (_chipid, count) => void calls.push(`recovered ${count}`),
   };

@@ -34,7 +34,6 @@ export const sharedBy = (answer: AnswerHistory): RecoveryShared => ({
   limits: LIMITS,
   observer: {
     onRecovering: ignore,
-    onMissed: ignore,
     onReplayed: ignore,
     onRecovered: ignore,
   },

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { readCommandLine } from '../../../src/simulator/cli';
-import { temporaryFolder } from '../../../tooling/temporary-folder';
-import { openChannel, openGet, withSimulator } from './client';
+import { openGet, withSimulator } from './client';
 import { until } from '../../../tooling/until';
 
 const CLI = join(__dirname, '../../../src/simulator/cli.js');
@@ -23,7 +21,7 @@ interface Run {
 /** Runs the command; once it announces itself, `running` looks at it and then it is sent `signal`. */
 async function run(
   args: string[],
-  running: (out: string, now: () => string) => Promise<void> = () => Promise.resolve(),
+  running: (out: string) => Promise<void> = () => Promise.resolve(),
   signal: NodeJS.Signals = 'SIGTERM',
 ): Promise<Run> {
   const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -35,7 +33,7 @@ async function run(
     const announced = out.includes('Ctrl-C');
     out += data.toString();
     if (announced || !out.includes('Ctrl-C')) return;
-    running(out, () => out)
+    running(out)
       .catch((error: unknown) => (failure = error))
       .finally(() => child.kill(signal));
   });
@@ -47,47 +45,7 @@ async function run(
 const value = (out: string, label: string): string =>
   new RegExp(`^ *${label} +(\\S+)$`, 'm').exec(out)?.[1] ?? '';
 
-/** A recording of one device that uploads once. */
-function recordingFile(): string {
-  const path = join(temporaryFolder('simulator-cli'), 'one.jsonl');
-  const lines = [
-    { format: 'device-cloud-recording', version: 1, started: 1_790_000_000_000 },
-    ...[
-      { t: 0, kind: 'channel', chipid: '77', state: 'connected' },
-      { t: 20_000, kind: 'upload', chipid: '77', timestamp: 1_790_000_020_000, body: 'aGVsbG8=' },
-    ],
-  ];
-  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  return path;
-}
-
 describe('device-cloud-simulator', () => {
-  for (const [title, more, rounds] of [
-    ['plays a recording once it has a client, and says when it has ended', [], 1],
-    ['begins a recording again and again', ['--loop'], 3],
-  ] as const)
-    it(title, async () => {
-      const got: string[] = [];
-      const { out, code } = await run(
-        ['--port', '0', '--play', recordingFile(), '--speed', '100', ...more],
-        async (printed, now) => {
-          assert.match(printed, /devices: 77\n/);
-          const service = {
-            baseUrl: value(printed, 'Address'),
-            appid: value(printed, 'App id'),
-            appkey: value(printed, 'App key'),
-          } as Simulator;
-          const socket = await openChannel(service, '77');
-          socket.on('message', (data: Buffer) => got.push(data.toString()));
-          await until(() => got.length >= rounds);
-          if (rounds === 1) await until(() => now().includes('has ended'));
-        },
-      );
-      assert.equal(code, ENDED);
-      assert.ok(got.every((frame) => frame.includes('aGVsbG8=')));
-      assert.equal(/The recording has ended: 1 uploads\.\n$/.test(out), rounds === 1, out);
-    });
-
   it('prints what to put into a config node, serves it, and ends with Ctrl-C', async () => {
     const args = [
       '--port',

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startSimulator, type Simulator } from '../../src/simulator';
+import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
+import { BARE, keep } from '../../tooling/process';
+import { repository } from '../../tooling/repository';
+import { until } from '../../tooling/until';
+import { ONE, TWO } from './harness/fixture';
+import { startNodeRed, type NodeRed } from './harness/node-red';
+import { request } from './harness/request';
+
+const PLACE = { z: 'tab', x: 100, y: 100 };
+
+/** Opens the valve at pin 5 of a device that is warm, and tells the device so. */
+const flowOf = (application: FlowNode, limit: number): FlowNode[] => [
+  { id: 'tab', type: 'tab', label: 'Valves' },
+  application,
+  {
+    ...{ ...node('listen', { chipids: [ONE, TWO] }), id: 'listen', type: 'device-cloud-listen' },
+    ...{ ...PLACE, wires: [['rule']] },
+  },
+  {
+    ...{ id: 'rule', type: 'function', outputs: 2, ...PLACE, wires: [['valve'], ['push']] },
+    func: `const { chipid, payload } = msg;
+return payload.t > ${limit} ? [{ chipid, payload: 1 }, { chipid, payload: { open: payload.t } }] : null;`,
+  },
+  {
+    ...{ ...node('gpio', { pin: '5', pinType: 'num' }), id: 'valve', type: 'device-cloud-gpio' },
+    ...{ ...PLACE, wires: [[]] },
+  },
+  {
+    ...{ ...node('push'), id: 'push', type: 'device-cloud-push' },
+    ...{ ...PLACE, wires: [[]] },
+  },
+];
+
+describe('a test that is recorded in the editor', () => {
+  let service: Simulator;
+  let red: NodeRed;
+  before(async () => {
+    service = await startSimulator({ interval: 0, devices: 2 });
+    red = await startNodeRed({ flows: flowOf(app(service), 24) });
+    await until(() => service.channels() === 2, 'both channels are open');
+  });
+  after(async () => {
+    await red.stop();
+    await service.close();
+  });
+
+  const record = (body: object): Promise<Response> =>
+    request(`${red.url}/device-cloud/apps/app/record`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  const runTest = async (limit: number): Promise<{ end: string; text: string }> => {
+    const flows = join(red.userDir, 'tested.json');
+    await writeFile(flows, JSON.stringify(flowOf(app(service), limit)));
+    const cli = join(repository, 'dist', 'flow-test', 'cli.js');
+    const parameters = [flows, join(red.userDir, 'recorded.yaml'), '--node-red', repository];
+    const env = { ...process.env, ...BARE };
+    const child = keep('device-cloud-test', spawn(process.execPath, [cli, ...parameters], { env }));
+    child.crashed.catch(() => undefined);
+    return { end: await child.ended, text: child.log() };
+  };
+
+  it('passes with the same flow, and fails with one that does otherwise', async () => {
+    assert.equal((await record({ action: 'start', chipids: [ONE, TWO] })).status, 200);
+    service.upload(ONE, { t: 21 });
+    service.upload(ONE, { t: 25 });
+    await until(() => service.device(ONE).sets.length === 1, 'the valve was set');
+    await until(() => service.device(ONE).received.length === 1, 'the push has come');
+    service.upload(TWO, { t: 23 });
+    // Its answer says that the uploads before it have come.
+    service.upload(TWO, { t: 26 });
+    await until(() => service.device(TWO).received.length === 1, 'the last push has come');
+    await red.logged(/./);
+    const stopped = await record({ action: 'stop' });
+    assert.equal(stopped.status, 200);
+    const yaml = await stopped.text();
+    for (const secret of [service.appkey, service.serverPassword, 'devkey'])
+      assert.ok(!yaml.includes(secret), yaml);
+    await writeFile(join(red.userDir, 'recorded.yaml'), yaml);
+
+    const same = await runTest(24);
+    assert.equal(same.end, 'exit code 0', `${same.text}\n${yaml}`);
+    const other = await runTest(25);
+    assert.equal(other.end, 'exit code 1', other.text);
+    assert.match(other.text, /expected .*pin 5/);
+  });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import { readTests } from '../../../flow-test/tests';
+import type { FleetAnswer } from '../../../nodes/app/answers.config';
+import { cloudApp, deploy, load, node } from '../support/flow';
+import { journal } from '../support/journal';
+import { startCloud, useNodeRed } from '../support/node-red';
+import { until } from '../../../tooling/until';
+
+const ONE = '10000001';
+
+describe('the recording of a test in the editor', () => {
+  useNodeRed();
+  const record = async (body: object) => {
+    const answer = await helper.request().post('/device-cloud/apps/app/record').send(body);
+    journal.answers.push(answer.text);
+    return answer;
+  };
+  const state = async (): Promise<FleetAnswer['recording']> =>
+    ((await helper.request().get('/device-cloud/apps/app/fleet')).body as FleetAnswer).recording;
+
+  async function listening() {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), { ...node('listen', { chipids: [ONE] }), id: 'listen' }]);
+    await until(() => cloud.channels(ONE) === 1, 'the channel is open');
+    return cloud;
+  }
+
+  it('begins, shows in the fleet what it has, and ends with a test as YAML, which can be had again', async () => {
+    const cloud = await listening();
+    assert.equal(await state(), undefined);
+    assert.equal((await record({ action: 'start', chipids: [ONE] })).status, 200);
+    cloud.upload(ONE, { t: 21 });
+    await until(async () => (await state())?.uploads === 1, 'the upload is recorded');
+    assert.equal((await state())?.isOver, false);
+    assert.equal((await record({ action: 'start' })).status, 409);
+    const stopped = await record({ action: 'stop' });
+    assert.equal(stopped.status, 200);
+    assert.match(String(stopped.headers['content-type']), /^text\/yaml/);
+    const [test] = readTests(stopped.text, 'recorded.yaml');
+    assert.deepEqual(test?.given, [{ kind: 'upload', chipid: ONE, payload: { t: 21 } }]);
+    assert.equal((await state())?.isOver, true);
+    cloud.upload(ONE, { t: 22 });
+    assert.equal((await record({ action: 'stop' })).text, stopped.text);
+    assert.equal((await record({ action: 'start', chipids: null })).status, 200);
+    assert.equal((await state())?.uploads, 0);
+  });
+
+  it('is refused without a recording, an application, or a right action', async () => {
+    await listening();
+    assert.equal((await record({ action: 'stop' })).status, 409);
+    assert.equal((await record({ action: 'pause' })).status, 400);
+    assert.equal((await record({ action: 'start', chipids: ['x'] })).status, 400);
+    const path = '/device-cloud/apps/gone/record';
+    assert.equal((await helper.request().post(path).send({ action: 'start' })).status, 404);
+  });
+
+  it('goes on over a deploy of the nodes, ends with one of the application, and is audited', async () => {
+    const cloud = await listening();
+    await record({ action: 'start', chipids: [ONE] });
+    await deploy([cloudApp(cloud), node('push')], 'nodes');
+    assert.equal((await state())?.isOver, false);
+    await deploy([cloudApp(cloud, { timeout: 14 }), node('push')], 'nodes');
+    assert.equal(await state(), undefined);
+    assert.equal((await record({ action: 'stop' })).status, 409);
+    const audited = journal.logs.filter(({ level }) => level === 98);
+    assert.match(JSON.stringify(audited), /"device-cloud.apps.record".*"start".*10000001/);
+  });
+});
