@@ -1,7 +1,6 @@
 import { createChannelPush } from './channel/push';
 import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
-import { CONNECTS, READINGS, type AdaptiveLimiters } from './http/adaptive-limiters';
 import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
 import { Queues, type QueueObserver } from './commands/queue';
@@ -18,6 +17,7 @@ import { openApi } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/reply/requests';
 import { Limiter } from './http/limiter';
+import type { AllServiceLimits } from './http/service-limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
@@ -52,11 +52,10 @@ const serviceZone = ({ historyZone }: Settings, { shared }: Listening): number =
 
 /**
  * Puts an application together.
- * @param limiters spread the connects of its channels, and the readings of histories; shared by all
- *   applications of a process
+ * @param limits of each service, which all applications of a process share
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
-export function createApplication(options: ClientOptions, limiters: AdaptiveLimiters) {
+export function createApplication(options: ClientOptions, limits: AllServiceLimits) {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
@@ -86,25 +85,19 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     clock: createServiceClock(now),
   };
 
+  const { handshakes, readings } = limits.of(settings.origin);
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
     const identity = { ...openApiSettings, userAgent, now };
     const api = openApi(identity, titleOf);
     const channels = new Channels(
-      channelSettings(
-        ...([settings, identity, tls, proxy, random] as const),
-        ...([limiters.of(settings.channelOrigin, CONNECTS), registry] as const),
-      ),
+      channelSettings(...([settings, identity, tls, proxy, random, handshakes, registry] as const)),
     );
     const streamHistory = historyStreamer(http, api, settings.timeout / 1000);
     const listening = createListening({
       appid: identity.appid,
       channels,
       readUploads: streamHistory,
-      // Not the origin of the channels, whose address begins with ws.
-      pace: limiters.of(settings.origin, READINGS),
-      connects: settings.channelOrigin.startsWith('wss:')
-        ? limiters.of(settings.channelOrigin)
-        : undefined,
+      limiter: readings,
       now,
       random,
       observer: registry,

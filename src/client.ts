@@ -25,7 +25,7 @@ import { byChipid, eachOnce } from './fleet/list-poller';
 import type { TestRecorder } from './fleet/test-recorder';
 import type { HistoryForm } from './history/form';
 import { zoneText } from './history/zone';
-import { AdaptiveLimiters } from './http/adaptive-limiters';
+import { AllServiceLimits } from './http/service-limiter';
 import { callService } from './http/call';
 import { parseChipid, parseChipids } from './input/chipid';
 import { parsePeriod } from './input/day';
@@ -90,11 +90,10 @@ export interface Pins {
 }
 
 /**
- * They limit how quickly channels connect and histories are read. They belong to the process, since the limits are those
- * of a service: two clients that connect to one service share them, and they outlive a client that is recreated by a
- * deploy.
+ * How many channels connect and histories are read side by side. It belongs to the process, since the limits are those of
+ * a service: two clients of one service share them, and they outlive a client that is recreated by a deploy.
  */
-const LIMITERS = new AdaptiveLimiters();
+const LIMITS = new AllServiceLimits();
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands. Durations are in
@@ -121,7 +120,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions) {
-    this.#application = application().createApplication(options, LIMITERS);
+    this.#application = application().createApplication(options, LIMITS);
     this.#caller = new Caller(this.#application);
   }
 

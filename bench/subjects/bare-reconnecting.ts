@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { AdaptiveLimiters } from '../../src/http/adaptive-limiters';
+import type { AllServiceLimits } from '../../src/http/service-limiter';
 import { chipidOf } from '../identity';
 import { channelAddress } from './bare-channels';
 import { fail } from './node-red';
@@ -10,7 +10,7 @@ import { fail } from './node-red';
 const JITTER = 1000;
 
 /**
- * Bare `ws` behind the connect limiter of the package: channels that reconnect, and nothing else.
+ * Bare `ws` behind the limiter of the package: channels that reconnect, and nothing else.
  * @param onOpen is called whenever a channel is open
  * @returns a function that opens channels up to a given number
  */
@@ -21,19 +21,19 @@ export async function bareReconnecting(
 ): Promise<(channels: number) => Promise<void>> {
   const { WebSocket } = await import('ws');
   const load = createRequire(join(packageFolder, 'package.json'));
-  const limiters = load('./dist/src/http/adaptive-limiters.js') as {
-    AdaptiveLimiters: typeof AdaptiveLimiters;
+  const limits = load('./dist/src/http/service-limiter.js') as {
+    AllServiceLimits: typeof AllServiceLimits;
   };
-  const limiter = new limiters.AdaptiveLimiters().of(baseUrl);
+  const { handshakes } = new limits.AllServiceLimits().of(baseUrl);
   const secure = baseUrl.startsWith('https') ? { secureContext: createSecureContext() } : {};
   const options = { perMessageDeflate: false, ...secure };
 
   const connect = (chipid: string): void => {
-    const attempt = limiter.acquire(() => {
+    const place = handshakes.acquire(() => {
       const socket = new WebSocket(channelAddress(baseUrl, chipid), options);
       socket.on('error', (error) => fail(`A bare channel failed: ${error.message}`));
       socket.on('open', () => {
-        attempt.succeeded();
+        place.release();
         onOpen(chipid);
       });
       socket.on('close', () => setTimeout(() => connect(chipid), Math.random() * JITTER));

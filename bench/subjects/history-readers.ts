@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { createApplication } from '../../src/application';
-import type { AdaptiveLimiters } from '../../src/http/adaptive-limiters';
+import type { AllServiceLimits } from '../../src/http/service-limiter';
 import { IDENTITY } from '../identity';
 
 /** Reads histories without pages. */
@@ -52,14 +52,14 @@ export function ourReader(baseUrl: string, packageFolder: string): HistoryReader
   const load = createRequire(join(packageFolder, 'package.json'));
   const parts = {
     ...(load('./dist/src/application.js') as { createApplication: typeof createApplication }),
-    ...(load('./dist/src/http/adaptive-limiters.js') as {
-      AdaptiveLimiters: typeof AdaptiveLimiters;
+    ...(load('./dist/src/http/service-limiter.js') as {
+      AllServiceLimits: typeof AllServiceLimits;
     }),
   };
   const options = { baseUrl, ...IDENTITY, proxy: false } as const;
   const application = parts.createApplication(
     { ...options, timeout: 600_000 },
-    new parts.AdaptiveLimiters(),
+    new parts.AllServiceLimits(),
   );
   const { signal } = new AbortController();
   return {

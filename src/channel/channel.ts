@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readFrame } from './frames';
 import type { Upload } from '../types';
-import type { PacedAttempt } from '../http/adaptive-limiters';
-import type { AdaptiveLimiter } from '../http/adaptive-limiters';
+import type { Place, ServiceLimiter } from '../http/service-limiter';
 import { PingAnswers } from './keepalive';
 import {
   IsolatedListener,
@@ -27,7 +26,8 @@ export interface ChannelSettings extends ConnectionSettings {
   appid: string;
   /** The address with a fresh signature (section 4.3). */
   url: (chipid: string) => string;
-  limiter: Pick<AdaptiveLimiter, 'acquire' | 'ended'>;
+  /** Of the handshakes that run side by side. */
+  limiter: Pick<ServiceLimiter, 'acquire' | 'pause'>;
   /** This machine's clock, in ms. */
   now: () => number;
   /** Observes every channel of the application. */
@@ -102,8 +102,8 @@ export class Channel implements ChannelView, ConnectionEvents {
   #backoff: ReconnectBackoff | undefined;
   #connection: Connection | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
-  /** From its place in the queue of the limiter until it opens or fails. */
-  #attempt: PacedAttempt | undefined;
+  /** Among the handshakes: from the wait for it until the channel opens or fails. */
+  #place: Place | undefined;
   /** Flaws of uploads that this connection has reported. */
   #flaws: string[] | undefined;
   #isClosed = false;
@@ -157,8 +157,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   opened(): void {
-    this.#attempt?.succeeded();
-    this.#attempt = undefined;
+    this.#releasePlace();
     this.#flaws = undefined;
     this.reason = undefined;
     this.#setState('connected');
@@ -179,10 +178,10 @@ export class Channel implements ChannelView, ConnectionEvents {
     }
   }
 
-  ended(reason: string, openFor: number, refusal: IncomingHttpHeaders = {}): void {
+  ended(reason: string, openFor: number, refusal?: IncomingHttpHeaders): void {
     const { limiter, now } = this.#settings;
-    if (this.#attempt) this.#attempt.failed(reason, readRetryAfter(refusal, now()));
-    else limiter.ended(openFor);
+    const wait = refusal && readRetryAfter(Number(reason), refusal, now());
+    if (wait !== undefined) limiter.pause(wait);
     this.#connection = undefined;
     const fault = FAULTS.get(reason);
     if (fault !== undefined) this.#report(fault);
@@ -191,7 +190,7 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   #startAttempt(): void {
     this.#reconnectTimer = undefined;
-    this.#attempt = this.#settings.limiter.acquire(() => this.#connect());
+    this.#place = this.#settings.limiter.acquire(() => this.#connect());
     this.#setState('connecting');
   }
 
@@ -200,16 +199,15 @@ export class Channel implements ChannelView, ConnectionEvents {
       const url = this.#settings.url(this.#chipid);
       this.#connection = new Connection(url, this.#settings, this.#answers, this);
     } catch (error) {
-      this.#attempt?.cancel();
       this.#scheduleReconnect(error instanceof Error ? error.name : 'unknown error', 0);
     }
   }
 
   #scheduleReconnect(reason: string, openFor: number): void {
+    this.#releasePlace();
     // A listener may have closed the channel from `onFault`.
     if (this.#isClosed) return;
     this.reason = reason;
-    this.#attempt = undefined;
     this.#backoff ??= new ReconnectBackoff(this.#settings.random);
     const isRefused = reason === '401' || reason === '403';
     const pause = isRefused ? this.#backoff.slowPause() : this.#backoff.pause(openFor);
@@ -219,7 +217,12 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   #clearTimers(): void {
     clearTimeout(this.#reconnectTimer);
-    this.#attempt?.cancel();
+    this.#releasePlace();
+  }
+
+  #releasePlace(): void {
+    this.#place?.release();
+    this.#place = undefined;
   }
 
   #setState(state: ChannelState): void {

@@ -1,6 +1,6 @@
 import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { AdaptiveLimiter } from '../http/adaptive-limiters';
+import type { ServiceLimiter } from '../http/service-limiter';
 import { TimerQueue } from './timer-queue';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
@@ -190,7 +190,7 @@ export function channelSettings(
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
   random: () => number,
-  limiter: AdaptiveLimiter,
+  limiter: ServiceLimiter,
   observer: ChannelObserver,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;

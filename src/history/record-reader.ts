@@ -1,10 +1,8 @@
 import { AnswerBody } from '../http/answer-body';
 import { JsonLimitError, MAX_DEPTH, isSpace, parseJson, tooDeep } from '../util/json';
-import { isDeviceCloudError } from '../errors';
 import type { OpenApi } from '../api/open-api';
 import { type HttpContext, callService } from '../http/call';
 import type { BodyReader, CallSpec, Shape } from '../http/answer';
-import type { PacedAttempt } from '../http/adaptive-limiters';
 
 /**
  * Is called with each record of a history, in the order of the answer: any JSON, parsed as every answer is, so that an
@@ -352,6 +350,15 @@ export class RecordReader implements BodyReader {
   }
 }
 
+/** A place among the readings of a service. */
+export interface HistoryTurn {
+  /**
+   * The history has answered or failed, so that another one may be read. Idempotent.
+   * @param retryAfter milliseconds for which the service asks to wait
+   */
+  ended(retryAfter?: number): void;
+}
+
 /**
  * Reads a device's history (section 4.2, endpoint 5) record by record, while it arrives. The answer may have any length,
  * and memory is flat.
@@ -366,7 +373,7 @@ export class RecordReader implements BodyReader {
  * The call is repeated, as other reads are, only if no record was passed on, and not with a turn.
  * @param signal ends the reading
  * @param onRecord is called synchronously; what it throws ends the reading, which then rejects with it
- * @param turn is ended with the outcome; whoever gave it decides about another attempt
+ * @param turn is told when the history has answered or failed; whoever gave it decides about another attempt
  * @throws DeviceCloudError `TIMEOUT` unless the first bytes come within the client's `timeout` and 64 KiB more within
  *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array and each element is
  *   JSON of at most 32 MiB, 100 levels and 100,000 values; others as of any read
@@ -375,22 +382,13 @@ export type StreamHistory = (
   chipid: string,
   signal: AbortSignal,
   onRecord: RecordSink,
-  turn?: PacedAttempt,
+  turn?: HistoryTurn,
 ) => Promise<HistoryRead>;
 
 const history: Shape<HistoryRead> = {
   name: 'an array',
   is: (value): value is HistoryRead => value instanceof HistoryRead,
 };
-
-/** The reason of a failure for the limiter: an HTTP status, or the error code that fits best. */
-function reasonOf(error: unknown): string {
-  if (!isDeviceCloudError(error)) return 'error';
-  if (error.statusCode !== undefined) return String(error.statusCode);
-  if (error.code === 'TIMEOUT') return 'ETIMEDOUT';
-  if (error.code === 'UNREACHABLE') return 'ECONNREFUSED';
-  return error.code === 'CONNECTION_LOST' ? 'ECONNRESET' : error.code;
-}
 
 /** @param seconds the client's time-out */
 export function historyStreamer(
@@ -413,14 +411,9 @@ export function historyStreamer(
     let retryAfter: number | undefined;
     const paced = { onRetryAfter: (wait: number) => (retryAfter = wait) };
     try {
-      const { body } = await callService(http, { ...spec, paced }, seconds, signal);
-      turn.succeeded();
-      return body;
-    } catch (error) {
-      // An aborted reading says nothing about the service.
-      if (signal.aborted) turn.cancel();
-      else turn.failed(reasonOf(error), retryAfter);
-      throw error;
+      return (await callService(http, { ...spec, paced }, seconds, signal)).body;
+    } finally {
+      turn.ended(retryAfter);
     }
   };
 }

@@ -192,7 +192,7 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
     const encoding = contentEncoding(headers['content-encoding']);
     const isRead = isGood && encoding === undefined;
     const reader = isRead && spec.succeeds(statusCode) ? spec.reader : undefined;
-    const retryAfter = isGood ? undefined : readRetryAfter(headers, Date.now());
+    const retryAfter = readRetryAfter(statusCode, headers, Date.now());
     const date = headerText(headers.date);
     this.#begun = { statusCode, body: NOTHING, reader, encoding, date, retryAfter };
     this.#rest = Number(headers['content-length'] ?? Infinity);

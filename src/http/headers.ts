@@ -64,12 +64,17 @@ const headerOf = (headers: Headers, name: string): string => {
 };
 
 /**
- * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date, which counts from the answer's own
+ * Reads `Retry-After` of a 429 or 503 (RFC 9110, section 10.2.3): seconds, or a date, which counts from the answer's own
  * `Date` if there is one, since the clocks may differ.
  * @param now this machine's clock, in ms
- * @returns the wait in ms, at most five minutes; undefined if the header is missing, malformed or in the past
+ * @returns the wait in ms, at most five minutes; undefined if it does not ask to wait, or the header is missing, malformed or in the past
  */
-export function readRetryAfter(headers: Headers, now: number): number | undefined {
+export function readRetryAfter(
+  statusCode: number,
+  headers: Headers,
+  now: number,
+): number | undefined {
+  if (statusCode !== 429 && statusCode !== 503) return undefined;
   const text = headerOf(headers, 'retry-after').trim();
   const answered = parseDate(headerOf(headers, 'date'));
   const wait = SECONDS.test(text)

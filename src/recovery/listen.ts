@@ -6,7 +6,7 @@ import {
 import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
-import type { AdaptiveLimiter } from '../http/adaptive-limiters';
+import type { ServiceLimiter } from '../http/service-limiter';
 import { HistoryFacts } from '../history/form';
 import type { StreamHistory } from '../history/record-reader';
 import { parseZoneSetting } from '../history/zone';
@@ -14,17 +14,14 @@ import { Budgets, LIMITS } from './options';
 import { checkStart, type Position } from './position';
 import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './options';
 import { Recovery } from './recovery';
-import { ReadLimiter } from '../history/read-limiter';
 
 interface ListeningDeps {
   appid: string;
   channels: Channels;
   /** Reads the history of a device, whatever its records look like. */
   readUploads: StreamHistory;
-  /** Limits how quickly histories are requested. */
-  pace: AdaptiveLimiter;
-  /** Limits how quickly the channels connect, if a rush of that goes before the histories: see {@link ReadLimiter}. */
-  connects: AdaptiveLimiter | undefined;
+  /** Of the histories that are read side by side. */
+  limiter: ServiceLimiter;
   now: () => number;
   random: () => number;
   observer: RecoveryObserver;
@@ -124,8 +121,7 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
 }
 
 export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, pace, connects, now, random, observer } = deps;
-  const limiter = new ReadLimiter(pace, connects);
+  const { appid, channels, readUploads, limiter, now, random, observer } = deps;
   const facts = new HistoryFacts();
   const shared: RecoveryShared = {
     ...{ appid, limiter, facts, now, random, observer },
@@ -147,7 +143,6 @@ export function createListening(deps: ListeningDeps): Listening {
     close() {
       for (const recovery of active) recovery.close();
       active.clear();
-      limiter.close();
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Position } from './position';
 import type { IsolatedListener } from '../channel/listener';
 import type { StreamHistory } from '../history/record-reader';
 import type { Upload } from '../types';
-import type { ReadLimiter } from '../history/read-limiter';
+import type { ServiceLimiter } from '../http/service-limiter';
 
 /** How uploads are recovered that a channel missed. */
 export interface RecoverOptions {
@@ -84,7 +84,7 @@ export interface RecoveryObserver {
 export interface RecoveryShared {
   appid: string;
   read: StreamHistory;
-  limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'isFailing'>;
+  limiter: Pick<ServiceLimiter, 'acquire' | 'pause'>;
   budgets: Budgets;
   facts: HistoryFacts;
   limits: typeof LIMITS;

@@ -1,6 +1,6 @@
 import { isDeviceCloudError, isWorthRetry } from '../errors';
-import type { PacedAttempt } from '../http/adaptive-limiters';
-import type { ReadLimiter, Reader } from '../history/read-limiter';
+import type { HistoryTurn } from '../history/record-reader';
+import type { ServiceLimiter } from '../http/service-limiter';
 import { backoff } from '../util/backoff';
 
 /** How often a reading is retried before its failure is reported, like every read that only reaches the cloud. */
@@ -38,26 +38,26 @@ export const followUpDelay = (attempt: number, random: () => number): number =>
   backoff(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random, FIXED);
 
 export interface ReadingOwner {
-  readonly urgency: Reader['urgency'];
   /**
    * Makes one reading. It never rejects, and changes nothing once its signal is aborted.
    * @param turn to be ended as soon as the history has answered or failed, so that other devices can read theirs
    */
-  read(signal: AbortSignal, attempt: number, turn: PacedAttempt): Promise<void>;
+  read(signal: AbortSignal, attempt: number, turn: HistoryTurn): Promise<void>;
 }
 
 /** Schedules the readings of one history: one at a time, each when its turn has come. */
-export class Reading implements Reader {
-  urgency: Reader['urgency'] = 'soon';
+export class Reading {
   #attempt = 0;
-  #waiting = false;
+  #isWaiting = false;
+  /** Leaves the queue, or frees the place. */
+  #release: (() => void) | undefined;
   #running: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
-  readonly #limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>;
+  readonly #limiter: Pick<ServiceLimiter, 'acquire' | 'pause'>;
   readonly #owner: ReadingOwner;
 
-  constructor(limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>, owner: ReadingOwner) {
+  constructor(limiter: Pick<ServiceLimiter, 'acquire' | 'pause'>, owner: ReadingOwner) {
     this.#limiter = limiter;
     this.#owner = owner;
   }
@@ -69,7 +69,7 @@ export class Reading implements Reader {
 
   /** Whether a reading is under way, waits for its turn, or is scheduled. */
   isDue(): boolean {
-    return this.#running !== undefined || this.#waiting || this.#timer !== undefined;
+    return this.#running !== undefined || this.#isWaiting || this.#timer !== undefined;
   }
 
   /** Queues for a turn. It replaces a reading that is under way or scheduled. */
@@ -77,9 +77,10 @@ export class Reading implements Reader {
     this.stop();
     if (this.#ended) return;
     this.#attempt = attempt;
-    this.#waiting = true;
-    this.urgency = this.#owner.urgency;
-    this.#limiter.acquire(this);
+    this.#isWaiting = true;
+    const release = (): void => place.release();
+    const place = this.#limiter.acquire(() => this.#granted(release));
+    this.#release = release;
   }
 
   /** Schedules a reading. @param delay in milliseconds */
@@ -91,15 +92,15 @@ export class Reading implements Reader {
 
   /** Schedules a reading, unless one is under way or waits for its turn. */
   soon(delay: number): void {
-    if (!this.#waiting && !this.#running) this.later(delay);
+    if (!this.#isWaiting && !this.#running) this.later(delay);
   }
 
   /** Cancels the reading that is under way or scheduled. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting) this.#limiter.cancel(this);
-    this.#waiting = false;
+    if (this.#isWaiting) this.#release?.();
+    this.#isWaiting = false;
     this.#running?.abort();
     this.#running = undefined;
   }
@@ -110,12 +111,18 @@ export class Reading implements Reader {
     this.stop();
   }
 
-  granted(turn: PacedAttempt): void {
-    this.#waiting = false;
+  #granted(release: () => void): void {
+    this.#isWaiting = false;
     const abort = new AbortController();
     this.#running = abort;
+    const turn = {
+      ended: (retryAfter?: number): void => {
+        if (retryAfter !== undefined) this.#limiter.pause(retryAfter);
+        release();
+      },
+    };
     const over = (): void => {
-      turn.cancel();
+      turn.ended();
       if (this.#running === abort) this.#running = undefined;
     };
     this.#owner.read(abort.signal, this.#attempt, turn).then(over, over);

@@ -1,12 +1,11 @@
 import type { ChannelListener, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
-import type { PacedAttempt } from '../http/adaptive-limiters';
+import type { HistoryTurn } from '../history/record-reader';
 import type { Upload } from '../types';
 import { HistoryAnswer } from './answer';
 import { Checkpoint } from './position';
 import { Delivery, textOf } from './delivery';
 import type { RecoveryDevice, RecoveryShared } from './options';
-import type { Reader } from '../history/read-limiter';
 import type { RecordSink } from '../history/record-reader';
 import {
   followUpDelay,
@@ -67,12 +66,6 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.#checkpoint = new Checkpoint(shared.limits.arrived);
   }
 
-  get urgency(): Reader['urgency'] {
-    if (this.#delivery.isHolding) return 'live';
-    const { progress, isPressed } = this.#delivery;
-    return progress.isComplete && !isPressed ? 'routine' : 'soon';
-  }
-
   /** Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. */
   get isComplete(): boolean {
     return this.#delivery.progress.isComplete;
@@ -125,7 +118,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.#ended();
   }
 
-  async read(signal: AbortSignal, attempt: number, turn: PacedAttempt): Promise<void> {
+  async read(signal: AbortSignal, attempt: number, turn: HistoryTurn): Promise<void> {
     const delivery = this.#delivery;
     const before = delivery.overflows;
     let answer: HistoryAnswer | undefined;
@@ -164,7 +157,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
   }
 
   /** @throws DeviceCloudError */
-  async #readAnswer(signal: AbortSignal, turn: PacedAttempt): Promise<HistoryAnswer> {
+  async #readAnswer(signal: AbortSignal, turn: HistoryTurn): Promise<HistoryAnswer> {
     const { appid, read, budgets, now } = this.#shared;
     const { chipid } = this.#device;
     const { progress } = this.#delivery;
@@ -261,8 +254,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.#invalid = isInvalid ? this.#invalid + 1 : 0;
     this.#failures++;
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    // While all devices fail, the next try of this one may be far off.
-    const isSilent = attempt < SILENT_TRIES && isPassing(error) && !this.#shared.limiter.isFailing;
+    const isSilent = attempt < SILENT_TRIES && isPassing(error);
     if (!isSilent && code !== this.#reportedFailure) {
       this.#reportedFailure = code;
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
@@ -270,10 +262,9 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (this.#isHopeless) this.#goLive();
   }
 
-  /** Whether the history of this device, and not the service as a whole, has failed too often to be waited for. */
+  /** Whether the history has failed too often to be waited for. */
   get #isHopeless(): boolean {
-    if (this.#invalid >= INVALID_TRIES) return true;
-    return this.#failures >= FAILED_TRIES && !this.#shared.limiter.isFailing;
+    return this.#invalid >= INVALID_TRIES || this.#failures >= FAILED_TRIES;
   }
 
   /** Emits what an answer shows, and decides when the history is read again. */

@@ -1,82 +1,80 @@
 import assert from 'node:assert/strict';
-import { attemptFailure } from '../../../src/http/adaptive-rate';
 import type { Channel } from '../../../src/channel/channel';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { wireService } from '../../../tooling/servers/wire-service';
-import { until } from '../../../tooling/until';
+import { settled, until } from '../../../tooling/until';
+import { heldTimers } from '../../support/held-timers';
 import { bareChannel } from '../support/bare-channel';
+import { clientOf } from '../support/client';
 
-/** Opens a channel. @returns it, and what it reports of its attempts to its limiter */
+/** Opens a channel. @returns it, and what it does with its limiter */
 function open(baseUrl: string): { channel: Channel; reports: string[] } {
   const reports: string[] = [];
   const channel = bareChannel(baseUrl, {
     limiter: {
-      acquire(turn) {
-        setImmediate(turn);
-        return {
-          succeeded: () => reports.push('opened'),
-          failed: (reason, retryAfter) => reports.push(`${reason} ${retryAfter}`),
-          cancel: () => reports.push('cancelled'),
-        };
+      acquire(granted) {
+        setImmediate(granted);
+        reports.push('acquired');
+        return { release: () => reports.push('released') };
       },
-      ended: () => reports.push('ended'),
+      pause: (wait) => reports.push(`paused for ${wait}`),
     },
     random: () => 0,
   });
   return { channel, reports };
 }
 
-describe('what a channel reports of its attempts to the limiter', () => {
-  it('is that it opened, and that the connection ended', async () => {
+describe('the place of a channel among the handshakes of a service', () => {
+  it('is taken for each attempt, and free again when the channel opens', async () => {
     const service = await channelService((channel, count) => {
-      if (count < 2) channel.terminate();
+      if (count === 0) channel.terminate();
     });
     const { channel, reports } = open(service.baseUrl);
-    await until(() => service.opened() === 3 && channel.state === 'connected');
+    await until(() => service.opened() === 2 && channel.state === 'connected');
+    assert.deepEqual(reports, ['acquired', 'released', 'acquired', 'released']);
     channel.close();
-    assert.deepEqual(reports, ['opened', 'ended', 'opened', 'ended', 'opened']);
+    assert.deepEqual(reports.length, 4);
   });
 
-  it('is the status of a refusal, and how long the service asks to wait', async () => {
-    const answers = ['503 No\r\nRetry-After: 7', '429 No\r\nRetry-After: soon', '503 No'];
+  it('is free when it is refused, and all wait as the service asks in a 429 or 503', async () => {
+    const answers = [
+      '503 No\r\nRetry-After: 7',
+      '429 No\r\nRetry-After: soon',
+      '429 No\r\nRetry-After: 3',
+      '403 No\r\nRetry-After: 9',
+    ];
     const service = await wireService((socket, count) => {
       socket.end(`HTTP/1.1 ${answers[count] ?? '403 No'}\r\nContent-Length: 0\r\n\r\n`);
     });
     const { reports } = open(service.baseUrl);
-    await until(() => reports.length === 4);
-    assert.deepEqual(reports, ['503 7000', '429 undefined', '503 undefined', '403 undefined']);
+    await until(() => reports.filter((report) => report === 'released').length === 4);
+    assert.deepEqual(
+      reports.filter((report) => report.startsWith('paused')),
+      ['paused for 7000', 'paused for 3000'],
+    );
   });
 
-  it('is that it was cancelled if the channel closes before', async () => {
+  it('is free when the channel closes before', async () => {
     const service = await wireService(() => undefined);
     const { channel, reports } = open(service.baseUrl);
     await until(() => service.requests() === 1);
     channel.close();
-    assert.deepEqual(reports, ['cancelled']);
+    assert.deepEqual(reports, ['acquired', 'released']);
   });
-});
 
-describe('a failed attempt', () => {
-  const meanings = {
-    refusal: ['429', '503', 'PROXY_503'],
-    timeout: ['ETIMEDOUT'],
-    failure: ['500', '502', '504', 'PROXY_502', 'ECONNRESET'],
-    absence: ['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
-    unrelated: [
-      '200',
-      '302',
-      '400',
-      '401',
-      '403',
-      '404',
-      'PROXY_407',
-      'CERT_HAS_EXPIRED',
-      'EMFILE',
-    ],
-  };
-  for (const [meaning, reasons] of Object.entries(meanings)) {
-    it(`with ${reasons.join(', ')} counts as: ${meaning}`, () => {
-      assert.deepEqual([...new Set(reasons.map(attemptFailure))], [meaning]);
-    });
-  }
+  it('is one of 32 for all clients, and free after 5 s without an answer', async () => {
+    const expire = heldTimers(5000);
+    const service = await wireService(() => undefined);
+    for (const client of [clientOf(service.baseUrl), clientOf(service.baseUrl)])
+      for (let chipid = 0; chipid < 40; chipid++) client.listen(chipid, {});
+    await until(() => service.requests() === 32);
+    await settled(50);
+    assert.equal(service.requests(), 32);
+    expire();
+    await until(() => service.requests() === 64);
+    await settled(50);
+    assert.equal(service.requests(), 64, 'those that are not answered are still under way');
+    expire();
+    await until(() => service.requests() === 80);
+  });
 });

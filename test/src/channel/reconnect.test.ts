@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { type ChannelState, IsolatedListener } from '../../../src/channel/listener';
-import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
+import { ServiceLimiter } from '../../../src/http/service-limiter';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { bareChannel } from '../support/bare-channel';
@@ -53,7 +53,7 @@ describe('a channel that the service closes', () => {
     let connections = 0;
     const channel = bareChannel(service.baseUrl, {
       // Of its own, since the clock is set back at the end.
-      limiter: new AdaptiveLimiters().of('ws://127.0.0.1'),
+      limiter: new ServiceLimiter(1),
       random: () => 0.001,
     });
     // Not by `until`, which times out at once where this clock is moved on.

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createApplication, type Application } from '../../../src/application';
 import type { ErrorCode } from '../../../src/errors';
 import type { StreamHistory } from '../../../src/history/record-reader';
-import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
+import { AllServiceLimits } from '../../../src/http/service-limiter';
 import { CONNECTIONS } from '../../../src/http/pool';
 import type { ClientOptions } from '../../../src/settings';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -32,7 +32,7 @@ const CHIPID = '10000001';
 
 function open(baseUrl: string, options: Partial<ClientOptions> = {}): Application {
   const all = { baseUrl, ...KEYS, proxy: false, random: () => 0, ...options } as const;
-  const application = createApplication(all, new AdaptiveLimiters());
+  const application = createApplication(all, new AllServiceLimits());
   atEnd(() => application.close());
   return application;
 }
@@ -88,13 +88,11 @@ const cutAfter =
 const ended = (response: ServerResponse): Promise<unknown> =>
   new Promise((resolve) => response.on('close', resolve));
 
-/** A turn that notes how it was ended. */
+/** A turn that notes each end, and for how long others have to wait. */
 function turnOf(): { outcomes: unknown[]; turn: Parameters<StreamHistory>[3] } {
   const outcomes: unknown[] = [];
   const turn = {
-    succeeded: () => outcomes.push('succeeded'),
-    failed: (reason: string, retryAfter?: number) => outcomes.push([reason, retryAfter]),
-    cancel: () => outcomes.push('cancelled'),
+    ended: (retryAfter?: number) => outcomes.push(retryAfter),
   };
   return { outcomes, turn };
 }
@@ -314,7 +312,7 @@ describe('a history that is read as a stream', () => {
       turn,
     );
     await assert.rejects(thrown, new RangeError('mine'));
-    assert.deepEqual(outcomes, [['error', undefined]]);
+    assert.deepEqual(outcomes, [undefined]);
     assert.deepEqual(await all(read), [1]);
     assert.equal(service.requests.length, 2);
   });
@@ -388,7 +386,7 @@ describe('a history that is read as a stream', () => {
     });
   }
 
-  it('ends its turn with the outcome', async () => {
+  it('ends its turn in any case, and passes on how long the service asks to wait', async () => {
     const scripts = inSequence(
       json([]),
       raw('', 503, { 'retry-after': '7' }),
@@ -425,14 +423,8 @@ describe('a history that is read as a stream', () => {
       refused(CHIPID, NEVER, () => undefined, turn),
       'UNREACHABLE',
     );
-    assert.deepEqual(outcomes, [
-      'succeeded',
-      ['503', 7000],
-      ['ECONNRESET', undefined],
-      ['200', undefined],
-      'cancelled',
-      ['ECONNREFUSED', undefined],
-    ]);
+    const none = Array<undefined>(4).fill(undefined);
+    assert.deepEqual(outcomes, [undefined, 7000, ...none]);
   });
 
   describe('without a turn', () => {

@@ -28,7 +28,7 @@ describe('Retry-After', () => {
   for (const [value, wait] of cases) {
     it(`${String(value).slice(0, 40)} is ${wait === undefined ? 'no wait' : `${wait} ms`}`, () => {
       const headers = value === undefined ? {} : { 'retry-after': value };
-      assert.equal(readRetryAfter(headers, NOW), wait);
+      assert.equal(readRetryAfter(503, headers, NOW), wait);
     });
   }
 
@@ -37,6 +37,6 @@ describe('Retry-After', () => {
       date: 'Sun, 06 Nov 1994 08:49:30 GMT',
       'retry-after': 'Sun, 06 Nov 1994 08:49:37 GMT',
     };
-    assert.equal(readRetryAfter(headers, NOW + 3_600_000), 7000);
+    assert.equal(readRetryAfter(429, headers, NOW + 3_600_000), 7000);
   });
 });

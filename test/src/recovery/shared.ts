@@ -1,4 +1,3 @@
-import type { PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { HistoryFacts } from '../../../src/history/form';
 import type { RecoveryShared } from '../../../src/recovery/options';
 import { HistoryRead } from '../../../src/history/record-reader';
@@ -6,7 +5,6 @@ import type { StreamHistory } from '../../../src/history/record-reader';
 import { Budgets, LIMITS } from '../../../src/recovery/options';
 
 const ignore = (): void => undefined;
-const TURN: PacedAttempt = { succeeded: ignore, failed: ignore, cancel: ignore };
 
 /** Answers a history as a whole. */
 export type AnswerHistory = (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
@@ -25,9 +23,11 @@ export const sharedBy = (answer: AnswerHistory): RecoveryShared => ({
   appid: '1',
   read: streamed(answer),
   limiter: {
-    acquire: (reader) => reader.granted(TURN),
-    cancel: () => undefined,
-    isFailing: false,
+    acquire(granted) {
+      granted();
+      return { release: ignore };
+    },
+    pause: ignore,
   },
   budgets: new Budgets(),
   facts: new HistoryFacts(),
