@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SetupError, npm } from './npm.mjs';
 import { installNodeRed5, isVersion, target } from './node-red.mjs';
+import { pack } from './packed.mjs';
 import { fail, setup } from './setup.mjs';
 
 /*
@@ -27,12 +28,6 @@ function options() {
       `${error.message}. Usage: npm run clean-install [-- --on 4|5] [--tarball file]`,
     );
   }
-}
-
-/** Packs what is built, without building again: other tests may be using it. */
-function pack(folder) {
-  const out = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
-  return join(folder, JSON.parse(out)[0].filename);
 }
 
 /** @returns whether nothing was wrong */
