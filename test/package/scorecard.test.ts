@@ -103,7 +103,8 @@ describe("the Flow Library's scorecard", () => {
   it('turns red at each fault, and reads the types of all nodes and examples', async () => {
     const folder = await installed('scorecard-faults');
     const examples = join(folder, 'examples');
-    for (const file of await readdir(examples)) {
+    const inFolders = await readdir(examples, { recursive: true });
+    for (const file of inFolders.filter((each) => each.endsWith('.json'))) {
       const text = await readFile(join(examples, file), 'utf8');
       if (text.includes('"device-cloud-reboot"')) await rm(join(examples, file));
     }
