@@ -24,23 +24,30 @@ const NAMELESS = `$('.red-ui-tray .red-ui-typedInput-container:visible')
 
 type Language = 'en-US' | 'zh-CN';
 
-/** Loads nodes and their applications into the editor, and has a test for each that opens, saves and looks at its dialog. */
+/**
+ * Loads nodes and their applications into the editor, and has a test for each that opens, saves and looks at its dialog; in
+ * Chinese what depends on the texts alone.
+ */
 function looksAt(nodes: readonly FlowNode[], language: Language): World {
   const chinese = language === 'zh-CN';
   const here = world(() => [...new Set([...nodes, ...apps])], { language });
   // No colour depends on the language, and to change the theme draws the whole editor anew.
   if (!chinese) before(() => useDarkTheme(here.editor));
   for (const { id } of nodes) {
-    it(`of ${id} shows every text in full, and saves what it was given`, async () => {
+    it(`of ${id} shows every text in full${chinese ? '' : ', and saves what it was given'}`, async () => {
       const before = await exported(here.editor, id);
       await openDialog(here.editor, id);
       await here.editor.run(`$('.red-ui-tray .device-cloud-more').prop('open', true)`);
-      assert.deepEqual(await untranslated(here.editor), []);
-      if (chinese) assert.deepEqual(await untranslatedTexts(here.editor, GIVEN), []);
-      assert.deepEqual(await here.editor.run(NAMELESS), [], 'names for screen readers');
       await here.editor.picture(id);
       assert.deepEqual(await misfits(here.editor), []);
-      if (!chinese) assert.deepEqual(await faint(here.editor), []);
+      if (chinese) {
+        assert.deepEqual(await untranslatedTexts(here.editor, GIVEN), []);
+        await closeDialog(here.editor, 'cancel');
+        return;
+      }
+      assert.deepEqual(await untranslated(here.editor), []);
+      assert.deepEqual(await here.editor.run(NAMELESS), [], 'names for screen readers');
+      assert.deepEqual(await faint(here.editor), []);
       await closeDialog(here.editor);
       assert.deepEqual(await exported(here.editor, id), before);
       assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), true);
@@ -80,14 +87,6 @@ export function dialogsIn(language: Language): void {
         await here.editor.picture(`help-${type}`);
         assert.deepEqual(await helpMisfits(here.editor), [], type);
       }
-    });
-
-    it('show the help beside them', async () => {
-      await here.editor.run(`RED.sidebar.help.show('device-cloud-push')`);
-      const list = here.editor.page.locator('.red-ui-help .message-properties').first();
-      await list.waitFor();
-      await here.editor.picture('help');
-      assert.match(await list.innerText(), /payload/);
     });
 
     it('belong to a category with a name', async () => {

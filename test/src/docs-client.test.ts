@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -103,10 +103,6 @@ describe('docs/inside/client.md and docs/inside/simulator.md', () => {
       calls.filter((name) => !shown.includes(`client.${name}(`)),
       [],
     );
-  });
-
-  it('tell the everyday client on one short page', () => {
-    assert.ok(statSync(join(repository, 'docs', 'inside', 'client.md')).size <= 25_000);
   });
 
   for (const [index, { title, code }] of rest.entries()) {
