@@ -88,7 +88,8 @@ export default {
           'error',
           {
             allow: [
-              '^\\./(application|fleet/(?:book|test-recorder)|admin|try-route|[a-z-]+\\.runtime)$',
+              '^re2js$',
+              '^\\./(application|fleet/(?:book|test-recorder)|admin|[a-z-]+\\.runtime)$',
             ],
           },
         ],

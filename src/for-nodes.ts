@@ -7,7 +7,6 @@ export type {
   RequestMatch,
   RequestProgress,
   UploadDecoder,
-  UploadPatterns,
 } from './commands/reply/types';
 export { signedAppText, signedServerText, type SignedText } from './api/signed-text';
 export type { Book, BookProblem, BookRow } from './fleet/book';

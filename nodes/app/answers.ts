@@ -57,7 +57,7 @@ function latestText(
 ): string | undefined {
   const type = name === undefined ? undefined : typeCalled(name);
   // An expression for each of 5,000 rows would take too long.
-  const isShown = type && !type.isSlow && (type.units !== undefined || isTyped(type));
+  const isShown = type && (type.units !== undefined || isTyped(type));
   const latest = isShown ? fleet.latest(chipid) : undefined;
   if (latest && type && !latest.truncated) {
     const decoded = decodeBody(latest.body, { datatype: 'auto-detect', charset, type });

@@ -363,7 +363,7 @@ const cancelledOr = (error: unknown, ...[call, plan, kept, chipid]: Parameters<t
 export async function aboutDevice(
   call: AnyCall,
   device: unknown,
-  perform: (chipid: string) => Promise<Outcome>,
+  perform: (chipid: string) => Outcome | Promise<Outcome>,
 ): Promise<Outcome> {
   const chipid = readDevice(call.config, device);
   try {

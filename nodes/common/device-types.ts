@@ -15,8 +15,6 @@ export interface DeviceType {
   readonly problem?: DeviceCloudError | undefined;
   /** Undefined: uploads are decoded as the node says. */
   readonly decode?: UploadDecoder | undefined;
-  /** Whether uploads are decoded by an expression, in later turns of the event loop. */
-  readonly isSlow?: boolean;
   /** By field; undefined if there are none. */
   readonly units?: Readonly<Record<string, string>> | undefined;
   /** Whether messages have the bytes, too. */

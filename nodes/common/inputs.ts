@@ -1,6 +1,5 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../src/input';
-import { BoundedExpression } from './bounded-expression';
 import { messageOf } from './errors';
 import type { ValueType } from './shared.config';
 
@@ -13,9 +12,6 @@ export type ReadInputs<K extends string> = (
 ) => InputValues<K> | Promise<InputValues<K>>;
 
 const PLAIN = /^[A-Za-z_$][\w$]*$/;
-
-/** Seconds that an expression may take for one message: it may read what a device has uploaded. */
-const LIMIT = 10;
 
 /**
  * Makes the reader of a property `x` with its `xType`. Decides once what cannot change between messages.
@@ -33,10 +29,13 @@ function propertyReader(
     invalidInput(`The property "${label}" could not be read: ${messageOf(error)}`);
   if (type === 'jsonata') {
     // Prepared once, since that costs far more than evaluating it.
-    const expression = new BoundedExpression(RED, node, value, LIMIT);
+    const expression = RED.util.prepareJSONataExpression(value, node);
     return (msg) =>
-      expression.evaluate(msg).catch((error: unknown) => {
-        throw unreadable(error);
+      new Promise((resolve, reject) => {
+        RED.util.evaluateJSONataExpression(expression, msg, (error, result: unknown) => {
+          if (error) reject(unreadable(error));
+          else resolve(result);
+        });
       });
   }
   if (isAsync(type))

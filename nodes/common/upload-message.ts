@@ -21,13 +21,9 @@ interface Decoding {
 
 /**
  * Decodes the body of an upload, live, recovered, the latest or of a history: by the type of its device, if that has a decoder.
- * @returns the value, or what is wrong with it: without a type, to end the sentence "the body is …". A promise only if the
- * type is decoded by an expression
+ * @returns the value, or what is wrong with it: without a type, to end the sentence "the body is …"
  */
-export function decodeBody(
-  bytes: Buffer,
-  { datatype, charset, type }: Decoding,
-): DecodedBody | Promise<DecodedBody> {
+export function decodeBody(bytes: Buffer, { datatype, charset, type }: Decoding): DecodedBody {
   if (type?.problem) return { problem: type.problem.message.replace(/^[A-Z_]+: /, '') };
   if (type?.decode) return type.decode(bytes, charset);
   try {
@@ -94,13 +90,22 @@ export interface UploadMessage {
   error?: DeviceCloudError;
 }
 
-function withPayload(
-  message: NodeMessage,
-  { chipid, body }: Upload,
-  decoded: DecodedBody,
+/**
+ * The message of an upload, or the error and the message it goes with if its body cannot be decoded.
+ * @param name the device's, if a list has shown it
+ */
+export function uploadMessage(
+  upload: Upload,
+  decoding: Decoding,
   name: string | undefined,
-  type: DeviceType | undefined,
 ): UploadMessage {
+  const { type } = decoding;
+  const { chipid, body } = upload;
+  const message = rawMessage(upload, name);
+  // As typeFields does, without an object in between: this runs for each upload.
+  if (type?.withRaw) message['raw'] = body;
+  if (type?.units) message['units'] = { ...type.units };
+  const decoded = decodeBody(body, decoding);
   if ('value' in decoded) {
     message.payload = decoded.value;
     return { message };
@@ -113,27 +118,4 @@ function withPayload(
     'Its bytes are in the message of this error; choose another output, such as auto-detect, if the device uploads other data, too.',
   );
   return { message, error };
-}
-
-/**
- * The message of an upload, or the error and the message it goes with if its body cannot be decoded.
- * @param name the device's, if a list has shown it
- * @returns a promise only if the type is decoded by an expression; it never rejects
- */
-export function uploadMessage(
-  upload: Upload,
-  decoding: Decoding,
-  name: string | undefined,
-): UploadMessage | Promise<UploadMessage> {
-  const { type } = decoding;
-  const message = rawMessage(upload, name);
-  // As typeFields does, without an object in between: this runs for each upload.
-  if (type) {
-    if (type.withRaw) message['raw'] = upload.body;
-    if (type.units) message['units'] = { ...type.units };
-  }
-  const decoded = decodeBody(upload.body, decoding);
-  return decoded instanceof Promise
-    ? decoded.then((body) => withPayload(message, upload, body, name, type))
-    : withPayload(message, upload, decoded, name, type);
 }

@@ -49,7 +49,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   // What was pushed to a device is not what it uploads.
   const typeOf = (device: string): DeviceType | undefined =>
     operation === 'pushes' ? undefined : types.of(client, device);
-  const decoded = await decodeRecords(records, form, datatype, (record) =>
+  const decoded = decodeRecords(records, form, datatype, (record) =>
     typeOf(chipid ?? ('chipid' in record ? chipidOf(record) : '')),
   );
   const units = chipid === undefined ? undefined : typeOf(chipid)?.units;

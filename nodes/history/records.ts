@@ -58,12 +58,12 @@ function bytesOfRecord(record: HistoryRecord, form: BodyForm): Buffer {
  * @param typeOf the type of a record's device, which comes before the datatype
  * @throws DeviceCloudError `INVALID_RESPONSE` that names a record that cannot be decoded as the datatype
  */
-export async function decodeRecords(
+export function decodeRecords(
   records: readonly HistoryRecord[],
   form: BodyForm,
   datatype: HistoryConfig['datatype'],
   typeOf: (record: HistoryRecord) => DeviceType | undefined,
-): Promise<DecodedRecord[]> {
+): DecodedRecord[] {
   const decoded: DecodedRecord[] = [];
   for (const record of records) {
     const type = typeOf(record);
@@ -73,8 +73,7 @@ export async function decodeRecords(
     }
     const raw = bytesOfRecord(record, form);
     const as = datatype === 'raw' ? 'auto-detect' : datatype;
-    const decoding = decodeBody(raw, { datatype: as, charset: form.charset, type });
-    const found = decoding instanceof Promise ? await decoding : decoding;
+    const found = decodeBody(raw, { datatype: as, charset: form.charset, type });
     const fields = { ...record, ...typeFields(type, raw) };
     if ('value' in found) decoded.push({ ...fields, body: found.value });
     else if (isTyped(type)) {

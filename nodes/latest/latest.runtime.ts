@@ -50,7 +50,7 @@ function decodeLatest(
   datatype: Datatype,
   charset: Charset,
   type: DeviceType | undefined,
-): DecodedBody | Promise<DecodedBody> {
+): DecodedBody {
   const isPlain = !isTyped(type) && (datatype === 'buffer' || datatype === 'base64');
   if (!truncated || isPlain) return decodeBody(body, { datatype, charset, type });
   return { value: textOf(body, charset) ?? body };
@@ -83,17 +83,16 @@ const BYTES_OF_A_DEVICE = 512;
 const byNumber = (a: LatestEntry, b: LatestEntry): number =>
   a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
 
-async function entryOf(
+function entryOf(
   { app, client, types }: LatestCall,
   latest: LatestUpload,
   datatype: Datatype,
-): Promise<LatestEntry> {
+): LatestEntry {
   const { fleet } = client;
   const { chipid, timestamp, age, source } = latest;
   const type = types.of(client, chipid);
   const { name, online } = fleet.device(chipid) ?? { name: null, online: null };
-  const decoding = decodeLatest(latest, datatype, app.charset, type);
-  const decoded = decoding instanceof Promise ? await decoding : decoding;
+  const decoded = decodeLatest(latest, datatype, app.charset, type);
   const payload = 'value' in decoded ? decoded.value : null;
   const entry: LatestEntry = { chipid, name, payload, timestamp, age, source, online };
   if (type) Object.assign(entry, typeFields(type, latest.body));
@@ -117,7 +116,7 @@ async function latestOfAll(call: LatestCall): Promise<Outcome> {
   let bytes = 0;
   for (const latest of client.fleet.latestAll()) {
     if (group?.has(latest.chipid) === false) continue;
-    payload.push(await entryOf(call, latest, datatype));
+    payload.push(entryOf(call, latest, datatype));
     bytes += latest.body.length + BYTES_OF_A_DEVICE;
     if (bytes < BYTES_A_TURN) continue;
     bytes = 0;
@@ -137,14 +136,14 @@ const nothingKnown = (device: string): DeviceCloudError =>
   );
 
 /** Fields of an upload, or of none, and the error if it cannot be decoded: then its bytes are the payload. */
-async function uploadFields(
+function uploadFields(
   latest: LatestUpload | undefined,
   { app, config }: LatestCall,
   device: string,
   type: DeviceType | undefined,
-): Promise<{ fields: object; error?: DeviceCloudError }> {
+): { fields: object; error?: DeviceCloudError } {
   if (!latest) return { fields: { payload: null, timestamp: null, age: null, source: null } };
-  const decoded = await decodeLatest(latest, parseDatatype(config.datatype), app.charset, type);
+  const decoded = decodeLatest(latest, parseDatatype(config.datatype), app.charset, type);
   const { body, timestamp, age, source, altered, truncated } = latest;
   const fields = {
     payload: 'value' in decoded ? decoded.value : body,
@@ -159,7 +158,7 @@ async function uploadFields(
 }
 
 const latestOfOne = (call: LatestCall): Promise<Outcome> =>
-  aboutDevice(call, call.inputs.chipid, async (chipid) => {
+  aboutDevice(call, call.inputs.chipid, (chipid) => {
     const { client, config, types, msg } = call;
     const { fleet } = client;
     parseDatatype(config.datatype);
@@ -167,7 +166,7 @@ const latestOfOne = (call: LatestCall): Promise<Outcome> =>
     const device = deviceText(nameOf(client, chipid), chipid);
     const latest = fleet.latest(chipid);
     if (!latest && config.missing !== 'null') throw nothingKnown(device);
-    const { fields, error } = await uploadFields(latest, call, device, type);
+    const { fields, error } = uploadFields(latest, call, device, type);
     if (error && !isTyped(type)) throw error;
     const online = fleet.device(chipid)?.online ?? null;
     const found = { ...fields, chipid, ...(online !== null && { online }) };

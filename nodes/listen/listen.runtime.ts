@@ -6,19 +6,18 @@ import {
   type DeviceCloudClient,
   type Upload,
 } from '../../src/index';
-import { parseDatatype, show } from '../../src/input';
+import { parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
-import { DeviceTypes, type DeviceType } from '../common/device-types';
+import { DeviceTypes } from '../common/device-types';
 import { asError, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { readListEntry } from '../common/settings';
 import { MAX_SECONDS, withDefaults } from '../common/shared.config';
 import { failureStatus, StatusLine } from '../common/status';
-import { uploadMessage, type UploadMessage } from '../common/upload-message';
+import { uploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
-import { DecodeQueue } from './decode-queue';
 import { DEFAULTS, type ListenConfig } from './listen.config';
 import { changeDevices, ListenedDevices, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
@@ -35,15 +34,6 @@ const refreshOf = ({ refresh }: ListenConfig): number => {
   return Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
 };
 
-/** A type whose expression is too slow for what its devices upload. */
-const tooMany = (type: DeviceType): DeviceType => ({
-  ...type,
-  problem: new DeviceCloudError(
-    'QUEUE_FULL',
-    `The expression of the type ${show(type.name)} is slower than uploads come: too many wait for it. Make it simpler.`,
-  ),
-});
-
 /** Milliseconds between two statuses that differ in the age of an upload alone. */
 const MINUTE = 60_000;
 
@@ -59,10 +49,6 @@ class ListenLife implements DevicesListener {
   #showsAge = false;
   #datatype: Datatype = 'auto-detect';
   readonly #types: DeviceTypes;
-  readonly #decoding = new DecodeQueue(
-    (decoded) => this.#emit(decoded),
-    (error) => this.#log.write('emit', messageOf(error)),
-  );
   readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
   #client: DeviceCloudClient | undefined;
@@ -96,15 +82,13 @@ class ListenLife implements DevicesListener {
     return changeDevices(this.#devices, msg);
   }
 
-  /** Releases everything, once what has arrived is decoded. Never rejects. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closing.abort();
     clearTimeout(this.#retry);
     this.#status.close();
     clearInterval(this.#minutes);
     this.#stopWatching?.();
     this.#devices?.close();
-    await this.#decoding.flush();
     this.#log.close();
     this.#app.leave(this.#node);
     this.#positions?.close();
@@ -114,23 +98,12 @@ class ListenLife implements DevicesListener {
   onUpload(upload: Upload): void {
     if (this.#showsAge) this.onChange();
     if (!upload.replayed) this.#online?.seen(upload.chipid);
-    const { chipid, body } = upload;
-    const name = this.#client?.fleet.name(chipid);
+    const { chipid } = upload;
     const type = this.#types.of(this.#client, chipid);
-    const used = type?.isSlow && this.#decoding.isFull ? tooMany(type) : type;
-    const decoding = { datatype: this.#datatype, charset: this.#app.charset, type: used };
-    const decoded = uploadMessage(upload, decoding, name);
-    // One for which there is no room does not wait for those before it.
-    if (used !== type && !(decoded instanceof Promise)) this.#emit(decoded);
-    else this.#decoding.add(chipid, body.length, decoded);
-  }
-
-  waits(chipid: string): Promise<void> | undefined {
-    return this.#decoding.waits(chipid);
-  }
-
-  #emit({ message, error }: UploadMessage): void {
-    addRow(message, this.#client, String(message['chipid']));
+    const decoding = { datatype: this.#datatype, charset: this.#app.charset, type };
+    const name = this.#client?.fleet.name(chipid);
+    const { message, error } = uploadMessage(upload, decoding, name);
+    addRow(message, this.#client, chipid);
     if (error) this.#node.error(error, message);
     else this.#node.send(message);
   }
@@ -280,6 +253,7 @@ export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
     });
   }
   node.on('close', (_removed: boolean, done: () => void) => {
-    void Promise.allSettled([life.close()]).then(() => done());
+    life.close();
+    done();
   });
 };

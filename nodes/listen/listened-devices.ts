@@ -20,8 +20,6 @@ export interface DevicesListener {
   onUpload(upload: Upload): void;
   /** Called when a channel's state or the set of devices has changed. */
   onChange(): void;
-  /** @returns what resolves once the uploads of a device that have arrived are emitted; undefined if they are */
-  waits(chipid: string): Promise<void> | undefined;
   /**
    * Called when something is wrong with a device's channel or its recovery, in words for the log.
    * @param kind the same for all faults of a kind, whatever the device
@@ -79,12 +77,7 @@ class KeptDevice extends ListenedDevice implements RecoverOptions {
   }
 
   saveLater(position: () => Position): void {
-    const { chipid, listener } = this;
-    const positions = this.#positions;
-    const waits = listener.waits(chipid);
-    // One that was removed meanwhile has none any more.
-    if (waits) void waits.then(() => this.subscription && positions.set(chipid, position));
-    else positions.set(chipid, position);
+    this.#positions.set(this.chipid, position);
   }
 }
 

@@ -12,15 +12,13 @@ export const DEFAULTS = {
   ...MESSAGE,
   ...TYPED,
   /** Which upload is the reply. */
-  match: 'property' as 'property' | 'pattern' | 'jsonata' | 'next',
+  match: 'property' as 'property' | 'pattern' | 'next',
   /** A path in the decoded upload. */
   property: '',
   equals: '',
   equalsType: 'str' as ValueType,
   /** A regular expression over the upload's text. */
   pattern: '',
-  /** JSONata over `{upload, request}`. */
-  expression: '',
   /** Seconds from sending the push until the reply. */
   replyTimeout: 30 as number | string,
   datatype: 'auto-detect' as Datatype,

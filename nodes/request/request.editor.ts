@@ -2,13 +2,11 @@ import {
   checked,
   choice,
   DYNAMIC,
-  fixedInput,
   notBlank,
   oneOf,
   required,
   seconds,
   typed,
-  typedError,
   typedInput,
 } from '../common/editor/fields';
 import { current, field, onChange, show } from '../common/editor/form';
@@ -42,11 +40,19 @@ function pathError(path: string): string | undefined {
   return path !== '' && end === path.length ? undefined : t('error.path');
 }
 
+/** What is said of a pattern that no engine matches in linear time; the run time finds the rest. */
+function lackingError(pattern: string): string | undefined {
+  // Inside a class, and behind a backslash, both are something else.
+  const rest = pattern.replace(/\\[^1-9k]|\[(?:\\.|[^\]\\])*\]/g, '');
+  if (/\(\?<?[=!]/.test(rest)) return t('error.look-around');
+  return /\\(?:[1-9]|k<)/.test(rest) ? t('error.back-reference') : undefined;
+}
+
 function patternError(pattern: string): string | undefined {
   if (pattern.length > MAX_PATTERN) return t('error.long', { max: MAX_PATTERN });
   try {
     new RegExp(pattern);
-    return notBlank(pattern);
+    return notBlank(pattern) ?? lackingError(pattern);
   } catch {
     return t('error.pattern');
   }
@@ -80,17 +86,11 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     format: shared.format<Config>(),
     message: shared.message<Config>(),
     messageType: shared.messageType,
-    match: choice(DEFAULTS.match, 'label.match', 'property', 'pattern', 'jsonata', 'next'),
+    match: choice(DEFAULTS.match, 'label.match', 'property', 'pattern', 'next'),
     property: required(DEFAULTS.property, 'label.property', pathError, matches('property')),
     equals: typed<Config>(DEFAULTS.equals, 'label.equals', 'equalsType', {}, matches('property')),
     equalsType: { value: DEFAULTS.equalsType },
     pattern: required(DEFAULTS.pattern, 'label.pattern', patternError, matches('pattern')),
-    expression: required(
-      DEFAULTS.expression,
-      'label.expression',
-      (text) => typedError('jsonata', text),
-      matches('jsonata'),
-    ),
     replyTimeout: checked(DEFAULTS.replyTimeout, 'label.replyTimeout', seconds(0.001, MAX_SECONDS)),
     datatype: checked(DEFAULTS.datatype, 'common.label.datatype', datatypeError),
     timeout: shared.timeout(),
@@ -102,12 +102,10 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     shared.prepareDevice(this);
     prepareMessage(this);
     typedInput('equals', ['str', 'num', 'bool', 'json', 'msg', ...DYNAMIC]);
-    fixedInput('expression', 'jsonata');
     onChange(['match'], () => {
       const match = matchOf(this);
       show('.property-row', match === 'property');
       show('#pattern-row', match === 'pattern');
-      show('#expression-row', match === 'jsonata');
       show('#next-note', match === 'next');
       // The chosen type may have become valid, or invalid.
       field('datatype').trigger('change');

@@ -1,59 +1,11 @@
-import type { Node, NodeAPI } from 'node-red';
 import type { PushMessage, Reply, RequestMatch } from '../../src/for-nodes';
-import { notConfigured } from '../../src/input';
 import { defineAction, type ActionCall } from '../common/action';
-import { BoundedExpression, MAX_READ } from '../common/bounded-expression';
 import { aboutDevice, addName, formatOf, timeoutOf } from '../common/device-call';
-import { isObject } from '../common/shared.config';
 import { staleFields, typeFields } from '../common/upload-message';
 import { DEFAULTS, type RequestConfig } from './request.config';
 
 type Input = 'chipid' | 'message' | 'equals';
 type Call = ActionCall<RequestConfig, Input>;
-
-/** Seconds that the expression may take for one upload. */
-const LIMIT = 1;
-
-const warned = new WeakSet<Node>();
-
-/**
- * Makes a condition of a JSONata expression over `{upload, request}`: `upload` is the decoded upload, `request`
- * the message that was pushed. If what was pushed is an object, `request` has its properties, too, so that
- * `request.id` is found whether it is the message's or the payload's.
- * @throws DeviceCloudError `NOT_CONFIGURED` if the expression is invalid
- */
-function jsonataCondition({ RED, node, config, msg, inputs: { message } }: Call): RequestMatch {
-  const prepared = prepare(RED, node, config.expression);
-  const isPlain = isObject(message) && !Buffer.isBuffer(message);
-  const request = { ...(isPlain && message), ...msg };
-  return async (upload, { body, chipid }, patterns) => {
-    if (body.length > MAX_READ) throw tooLong(node, chipid, body.length);
-    return (await prepared.evaluate({ upload, request }, patterns)) === true;
-  };
-}
-
-function tooLong(node: Node, chipid: string, bytes: number): Error {
-  const why = `an upload of device ${chipid} has ${bytes} bytes, the expression reads at most ${MAX_READ}`;
-  if (!warned.has(node)) {
-    warned.add(node);
-    node.warn(
-      `This is not the reply: ${why}. ` +
-        'Shorten what the device uploads, or recognise the reply by a property or a pattern. ' +
-        'This is logged once.',
-    );
-  }
-  return new Error(why);
-}
-
-function prepare(RED: NodeAPI, node: Node, expression: string): BoundedExpression {
-  try {
-    return new BoundedExpression(RED, node, expression, LIMIT);
-  } catch (thrown) {
-    // JSONata throws objects that are no errors.
-    const { message = '' } = thrown as { message?: string };
-    throw notConfigured(`The expression that recognises the reply is not JSONata: ${message}`);
-  }
-}
 
 function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: Reply): object {
   return {
@@ -66,13 +18,11 @@ function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: R
   };
 }
 
-function matchOf(call: Call): RequestMatch {
-  const { config, inputs } = call;
+function matchOf({ config, inputs }: Call): RequestMatch {
   const { match, property, pattern } = config;
   if (match === 'property') return { property, equals: inputs.equals };
-  if (match === 'pattern') return { pattern };
   // What is no choice is left to the client, which says so.
-  return match === 'jsonata' ? jsonataCondition(call) : match;
+  return match === 'pattern' ? { pattern } : match;
 }
 
 /** Pushes to a device and waits for its reply (endpoint 3, section 6). */

@@ -1,7 +1,7 @@
 import { explainFailure, onlineDevices } from '../common/editor/devices';
 import { fieldValue, show } from '../common/editor/form';
 import { completions } from '../common/editor/picker';
-import { appPath, getRoute, postRoute } from '../common/editor/routes';
+import { appPath, getRoute } from '../common/editor/routes';
 import { showRows, type ResultRow } from '../common/editor/result-rows';
 import { plain, t } from '../common/editor/texts';
 import { APP_TYPE, isObject } from '../common/shared.config';
@@ -9,11 +9,8 @@ import { fieldTexts, type TriedUpload, type TryResult } from './type.config';
 
 /** What the form of a type has to be tried with. */
 export interface Trial {
-  id: string;
   /** Undefined if uploads are not decoded. */
   decode: (bytes: Uint8Array, charset: string) => TryResult | undefined;
-  /** Undefined if uploads are not decoded by one. */
-  expression: () => string | undefined;
   units: () => Record<string, string>;
 }
 
@@ -33,11 +30,8 @@ function fromHex(text: string): Uint8Array | undefined {
   return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 
-const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 function reasonOf(error: unknown): ResultRow[] {
-  const { reason, detail } = explainFailure(error, 'device-cloud.write', t('try.forbidden'));
+  const { reason, detail } = explainFailure(error, 'device-cloud.read', t('try.forbidden'));
   return [{ icon: 'fa-times', text: reason, ...(detail === undefined ? {} : { detail }) }];
 }
 
@@ -75,16 +69,7 @@ async function uploadOf(): Promise<{ bytes: Uint8Array; charset: string } | Resu
 async function rowsOf(trial: Trial): Promise<ResultRow[]> {
   const upload = await uploadOf();
   if (Array.isArray(upload)) return upload;
-  const expression = trial.expression();
-  if (expression === undefined)
-    return resultRows(trial.decode(upload.bytes, upload.charset), trial);
-  try {
-    const { bytes, charset } = upload;
-    const body = { id: trial.id, expression, hex: hexOf(bytes), charset };
-    return resultRows((await postRoute('types/try', body)) as TryResult, trial);
-  } catch (error) {
-    return reasonOf(error);
-  }
+  return resultRows(trial.decode(upload.bytes, upload.charset), trial);
 }
 
 /** Offers the applications, the only one at once. */

@@ -3,16 +3,14 @@ import { isObject, parseJsonObject } from '../common/shared.config';
 /** Properties of the config node `device-cloud-type`: what the devices of one type send and have. Its `name` is what the book names. */
 export const DEFAULTS = {
   /** `none`: uploads are decoded as each node says. */
-  decode: 'none' as 'none' | 'pairs' | 'bytes' | 'jsonata',
+  decode: 'none' as 'none' | 'pairs' | 'bytes',
   /** The text between two pairs. */
   pairs: ';',
   /** The text between name and value. */
   equals: '=',
   /** Fields in order, such as `i16be temperature / 100, u8 battery`. */
   bytes: '',
-  /** JSONata over `{upload, text}`. */
-  expression: '',
-  /** JSON from field to unit. */
+  /** Units of fields, such as `temperature: °C, battery: %`, or JSON from field to unit. */
   units: '',
   /** Names of pins, such as `valve: 5, lamp: 12 low`. */
   pins: '',
@@ -46,11 +44,24 @@ export function readPins(text: string): { pins: Map<string, NamedPin> } | { wron
   return { pins };
 }
 
-/** Reads the units of fields; undefined if they are not a JSON object of texts. */
-export function readUnits(text: string): Record<string, string> | undefined {
-  const units = parseJsonObject(text.trim() || '{}');
-  const isUnits = units && Object.values(units).every((unit) => typeof unit === 'string');
-  return isUnits ? (units as Record<string, string>) : undefined;
+/** The part behind the first colon is the unit. */
+const UNIT = /^([^:]*[^:\s])\s*:\s*(\S.*)$/;
+
+/** Reads the units of fields. @returns the part that is wrong, if one is */
+export function readUnits(text: string): { units: Record<string, string> } | { wrong: string } {
+  if (text.trim() === '') return { units: {} };
+  const units = parseJsonObject(text);
+  if (units) {
+    const wrong = Object.entries(units).find(([, unit]) => typeof unit !== 'string');
+    return wrong ? { wrong: wrong[0] } : { units: units as Record<string, string> };
+  }
+  const read = new Map<string, string>();
+  for (const part of text.split(',')) {
+    const [, field = '', unit] = UNIT.exec(part.trim()) ?? [];
+    if (unit === undefined || read.has(field)) return { wrong: part.trim() };
+    read.set(field, unit);
+  }
+  return { units: Object.fromEntries(read) };
 }
 
 /** The keys of callbacks. */
@@ -79,18 +90,7 @@ export function fieldTexts(value: unknown, units: Readonly<Record<string, string
     });
 }
 
-/** What is sent to try an expression. */
-export interface TryRequest {
-  /** Of the config node. */
-  id: string;
-  expression: string;
-  /** The bytes of an upload. */
-  hex: string;
-  /** `gbk` if text that is not UTF-8 is read as GBK. */
-  charset?: string;
-}
-
-/** What became of it. */
+/** What becomes of an upload that is tried. */
 export type TryResult = { value: unknown } | { problem: string };
 
 /** The latest upload of a device, to try a type. */

@@ -1,4 +1,4 @@
-import { checked, choice, required, typedError } from '../common/editor/fields';
+import { checked, choice, required } from '../common/editor/fields';
 import { current, fieldValue, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -62,17 +62,17 @@ function pairsError(_value: string, node: Node): string | undefined {
   return problem && problemText(problem);
 }
 
-const expressionError = (expression: string): string | undefined =>
-  typedError('jsonata', expression);
-
 function pinsError(text: string): string | undefined {
   if (isVariable(text)) return undefined;
   const pins = readPins(text);
   return 'wrong' in pins ? t('error.pins', { part: pins.wrong }) : undefined;
 }
 
-const unitsError = (text: string): string | undefined =>
-  isVariable(text) || readUnits(text) ? undefined : t('error.units');
+function unitsError(text: string): string | undefined {
+  if (isVariable(text)) return undefined;
+  const units = readUnits(text);
+  return 'wrong' in units ? t('error.units', { part: units.wrong }) : undefined;
+}
 
 /** The book names a type by its name, so that no two may have the same. */
 function nameError(value: string, { id }: Node): string | undefined {
@@ -126,16 +126,10 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
   defaults: {
     name: required('', 'common.label.name', nameError),
     version: shared.version,
-    decode: choice(DEFAULTS.decode, 'label.decode', 'none', 'pairs', 'bytes', 'jsonata'),
+    decode: choice(DEFAULTS.decode, 'label.decode', 'none', 'pairs', 'bytes'),
     pairs: required(DEFAULTS.pairs, 'label.pairs', pairsError, decodes('pairs')),
     equals: required(DEFAULTS.equals, 'label.equals', pairsError, decodes('pairs')),
     bytes: required(DEFAULTS.bytes, 'label.bytes', bytesError, decodes('bytes')),
-    expression: required(
-      DEFAULTS.expression,
-      'label.expression',
-      expressionError,
-      decodes('jsonata'),
-    ),
     units: checked(DEFAULTS.units, 'label.units', unitsError),
     pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
     callbacks: { value: DEFAULTS.callbacks, label: t('label.callbacks') },
@@ -147,12 +141,11 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
   },
   oneditprepare: function () {
     opened(this);
-    input('expression').typedInput({ types: ['jsonata'], default: 'jsonata' });
     const adapt = (): void => {
-      for (const decode of ['pairs', 'bytes', 'jsonata'] as const)
+      for (const decode of ['pairs', 'bytes'] as const)
         show(`.device-cloud-${decode}-only`, typed('decode') === decode);
       // Their validity depends on it.
-      for (const property of ['pairs', 'equals', 'bytes', 'expression'] as const)
+      for (const property of ['pairs', 'equals', 'bytes'] as const)
         input(property).trigger('validate');
     };
     input('decode').on('change', adapt);
@@ -161,10 +154,11 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
     input('bytes').on('input change', hint);
     hint();
     prepareTry({
-      id: this.id,
       decode: tryHere,
-      expression: () => (typed('decode') === 'jsonata' ? typed('expression') : undefined),
-      units: () => readUnits(typed('units')) ?? {},
+      units: () => {
+        const read = readUnits(typed('units'));
+        return 'units' in read ? read.units : {};
+      },
     });
   },
 });

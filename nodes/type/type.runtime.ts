@@ -1,4 +1,4 @@
-import type { Node, NodeAPI } from 'node-red';
+import type { Node } from 'node-red';
 import {
   bytesDecoder,
   decodeProblemText,
@@ -16,7 +16,6 @@ import { messageOf } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { withDefaults } from '../common/shared.config';
 import { DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
-import { expressionDecoder } from './expression';
 
 /** A part of a Buffer is one, too: to make another takes as long as to read a field. */
 const bufferOf = (bytes: Uint8Array): Buffer =>
@@ -36,15 +35,13 @@ const decoderOf =
   };
 
 /** @throws Error whose message continues a sentence */
-function readDecoder(RED: NodeAPI, node: Node, config: TypeConfig): UploadDecoder | undefined {
-  const { pairs, equals, bytes, expression } = config;
-  switch (choiceOf(config.decode, 'decode', ['none', 'pairs', 'bytes', 'jsonata'])) {
+function readDecoder(config: TypeConfig): UploadDecoder | undefined {
+  const { pairs, equals, bytes } = config;
+  switch (choiceOf(config.decode, 'decode', ['none', 'pairs', 'bytes'])) {
     case 'pairs':
       return decoderOf(pairsDecoder(pairs, equals));
     case 'bytes':
       return decoderOf(bytesDecoder(bytes));
-    case 'jsonata':
-      return expressionDecoder(RED, node, expression);
     default:
       return undefined;
   }
@@ -57,17 +54,17 @@ function whyOf(error: unknown): string {
 }
 
 /** Reads the properties of a type. What is wrong with them is its `problem`. */
-function readType(RED: NodeAPI, node: Node, config: TypeConfig): DeviceType {
+function readType(node: Node, config: TypeConfig): DeviceType {
   const name = (node.name ?? '').trim();
   try {
     const pins = readPins(config.pins);
     if ('wrong' in pins) throw new Error(`${show(pins.wrong)} is no name of a pin with its number`);
-    const units = readUnits(config.units);
-    if (!units) throw new Error('its units are not a JSON object of texts');
+    const read = readUnits(config.units);
+    if ('wrong' in read) throw new Error(`${show(read.wrong)} is no field with its unit`);
+    const { units } = read;
     return {
       name,
-      decode: readDecoder(RED, node, config),
-      isSlow: config.decode === 'jsonata',
+      decode: readDecoder(config),
       units: Object.keys(units).length > 0 ? units : undefined,
       pins: pins.pins,
       withRaw: config.withRaw,
@@ -81,7 +78,7 @@ function readType(RED: NodeAPI, node: Node, config: TypeConfig): DeviceType {
 
 /** The config node: what the devices of one type send and have. */
 export const runtime: Runtime<TypeConfig, TypeNode> = (RED) => (node, def) => {
-  node.deviceType = readType(RED, node, withDefaults<TypeConfig>(def, DEFAULTS));
+  node.deviceType = readType(node, withDefaults<TypeConfig>(def, DEFAULTS));
   const { name, problem } = node.deviceType;
   if (problem) node.error(problem.message);
   if (deployType(RED, node))

@@ -138,8 +138,10 @@ export function pairsDecoder(pairs: string, equals: string): FieldsDecoder {
   if (between === '' || sign === '' || between === sign || sign.includes(between))
     throw new DescriptionError({ code: 'separator', values: {} });
   return (bytes, toText) => {
-    const text = toText(bytes);
-    if (text === undefined) return { problem: { code: 'text', values: {} } };
+    const given = toText(bytes);
+    if (given === undefined) return { problem: { code: 'text', values: {} } };
+    // C ends a text with a NUL, and fills its buffer with them.
+    const text = given.includes('\0') ? given.replaceAll('\0', ' ') : given;
     const record: Record<string, unknown> = {};
     for (let from = 0, count = 0; from < text.length;) {
       const found = text.indexOf(between, from);
@@ -160,6 +162,16 @@ export function pairsDecoder(pairs: string, equals: string): FieldsDecoder {
   };
 }
 
+/**
+ * All steps of a field, `(value * factor + summand) / divisor`. All three are integers, so that the one division gives the
+ * nearest number: step by step, 219 * 0.1 is 21.900000000000002.
+ */
+interface Scale {
+  factor: number;
+  summand: number;
+  divisor: number;
+}
+
 /** An upload while its bytes are read. */
 interface Input {
   bytes: Uint8Array;
@@ -175,8 +187,8 @@ interface Field {
   /** Elements of an array; undefined if it is a value alone. */
   count: number | undefined;
   read: (input: Input, field: Field, index: number) => unknown;
-  /** What is done to a number, in the order of writing. */
-  steps: ((value: number) => number)[];
+  /** What is done to a number. */
+  scale: Scale | undefined;
 }
 
 type Numbers = Readonly<Record<string, readonly [number, (view: DataView, at: number) => number]>>;
@@ -198,12 +210,8 @@ const NUMBERS: Numbers = {
   f64le: [8, (view, at) => view.getFloat64(at, true)],
 };
 
-const STEPS: Readonly<Record<string, (by: number) => (value: number) => number>> = {
-  '/': (by) => (value) => value / by,
-  '*': (by) => (value) => value * by,
-  '+': (by) => (value) => value + by,
-  '-': (by) => (value) => value - by,
-};
+const divisorOf = (a: bigint, b: bigint): bigint =>
+  b === 0n ? (a < 0n ? -a : a) : divisorOf(b, a % b);
 
 const REPLACING = new TextDecoder();
 
@@ -347,29 +355,41 @@ class DescriptionParser {
     if (name === undefined) this.#fail('name');
     if (this.#names.has(name)) this.#fail('repeated', named, { name });
     this.#names.add(name);
-    this.fields.push({ name, at, size, count, read, steps: this.#steps(kind) });
+    this.fields.push({ name, at, size, count, read, scale: this.#scale(kind) });
     return count ?? 1;
   }
 
-  #steps(kind: string): Field['steps'] {
-    const steps: Field['steps'] = [];
+  #scale(kind: string): Scale | undefined {
+    let [factor, summand, divisor, isScaled] = [1n, 0n, 1n, false];
     for (;;) {
       const start = this.#at;
       const sign = this.#take(/[/*+-]/y);
-      if (sign === undefined) return steps;
+      if (sign === undefined) break;
       if (Object.hasOwn(SIZED, kind)) this.#fail('scaled', start, { found: kind });
-      const number = Number(this.#take(/\d+(?:\.\d+)?|\.\d+/y) ?? NaN);
-      const isUsable = Number.isFinite(number) && !(number === 0 && (sign === '/' || sign === '*'));
-      if (!isUsable) this.#fail('step', start, { found: sign });
-      steps.push((STEPS[sign] as (typeof STEPS)[string])(number));
+      const digits = this.#take(/\d+(?:\.\d+)?|\.\d+/y) ?? '';
+      const [whole = '', fraction = ''] = digits.split('.');
+      const amount = BigInt(whole + fraction);
+      const tens = 10n ** BigInt(fraction.length);
+      const isProduct = sign === '/' || sign === '*';
+      const isUsable = digits !== '' && Number.isFinite(Number(digits));
+      if (!isUsable || (isProduct && amount === 0n)) this.#fail('step', start, { found: sign });
+      isScaled = true;
+      const [by, per] = sign === '/' ? [tens, amount] : [isProduct ? amount : tens, tens];
+      [factor, summand] = [factor * by, summand * by];
+      if (!isProduct) summand += divisor * (sign === '-' ? -amount : amount);
+      divisor *= per;
+      const common = divisorOf(divisorOf(factor, summand), divisor);
+      [factor, summand, divisor] = [factor / common, summand / common, divisor / common];
     }
+    if (!isScaled) return undefined;
+    return { factor: Number(factor), summand: Number(summand), divisor: Number(divisor) };
   }
 }
 
 function valueOf(input: Input, field: Field, index: number): unknown {
-  let value = field.read(input, field, index);
-  for (const step of field.steps) value = step(value as number);
-  return value;
+  const value = field.read(input, field, index);
+  const { scale } = field;
+  return scale ? ((value as number) * scale.factor + scale.summand) / scale.divisor : value;
 }
 
 /** Not with `Array.from`, which takes five times as long. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isAnyArrayBuffer } from 'node:util/types';
 import { decodeBase64 } from '../util/base64';
 import { invalidInput } from '../errors';
 import { PUSH_FORMATS, type Charset, type PushFormat } from '../types';
@@ -49,6 +50,14 @@ function jsonText(value: object): string {
   }
   if (typeof text === 'string') return text;
   throw invalidInput('The message to push has no JSON form.');
+}
+
+/** Bytes of any kind as a Buffer; anything else as it is. A function node makes them in a realm of its own. */
+function asBuffer(value: unknown): unknown {
+  if (isAnyArrayBuffer(value)) return Buffer.from(value);
+  return ArrayBuffer.isView(value)
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    : value;
 }
 
 /** Bytes of the text formats: a Buffer must be UTF-8, anything else is written as text or JSON. */
@@ -107,12 +116,13 @@ function base64Of(value: unknown): string {
 
 /**
  * Makes the `message` of a push over HTTP.
- * @param value text, number, boolean, Buffer or object (as JSON); HEX and B64 accept text or a Buffer
+ * @param given text, number, boolean, bytes or object (as JSON); HEX and B64 accept text or bytes
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export function pushMessage(value: unknown, format: PushFormat): string {
+export function pushMessage(given: unknown, format: PushFormat): string {
   const what = 'message to push';
   return readInput(what, () => {
+    const value = asBuffer(given);
     checkLength(what, value);
     const message =
       format === 'HEX' ? hexOf(value) : format === 'B64' ? base64Of(value) : textOf(value, format);

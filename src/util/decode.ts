@@ -24,11 +24,26 @@ function objectOrArray(bytes: Buffer): object | undefined {
   }
 }
 
+/** Control characters other than white space, which no text has. */
+const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32);
+
 /**
- * The text of the bytes, in UTF-8 or, if they are not, in the charset.
+ * Text as C has it, without the NUL at its end or the NULs that fill its buffer. Bytes that are no text, with or without
+ * them, stay as they are.
+ */
+function withoutPadding(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  const text = bytes.subarray(0, end);
+  return end === bytes.length || end === 0 || text.some(isControl) ? bytes : text;
+}
+
+/**
+ * The text of the bytes, without NULs at its end, in UTF-8 or, if they are not, in the charset.
  * @returns undefined if they are text in neither
  */
-export function uploadText(bytes: Buffer, charset: Charset): string | undefined {
+export function uploadText(body: Buffer, charset: Charset): string | undefined {
+  const bytes = withoutPadding(body);
   if (isUtf8(bytes)) return bytes.toString('utf8');
   return charset === 'gbk' ? decodeGbk(bytes) : undefined;
 }
@@ -42,7 +57,8 @@ function inUtf8(bytes: Buffer, charset: Charset): Buffer {
 
 /**
  * Decodes the bytes of an upload.
- * `auto-detect` gives a JSON object or array, else text if the bytes are valid UTF-8, else the bytes.
+ * `auto-detect` gives a JSON object or array, else text if the bytes are valid UTF-8, else the bytes. Text and JSON have no NULs
+ * at their end.
  * JSON of more than 100 levels, a million arrays and objects, or five million fields is text.
  * @param charset of text that is not valid UTF-8, default `utf-8`: there is no such text
  * @throws SyntaxError if the datatype is `json` and the bytes are not JSON or exceed these limits
@@ -54,7 +70,7 @@ export function decodeUpload(
 ): unknown {
   if (datatype === 'buffer') return bytes;
   if (datatype === 'base64') return bytes.toString('base64');
-  const text = inUtf8(bytes, charset);
+  const text = inUtf8(withoutPadding(bytes), charset);
   if (datatype === 'utf8') return text.toString('utf8');
   if (datatype === 'json') return parse(text);
   return isUtf8(text) ? (objectOrArray(text) ?? text.toString('utf8')) : bytes;
@@ -66,11 +82,12 @@ export function decodeUpload(
  * @throws SyntaxError if the datatype is `json` and the bytes are not JSON, or if they are JSON beyond the limits
  */
 export function decodeValue(bytes: Buffer, datatype: ValueDatatype): unknown {
-  if (datatype === 'utf8') return bytes.toString('utf8');
+  const text = withoutPadding(bytes);
+  if (datatype === 'utf8') return text.toString('utf8');
   try {
-    return parseJson(bytes);
+    return parseJson(text);
   } catch (error) {
     if (datatype === 'json' || error instanceof JsonLimitError) throw error;
-    return bytes.toString('utf8');
+    return text.toString('utf8');
   }
 }

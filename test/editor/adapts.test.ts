@@ -108,11 +108,10 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
   request: [
     {
       select: '#node-input-match',
-      rows: ['.property-row', '#pattern-row', '#expression-row', '#next-note'],
+      rows: ['.property-row', '#pattern-row', '#next-note'],
       shown: {
         property: ['.property-row'],
         pattern: ['#pattern-row'],
-        jsonata: ['#expression-row'],
         next: ['#next-note'],
       },
     },

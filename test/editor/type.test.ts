@@ -4,6 +4,7 @@ import { apps, sampleNodes } from '../../tooling/editor/samples';
 import { world } from './world';
 
 const BYTES = '#node-config-input-bytes';
+const UNITS = '#node-config-input-units';
 const DECODE = '#node-config-input-decode';
 const TYPED = '#device-cloud-try-typed';
 
@@ -44,7 +45,7 @@ describe('the dialog of a type', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('tries pairs, and an expression in the run time', async () => {
+  it('tries pairs, and shows units as they are typed', async () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'type');
     await page.selectOption(DECODE, 'pairs');
@@ -54,16 +55,19 @@ describe('the dialog of a type', () => {
     await results('temperature 21.5 °C', 'door open');
     await fill(here.editor, TYPED, 'temperature 21.5');
     await results('There is no : in temperature 21.5.');
-    await page.selectOption(DECODE, 'jsonata');
-    await fill(here.editor, TYPED, '{"a":1}');
-    await results('t {"a":1}');
+    await fill(here.editor, UNITS, 'temperature: K, door: %');
+    await fill(here.editor, TYPED, 'temperature: 21.5');
+    await results('temperature 21.5 K');
+    await fill(here.editor, UNITS, 'temperature K');
+    assert.ok(await page.isVisible(`${UNITS}.input-error`));
+    await fill(here.editor, UNITS, 'temperature: K');
     await page.selectOption('#device-cloud-try-source', 'latest');
     await here.editor.picture('type-latest');
     await closeDialog(here.editor);
     const saved = await exported(here.editor, 'type');
     assert.deepEqual(
       [saved['decode'], saved['equals'], saved['pins']],
-      ['jsonata', ':', 'valve: 5, lamp: 12 low'],
+      ['pairs', ':', 'valve: 5, lamp: 12 low'],
     );
   });
 

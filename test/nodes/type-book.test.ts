@@ -25,7 +25,6 @@ const BYTES = type('meter', {
   pins: 'lamp: 1',
 });
 const PAIRS = type('pump', { decode: 'pairs', pins: 'lamp: 2 low' });
-const SLOW = type('slow', { decode: 'jsonata', expression: '{"t": $env("TYPE_TEST")}' });
 
 /** What the user of the requests lacks. */
 let lacking = '';
@@ -136,29 +135,5 @@ describe('types that the device book names', () => {
     const [error] = arrivedAt('caught') as { payload?: unknown; error?: { message: string } }[];
     assert.match(error?.error?.message ?? '', /Two types are called "meter"/);
     assert.deepEqual(error?.payload, Buffer.from('+'));
-  });
-
-  it('are tried by an expression only by those who may change flows', async () => {
-    await deploy([...nodes, SLOW], 'nodes');
-    const attempt = (body: object) => helper.request().post('/device-cloud/types/try').send(body);
-    const body = { id: 'type-slow', expression: '{"n": $sum([1..3]), "t": text}', hex: '2b' };
-    assert.deepEqual((await attempt(body)).body, { value: { n: 6, t: '+' } });
-    const chinese = { ...body, expression: '{"t": text}', hex: 'b5e7d1b9' };
-    assert.deepEqual((await attempt(chinese)).body, { value: {} });
-    assert.deepEqual((await attempt({ ...chinese, charset: 'gbk' })).body, {
-      value: { t: '电压' },
-    });
-    const wrong = await attempt({ ...body, expression: '(' });
-    assert.match((wrong.body as { problem: string }).problem, /not JSONata/);
-    for (const invalid of [
-      { ...body, hex: 'x' },
-      { ...body, hex: '00'.repeat(4097) },
-      { ...body, expression: 1 },
-      {},
-    ])
-      assert.equal((await attempt(invalid)).status, 400);
-    lacking = 'flows.write';
-    const refused = await attempt(body);
-    assert.deepEqual([refused.status, refused.text], [403, '']);
   });
 });

@@ -20,7 +20,7 @@ const type = (properties: object = {}): FlowNode => ({
 const BYTES = {
   decode: 'bytes',
   bytes: 'i16be temperature / 100, u8 battery',
-  units: '{"temperature":"°C"}',
+  units: 'temperature: °C',
 };
 const UPLOAD = Buffer.from('086650', 'hex');
 const DECODED = { temperature: 21.5, battery: 80 };
@@ -98,6 +98,20 @@ describe('a type of devices', () => {
     assert.deepEqual((await emitted(1))[0]?.payload, { 温度: 21.5 });
   });
 
+  it('decodes text that ends as in C, or fills a buffer', async () => {
+    await start(type({ decode: 'pairs' }), listen(), {
+      ...node('listen', { chipids: ['10000002'] }),
+      id: 'plain',
+    });
+    await until(() => cloud.channels() === 2, 'both channels are open');
+    cloud.upload(CHIPID, 't=21.5;h=40\0');
+    cloud.upload(CHIPID, `t=21.5\0\0;h=40${'\0'.repeat(20)}`);
+    cloud.upload('10000002', '{"t":21.5}\0');
+    const payloads = (await emitted(3)).map(({ payload }) => JSON.stringify(payload)).sort();
+    const decoded = '{"t":21.5,"h":40}';
+    assert.deepEqual(payloads, [decoded, decoded, '{"t":21.5}']);
+  });
+
   it('adds units also where the output of the node decodes', async () => {
     await start(type({ units: '{"t":"°C"}' }), listen({ datatype: 'json' }));
     cloud.upload(CHIPID, '{"t":1}');
@@ -137,64 +151,6 @@ describe('a type of devices', () => {
     const [, recovered] = await emitted(2);
     assert.equal(recovered?.['replayed'], true);
     assert.deepEqual(recovered?.payload, { temperature: 257.01, battery: 102 });
-  });
-
-  describe('with an expression', () => {
-    const jsonata = (expression: string): FlowNode => type({ decode: 'jsonata', expression });
-
-    it('decodes JSON, text and bytes', async () => {
-      await start(
-        jsonata('{"u": upload, "t": text, "n": $type(upload) = "array" ? upload[1] : 0}'),
-        listen(),
-      );
-      for (const body of ['{"a":1}', 'hello', Buffer.from([0xff, 0x07])])
-        cloud.upload(CHIPID, body);
-      assert.deepEqual(
-        (await emitted(3)).map(({ payload }) => payload),
-        [
-          { u: { a: 1 }, t: '{"a":1}', n: 0 },
-          { u: 'hello', t: 'hello', n: 0 },
-          { u: [255, 7], n: 7 },
-        ],
-      );
-    });
-
-    it('keeps the order of a device, whatever an upload takes', async () => {
-      await start(
-        jsonata(
-          '$number(text) % 2 = 0 ? $sum([1..20000]) - 200010000 + $number(text) : $number(text)',
-        ),
-        listen(),
-      );
-      for (let index = 0; index < 12; index++) cloud.upload(CHIPID, String(index));
-      const payloads = (await emitted(12)).map(({ payload }) => payload);
-      assert.deepEqual(
-        payloads,
-        Array.from({ length: 12 }, (_, index) => index),
-      );
-    });
-
-    it('ends expressions that would not, and patterns that backtrack', async () => {
-      await start(
-        jsonata('text = "loop" ? ($f := function() { $f() }; $f()) : $match(text, /^(a+)+$/)'),
-        listen(),
-      );
-      for (const body of ['loop', `${'a'.repeat(40)}!`, 'aaa']) cloud.upload(CHIPID, body);
-      const [message] = await emitted(1);
-      assert.equal((message?.payload as { match: string } | undefined)?.match, 'aaa');
-      const texts = (await caught(2)).map(({ error }) => error.message);
-      assert.match(texts[0] ?? '', /the expression took too long/);
-      assert.match(texts[1] ?? '', /backtracks too much/);
-    });
-
-    it('does not read what is too long, and gives something', async () => {
-      await start(jsonata('upload.missing'), listen());
-      cloud.upload(CHIPID, 'x'.repeat(5000));
-      cloud.upload(CHIPID, 'x');
-      const texts = (await caught(2)).map(({ error }) => error.message);
-      assert.match(texts[0] ?? '', /it has 5000 bytes, and the expression reads at most 4096/);
-      assert.match(texts[1] ?? '', /the expression gives nothing/);
-    });
   });
 
   it('decodes the latest upload, of one device and of all', async () => {
@@ -273,24 +229,15 @@ describe('a type of devices', () => {
     });
   });
 
-  for (const decode of [
-    { decode: 'pairs' },
-    { decode: 'jsonata', expression: '{"id": $number($split(text, "=")[1])}' },
-  ]) {
-    it(`decodes a reply before it is matched: ${decode.decode}`, async () => {
-      const properties = { property: 'id', equals: '7', equalsType: 'num' };
-      await start(type({ ...decode, units: '{"id":"#"}' }), node('request', typed(properties)));
-      post('request', { chipid: CHIPID, payload: 'ask' });
-      await until(() => cloud.requests.some(({ path }) => path.includes('push')), 'it is pushed');
-      for (const body of ['?', 'id=6', 'id=7']) cloud.upload(CHIPID, body);
-      const [out] = await emitted(1);
-      assert.deepEqual(fieldsOf(out!), {
-        payload: { id: 7 },
-        raw: undefined,
-        units: { id: '#' },
-      });
-    });
-  }
+  it('decodes a reply before it is matched', async () => {
+    const properties = { property: 'id', equals: '7', equalsType: 'num' };
+    await start(type({ decode: 'pairs', units: 'id: #' }), node('request', typed(properties)));
+    post('request', { chipid: CHIPID, payload: 'ask' });
+    await until(() => cloud.requests.some(({ path }) => path.includes('push')), 'it is pushed');
+    for (const body of ['?', 'id=6', 'id=7']) cloud.upload(CHIPID, body);
+    const [out] = await emitted(1);
+    assert.deepEqual(fieldsOf(out!), { payload: { id: 7 }, raw: undefined, units: { id: '#' } });
+  });
 
   describe('names pins', () => {
     const PINS = { pins: 'valve: 5, lamp: 12 low' };
@@ -360,11 +307,10 @@ describe('a type of devices', () => {
         /wrong at character 7: u16 needs/,
       ],
       ['without separators', { decode: 'pairs', pairs: '' }, /must not be empty/],
-      ['of a wrong expression', { decode: 'jsonata', expression: '(' }, /not JSONata/],
-      ['without an expression', { decode: 'jsonata' }, /expression is empty/],
       ['decoded in no known way', { decode: 'xml' }, /must be one of none, pairs/],
       ['of wrong pins', { pins: 'valve 5' }, /"valve 5" is no name of a pin/],
-      ['of wrong units', { units: '{"a":1}' }, /units are not a JSON object/],
+      ['of wrong units in JSON', { units: '{"a":1}' }, /"a" is no field with its unit/],
+      ['of wrong units', { units: 'a: °C, b' }, /"b" is no field with its unit/],
     ];
     for (const [what, properties, text] of WRONG) {
       it(`says why: ${what}`, async () => {

@@ -50,10 +50,7 @@ function world(catalogue: object[] = [], ofFirst: object = {}): World {
       ['8.0.0', {}],
     ),
     ...Object.fromEntries(
-      ['ws', 'csv-stringify', 'js-yaml'].map((name) => [
-        `/${name}`,
-        registered(name, [locked(name), {}]),
-      ]),
+      ['ws', 'js-yaml', 're2js'].map((name) => [`/${name}`, registered(name, [locked(name), {}])]),
     ),
     '/csv-parse': registered('csv-parse', [locked('csv-parse'), { dependencies: ofFirst }]),
     '/agent-base': registered('agent-base', ['5.0.0', {}]),

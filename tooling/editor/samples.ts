@@ -77,7 +77,6 @@ const TYPE: NodeProperties['type'] = {
   pairs: ',',
   equals: ':',
   bytes: 'i16be temperature / 100, u8 battery',
-  expression: '{"t": upload}',
   units: '{"temperature": "°C"}',
   pins: 'valve: 5, lamp: 12 low',
   callbacks: 'temperature, rssi',

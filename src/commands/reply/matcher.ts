@@ -1,11 +1,12 @@
 import { invalidInput } from '../../errors';
 import { readInput } from '../../input/values';
 import type { Charset, Datatype, Upload } from '../../types';
-import { MAX_PATTERN, PatternBudget } from '../../util/bounded-pattern';
 import { decodeUpload, uploadText } from '../../util/decode';
 import { equalJson, readPath, valueAt } from '../../util/object';
+import { Pattern } from '../../util/pattern';
 import { oneLine, show } from '../../util/show';
-import type { DecodedBody, RequestMatch, UploadDecoder } from './types';
+import { catchRejection } from '../../util/thrown';
+import type { RequestMatch, UploadDecoder } from './types';
 
 /** How a request has uploads decoded. */
 export type Decoding = Datatype | UploadDecoder;
@@ -17,10 +18,8 @@ type Payload = { value: unknown } | undefined;
 export class UploadReading {
   /** When it arrived, on the clock of `performance.now`. */
   readonly arrived = performance.now();
-  /** The time for all patterns that judge it. */
-  readonly patterns = new PatternBudget();
-  readonly #decoded = new Map<Decoding, Payload | Promise<Payload>>();
-  /** By the pattern as text: whether it matches. */
+  readonly #decoded = new Map<Decoding, Payload>();
+  /** By the key of a pattern: whether it matches. */
   readonly #matches = new Map<string, boolean>();
 
   constructor(
@@ -28,23 +27,20 @@ export class UploadReading {
     readonly charset: Charset = 'utf-8',
   ) {}
 
-  /** The decoded body, or undefined if it cannot be decoded; once a promise of it has settled, the same without it. */
-  decoded(by: Decoding): Payload | Promise<Payload> {
+  /** The decoded body, or undefined if it cannot be decoded. */
+  decoded(by: Decoding): Payload {
     if (this.#decoded.has(by)) return this.#decoded.get(by);
     const decoded = this.#decode(by);
     this.#decoded.set(by, decoded);
     return decoded;
   }
 
-  #decode(by: Decoding): Payload | Promise<Payload> {
+  #decode(by: Decoding): Payload {
     const { body } = this.upload;
     try {
       if (typeof by !== 'function') return { value: decodeUpload(body, by, this.charset) };
       const decoded = by(body, this.charset);
-      if (!(decoded instanceof Promise)) return payloadOf(decoded);
-      const payload = decoded.then(payloadOf, () => undefined);
-      void payload.then((settled) => this.#decoded.set(by, settled));
-      return payload;
+      return 'value' in decoded ? decoded : undefined;
     } catch {
       // Not JSON, or too deep: it answers no request that expects JSON.
       return undefined;
@@ -52,23 +48,20 @@ export class UploadReading {
   }
 
   /** Whether the body is text that matches a pattern, which is run once, however many requests have it. */
-  matches(pattern: RegExp): boolean {
-    const key = String(pattern);
-    const known = this.#matches.get(key);
+  matches(pattern: Pattern): boolean {
+    const known = this.#matches.get(pattern.key);
     if (known !== undefined) return known;
     const text = uploadText(this.upload.body, this.charset);
-    const isMatch = text !== undefined && this.patterns.find(pattern, text).length > 0;
-    this.#matches.set(key, isMatch);
+    const isMatch = text !== undefined && pattern.test(text);
+    this.#matches.set(pattern.key, isMatch);
     return isMatch;
   }
 }
 
-const payloadOf = (decoded: DecodedBody): Payload => ('value' in decoded ? decoded : undefined);
-
-/** Judges whether an upload answers a request. It may throw, or its promise reject. */
+/** Judges whether an upload answers a request. It may throw. */
 export interface Matcher {
   /** @param payload the decoded upload */
-  matches(payload: unknown, reading: UploadReading): boolean | Promise<boolean>;
+  matches(payload: unknown, reading: UploadReading): boolean;
   /** What it looks for, to end the sentence "none of them …". */
   readonly wanted: string;
   /** Whether any upload answers. */
@@ -93,27 +86,18 @@ function propertyMatcher(property: unknown, equals: unknown): Matcher {
   };
 }
 
-function compile(pattern: unknown): RegExp {
-  const isRegExp = pattern instanceof RegExp;
-  const source = isRegExp ? pattern.source : pattern;
-  if (typeof source !== 'string' || source === '' || source.length > MAX_PATTERN) {
-    throw invalidInput(
-      `The pattern must be a regular expression of 1 to ${MAX_PATTERN} characters.`,
-    );
-  }
-  try {
-    // Without the flags that make each run continue where the last one ended.
-    return new RegExp(source, isRegExp ? pattern.flags.replace(/[gy]/g, '') : '');
-  } catch {
-    throw invalidInput(`The pattern ${show(source)} is not a regular expression.`);
-  }
-}
-
 function patternMatcher(given: unknown): Matcher {
-  const pattern = compile(given);
+  if (typeof given !== 'string' && !(given instanceof RegExp))
+    throw invalidInput(`The pattern must be a regular expression, but is ${show(given)}.`);
+  let pattern: Pattern;
+  try {
+    pattern = new Pattern(given);
+  } catch (error) {
+    throw invalidInput((error as Error).message);
+  }
   return {
     matches: (_payload, reading) => reading.matches(pattern),
-    wanted: `matches the pattern ${oneLine(String(pattern), MAX_SHOWN)}`,
+    wanted: `matches the pattern ${oneLine(pattern.key, MAX_SHOWN)}`,
   };
 }
 
@@ -126,7 +110,12 @@ export function matcherOf(match: RequestMatch | undefined): Matcher {
     if (match === 'next') return { matches: () => true, wanted: '', takesAny: true };
     if (typeof match === 'function') {
       return {
-        matches: (payload, { upload, patterns }) => match(payload, upload, patterns),
+        matches: (payload, { upload }) => {
+          const verdict: unknown = match(payload, upload);
+          // An async function satisfies no type here, and must not end the process if it rejects.
+          catchRejection(verdict, () => undefined);
+          return verdict === true;
+        },
         wanted: 'matches the condition',
       };
     }

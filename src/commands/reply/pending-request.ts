@@ -1,14 +1,10 @@
 import { DeviceCloudError, ERRORS, isDeviceCloudError, isSilence } from '../../errors';
 import type { CallAborted, Deadline } from '../../http/deadline';
 import type { Answer, PushAnswer } from '../../types';
-import { PatternFailed } from '../../util/bounded-pattern';
 import { capitalized, oneLine } from '../../util/show';
 import { thrownText } from '../../util/thrown';
 import type { Decoding, Matcher, UploadReading } from './matcher';
 import type { Reply } from './types';
-
-/** Milliseconds that a condition may take to judge one upload: those behind it wait. */
-const PATIENCE = 5000;
 
 /** What a request waits for, and for how long. */
 export interface Wanted {
@@ -36,12 +32,10 @@ class Tally {
   failure = '';
   /** Recovered uploads that may be older than the request. */
   older = 0;
-  /** Uploads for which there was no room while others were judged. */
-  dropped = 0;
 
   /** What came, as a sentence. */
   text(wanted: string, decoding: Decoding): string {
-    if (this.judged + this.older + this.dropped === 0) {
+    if (this.judged + this.older === 0) {
       return 'No upload came: check that the device answers with an upload, and how long it takes.';
     }
     const parts = [`Of ${count(this.judged)} none ${wanted || 'is a reply'}`];
@@ -52,9 +46,6 @@ class Tally {
     }
     if (this.older > 0) {
       parts.push(`${count(this.older)} that may be older than the request did not count`);
-    }
-    if (this.dropped > 0) {
-      parts.push(`${count(this.dropped)} came faster than they could be judged`);
     }
     return `${parts.join('; ')}. ${ERRORS.NO_REPLY.advice}`;
   }
@@ -88,8 +79,6 @@ export class PendingRequest {
   /** Resolves with {@link #end}. */
   readonly #ended: Promise<Match | Failure>;
   #resolve!: (end: Match | Failure) => void;
-  /** Ends the judgement that is under way. */
-  #endJudgement: (() => void) | undefined;
 
   /**
    * @param isCovered whether recovered uploads count: nothing that came before the request can be one
@@ -111,8 +100,11 @@ export class PendingRequest {
     return this.#end === undefined;
   }
 
-  /** Judges an upload. Never throws, and a promise never rejects. */
-  judge(reading: UploadReading): boolean | Promise<boolean> {
+  /**
+   * Judges an upload, and ends with it if it is the reply. Never throws.
+   * @returns whether it is
+   */
+  take(reading: UploadReading): boolean {
     const tally = this.#tally;
     if (!this.isOpen) return false;
     if (reading.upload.replayed && !this.isCovered) {
@@ -120,36 +112,22 @@ export class PendingRequest {
       return false;
     }
     tally.judged++;
-    const decoded = reading.decoded(this.#wanted.decoding);
-    try {
-      const verdict: unknown =
-        decoded instanceof Promise
-          ? decoded.then((payload) => this.#matches(payload, reading))
-          : this.#matches(decoded, reading);
-      const isSettled = typeof verdict !== 'object' || verdict === null;
-      return isSettled ? verdict === true : this.#await(Promise.resolve(verdict));
-    } catch (thrown) {
-      return this.#failed(thrown);
-    }
-  }
-
-  #matches(payload: { value: unknown } | undefined, reading: UploadReading): unknown {
-    if (payload) return this.#wanted.matcher.matches(payload.value, reading);
-    this.#tally.undecodable++;
+    const { decoding, matcher } = this.#wanted;
+    const payload = reading.decoded(decoding);
+    if (!payload) tally.undecodable++;
+    else if (this.#matches(matcher, payload.value, reading))
+      return this.#close({ reading, payload: payload.value });
     return false;
   }
 
-  /** An upload was not judged, since too many others were waiting to be. */
-  drop(): void {
-    this.#tally.dropped++;
-  }
-
-  /** Settles it with an upload that it matches. @returns false if it has ended meanwhile */
-  settleWith(reading: UploadReading): boolean {
-    const decoded = reading.decoded(this.#wanted.decoding);
-    // It has settled, since it was judged.
-    const payload = decoded instanceof Promise ? undefined : decoded?.value;
-    return this.#close({ reading, payload });
+  #matches(matcher: Matcher, payload: unknown, reading: UploadReading): boolean {
+    try {
+      return matcher.matches(payload, reading);
+    } catch (thrown) {
+      this.#tally.failed++;
+      this.#tally.failure = thrownText(thrown);
+      return false;
+    }
   }
 
   expire(): void {
@@ -183,38 +161,11 @@ export class PendingRequest {
     throw new DeviceCloudError('NO_REPLY', text.trim());
   }
 
-  #await(verdict: Promise<unknown>): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        const what = `the condition did not answer in ${PATIENCE / 1000} s for one upload`;
-        this.#close({ what, more: '' });
-      }, PATIENCE);
-      const settle = (matches: boolean): void => {
-        clearTimeout(timer);
-        this.#endJudgement = undefined;
-        resolve(matches);
-      };
-      this.#endJudgement = () => settle(false);
-      verdict.then(
-        (matches) => settle(matches === true),
-        (thrown: unknown) => settle(this.#failed(thrown)),
-      );
-    });
-  }
-
-  #failed(thrown: unknown): false {
-    if (thrown instanceof PatternFailed) this.#close({ what: thrown.message, more: '' });
-    this.#tally.failed++;
-    this.#tally.failure = thrownMessage(thrown);
-    return false;
-  }
-
   /** @returns false if it has ended before */
   #close(end: Match | Failure): boolean {
     if (!this.isOpen) return false;
     this.#end = end;
     this.#deadline.clear();
-    this.#endJudgement?.();
     this.#closed();
     this.#resolve(end);
     return true;
@@ -229,17 +180,4 @@ export class PendingRequest {
     const status = isDeviceCloudError(error) ? error.statusCode : undefined;
     return { ...reply, uncertain: true, ...(status !== undefined && { statusCode: status }) };
   }
-}
-
-/** JSONata throws objects with a message of their own, which are no errors. */
-function thrownMessage(thrown: unknown): string {
-  try {
-    if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) {
-      const { message } = thrown;
-      if (typeof message === 'string') return message;
-    }
-  } catch {
-    // A getter that throws.
-  }
-  return thrownText(thrown);
 }

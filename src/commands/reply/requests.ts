@@ -6,7 +6,6 @@ import type { Listening, RecoveringChannel } from '../../recovery/listen';
 import type { RecoverOptions } from '../../recovery/options';
 import type { Answer, Charset, PushAnswer, Upload } from '../../types';
 import { deviceTitle } from '../../util/show';
-import { TurnLimit } from '../../util/turn-limit';
 import { notSent, queueFull } from '../outcome';
 import { MAX_WAITING, type Queues } from '../queue';
 import { UploadReading } from './matcher';
@@ -15,10 +14,6 @@ import type { Reply, RequestProgress } from './types';
 
 /** Milliseconds that a request waits for the first reading of the history, once the channel is up. */
 const READING_PATIENCE = 2000;
-
-/** Uploads that may wait to be judged, and their bytes: a condition may be slow, and devices fast. */
-const MAX_BACKLOG = 1000;
-const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 
 const FEWER =
   'It answers more slowly than requests arrive: send fewer, or give a shorter reply time-out.';
@@ -60,24 +55,14 @@ class DeviceRequests implements ChannelListener {
   readonly #chipid: string;
   readonly #charset: Charset;
   readonly #channel: RecoveringChannel;
-  readonly #turns: TurnLimit;
-  /** Uploads are judged, and requests expire, one after another: a condition may have to be waited for. */
-  #last: Promise<void> = Promise.resolve();
-  readonly #backlog = { uploads: 0, bytes: 0 };
-  /** Oldest first. Replaced, never changed: an upload may still be judged for the requests of its arrival. */
+  /** Oldest first. Replaced, never changed: a request that ends leaves while an upload is judged. */
   #open: readonly PendingRequest[] = [];
   #waiting: (() => void)[] = [];
   #patience: NodeJS.Timeout | undefined;
 
-  /** @param turns of all devices of the application */
-  constructor(
-    { chipid, charset, recover }: Request,
-    listening: RequestsDeps['listening'],
-    turns: TurnLimit,
-  ) {
+  constructor({ chipid, charset, recover }: Request, listening: RequestsDeps['listening']) {
     this.#chipid = chipid;
     this.#charset = charset;
-    this.#turns = turns;
     // More of what was missed may have come.
     this.#channel = listening.recover(chipid, this, { ...recover, save: () => this.#look() });
     if (this.#channel.channel.state === 'connected') this.#connected();
@@ -113,29 +98,11 @@ class DeviceRequests implements ChannelListener {
     this.#open = this.#open.filter((open) => open !== request);
   }
 
-  /** The time of a request is over: what has come before is judged first. */
-  expire(request: PendingRequest): void {
-    this.#inOrder(() => request.expire());
-  }
-
+  /** Gives an upload to the oldest request that it answers. */
   onUpload(upload: Upload): void {
-    const requests = this.#open;
-    if (requests.length === 0) return;
-    const backlog = this.#backlog;
-    const size = upload.body.length;
-    const fits = backlog.bytes + size <= MAX_BACKLOG_BYTES && backlog.uploads < MAX_BACKLOG;
-    if (backlog.uploads > 0 && !fits) {
-      for (const request of requests) request.drop();
-      return;
-    }
+    if (this.#open.length === 0) return;
     const reading = new UploadReading(upload, this.#charset);
-    backlog.uploads++;
-    backlog.bytes += size;
-    this.#inOrder(async () => {
-      await this.#judge(reading, requests);
-      backlog.uploads--;
-      backlog.bytes -= size;
-    });
+    for (const request of this.#open) if (request.take(reading)) return;
   }
 
   onState(state: ChannelState): void {
@@ -153,24 +120,6 @@ class DeviceRequests implements ChannelListener {
     this.#channel.release();
   }
 
-  /** @param task never throws, and its promise never rejects */
-  #inOrder(task: () => void | Promise<void>): void {
-    this.#last = this.#last.then(task);
-  }
-
-  /** Gives an upload to the oldest request that it matches. */
-  async #judge(reading: UploadReading, requests: readonly PendingRequest[]): Promise<void> {
-    const turns = this.#turns;
-    for (const request of requests) {
-      while (!turns.isFree) await turns.next();
-      const began = performance.now();
-      const verdict = request.judge(reading);
-      const matches = typeof verdict === 'boolean' ? verdict : await verdict;
-      turns.spend(performance.now() - began);
-      if (matches && request.settleWith(reading)) return;
-    }
-  }
-
   #connected(): void {
     this.isReady = false;
     clearTimeout(this.#patience);
@@ -183,10 +132,7 @@ class DeviceRequests implements ChannelListener {
     clearTimeout(this.#patience);
     // What is recovered after this came after the request, if nothing older was still to be recovered.
     if (!this.isCovered) return;
-    const requests = this.#open;
-    this.#inOrder(() => {
-      for (const request of requests) request.isCovered = true;
-    });
+    for (const request of this.#open) request.isCovered = true;
   }
 
   #look(): void {
@@ -211,7 +157,6 @@ interface Pushed {
 export class Requests {
   readonly #deps: RequestsDeps;
   readonly #channels = new KeptSubscriptions<DeviceRequests>();
-  readonly #turns = new TurnLimit();
 
   constructor(deps: RequestsDeps) {
     this.#deps = deps;
@@ -239,7 +184,7 @@ export class Requests {
     const { chipid } = request;
     const device = this.#channels.use(
       chipid,
-      () => new DeviceRequests(request, this.#deps.listening, this.#turns),
+      () => new DeviceRequests(request, this.#deps.listening),
     );
     try {
       if (device.running++ > MAX_WAITING)
@@ -287,7 +232,7 @@ export class Requests {
     device.add(pending);
     deadline.listen((end) => {
       // In a process that stood still, the reply may have come in time: it is read in this turn.
-      if (end.reason === 'timeout') setImmediate(() => device.expire(pending));
+      if (end.reason === 'timeout') setImmediate(() => pending.expire());
       else pending.abort(end);
     });
     let push: PushOutcome;

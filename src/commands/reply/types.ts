@@ -6,33 +6,21 @@ import type { CallProgress, Charset, Datatype, PushAnswer, PushFormat, Upload } 
  * - `next`: the next one, whatever it is; requests of this kind to one device run one at a time
  * - `property`: one whose property, a path such as `reply.id`, equals a value of JSON, without
  *   conversions: `"1"` is not `1`
- * - `pattern`: one whose text a regular expression matches; at most 1,000 characters
- * - a function that returns true, or a promise of true, for the upload that answers. It may run its regular expressions
- *   with `patterns`, which stops them before they take too long
+ * - `pattern`: one whose text, of at most 65,536 characters, a regular expression matches. It has at most 1,000 characters, and
+ *   neither look-around nor back-references, since it is matched in linear time
+ * - a function that returns true for the upload that answers
  */
 export type RequestMatch =
   | 'next'
   | { property: string; equals: unknown }
   | { pattern: string | RegExp }
-  | ((payload: unknown, upload: Upload, patterns: UploadPatterns) => boolean | Promise<boolean>);
-
-/** Runs the regular expressions of all requests that judge one upload: together, they take at most 200 ms. */
-export interface UploadPatterns {
-  /**
-   * Runs a pattern on a text.
-   * @param pattern its `lastIndex` counts if it is global
-   * @param max how many matches are wanted at most, default 1; more only of a global pattern
-   * @returns the matches; an empty one is the last
-   * @throws Error if the pattern takes too long
-   */
-  find(pattern: RegExp, text: string, max?: number): RegExpExecArray[];
-}
+  | ((payload: unknown, upload: Upload) => boolean);
 
 /** A decoded body, or what is wrong with it: then the upload is no reply. */
 export type DecodedBody = { value: unknown } | { problem: string };
 
 /** Decodes the body of an upload. @param charset of text that is not UTF-8 */
-export type UploadDecoder = (body: Buffer, charset: Charset) => DecodedBody | Promise<DecodedBody>;
+export type UploadDecoder = (body: Buffer, charset: Charset) => DecodedBody;
 
 /** What a request waits for: what a call waits for, then the reply. */
 export type RequestProgress = CallProgress | { state: 'awaiting-reply' };

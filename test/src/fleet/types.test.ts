@@ -129,6 +129,19 @@ describe('bytes', () => {
       ...{ temperature: 21.5, battery: 80 },
     });
     assert.deepEqual(bytes('u8 t / 2 - 40 * .5 + 1', '64'), { t: 6 });
+    // As decimal fractions, not as binary ones.
+    for (const [steps, value] of [
+      ['/ 10', 21.9],
+      ['* 0.1', 21.9],
+      ['/ 0.1', 2190],
+      ['* 0.001', 0.219],
+      ['/ 10 - 21.8', 0.1],
+      ['/ 10 + 0.1 + 0.2', 22.2],
+      ['/ 3', 73],
+      ['/ 7', 219 / 7],
+    ] as const)
+      assert.deepEqual(bytes(`u8 t ${steps}`, 'db'), { t: value }, steps);
+    assert.deepEqual(bytes('u32be t * 1000000', 'ffffffff'), { t: 4294967295000000 });
     assert.deepEqual(bytes('u8[3] t/10-40', '64 c8 00'), { t: [-30, -20, -40] });
   });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 import { parseFormat, pushBytes, pushMessage } from '../../../src/input/push-payload';
 import { BAD_MESSAGES } from '../support/bad-values';
 import { clientOf, simulator } from '../support/client';
@@ -28,6 +29,15 @@ describe('a message to push as text', () => {
     ['a Date, as JSON', new Date(0), '"1970-01-01T00:00:00.000Z"'],
     ['a Buffer of UTF-8', Buffer.from('grün'), 'grün'],
     ['bytes of UTF-8', new Uint8Array([0x41]), 'A'],
+    ['an ArrayBuffer', new Uint8Array([0x41, 0x42]).buffer, 'AB'],
+    [
+      'a view of a part of one',
+      new DataView(new Uint8Array([0x41, 0x42, 0x43]).buffer, 1, 2),
+      'BC',
+    ],
+    ['a view of wider elements', new Uint16Array([0x4241]), 'AB'],
+    ['bytes that a function node has made', runInNewContext('new Uint8Array([65])'), 'A'],
+    ['an ArrayBuffer of a function node', runInNewContext('new Uint8Array([65]).buffer'), 'A'],
   ];
   for (const [what, value, text] of good) {
     it(`can be ${what}`, () => {

@@ -7,7 +7,7 @@ import { OUTCOMES, ReplyWorld, type Step } from './reply-world';
 const key = fc.nat(2);
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('ask' as const), key: fc.oneof(key, fc.constant('next' as const)), slow: fc.boolean() }) }, // prettier-ignore
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('ask' as const), key: fc.oneof(key, fc.constant('next' as const)) }) }, // prettier-ignore
   { weight: 4, arbitrary: fc.record({ do: fc.constant('answer' as const), outcome: fc.constantFrom(...OUTCOMES) }) }, // prettier-ignore
   { weight: 5, arbitrary: fc.record({ do: fc.constant('upload' as const), keys: fc.array(key, { minLength: 1, maxLength: 4 }) }) }, // prettier-ignore
   { weight: 2, arbitrary: fc.constant({ do: 'down' as const }) },
@@ -17,11 +17,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A request that is made before an older gap is recovered, and answered in another gap. */
 const ASKED_BETWEEN_GAPS: Step[] = [
-  { do: 'ask', key: 0, slow: false },
+  { do: 'ask', key: 0 },
   { do: 'answer', outcome: 'accepted' },
   { do: 'down' },
   { do: 'up', recovers: false },
-  { do: 'ask', key: 1, slow: false },
+  { do: 'ask', key: 1 },
   { do: 'answer', outcome: 'accepted' },
   { do: 'recover' },
   { do: 'down' },

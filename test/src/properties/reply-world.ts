@@ -14,12 +14,12 @@ import { manual, type Manual } from '../support/manual';
 export const OUTCOMES = ['accepted', 'unknown', 'failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Rounds of the event loop in which each upload of a step is judged, by slow conditions too. */
+/** Rounds of the event loop in which each upload of a step is judged. */
 const ROUNDS = 60;
 
 /** What happens to the requests of one device. An upload has a key, which some requests wait for. */
 export type Step =
-  | { do: 'ask'; key: number | 'next'; slow: boolean }
+  | { do: 'ask'; key: number | 'next' }
   | { do: 'answer'; outcome: Outcome }
   | { do: 'upload'; keys: readonly number[] }
   | { do: 'down' }
@@ -100,7 +100,7 @@ export class ReplyWorld {
   #take(step: Step): void {
     switch (step.do) {
       case 'ask':
-        return this.#ask(step.key, step.slow);
+        return this.#ask(step.key);
       case 'answer':
         return this.#answer(step.outcome);
       case 'upload':
@@ -115,7 +115,7 @@ export class ReplyWorld {
     }
   }
 
-  #ask(key: number | 'next', slow: boolean): void {
+  #ask(key: number | 'next'): void {
     const push = manual<Answer<PushAnswer>>();
     const asked: Asked = {
       key,
@@ -125,13 +125,7 @@ export class ReplyWorld {
       result: undefined,
     };
     this.asked.push(asked);
-    const isKey = (payload: unknown): boolean => (payload as { key: number }).key === key;
-    const later = async (payload: unknown): Promise<boolean> => {
-      await new Promise((resolve) => setImmediate(resolve));
-      return isKey(payload);
-    };
-    const match: RequestMatch =
-      key === 'next' ? key : slow ? later : { property: 'key', equals: key };
+    const match: RequestMatch = key === 'next' ? key : { property: 'key', equals: key };
     const request = {
       ...({
         chipid: '1',

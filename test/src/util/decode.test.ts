@@ -13,7 +13,12 @@ describe('the payload of an upload', () => {
     ['text that is a number, as text', Buffer.from('21.5'), '21.5'],
     ['text that is true, as text', Buffer.from('true'), 'true'],
     ['text that begins like JSON, as text', Buffer.from('{"t":'), '{"t":'],
-    ['text', Buffer.from('grün 😀\0'), 'grün 😀\0'],
+    ['text', Buffer.from('grün 😀'), 'grün 😀'],
+    ['text as C has it', Buffer.from('t=21.5;h=40\0'), 't=21.5;h=40'],
+    ['text that fills a buffer', Buffer.from('hi\r\n\0\0\0'), 'hi\r\n'],
+    ['JSON as C has it', Buffer.from('{"t":21.5}\0\0'), { t: 21.5 }],
+    ['bytes that are UTF-8 by accident, whole', Buffer.from([1, 2, 0, 0]), '\u0001\u0002\0\0'],
+    ['NULs alone, whole', Buffer.from([0, 0]), '\0\0'],
     ['nothing, as empty text', Buffer.alloc(0), ''],
     ['space alone, as text', Buffer.from('  '), '  '],
     ['bytes that are not UTF-8', binary, binary],
@@ -47,6 +52,14 @@ describe('the payload of an upload', () => {
     assert.deepEqual(decodeUpload(gbk, 'json', 'gbk'), { 我: '你' });
     assert.equal(decodeUpload(gbk, 'buffer', 'gbk'), gbk);
     assert.equal(decodeUpload(gbk, 'base64', 'gbk'), gbk.toString('base64'));
+  });
+
+  it('has its NULs if bytes are asked for', () => {
+    const bytes = Buffer.from('{"t":21.5}\0');
+    assert.equal(decodeUpload(bytes, 'buffer'), bytes);
+    assert.equal(decodeUpload(bytes, 'base64'), bytes.toString('base64'));
+    assert.deepEqual(decodeUpload(bytes, 'json'), { t: 21.5 });
+    assert.equal(decodeUpload(bytes, 'utf8'), '{"t":21.5}');
   });
 
   it('has the form of the datatype', () => {

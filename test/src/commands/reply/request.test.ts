@@ -5,11 +5,11 @@ import type {
   RequestMatch,
   RequestOptions,
   RequestProgress,
+  UploadDecoder,
 } from '../../../../src/commands/reply/types';
 import { DeviceCloudError } from '../../../../src/errors';
 import { freePort } from '../../../../tooling/servers/ports';
 import { settled, until } from '../../../../tooling/until';
-import { watchRuns } from '../../../support/watched-runs';
 import { clientOf, simulator } from '../../support/client';
 import { failure, failures } from '../../support/failure';
 import { heldTimers, HOUR } from '../../../support/held-timers';
@@ -102,29 +102,22 @@ inEachDialect('a request', () => {
     await until(() => listener.uploads.length === bodies.length);
   });
 
-  for (const isLater of [false, true]) {
-    const when = isLater ? 'later' : 'at once';
-    it(`matches what a decoder of its own makes of uploads, ${when}`, async () => {
-      const { ask, pushed, upload } = await world();
-      const calls: string[] = [];
-      const decode = (body: Buffer, charset: string) => {
-        calls.push(`${body.toString()} ${charset}`);
-        const decoded =
-          body[0] === 0x2d ? { problem: 'it is negative' } : { value: { id: body[0] } };
-        return isLater
-          ? new Promise<typeof decoded>((resolve) => setImmediate(resolve, decoded))
-          : decoded;
-      };
-      const replies = [ask(id(0x41), { decode }), ask(id(0x42), { decode })];
-      await pushed(1);
-      for (const body of ['-1', 'A', 'B']) upload(Buffer.from(body));
-      await pushed(2);
-      assert.deepEqual((await replies[0])?.payload, { id: 0x41 });
-      upload(Buffer.from('B'));
-      assert.deepEqual((await replies[1])?.payload, { id: 0x42 });
-      assert.deepEqual(calls.slice(0, 2), ['-1 utf-8', 'A utf-8']);
-    });
-  }
+  it('matches what a decoder of its own makes of uploads', async () => {
+    const { ask, pushed, upload } = await world();
+    const calls: string[] = [];
+    const decode: UploadDecoder = (body, charset) => {
+      calls.push(`${body.toString()} ${charset}`);
+      return body[0] === 0x2d ? { problem: 'it is negative' } : { value: { id: body[0] } };
+    };
+    const replies = [ask(id(0x41), { decode }), ask(id(0x42), { decode })];
+    await pushed(1);
+    for (const body of ['-1', 'A', 'B']) upload(Buffer.from(body));
+    await pushed(2);
+    assert.deepEqual((await replies[0])?.payload, { id: 0x41 });
+    upload(Buffer.from('B'));
+    assert.deepEqual((await replies[1])?.payload, { id: 0x42 });
+    assert.deepEqual(calls.slice(0, 2), ['-1 utf-8', 'A utf-8']);
+  });
 
   it('is not answered by an upload before its push', async () => {
     // Longer than `until` pauses: the early upload comes before the second push.
@@ -220,7 +213,7 @@ inEachDialect('a request', () => {
       property!.message,
       /Of 2 uploads none has the property "a\.id" with the value "5" \(string\); 1 could not be decoded as json\. Compare/,
     );
-    assert.match(condition!.message, /on 2 the condition failed \(Canary\)/);
+    assert.match(condition!.message, /on 2 the condition failed \(Error: Canary\)/);
   });
 
   it('fails with the error of a push that certainly failed, whatever arrived meanwhile', async () => {
@@ -309,23 +302,6 @@ describe('several requests to a device', () => {
     }
     assert.deepEqual(done, ['first', 'second', 'third']);
     await Promise.all(requests);
-  });
-
-  it('are compared with uploads in order, also if a condition is asynchronous', async () => {
-    const { ask, pushed, upload } = await world();
-    let release = (): void => undefined;
-    const gate = new Promise<void>((resolve) => (release = resolve));
-    const slow = ask(async (payload) => {
-      await gate;
-      return (payload as { id: number }).id === 2;
-    });
-    const quick = ask(ANY);
-    await pushed(2);
-    for (const each of [1, 2, 3]) upload({ id: each });
-    await settled();
-    release();
-    assert.deepEqual((await slow).payload, { id: 2 });
-    assert.deepEqual((await quick).payload, { id: 1 });
   });
 
   it('run one at a time if they accept any upload, each with its own reply', async () => {
@@ -455,85 +431,6 @@ describe('a request that is given up', () => {
     assert.equal(received.length, 3);
   });
 
-  it('has a pattern that takes too long, which is not run again', async () => {
-    const { ask, pushed, upload } = await world();
-    const slow = ask({ pattern: '^(a+)+$' });
-    const other = ask({ pattern: 'a!' });
-    await pushed(2);
-    upload('a'.repeat(50) + '!');
-    const { message } = await failure(slow, 'NO_REPLY');
-    assert.match(
-      message,
-      /^NO_REPLY: The pattern took more than 100 ms.*backtracks.*was accepted\.$/,
-    );
-    await other;
-  });
-
-  it('is one of 100 with a pattern that backtracks: it is stopped once for an upload', async () => {
-    const { ask, pushed, upload } = await world();
-    const runs = watchRuns();
-    const slow = Array.from({ length: 99 }, () => failure(ask({ pattern: '^(a+)+$' }), 'NO_REPLY'));
-    const other = ask({ pattern: 'a!' });
-    await pushed(100);
-    upload('a'.repeat(50) + '!');
-    await Promise.all(slow);
-    await other;
-    runs.restore();
-    assert.equal(runs.limits.length, 1);
-  });
-
-  it('is one of 100 with different patterns that backtrack: together, they take a bounded time', async () => {
-    const { ask, pushed, upload } = await world();
-    const runs = watchRuns();
-    const over = new AbortController();
-    const slow = Array.from({ length: 99 }, (_, count) =>
-      ask({ pattern: `^(a+)+(?:x{${count}})?$` }, { signal: over.signal }),
-    );
-    const settledAll = Promise.allSettled(slow);
-    const other = ask({ pattern: 'a!' });
-    await pushed(100);
-    upload('a'.repeat(50) + '!');
-    await other;
-    assert.ok(runs.total() <= 220, `${runs.total()} ms`);
-    over.abort();
-    await settledAll;
-    runs.restore();
-  });
-
-  it('lets timers run while many requests are judged, of one device or of many', async () => {
-    const { service, client, pushed } = await world({ devices: 20 });
-    const devices = [...service.devices.keys()];
-    let [judged, longest, sinceTurn] = [0, 0, 0];
-    const now = performance.now.bind(performance);
-    let spent = 0;
-    const clock = mock.method(performance, 'now', () => now() + spent);
-    const match: RequestMatch = (payload) => {
-      judged++;
-      spent += 20;
-      longest = Math.max(longest, ++sinceTurn);
-      return payload === 'reply';
-    };
-    const requests = devices.flatMap((chipid) =>
-      Array.from({ length: 5 }, () => client.request(chipid, 'x', { match })),
-    );
-    await pushed(5);
-    await until(() => devices.every((chipid) => service.device(chipid).received.length >= 5));
-    let isOver = false;
-    const turn = (): void => {
-      sinceTurn = 0;
-      if (!isOver) setImmediate(turn);
-    };
-    turn();
-    for (const chipid of devices) service.upload(chipid, 'no reply');
-    await until(() => judged >= 100, 'the uploads are judged');
-    isOver = true;
-    clock.mock.restore();
-    assert.ok(longest <= 5, `${longest} judgements in one turn`);
-    const replies = devices.map((chipid) => () => service.upload(chipid, 'reply'));
-    for (let count = 0; count < 5; count++) for (const reply of replies) reply();
-    await Promise.all(requests);
-  });
-
   it('leaves nothing behind after the close of the client', async () => {
     const service = await simulator();
     const before = resources();
@@ -541,15 +438,11 @@ describe('a request that is given up', () => {
     await client.request(CHIPID, { get: 'rssi' }, { match: 'next' });
     assert.equal(service.channels(), 1, 'the channel is kept');
     const pending = failure(client.request(CHIPID, 'x', { match: id(1) }), 'CONNECTION_LOST');
-    const hanging = failure(
-      client.request(CHIPID, 'x', { match: () => new Promise<boolean>(() => undefined) }),
-      'CONNECTION_LOST',
-    );
-    await until(() => service.device(CHIPID).received.length === 3);
+    await until(() => service.device(CHIPID).received.length === 2);
     service.upload(CHIPID, 'x');
     await settled();
     await client.close();
-    await Promise.all([pending, hanging]);
+    await pending;
     await until(() => service.sockets() === 0);
     await gone(before);
   });
