@@ -14,7 +14,7 @@ export const problemText = ({ line, reason }: BookPreview['problems'][number]): 
 
 /** A number of things with a list of the first of them behind it; undefined if there are none. */
 function list(
-  kind: 'added' | 'changed' | 'gone' | 'bad',
+  kind: 'added' | 'changed' | 'gone' | 'bad' | 'odd',
   number: number,
   lines: string[],
 ): JQuery | undefined {
@@ -29,7 +29,8 @@ function list(
   );
 }
 
-function lists({ added, changed, columns, gone, names, problems, badRows }: BookPreview): JQuery[] {
+function lists(preview: BookPreview): JQuery[] {
+  const { added, changed, columns, gone, names, problems, badRows, warnings } = preview;
   const device = (chipid: string): string => plain(nameOf({ chipid, name: names[chipid] ?? null }));
   const devices = (chipids: string[]): string[] => chipids.slice(0, SHOWN).map(device);
   const changes = devices(changed).map((text, at) =>
@@ -40,6 +41,7 @@ function lists({ added, changed, columns, gone, names, problems, badRows }: Book
     list('changed', changed.length, changes),
     list('gone', gone.length, devices(gone)),
     list('bad', badRows, problems.map(problemText)),
+    list('odd', warnings.length, warnings.map(problemText)),
   ];
   return found.filter((each) => each !== undefined);
 }
@@ -77,7 +79,7 @@ class ImportForm {
     const shown = lists(found);
     this.#preview.empty().append(shown.length > 0 ? shown : $('<p>').text(t('book.preview.same')));
     // The reader sees at once what would be lost.
-    this.#preview.find('[data-kind=gone]').attr('open', '');
+    this.#preview.find('[data-kind=gone], [data-kind=odd]').attr('open', '');
     this.#problem.hide();
   }
 

@@ -1,7 +1,7 @@
 import type { BookBrief, BookChange } from '../app/answers.config';
 import { fieldValue } from '../common/editor/form';
 import { appPath, getRoute, putRoute } from '../common/editor/routes';
-import { isObject } from '../common/shared.config';
+import { isObject, TYPE_TYPE } from '../common/shared.config';
 import { plain, said, t } from '../common/editor/texts';
 import {
   ask,
@@ -92,6 +92,16 @@ class Groups {
   }
 }
 
+/** The deployed types by name, to choose from; the book may name others, as labels. */
+function typesList(): JQuery {
+  const names = new Set<string>();
+  RED.nodes.eachConfig(({ type, name }) => {
+    if (type === TYPE_TYPE && name) names.add(name);
+  });
+  const options = [...names].sort().map((name) => $('<option>', { value: name }));
+  return $('<datalist>', { id: 'device-cloud-fleet-types' }).append(options);
+}
+
 /** The row of a device in the book, to be read and changed. What is not changed is not sent. */
 class RowForm {
   readonly element = $('<form>', { class: 'device-cloud-fleet-push', novalidate: true });
@@ -116,7 +126,8 @@ class RowForm {
     const input = (name: string, tag = '<input type="text">'): JQuery =>
       $(tag).attr('id', `device-cloud-fleet-row-${name}`).prop('disabled', !mayCommand());
     const note = input('note', '<textarea>');
-    this.#inputs = { name: input('name'), type: input('type'), note };
+    const type = input('type').attr('list', 'device-cloud-fleet-types');
+    this.#inputs = { name: input('name'), type, note };
     const field = (name: (typeof FIELDS)[number]): JQuery[] =>
       labelled(t(`rows.${name}`), this.#inputs[name]);
     this.element.append(
@@ -125,6 +136,7 @@ class RowForm {
       $('<label>', { for: 'device-cloud-fleet-groups' }).text(t('rows.groups')),
       this.#groups.element,
       ...field('type'),
+      typesList(),
       ...field('note'),
       this.#problem,
     );

@@ -1,6 +1,7 @@
 import type { BookBrief, FleetRow } from '../app/answers.config';
 import { putRoute } from '../common/editor/routes';
 import { plain, t } from '../common/editor/texts';
+import { APP_TYPE } from '../common/shared.config';
 import { chooseFile, problemText } from './book-import.editor';
 import { bookPath, editRow, isOutdated, readBook, reasonOf } from './book-row.editor';
 import {
@@ -63,7 +64,7 @@ export class BookView implements View {
 
   read(): void {
     const { app, fleet } = this.#tab;
-    if (fleet.hasBook === false) this.#showNone(t('book.none'));
+    if (fleet.hasBook === false) this.#offerBook(app);
     else if (fleet.hasBook)
       readBook(app).then(
         (book) => {
@@ -79,6 +80,20 @@ export class BookView implements View {
   #showNone(reason: string, detail = ''): void {
     this.#show('', undefined);
     this.#text.text(reason).attr('title', detail);
+  }
+
+  /** Says that there is no book, with a button that opens the application, where one is named. */
+  #offerBook(app: string): void {
+    this.#showNone(t('book.none'));
+    const create = (): void => RED.editor.editConfig('', APP_TYPE, app);
+    const button = smallButton(
+      'plus',
+      t('book.create'),
+      t('book.create-hint'),
+      create,
+      mayCommand(),
+    );
+    this.#text.append(' ', button);
   }
 
   #show(app: string, book: BookBrief | undefined): void {
@@ -97,9 +112,11 @@ export class BookView implements View {
     else this.#problems.hide();
   }
 
-  #showBook({ path = '', size, groups, problems, badRows }: BookBrief): void {
+  #showBook({ path = '', isWritten, size, groups, problems, badRows }: BookBrief): void {
     const values = { file: plain(nameIn(path)), size, groups: groups.length };
-    this.#text.text(t('book.about', values)).attr('title', plain(path));
+    this.#text
+      .text(t(isWritten ? 'book.about' : 'book.unwritten', values))
+      .attr('title', plain(path));
     const choose = (): void => chooseFile(this.#tab);
     const save = (): void =>
       void download(bookPath(this.#tab.app), nameIn(this.#book?.path), 'text/csv');

@@ -112,14 +112,15 @@ export class Fleet {
     this.hasBook = book === true;
     for (const given of devices) {
       const row = displayable(given);
-      if (this.#rows.get(row.chipid)?.name !== row.name) this.#order = undefined;
-      if (!this.#rows.has(row.chipid)) this.#order = undefined;
+      const before = this.#rows.get(row.chipid);
+      if (!before || before.name !== row.name || before.missing !== row.missing)
+        this.#order = undefined;
       this.#rows.set(row.chipid, row);
     }
     for (const chipid of removed) if (this.#rows.delete(chipid)) this.#order = undefined;
   }
 
-  /** All devices: those with a name by name, then the others by number. */
+  /** All devices: those with a name by name, then the others by number; those that were never seen come last. */
   rows(): FleetRow[] {
     this.#order ??= this.#sorted();
     return this.#order.flatMap((chipid) => this.#rows.get(chipid) ?? []);
@@ -139,6 +140,8 @@ export class Fleet {
       a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
     named.sort((a, b) => compare(a.key, b.key) || byNumber(a, b));
     others.sort(byNumber);
-    return [...named, ...others].map(({ chipid }) => chipid);
+    const all = [...named, ...others].map(({ chipid }) => chipid);
+    const isMissing = (chipid: string): boolean => this.#rows.get(chipid)?.missing === true;
+    return [...all.filter((chipid) => !isMissing(chipid)), ...all.filter(isMissing)];
   }
 }

@@ -118,6 +118,10 @@ export interface NotificationOptions {
 }
 
 interface EditorRed {
+  editor: {
+    /** Opens the dialog of a config node. */
+    editConfig(name: string, type: string, id: string): void;
+  };
   plugins: { registerPlugin(id: string, definition: { onadd: () => void }): void };
   sidebar: { addTab(tab: SidebarTab): void };
   comms: {
