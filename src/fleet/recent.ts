@@ -1,13 +1,11 @@
 /**
- * What each device of an application did of late: its last uploads and commands, for people who look at it. It costs each
- * upload one small object: the body is kept as the Base64 text that came in its frame, and decoded only to be shown.
- * Of a long one only the beginning is copied, so that it does not keep the rest in memory.
+ * What each device of an application did of late: its last uploads and commands, for people who look at it. The beginning of an
+ * upload is kept as the Base64 text that came in its frame, and decoded only to be shown.
  */
 import { isUtf8 } from 'node:buffer';
 import { isDeviceCloudError, type ErrorCode } from '../errors';
 import type { Charset, Upload } from '../types';
 import { uploadText } from '../util/decode';
-import { LinkedList, type Linked } from '../util/linked-list';
 import { oneLine } from '../util/show';
 import { thrownText } from '../util/thrown';
 import type { LatestSource } from './latest';
@@ -15,12 +13,8 @@ import type { LatestSource } from './latest';
 /** Uploads, and commands, that are kept of a device. */
 export const MOST = 20;
 
-/** Bytes that are kept of all devices of an application: above that, each in turn forgets its oldest. */
-export const MAX_BYTES = 16 * 1024 * 1024;
-
-/** Bytes of an upload and of a command besides their texts, as measured. */
-const UPLOAD = 130;
-const COMMAND = 210;
+/** Devices of which something is kept: above that, the one that was first known is forgotten. */
+export const MOST_DEVICES = 10_000;
 
 /** Characters of an upload that are shown. */
 export const LONGEST_TEXT = 200;
@@ -79,88 +73,28 @@ export interface Recent {
   commands: RecentCommand[];
 }
 
-/** What is kept of an upload. Plain fields, since there may be 80,000. */
-class UploadEntry {
-  at = 0;
-  /** The beginning in Base64. */
-  text = '';
-  size = 0;
-  source: LatestSource = 'live';
-
-  /** Computed without its text, which the processor no longer has in its cache. */
-  get bytes(): number {
-    return UPLOAD + Math.min(base64Length(this.size), LONGEST_BASE64);
-  }
-
-  /** It is no longer kept. @returns whether this object may be used again */
-  forget(): boolean {
-    return true;
-  }
-}
+/** What is kept of an upload: the beginning in Base64 in place of the text. */
+type UploadEntry = Omit<RecentUpload, 'text'> & { readonly base64: string };
 
 /** What is kept of a command. */
-class CommandEntry {
-  at = 0;
-  path = '';
-  outcome: RecentCommand['outcome'] = null;
-  message: string | undefined = undefined;
-  ended = 0;
-  isForgotten = false;
-
-  get bytes(): number {
-    return COMMAND + this.path.length + (this.message?.length ?? 0);
-  }
-
-  /** It is no longer kept. @returns whether this object may be used again: not while the command runs */
-  forget(): boolean {
-    this.isForgotten = this.outcome === null;
-    return !this.isForgotten;
-  }
+interface CommandEntry {
+  readonly at: number;
+  readonly path: string;
+  outcome: RecentCommand['outcome'];
+  message: string | undefined;
+  ended: number;
 }
 
-/** The last entries of a device of one kind. */
-class Ring<Entry extends UploadEntry | CommandEntry> {
-  /** The oldest is at `start`; after the last place comes the first. */
-  readonly entries: (Entry | undefined)[] = [];
-  readonly Entry: new () => Entry;
-  start = 0;
-  length = 0;
-
-  constructor(Entry: new () => Entry) {
-    this.Entry = Entry;
-  }
-
-  /** The newest first. */
-  list(): Entry[] {
-    const entries: Entry[] = [];
-    for (let age = this.length - 1; age >= 0; age--) {
-      const entry = this.entries[(this.start + age) % MOST];
-      if (entry) entries.push(entry);
-    }
-    return entries;
-  }
-
-  /** Takes the oldest out. @returns its bytes */
-  shift(): number {
-    const entry = this.entries[this.start];
-    this.entries[this.start] = undefined;
-    this.start = (this.start + 1) % MOST;
-    this.length--;
-    entry?.forget();
-    return entry?.bytes ?? 0;
-  }
+/** Of one device, the oldest first. */
+interface DeviceEntries {
+  readonly uploads: UploadEntry[];
+  readonly commands: CommandEntry[];
 }
 
-class DeviceEntries implements Linked<DeviceEntries> {
-  readonly chipid: string;
-  readonly uploads = new Ring(UploadEntry);
-  readonly commands = new Ring(CommandEntry);
-  previous: DeviceEntries | undefined = undefined;
-  next: DeviceEntries | undefined = undefined;
-
-  constructor(chipid: string) {
-    this.chipid = chipid;
-  }
+/** Adds the newest, and drops the oldest where there are too many. */
+function push<T>(entries: T[], entry: T): void {
+  entries.push(entry);
+  if (entries.length > MOST) entries.shift();
 }
 
 /** The bytes without a character of UTF-8 at their end that may have been cut off. */
@@ -225,21 +159,10 @@ function toCommand({ at, path, outcome, message, ended }: CommandEntry): RecentC
 /** The last uploads and commands of each device of an application. */
 export class RecentActivity {
   readonly #now: () => number;
-  readonly #most: number;
   readonly #devices = new Map<string, DeviceEntries>();
-  /** The same devices: the first is the next to forget its oldest entry. */
-  readonly #turns = new LinkedList<DeviceEntries>();
-  #bytes = 0;
 
-  /** @param most bytes for all devices together */
-  constructor(now: () => number, most = MAX_BYTES) {
+  constructor(now: () => number) {
     this.#now = now;
-    this.#most = most;
-  }
-
-  /** Bytes that are kept, about. */
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** An upload has come. @param at now @param base64 all of it, as it came in its frame, if that is known */
@@ -250,15 +173,13 @@ export class RecentActivity {
     base64?: string,
   ): void {
     const isShort = base64 !== undefined && base64.length <= LONGEST_BASE64;
-    // A copy of its own: a slice of the text would keep all of it in memory.
-    const text = isShort ? base64 : body.toString('base64', 0, LONGEST_BYTES);
-    const { uploads } = this.#entriesOf(chipid);
-    const entry = this.#newest(uploads);
-    entry.at = source === 'live' ? at : timestamp;
-    entry.text = text;
-    entry.size = body.length;
-    entry.source = source;
-    this.#count(entry.bytes);
+    push(this.#entriesOf(chipid).uploads, {
+      at: source === 'live' ? at : timestamp,
+      // A copy of its own: a slice of the text would keep all of it in memory.
+      base64: isShort ? base64 : body.toString('base64', 0, LONGEST_BYTES),
+      size: body.length,
+      source,
+    });
   }
 
   /**
@@ -267,91 +188,51 @@ export class RecentActivity {
    * @param outcome what the caller gets, which is returned
    */
   command<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
-    const { commands } = this.#entriesOf(chipid);
-    const entry = this.#newest(commands);
-    entry.at = this.#now();
-    entry.path = path;
-    entry.outcome = null;
-    entry.message = undefined;
-    this.#count(entry.bytes);
+    const entry: CommandEntry = {
+      ...{ at: this.#now(), path, outcome: null, message: undefined, ended: 0 },
+    };
+    push(this.#entriesOf(chipid).commands, entry);
+    const end = (ended: CommandEntry['outcome'], message?: string): void => {
+      entry.ended = this.#now();
+      entry.outcome = ended;
+      if (message !== undefined) entry.message = oneLine(message, LONGEST_MESSAGE);
+    };
     outcome.then(
-      () => this.#end(entry, 'OK', undefined),
+      () => end('OK'),
       (error: unknown) =>
         isDeviceCloudError(error)
-          ? this.#end(entry, error.code, error.message)
-          : this.#end(entry, 'ERROR', thrownText(error)),
+          ? end(error.code, error.message)
+          : end('ERROR', thrownText(error)),
     );
     return outcome;
   }
 
   /** @param charset of text that is not valid UTF-8 */
   of(chipid: string, charset: Charset): Recent {
-    const device = this.#devices.get(chipid);
-    const uploads = device?.uploads.list() ?? [];
+    const { uploads, commands } = this.#devices.get(chipid) ?? { uploads: [], commands: [] };
     return {
-      uploads: uploads.map(({ at, text, size, source }) => ({
+      uploads: uploads.toReversed().map(({ at, base64, size, source }) => ({
         ...{ at, size, source },
-        text: shortText(text, text.length * 3 >= size * 4, LONGEST_TEXT, charset),
+        text: shortText(base64, base64.length * 3 >= size * 4, LONGEST_TEXT, charset),
       })),
-      commands: (device?.commands.list() ?? []).map(toCommand),
+      commands: commands.toReversed().map(toCommand),
     };
   }
 
   /** The device is no longer known. */
   forget(chipid: string): void {
-    const device = this.#devices.get(chipid);
-    if (!device) return;
-    while (device.uploads.length + device.commands.length > 0) this.#forgetOldest(device);
+    this.#devices.delete(chipid);
   }
 
   #entriesOf(chipid: string): DeviceEntries {
     const known = this.#devices.get(chipid);
     if (known) return known;
-    const device = new DeviceEntries(chipid);
+    const device = { uploads: [], commands: [] };
     this.#devices.set(chipid, device);
-    this.#turns.add(device);
+    if (this.#devices.size > MOST_DEVICES) {
+      const [first = chipid] = this.#devices.keys();
+      this.#devices.delete(first);
+    }
     return device;
-  }
-
-  /** Where a ring is full, the oldest entry becomes the newest: a new object each would cost twice as much CPU. */
-  #newest<Entry extends UploadEntry | CommandEntry>(ring: Ring<Entry>): Entry {
-    const place = (ring.start + ring.length) % MOST;
-    if (ring.length < MOST) ring.length++;
-    else {
-      const oldest = ring.entries[place] as Entry;
-      this.#bytes -= oldest.bytes;
-      ring.start = (place + 1) % MOST;
-      if (oldest.forget()) return oldest;
-    }
-    return (ring.entries[place] = new ring.Entry());
-  }
-
-  #end(entry: CommandEntry, outcome: RecentCommand['outcome'], message: string | undefined): void {
-    if (entry.isForgotten) return;
-    entry.ended = this.#now();
-    entry.outcome = outcome;
-    if (message === undefined) return;
-    entry.message = oneLine(message, LONGEST_MESSAGE);
-    this.#count(entry.message.length);
-  }
-
-  /** Counts bytes. If they are too many, each device in turn forgets its oldest upload or command. */
-  #count(bytes: number): void {
-    this.#bytes += bytes;
-    while (this.#bytes > this.#most) {
-      const device = this.#turns.first as DeviceEntries;
-      this.#turns.remove(device);
-      this.#turns.add(device);
-      this.#forgetOldest(device);
-    }
-  }
-
-  /** Forgets the oldest upload or the oldest command, whichever the device has more of. */
-  #forgetOldest(device: DeviceEntries): void {
-    const { chipid, uploads, commands } = device;
-    this.#bytes -= (uploads.length < commands.length ? commands : uploads).shift();
-    if (uploads.length + commands.length > 0) return;
-    this.#devices.delete(chipid);
-    this.#turns.remove(device);
   }
 }
