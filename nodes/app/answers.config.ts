@@ -18,6 +18,9 @@ export type { KeptPin, KeyWarning, RecentCommand, RecentUpload, TestRecording };
 /** What may be wrong if a request is refused. */
 export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
 
+/** What is wrong with an address, or with the certificate of what answers there. */
+export type Problem = ('not-a-cloud' | 'needs-https') | ('self-signed' | 'another-host');
+
 /** Whether a service answers as the service's document says, or as the public server of 2016. */
 export type Dialect = 'document' | 'public';
 
@@ -29,6 +32,7 @@ export interface ApiResult {
   /** Why it was not tried, and the settings concerned. */
   reason?: 'retype' | 'variable' | 'network';
   settings?: string[];
+  problem?: Problem;
   /** Of a refused request: what may be wrong, the likeliest first. */
   causes?: Cause[];
   /** As which of the two the service answers. */

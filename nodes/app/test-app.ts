@@ -75,10 +75,10 @@ async function testOpenApi({ client, options, timeout }: Tested) {
   } catch (error) {
     const help = await helpWith(error, {
       api: 'open',
+      options,
       signing: signedAppText(originOf(options), client.appid ?? '', Date.now()),
       warnings: keyWarnings({ appid: options.appid, appkey: options.appkey }),
       clockSkew: skewOf(client).clockSkew,
-      appkey: options.appkey,
       accepts: (appkey) => accepts(options, appkey, timeout),
     });
     return { result: { ...failed(error), ...skewOf(client), ...help }, devices: undefined };
@@ -100,11 +100,13 @@ async function testServerApi({ client, options, timeout }: Tested): Promise<ApiR
     const { body } = await client.serverDevices(query, { timeout });
     // The result is JSON (section 4.1); a portal that answers in the service's place sends text.
     const isResult = typeof body === 'object' && body !== null;
-    return { ...(isResult ? { ok: true } : failed(notAList())), ...skewOf(client) };
+    const portal = { ...failed(notAList()), problem: 'not-a-cloud' as const };
+    return { ...(isResult ? { ok: true } : portal), ...skewOf(client) };
   } catch (error) {
     const { serverKey, serverPassword } = options;
     const help = await helpWith(error, {
       api: 'server',
+      options,
       signing: signedServerText(originOf(options), Date.now()),
       warnings: keyWarnings({ serverKey, serverPassword }),
       clockSkew: skewOf(client).clockSkew,

@@ -34,6 +34,7 @@ function causeText(name: string, cause: Cause, { clockSkew }: ApiResult): string
   // Positive: the service is ahead.
   const skew = clockSkew ?? 0;
   const seconds = Math.round(Math.abs(skew));
+  if (seconds < CLOCK_NOISE) return t('test.cause.clock');
   return t(skew > 0 ? 'test.cause.behind' : 'test.cause.ahead', { seconds });
 }
 
@@ -42,11 +43,17 @@ function causeText(name: string, cause: Cause, { clockSkew }: ApiResult): string
  * another address.
  */
 function reasonOf(name: string, outcome: ApiResult, at: string): string {
-  const { code = '', reason, settings = [], causes = [] } = outcome;
+  const { code = '', problem, reason, settings = [], causes = [], dialect } = outcome;
   const names = settings.map((name) => t(`label.${name}`)).join(', ');
   if (reason !== undefined) return t(`test.reason.${reason}`, { settings: names });
+  if (problem !== undefined) return t(`test.problem.${problem}`, { host: at });
   const [cause] = causes;
-  if (cause !== undefined) return t('test.refused', { cause: causeText(name, cause, outcome) });
+  if (cause !== undefined) {
+    // The public server of 2016 says which of the two it is.
+    const isSaid = dialect === 'public' && (cause === 'appid' || cause === 'clock');
+    const text = causeText(name, cause, outcome);
+    return t(isSaid ? 'test.refused-for' : 'test.refused', { cause: text });
+  }
   const key = `test.code.${code}`;
   const known = t(key, { host: at });
   return known.endsWith(key) ? t('test.code.other') : known;
@@ -70,10 +77,11 @@ function channelRows(channel: TestResult['channel']): ResultRow[] {
   return rows('times', 'failed', { chipid, reason: channel.reason });
 }
 
-function clockRow(skew: number): ResultRow {
+/** @param hasLimit whether the server API is used, which has one */
+function clockRow(skew: number, hasLimit: boolean): ResultRow {
   const off = Math.round(Math.abs(skew));
   if (off < CLOCK_NOISE) return row('check', t('test.clock-right'));
-  const key = off > CLOCK_LIMIT ? 'test.clock-wrong' : 'test.clock-off';
+  const key = hasLimit && off > CLOCK_LIMIT ? 'test.clock-wrong' : 'test.clock-off';
   return row('warning', t(key, { seconds: off }));
 }
 
@@ -87,14 +95,15 @@ function apiRows(
   if (!outcome) return [row('minus', said(t(name), t(hasKey ? 'test.skipped' : 'test.untried')))];
   const info = (key: string, values?: object): ResultRow =>
     row('info-circle', t(key, { ...values }));
-  const { ok, dialect, warnings = [], causes: [, ...others] = [] } = outcome;
+  const { ok, dialect, warnings = [], causes: [cause, ...others] = [] } = outcome;
   const dialects = dialect ? [info(`test.dialect.${dialect}`)] : [];
   if (!ok) {
-    const causes = others.map((cause) => causeText(name, cause, outcome)).join(t('test.or'));
+    const causes = others.map((other) => causeText(name, other, outcome)).join(t('test.or'));
+    const looks = warnings.map((warning) => row('times', warningText(warning)));
+    const shown = [failed(name, outcome, baseUrl)];
     return [
-      // What looks wrong about a key comes first: it is the likeliest cause.
-      ...warnings.map((warning) => row('times', warningText(warning))),
-      failed(name, outcome, baseUrl),
+      // What looks wrong about a key comes first where it is the likeliest cause.
+      ...(cause === 'blank' || cause === undefined ? [...looks, ...shown] : [...shown, ...looks]),
       ...(causes === '' ? [] : [info('test.otherwise', { causes })]),
       ...dialects,
     ];
@@ -109,11 +118,27 @@ function apiRows(
 function resultRows({ openApi, serverApi, channel }: TestResult): ResultRow[] {
   const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
   const [url, isSecret] = [typed('baseUrl'), typed('serverPassword') !== ''];
+  // What is wrong with the address is said once, and nothing of an interface that nobody uses.
+  const isSame = serverApi?.problem !== undefined && serverApi.problem === openApi?.problem;
+  const server = isSame || (!serverApi && !isSecret);
   return [
     ...apiRows('test.open', openApi, url, typed('appkey') !== ''),
     ...channelRows(channel),
-    ...apiRows('test.server', serverApi, url, isSecret),
-    ...(typeof skew === 'number' ? [clockRow(skew)] : []),
+    ...(server ? [] : apiRows('test.server', serverApi, url, isSecret)),
+    ...(typeof skew === 'number' && !isSame ? [clockRow(skew, serverApi !== null)] : []),
+  ];
+}
+
+/** The simulator has no keys that anybody chose, and this machine's clock. */
+function simulatorRows(answer: TestResult): ResultRow[] {
+  const { openApi, channel } = answer;
+  if (!openApi?.ok) return resultRows(answer);
+  const { name = '', online: number = 0 } = openApi;
+  return [
+    row('check', t('test.simulator')),
+    row('info-circle', t('test.app', { name })),
+    row('info-circle', t('test.online', { number })),
+    ...channelRows(channel),
   ];
 }
 
@@ -156,13 +181,14 @@ const settings = (id: string): Record<string, unknown> => ({
 
 async function test(id: string, invalidSettings: InvalidSettings): Promise<ResultRow[]> {
   const sent = settings(id);
-  const invalid = typed('service') === 'simulator' ? [] : invalidSettings(typed);
+  const isSimulator = typed('service') === 'simulator';
+  const invalid = isSimulator ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
   if (invalid.length > 0) return invalid.map((each) => row('times', said(...each)));
   try {
     const answer = (await postRoute('apps/test', sent)) as TestResult;
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
-    return resultRows(answer);
+    return (isSimulator ? simulatorRows : resultRows)(answer);
   } catch (failure) {
     const forbidden = t('common.test.forbidden');
     const { reason, detail } = explainFailure(failure, 'device-cloud.write', forbidden);

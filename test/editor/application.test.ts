@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { httpService, json, raw } from '../../tooling/servers/http-service';
 import { closeDialog, openDialog } from '../../tooling/editor/dialog';
 import { app } from '../../tooling/node-red/nodes';
+import { LOOPBACK } from '../../tooling/servers/certs';
 import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../tooling/servers/public-cloud';
+import { faint, inEachTheme } from './colours';
 import { world } from './world';
 
 interface Sent {
@@ -134,17 +136,31 @@ describe('the test button of an application', () => {
     assert.match(lines[0]!, /nowhere\.invalid:8080 cannot be reached/);
   });
 
-  it('says which keys are missing', async () => {
+  it('says nothing of a server API that nobody uses, nor of its limit on clocks', async () => {
+    ahead = 3 * 3_600_000;
     await type({ serverKey: '', serverPassword: '' });
     const { lines } = await press();
-    assert.ok(lines.includes('Server API: not tried, no key is given'), lines.join());
+    ahead = 0;
+    assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+    assert.doesNotMatch(lines.join('\n'), /server/i);
+    assert.match(lines.at(-1)!, /^This clock is 10\d{3} s off the service's$/);
   });
 
-  it('needs nothing for the simulator', async () => {
+  it('needs nothing for the simulator, and says nothing of keys and clocks', async () => {
     await here.editor.page.selectOption('#node-config-input-service', 'simulator');
     assert.equal(await here.editor.page.isVisible('#node-config-input-baseUrl'), false);
     const { lines } = await press();
-    assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+    await here.editor.picture('test-simulator');
+    assert.deepEqual(lines.slice(0, 2), ['The built-in simulator works', 'Application: Simulator']);
+    assert.doesNotMatch(lines.join('\n'), /key|clock|API|document/i);
+  });
+
+  it('says once that an address is not a device cloud', async () => {
+    const { baseUrl } = await httpService(raw('<html>Welcome</html>', 404));
+    await type({ baseUrl, appkey: 'typed', serverPassword: 'typed' });
+    const { lines } = await press();
+    assert.equal(lines.length, 1);
+    assert.match(lines[0]!, /^Open API: 127\.0\.0\.1:\d+ answers, but is not a device cloud\./);
   });
 
   it('says that the clock is three hours off when a key is refused for that reason', async () => {
@@ -166,11 +182,17 @@ const TEXTS = {
     dialect: 'Answers as the public server of 2016 does',
     channel: 'Channel: connected to device 8454703',
     refused: /^Open API: refused\. Most likely: capital letters in the app key/,
+    appid: /^Open API: refused: the App ID is wrong/,
+    untrusted: /has a certificate that this machine does not trust\. Under TLS choose/,
+    https: /answers with TLS: try https/,
   },
   'zh-CN': {
     dialect: '应答方式与 2016 年的公共服务器一致',
     channel: '通道：已连接设备 8454703',
     refused: /^开放接口：请求被拒绝，最可能的原因：应用密钥中有大写字母/,
+    appid: /^开放接口：请求被拒绝：应用 ID 有误/,
+    untrusted: /本机不信任 127\.0\.0\.1:\d+ 的证书。请在 TLS 中选择/,
+    https: /使用 TLS：请将 "http" 改为 "https"/,
   },
 } as const;
 
@@ -209,6 +231,36 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       const [first] = await press(PUBLIC_KEY.toUpperCase());
       await here.editor.picture(`test-public-refused-${language}`);
       assert.match(first!, texts.refused);
+    });
+
+    it('names a wrong App ID, and shows what was signed and a command, in which there is no key', async () => {
+      cloud.appid = '99';
+      const [first] = await press(PUBLIC_KEY);
+      assert.match(first!, texts.appid);
+      await here.editor.page.click('.device-cloud-result summary');
+      const [signed, curl] = await here.editor.page
+        .locator('.device-cloud-result pre')
+        .allInnerTexts();
+      assert.match(signed!, /^gettimestamp=\d{10}&appid=99<APPKEY>$/);
+      assert.match(curl!, /\$APPKEY[^]*curl -sSi 'http:\/\/127\.0\.0\.1:\d+\/openapi\/apps\//);
+      assert.doesNotMatch(signed! + curl!, /[0-9a-f]{32}/);
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`test-signed-${language}-${theme}`);
+        assert.deepEqual(await faint(here.editor), [], theme);
+      });
+    });
+
+    it('says what to choose for a certificate that is not trusted, and to try https', async () => {
+      const service = await httpService(json({}), LOOPBACK);
+      cloud.baseUrl = service.baseUrl;
+      const [untrusted] = await press(PUBLIC_KEY);
+      assert.match(untrusted!, texts.untrusted);
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`test-untrusted-${language}-${theme}`);
+      });
+      cloud.baseUrl = service.baseUrl.replace('https:', 'http:');
+      const [plain] = await press(PUBLIC_KEY);
+      assert.match(plain!, texts.https);
     });
   });
 }

@@ -84,6 +84,11 @@ describe('the test of an application whose service answers as the public server 
     ['another key', () => ({ appkey: 'f'.repeat(32) }), ['key']],
     ['another key with capitals', () => ({ appkey: 'F'.repeat(32) }), ['key']],
     ['another application', () => ({ appid: '99' }), ['appid']],
+    [
+      'another application, and a blank in the key',
+      () => ({ appid: '99', appkey: `${PUBLIC_KEY} ` }),
+      ['appid'],
+    ],
     ['a clock that is two hours behind', () => ({ ahead: 7_200_000 }), ['clock']],
   ];
   for (const [what, changed, causes] of REFUSED) {
