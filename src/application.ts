@@ -77,7 +77,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
   const http: HttpContext = {
     dispatcher,
     origin: settings.origin,
-    proxy: proxy?.url,
+    hasProxy: proxy !== undefined,
     limiter: new Limiter(CONNECTIONS),
     deadlines,
     redact,

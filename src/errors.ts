@@ -28,7 +28,7 @@ export const ERRORS = {
     mayHaveActed: true,
     isWorthRetry: true,
     isSilence: true,
-    advice: 'A gateway of the service failed; try again later.',
+    advice: 'The service is not available behind its gateway; try again later.',
     remedy: WAIT,
   },
   SERVER_ERROR: {

@@ -8,16 +8,15 @@ import {
   type WaitingSelection,
 } from '../../src/for-nodes';
 import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
-import { auditedRoute, bodyOf, mayReadFlows, mayWriteFlows, readingRoute } from '../common/admin';
+import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
 import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';
 import { fleetAnswer, listText, readRevision, toChoices, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
-import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
+import type { AppChoice, DeviceChoice } from './answers.config';
 import {
-  addressHider,
   appNodeOf,
   findAppNode,
   runningApps,
@@ -77,35 +76,6 @@ function deviceReader(RED: NodeAPI): (id: string) => Promise<DeviceChoice[]> {
   };
 }
 
-/** A problem in which `${NAME}` replaces the addresses that it contains, unless the user may see them. */
-async function readableProblem(
-  RED: NodeAPI,
-  id: string,
-  error: unknown,
-  maySeeVariables: () => Promise<boolean>,
-): Promise<ReturnType<typeof toProblem>> {
-  const problem = toProblem(error);
-  const hide = await addressHider(RED, id, maySeeVariables);
-  return { ...problem, message: hide(problem.message) };
-}
-
-/** The same for the result of a test. */
-async function readableResult(
-  RED: NodeAPI,
-  id: string | undefined,
-  { openApi, serverApi, ...others }: TestResult,
-  maySeeVariables: () => Promise<boolean>,
-): Promise<TestResult> {
-  const hide = await addressHider(RED, id, maySeeVariables);
-  const readable = (found: ApiResult | null): ApiResult | null => {
-    if (found?.message === undefined) return found;
-    const { message, signing } = found;
-    const shown = signing && { ...signing, curl: hide(signing.curl) };
-    return { ...found, message: hide(message), ...(shown && { signing: shown }) };
-  };
-  return { ...others, openApi: readable(openApi), serverApi: readable(serverApi) };
-}
-
 /** Sends JSON in pieces. It rejects if whoever has asked leaves before the end. */
 function sendJson(response: Parameters<Handler>[1], pieces: AsyncGenerator<string>): Promise<void> {
   response.type('json');
@@ -136,8 +106,7 @@ function devicesRoute(RED: NodeAPI): Handler {
       if ('ages' in request.query) response.json(withKnown(RED, id, devices));
       else response.json(devices.map(({ age: _age, ...device }) => device));
     } catch (error) {
-      const may = (): Promise<boolean> => mayWriteFlows(RED, request);
-      response.status(502).json({ error: await readableProblem(RED, id, error, may) });
+      response.status(502).json({ error: toProblem(error) });
     }
   });
 }
@@ -147,9 +116,8 @@ const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
     event: 'apps.test',
     read: readTestRequest,
     audited: ({ id }) => ({ id }),
-    async answer(settings, mayWrite) {
-      const result = await testApp(RED, simulator, settings, mayWrite, TIMEOUT);
-      return readableResult(RED, settings.id, result, mayWrite);
+    answer(settings, mayWrite) {
+      return testApp(RED, simulator, settings, mayWrite, TIMEOUT);
     },
   });
 
@@ -178,7 +146,6 @@ const fleetRoute = (RED: NodeAPI): Handler =>
       fleet: node.fleet(),
       charset: (await mayReadFlows(RED, request)) ? node.charset : undefined,
       recording: recordingOf(node),
-      hider: () => addressHider(RED, node.id, () => mayWriteFlows(RED, request)),
     });
     await sendJson(response, pieces);
   });
@@ -196,9 +163,8 @@ const detailsRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (request, response) => {
     const node = appNodeOf(RED, request.params['id']);
     const maySee = await mayReadFlows(RED, request);
-    const hide = await addressHider(RED, node.id, () => mayWriteFlows(RED, request));
     const chipid = parseChipid(request.params['chipid']);
-    const details = toDetails(node, chipid, maySee, hide);
+    const details = toDetails(node, chipid, maySee);
     if (!details)
       throw new DeviceCloudError('NO_VALUE', `Nothing is known of device ${chipid} yet.`);
     const waitingCommands = node.waiting()?.list(chipid);
@@ -250,10 +216,7 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
     },
     audited: ({ id, chipid }) => ({ id, chipid }),
     answer: async ({ node, call }) => ({ ok: true, ...(await node.borrow('open', call)) }),
-    async failure(error, { id }, mayWrite) {
-      const { message } = await readableProblem(RED, id, error, mayWrite);
-      return [statusOf(error), message];
-    },
+    failure: (error) => [statusOf(error), toProblem(error).message],
   });
 
 /** Lists the commands of an application that wait for their devices. It starts nothing. */

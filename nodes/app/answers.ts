@@ -136,8 +136,6 @@ interface FleetAnswerDeps {
   /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
   charset: Charset | undefined;
   recording: TestRecording | undefined;
-  /** What removes addresses from messages; called only if there is a message. */
-  hider: () => Promise<(message: string) => string>;
 }
 
 /**
@@ -155,15 +153,7 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
     ...(deps.recording && { recording: deps.recording }),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
-  let hide: ((message: string) => string) | undefined;
-  const hidden = async (row: FleetRow, error: NonNullable<FleetRow['lastError']>) => {
-    hide ??= await deps.hider();
-    return { ...row, lastError: { ...error, message: hide(error.message) } };
-  };
-  yield* listText(devices, (device) => {
-    const row = toRow(fleet, device, charset);
-    return row.lastError ? hidden(row, row.lastError) : row;
-  });
+  yield* listText(devices, (device) => toRow(fleet, device, charset));
   yield '}';
 }
 
@@ -171,29 +161,23 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
  * What a device did of late; undefined if nothing is known of it.
  * @param chipid as digits, without leading zeros
  * @param maySee whether the user may see uploads
- * @param hide removes addresses from messages
  */
 export function toDetails(
   { fleet, charset, pins }: Pick<AppNode, 'fleet' | 'charset' | 'pins'>,
   chipid: string,
   maySee: boolean,
-  hide: (message: string) => string,
 ): DeviceDetails | undefined {
   const known = fleet();
   const device = known?.device(chipid);
   if (!known || !device) return undefined;
   const row = toRow(known, device, maySee ? charset : undefined);
-  const { lastError } = row;
   const { uploads, commands } = known.recent(chipid, charset);
   const note = known.book?.row(chipid)?.note;
   return {
     ...row,
-    lastError: lastError && { ...lastError, message: hide(lastError.message) },
     ...(maySee ? { uploads } : {}),
     ...(maySee && note !== undefined ? { note } : {}),
-    commands: commands.map((command) =>
-      command.message === undefined ? command : { ...command, message: hide(command.message) },
-    ),
+    commands,
     pins: pins(chipid),
   };
 }

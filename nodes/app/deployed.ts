@@ -1,8 +1,8 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { Fleet, KeptPin, WaitingCommands } from '../../src/for-nodes';
 import { noApp, type App } from '../common/app';
-import { findNode, findSaved, PROXY_TYPE, type ProxyNode } from '../common/settings';
-import { APP_TYPE, isVariable } from '../common/shared.config';
+import { findNode, findSaved } from '../common/settings';
+import { APP_TYPE } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
@@ -88,55 +88,4 @@ export const isDeployedEndpoint = (
 export function deployedCredentials(RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials {
   const stored: unknown = node?.credentials ?? RED.nodes.getCredentials(saved.id);
   return (stored as AppCredentials | undefined) ?? {};
-}
-
-/** An address in use, and what was saved for it, such as `${NAME}`. */
-type Hidden = readonly [used: string, saved: string];
-
-/** The addresses of the service and of the proxy. */
-function usedAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
-  const deployed = findDeployed(RED, id);
-  if (!deployed?.node) return [];
-  const { baseUrl = '', proxy = '' } = deployed.node.endpoint;
-  const running = findNode(RED, proxy, PROXY_TYPE) as ProxyNode | undefined;
-  const saved = findSaved<ProxyNode>(RED, proxy, PROXY_TYPE)?.url ?? '';
-  const service: Hidden = [baseUrl, deployed.saved.baseUrl ?? ''];
-  return [service, [running?.url ?? '', saved]];
-}
-
-/** The forms in which errors name an address; a proxy's may lack its scheme. */
-function namesOf(address: string): string[] {
-  const text = /^[a-z0-9+.-]+:\/\//i.test(address) ? address : `http://${address}`;
-  if (!URL.canParse(text)) return [];
-  const { origin, host, hostname } = new URL(text);
-  return [origin, host, hostname].filter((name) => name !== '');
-}
-
-function replacer(hidden: readonly Hidden[]): (message: string) => string {
-  const parts = hidden.flatMap(([used, saved]) =>
-    namesOf(used).map((name): Hidden => [name, saved]),
-  );
-  return (message) =>
-    parts.reduce((text, [name, saved]) => text.replaceAll(name, () => saved), message);
-}
-
-/**
- * Makes a function that replaces an address by the `${NAME}` that was saved for it, unless the user may
- * read variables.
- * @param maySeeVariables called only if the answer matters
- */
-export async function addressHider(
-  RED: NodeAPI,
-  id: string | undefined,
-  maySeeVariables: () => Promise<boolean>,
-): Promise<(message: string) => string> {
-  const hidden = usedAddresses(RED, id).filter(([, saved]) => isVariable(saved));
-  if (hidden.length === 0 || (await maySeeVariables())) return (message) => message;
-  return replacer(hidden);
-}
-
-/** Makes a function that removes every address from a message that will be published. */
-export function withoutAddresses(RED: NodeAPI, id: string): (message: string) => string {
-  const shown = (saved: string): string => (isVariable(saved) ? saved : '<address>');
-  return replacer(usedAddresses(RED, id).map(([used, saved]) => [used, shown(saved)]));
 }

@@ -5,7 +5,7 @@ import type { NodeAPI } from 'node-red';
 import { Slices, type Book, type DeviceSnapshot } from '../../src/for-nodes';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics } from './answers.config';
-import { runningApps, serviceOf, withoutAddresses, type RunningApp } from './deployed';
+import { runningApps, serviceOf, type RunningApp } from './deployed';
 import { commonSettings } from './options';
 
 /** Errors of all applications together. */
@@ -82,19 +82,17 @@ async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][numbe
   };
 }
 
-function errorsOf(RED: NodeAPI, { saved, node }: RunningApp): Diagnostics['errors'] {
-  // Diagnostics that are copied are often published.
-  const shown = withoutAddresses(RED, saved.id);
+function errorsOf({ saved, node }: RunningApp): Diagnostics['errors'] {
   return (node.fleet()?.errors() ?? []).map(({ chipid, code, message, at }) => ({
     ...{ app: saved.id, chipid, code, at },
-    message: shown(message),
+    message,
   }));
 }
 
 /** Collects them. Starts nothing, and calls no service. */
 export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
   const apps = runningApps(RED);
-  const errors = apps.flatMap((app) => errorsOf(RED, app)).sort((a, b) => b.at - a.at);
+  const errors = apps.flatMap(errorsOf).sort((a, b) => b.at - a.at);
   return {
     versions: {
       package: packageVersion(),

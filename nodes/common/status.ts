@@ -19,7 +19,9 @@ export const STATUS = {
 /** The status for a failure: its code in a word or two. */
 export function failureStatus(error: unknown): NodeStatus {
   const code = isDeviceCloudError(error) ? error.code : 'ERROR';
-  const key = code.toLowerCase().replaceAll('_', '-');
+  // With its number, by which it is found in the service's own words.
+  const isGateway = isDeviceCloudError(error, 'GATEWAY') && error.statusCode !== undefined;
+  const key = isGateway ? `gateway-${error.statusCode}` : code.toLowerCase().replaceAll('_', '-');
   return { fill: 'red', shape: 'ring', text: `status.${key}` };
 }
 

@@ -19,8 +19,7 @@ import type { Limiter } from './limiter';
 export interface HttpContext {
   dispatcher: Dispatcher;
   origin: string;
-  /** Scheme, host and port of the proxy, if one is used. */
-  proxy: string | undefined;
+  hasProxy: boolean;
   limiter: Limiter;
   deadlines: Deadlines;
   /** Removes secrets from what the service says. */
@@ -301,7 +300,7 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   #failed(failure: Failure): void {
     this.#clear();
     const { seconds } = this.#deadline;
-    const error = transportError(this.#spec.call, failure, this.#http, seconds);
+    const error = transportError(this.#spec.call, failure, this.#http.hasProxy, seconds);
     this.#reject(error);
   }
 

@@ -51,9 +51,7 @@ function notFoundAdvice({ api, ofDevice }: Call): string {
 
 /** Section 7: a failure of "the gateway that holds the device connection", whose reason `msg` states. */
 const gatewayAdvice = (call: Call): string =>
-  call.reach === 'device'
-    ? `A gateway of the service reports a failure; the device may be offline.${remedyOf(call)}`
-    : ERRORS.GATEWAY.advice;
+  call.reach === 'device' ? `It may be offline.${remedyOf(call)}` : ERRORS.GATEWAY.advice;
 
 const remedyOf = ({ canWait }: Call): string => (canWait ? ` ${ERRORS.TIMEOUT.remedy}` : '');
 
@@ -105,9 +103,13 @@ export function statusError(
 ): DeviceCloudError {
   const [code, advice] = meaning;
   const outcome = statusCode >= 500 ? UNKNOWN_OUTCOME[call.reach] : '';
+  const what =
+    code === 'GATEWAY' && call.reach === 'device'
+      ? `the cloud could not reach the device (${statusCode})`
+      : `The service answered ${statusCode}`;
   return new DeviceCloudError(
     code,
-    `The service answered ${statusCode}. ${failed(call, said)} ${advice}${outcome}`,
+    `${what}. ${failed(call, said)} ${advice}${outcome}`,
     statusCode,
   );
 }
@@ -176,39 +178,33 @@ function timeoutText(call: Call, seconds: number, { sent, detail }: Failure): st
   return `${what}. ${failed(call)} ${advice[call.reach]}${remedyOf(call)}`;
 }
 
-/** Where a request goes: scheme, host and port of the service, and of a proxy on the way. */
-export interface Route {
-  origin: string;
-  proxy: string | undefined;
-}
-
-/** Why a request could not be sent: a few words, and the explanation. */
-function unreachable({ origin, proxy }: Route, detail: string): [what: string, why: string] {
+/** Why a request could not be sent: a few words, and the explanation. No address: it may come from a variable. */
+function unreachable(hasProxy: boolean, detail: string): [what: string, why: string] {
   const [, status] = /^PROXY_(\d+)$/.exec(detail) ?? [];
-  if (proxy !== undefined && status !== undefined) {
+  if (status !== undefined) {
     const why = status === '407' ? 'it asks for a user name and password' : 'it refused';
     return [
       `Not sent: the proxy answered ${status}`,
-      `The proxy ${proxy} made no connection to ${origin}: ${why}. ` +
+      `The proxy made no connection to the service: ${why}. ` +
         'Check the proxy settings, its user name and password, and what it allows.',
     ];
   }
-  const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+  const through = hasProxy ? ' through the proxy' : '';
   return [
     `Not sent (${detail})`,
-    `${origin} could not be reached${through}. ${ERRORS.UNREACHABLE.advice}`,
+    `The service could not be reached${through}. ${ERRORS.UNREACHABLE.advice}`,
   ];
 }
 
 /**
  * The error for a request that got no answer, or half of one.
- * @param route the service and the proxy on the way to it: scheme, host and port of each
+ * @param hasProxy whether the request goes through a proxy
  * @param seconds how long the call could take
  */
 export function transportError(
   call: Call,
   failure: Failure,
-  route: Route,
+  hasProxy: boolean,
   seconds: number,
 ): DeviceCloudError {
   const { kind, sent, detail = kind } = failure;
@@ -226,7 +222,7 @@ export function transportError(
       ? error('CONNECTION_LOST', `Broken off: ${detail}`, outcome)
       : error('UNREACHABLE', `Not sent: ${detail}`);
   if (!sent) {
-    const [what, why] = unreachable(route, detail);
+    const [what, why] = unreachable(hasProxy, detail);
     return error('UNREACHABLE', what, ` ${why}`);
   }
   if (NOT_HTTP.test(detail))

@@ -35,7 +35,7 @@ describe('the status of an action node', () => {
     cloud.fail('gateway', { times: 1 });
     await fail('push', { chipid, payload: 'x' }, 'GATEWAY');
     await call('push', { chipid, payload: 'x' });
-    assert.deepEqual(statusesOf('push'), [CALLING, red('gateway'), CALLING, {}]);
+    assert.deepEqual(statusesOf('push'), [CALLING, red('gateway-502'), CALLING, {}]);
   });
 
   it('turns red at once for a message that leads to no request', async () => {
@@ -61,8 +61,8 @@ describe('the status of an action node', () => {
     cloud.fail('gateway', { times: 1, chipid });
     await fail('push', { chipid, payload: 'x' }, 'GATEWAY');
     assert.deepEqual(
-      statusesOf('push').find(({ text }) => text === 'status.gateway'),
-      red('gateway'),
+      statusesOf('push').find(({ text }) => text === 'status.gateway-502'),
+      red('gateway-502'),
     );
     await shows('push', 'status.calling');
   });

@@ -83,7 +83,8 @@ inEachDialect('an error of a node', () => {
     const gone = { baseUrl: `http://127.0.0.1:${await freePort()}`, appid: '10001' };
     await load([cloudApp(gone), node('reboot'), node('devices')]);
     const { error } = await fail('reboot', { chipid }, 'UNREACHABLE');
-    assert.match(error.message, /ECONNREFUSED.*127\.0\.0\.1/);
+    assert.match(error.message, /ECONNREFUSED/);
+    assert.ok(!error.message.includes('127.0.0.1'));
     await fail('devices', {}, 'UNREACHABLE');
   });
 

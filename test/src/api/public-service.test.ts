@@ -75,7 +75,10 @@ describe('a service that answers as the public server of 2016', () => {
   it('answers at once for a device that is not connected: it may be offline', async () => {
     for (const call of [client().push(GONE, 'x'), client().reboot(GONE)]) {
       const { message } = await failure(call, 'GATEWAY');
-      assert.match(message, /"设备不在线".*device may be offline/);
+      assert.match(
+        message,
+        /^GATEWAY: the cloud could not reach the device \(50[24]\)\. .*"设备不在线"\. It may be offline/,
+      );
     }
     const { body } = await client().refresh(GONE);
     assert.deepEqual(body, { status: 'offline', msg: 'OK' });

@@ -53,7 +53,7 @@ describe('calls through a proxy', () => {
       clientOf(service.baseUrl, { proxy: { url } }).push(1, 'x'),
       'UNREACHABLE',
     );
-    assert.ok(message.includes(`could not be reached through the proxy ${url}. `), message);
+    assert.match(message, /could not be reached through the proxy\. /);
     assert.equal(service.connections(), 0);
   });
 
@@ -78,7 +78,8 @@ describe('calls through a proxy', () => {
       for (let call = 0; call < 3; call++) {
         const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
         assert.doesNotMatch(message, /the-password/);
-        assert.ok(message.includes(`The proxy ${through.url} made no connection to`), message);
+        assert.match(message, /The proxy made no connection to the service: /);
+        assert.ok(!message.includes(through.url));
         assert.match(
           message,
           status === 407

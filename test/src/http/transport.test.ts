@@ -47,14 +47,14 @@ describe('a connection that cannot be established', () => {
     const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
     assert.match(
       message,
-      new RegExp(`Not sent \\(ECONNREFUSED\\).* http://127.0.0.1:${port} could`),
+      /Not sent \(ECONNREFUSED\).* The service could not be reached\. Check the address/,
     );
   });
 
   it('is UNREACHABLE if the name is unknown', async () => {
     const client = clientOf('http://nowhere.invalid:8080', { timeout: 30_000 });
     const { message } = await failure(client.reboot(1), 'UNREACHABLE');
-    assert.match(message, /\((ENOTFOUND|EAI_AGAIN)\).*nowhere\.invalid:8080 /);
+    assert.match(message, /\((ENOTFOUND|EAI_AGAIN)\)/);
   });
 
   it('is UNREACHABLE if it is cut before the request, as TLS to a server without it is', async () => {

@@ -24,7 +24,10 @@ const NOT_IN_A_TEST = [
 
 /** What can stand in a key that is put together, where it is not a choice of the dialog. */
 const VALUES: Record<string, readonly string[]> = {
-  'status.': [...ERROR_CODES, 'ERROR'].map((code) => code.toLowerCase().replaceAll('_', '-')),
+  'status.': [
+    ...[...ERROR_CODES, 'ERROR'].map((code) => code.toLowerCase().replaceAll('_', '-')),
+    ...['gateway-502', 'gateway-504'],
+  ],
   'test.code.': ERROR_CODES.filter((code) => !NOT_IN_A_TEST.includes(code)),
 };
 
