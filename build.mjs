@@ -72,12 +72,12 @@ function texts(node, file) {
 
 /**
  * The links of a help to pages of docs/, as the editor has them: on the site of the documentation, which a release
- * names as the `homepage`. Before that there is nowhere to lead to, and their text stays.
+ * names as the `homepage`. Before that there is nowhere to lead to, and the title of the page stays.
  */
 const helpLinks = (help) =>
   help.replace(/\[([^\]]+)\]\((?:\.\.\/)+docs\/([^)#]+?)(\.zh-CN)?\.md(#[^)]*)?\)/g, (...parts) => {
     const [, text, page, chinese, anchor = ''] = parts;
-    if (!manifest.homepage) return text;
+    if (!manifest.homepage) return `_${text}_`;
     const site = manifest.homepage.replace(/\/?$/, chinese ? '/zh/' : '/');
     return `[${text}](${site}${page}${encodeURI(anchor)})`;
   });

@@ -22,12 +22,9 @@ export const openDialog = (page, id) => dialog.openDialog(driven(page), id);
 /** Puts a node onto the workspace as a person does who has just dragged it from the palette. */
 export function addNode(page, type) {
   return page.evaluate(`(() => {
-    const { defaults } = RED.nodes.getType('${type}');
-    const values = Object.fromEntries(Object.entries(defaults).map(([k, { value }]) => [k, value]));
-    const node = { ...values, id: 'fresh-${type}', type: '${type}', z: 'tab', x: 300, y: 300, wires: [[]] };
-    RED.view.importNodes([node], { generateIds: false, touchImport: true, addFlow: false });
-    // It says how many were imported, over whatever is there.
-    $('.red-ui-notification').remove();
+    const { node } = RED.view.createNode('${type}', 300, 300);
+    RED.nodes.add(node);
+    RED.editor.validateNode(node);
     return node.id;
   })()`);
 }

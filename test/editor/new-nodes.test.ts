@@ -68,6 +68,16 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       });
     }
 
+    for (const type of ['app', 'type'])
+      it(`${type} greets without red, too`, async () => {
+        await here.editor.run(`void RED.editor.editConfig('', 'device-cloud-${type}', '_ADD_')`);
+        await here.editor.page.waitForSelector('#node-config-input-name:visible');
+        const red = await redFields();
+        await here.editor.picture(`new-${type}-${language}`);
+        await closeDialog(here.editor, 'cancel');
+        assert.deepEqual(red, []);
+      });
+
     it('marks an empty field once it has been left, and when its dialog is opened again', async () => {
       const id = await add('push');
       const device = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';

@@ -35,6 +35,7 @@ describe('a dialog', () => {
   it('shows the rows that the target and the transport need', async () => {
     await openDialog(here.editor, 'push');
     assert.equal(await here.editor.page.isDisabled('#node-input-format option[value=AT]'), true);
+    assert.equal(await here.editor.page.isVisible('#node-input-many'), false, 'To says it');
     await here.editor.page.selectOption('#device-cloud-to', 'app');
     assert.equal(await here.editor.page.isVisible('#device-row'), false);
     assert.equal(await here.editor.page.isVisible('#transport-row'), false);
@@ -58,9 +59,8 @@ describe('a dialog', () => {
     assert.equal(found.length, 2);
     assert.match(found[0]!, /^At once: must be a whole number from 1 to 10000$/);
     assert.match(found[1]!, /^Expires/);
-    // The limit has no row any more, and a saved one still holds.
-    const { many, when, limit } = await exported(here.editor, 'reboot');
-    assert.deepEqual([many, when, limit], [true, 'upload', '20']);
+    const { many, when } = await exported(here.editor, 'reboot');
+    assert.deepEqual([many, when], [true, 'upload']);
     await openDialog(here.editor, 'gpio');
     await page.selectOption('#node-input-operation', 'pulse');
     await fill(here.editor, '#node-input-duration', '60001');
