@@ -25,6 +25,7 @@ describe('the device book in the sidebar', () => {
     return [
       { id: 'tab', type: 'tab', label: 'Flow' },
       { ...app(simulator), book: path },
+      { id: 'type', type: 'device-cloud-type', name: 'climate' },
       {
         ...node('listen', { chipids: ['10000001'] }),
         ...{ id: 'listen', type: 'device-cloud-listen', z: 'tab', x: 200, y: 100, wires: [[]] },
@@ -166,6 +167,40 @@ describe('the device book in the sidebar', () => {
     assert.equal(readFileSync(path, 'utf8'), text);
     const logged = here.editor.problems.splice(0);
     assert.match(logged.join(), /^[^,]*412[^,]*,[^,]*400[^,]*$/);
+  });
+
+  it('names a comma within a group, and offers the types that there are', async () => {
+    const { page } = here.editor;
+    writeFileSync(path, 'chipid,name\n10000001,Gate\n10000077,Aaa\n10000078,Aab\n');
+    await page.waitForSelector(
+      '.device-cloud-fleet-view:visible [role=status]:has-text("devices 3")',
+    );
+    const importing = join(folder, 'odd.csv');
+    writeFileSync(importing, 'chipid;groups\n10000001;north,pumps\n');
+    const choosing = page.waitForEvent('filechooser');
+    await page.click('.device-cloud-fleet-view:visible button:has-text("Import …")');
+    await (await choosing).setFiles(importing);
+    await page.waitForSelector(`${FORM} [data-kind=odd][open] li:has-text("north,pumps")`);
+    await here.editor.picture('sidebar-book-odd');
+    await page.click('.red-ui-notification:visible button:has-text("Cancel")');
+    await page.click('button[data-view=devices]:visible');
+    await page.waitForSelector('#device-cloud-row-10000078');
+    const order = await here.editor.run<string[]>(
+      `$('[id^=device-cloud-row-]').toArray().sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map(({ id }) => id)`,
+    );
+    const last = ['device-cloud-row-10000077', 'device-cloud-row-10000078'];
+    assert.deepEqual(order.slice(-2), last, 'never seen comes last');
+    await page.click('#device-cloud-row-10000001');
+    await page.click('button[data-action=book]');
+    await page.waitForSelector(`${FORM} #device-cloud-fleet-row-type[list]`);
+    assert.deepEqual(
+      await page
+        .locator(`${FORM} #device-cloud-fleet-types option`)
+        .evaluateAll((all) => all.map((each) => (each as unknown as { value: string }).value)),
+      ['climate'],
+    );
+    await page.click('.red-ui-notification:visible button:has-text("Cancel")');
+    await page.click('button[data-view=book]:visible');
   });
 
   it('is seen by users who may not change it', async () => {
