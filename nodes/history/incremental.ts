@@ -129,9 +129,6 @@ export function advance<R extends HistoryRecord>(
 
 /** Reads what the context holds for a device, which may be anything: then it starts over. */
 export function readPosition(stored: unknown): Position {
-  // As version 1.0 wrote it: the newest id.
-  if (typeof stored === 'string' && /^\d{1,20}$/.test(stored))
-    return { keys: [], mark: { time: '', id: stored } };
   const { keys, mark, overflow } = isObject(stored) ? stored : {};
   if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string' && key.includes('|')))
     return { keys: [] };
