@@ -51,7 +51,6 @@ describe('the start of Node-RED with the package', () => {
       'post /device-cloud/apps/:id/record device-cloud.write',
       'post /device-cloud/apps/:id/waiting/cancel device-cloud.write',
       'post /device-cloud/apps/test device-cloud.write',
-      'post /device-cloud/types/try device-cloud.write',
       'put /device-cloud/apps/:id/book device-cloud.write',
     ]);
     const files = loaded?.map((path) => relative(repository, path).replaceAll('\\', '/')) ?? [];
