@@ -30,19 +30,6 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'enforces its time window in seconds and in milliseconds',
-    withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
-      for (const timestamp of ['1700000060', '1699999940000']) {
-        const socket = new WebSocket(channelUrl(simulator, DEVICE, { timestamp }));
-        await once(socket, 'open');
-      }
-      for (const timestamp of ['1700000061', '1699999939999']) {
-        assert.equal(await refusedUpgrade(channelUrl(simulator, DEVICE, { timestamp })), 401);
-      }
-    }),
-  );
-
-  it(
     'announces an upload to every channel of its device, and to no other',
     withSimulator({ appid: 77, now: () => NOW }, async (simulator) => {
       const first = await openChannel(simulator, DEVICE);
@@ -68,15 +55,6 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'sends the time of an event in milliseconds if configured',
-    withSimulator({ eventTimestamp: 'ms', now: () => NOW }, async (simulator) => {
-      const event = nextEvent(await openChannel(simulator, DEVICE));
-      simulator.upload(DEVICE, 'x');
-      assert.equal(((await event) as { timestamp: string }).timestamp, String(NOW));
-    }),
-  );
-
-  it(
     'pushes to the device of the channel and puts it into the history',
     withSimulator({}, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);
@@ -97,10 +75,8 @@ describe('simulator: channel', () => {
       const socket = await openChannel(simulator, DEVICE);
       const ignored = [
         '{"type":"heartbeat"}',
-        '{"type":"reboot"}',
         '{"type":"msgpush"}',
         '{"type":"msgpush","body":"no base64!"}',
-        'null',
         'nonsense',
       ];
       for (const frame of ignored) socket.send(frame);
@@ -121,58 +97,15 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'answers pings',
-    withSimulator({}, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      socket.ping('are you there');
-      const [data] = (await once(socket, 'pong')) as [Buffer];
-      assert.equal(data.toString(), 'are you there');
-    }),
-  );
-
-  it(
-    'answers no ping if configured, and still sends events',
-    withSimulator({ pongs: false }, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      const heard: string[] = [];
-      socket.on('message', () => heard.push('event')).on('pong', () => heard.push('pong'));
-      socket.ping();
-      socket.send('{"type":"heartbeat"}');
-      await until(() => simulator.frames.length === 1);
-      simulator.upload(DEVICE, 'x');
-      await until(() => heard.length > 0);
-      assert.deepEqual(heard, ['event']);
-    }),
-  );
-
-  it(
-    'is cut once 64 MiB of events wait for an application that does not read',
-    withSimulator({}, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      socket.pause();
-      const upload = Buffer.alloc(10 * 1024 * 1024);
-      for (let sent = 0; sent < 12 && simulator.channels() > 0; sent++) {
-        simulator.upload(DEVICE, upload);
-        await new Promise(setImmediate);
-      }
-      await until(() => simulator.channels() === 0);
-      socket.terminate();
-    }),
-  );
-
-  it(
     'refuses an upgrade: 401 for a wrong sign, 404 for an unknown device or path, 400 for parameters',
     withSimulator({}, async (simulator) => {
       const url = channelUrl(simulator, DEVICE);
       const refused = [
         [channelUrl(simulator, DEVICE, { appkey: 'another' }), 401],
-        [channelUrl(simulator, DEVICE, { appid: '5' }), 401],
         [url.replace('chipid=10000001', 'chipid=10000002'), 401],
         [channelUrl(simulator, '10000009'), 404],
         [url.replace('/peer?', '/peer/?'), 404],
-        [url.replace('chipid=10000001&', ''), 400],
         [url.replace(/&timestamp=\d+/, ''), 400],
-        [channelUrl(simulator, 'abc'), 400],
       ] as const;
       for (const [address, status] of refused) {
         assert.equal(await refusedUpgrade(address), status, address);
@@ -206,18 +139,7 @@ describe('simulator: channel', () => {
       simulator.deleteApp();
       assert.equal((await closed)[0], 1008);
       assert.equal(await refusedUpgrade(channelUrl(simulator, DEVICE)), 401);
-    }),
-  );
-
-  it(
-    'survives a client that breaks the protocol',
-    withSimulator({}, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      const closed = once(socket, 'close');
-      const { _socket: wire } = socket as unknown as { _socket: NodeJS.WritableStream };
-      wire.write(Buffer.from([0xc1, 0x80, 0, 0, 0, 0]));
-      assert.equal((await closed)[0], 1002);
-      assert.equal((await openGet(simulator, 'apps/')).status, 200);
+      assert.equal((await openGet(simulator, 'apps/')).status, 401);
     }),
   );
 });

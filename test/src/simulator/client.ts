@@ -106,7 +106,7 @@ export async function openChannel(
 export function refusedUpgrade(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url);
-    socket.on('error', () => undefined);
+    socket.on('error', reject);
     socket.on('open', () => reject(new Error('the channel opened')));
     socket.on('unexpected-response', (request, response) => {
       resolve(response.statusCode ?? 0);

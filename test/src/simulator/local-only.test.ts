@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator';
-import { channelUrl, openChannel, openUrl, withSimulator } from './client';
-import { until } from '../../../tooling/until';
+import { channelUrl, openUrl, withSimulator } from './client';
 
 const DEVICE = '10000001';
 
@@ -90,40 +87,13 @@ describe('simulator: who may call', () => {
   }
 
   it(
-    'a request without any Host is refused, an upgrade as well',
+    'a request without any Host is refused',
     withSimulator({}, async (simulator) => {
-      const url = openUrl(simulator, 'get', 'apps/');
-      const channel = new URL(channelUrl(simulator, DEVICE));
-      const upgrading =
-        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
-        'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
-      for (const head of [
-        `GET ${url} HTTP/1.0\r\n`,
-        `GET ${channel.pathname}${channel.search} HTTP/1.1\r\n${upgrading}`,
-      ]) {
-        const wire = connect(simulator.port, '127.0.0.1');
-        wire.write(`${head}\r\n`);
-        const [data] = (await once(wire, 'data')) as [Buffer];
-        assert.match(data.toString(), /^HTTP\/1\.1 403 /);
-        wire.destroy();
-      }
-    }),
-  );
-
-  it(
-    'the body of a refused request is not read, and its connection ends',
-    withSimulator({}, async (simulator) => {
-      const wire = connect(simulator.port, '127.0.0.1').resume();
-      wire.on('error', () => undefined);
-      wire.write(
-        'POST /openapi/app/push/message/ HTTP/1.1\r\nHost: evil.example\r\n' +
-          'Content-Length: 1000000000\r\n\r\nmessage=',
-      );
-      await once(wire, 'close');
-      assert.deepEqual(
-        simulator.requests.map(({ body, status: answered }) => [body, answered]),
-        [['', 403]],
-      );
+      const wire = connect(simulator.port, '127.0.0.1');
+      wire.write(`GET ${openUrl(simulator, 'get', 'apps/')} HTTP/1.0\r\n\r\n`);
+      const [data] = (await once(wire, 'data')) as [Buffer];
+      assert.match(data.toString(), /^HTTP\/1\.1 403 /);
+      wire.destroy();
     }),
   );
 
@@ -137,60 +107,6 @@ describe('simulator: who may call', () => {
       assert.equal(await upgrade(simulator, foreign), 403);
       assert.equal(await status(simulator, 'get', 'apps/', {}), 502);
       assert.equal(await upgrade(simulator, {}), 502);
-    }),
-  );
-});
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-/** Bytes that are in use, after a collection of the garbage. */
-function memory(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
-describe('simulator: what it logs of a request', () => {
-  it(
-    'is the first 64 KiB of a frame, whole characters, and its size',
-    withSimulator({}, async (simulator) => {
-      const channel = await openChannel(simulator, DEVICE);
-      // One byte and then characters of two: 64 KiB would end in the middle of one.
-      channel.send(`x${'é'.repeat(500_000)}`);
-      channel.send('short');
-      await until(() => simulator.frames.length === 2);
-      const [long, short] = simulator.frames;
-      assert.equal(long?.text, `x${'é'.repeat(32 * 1024 - 1)}`);
-      assert.deepEqual([long.size, short?.text, short?.size], [1_000_001, 'short', 5]);
-    }),
-  );
-
-  it(
-    'does not keep long frames in memory',
-    withSimulator({}, async (simulator) => {
-      const channel = await openChannel(simulator, DEVICE);
-      const before = memory();
-      const frame = 'x'.repeat(4 * 1024 * 1024);
-      for (let sent = 1; sent <= 10; sent++) {
-        channel.send(frame);
-        await until(() => simulator.frames.length === sent);
-      }
-      // The buffers of the sockets are freed some turns of the event loop after the last frame.
-      await until(() => memory() - before < 16 * 1024 * 1024, 'most of the 40 MiB is free again');
-    }),
-  );
-
-  it(
-    'is the first 64 KiB of a body',
-    withSimulator({}, async (simulator) => {
-      const path = openUrl(simulator, 'post', 'app/push/message/');
-      const response = await fetch(simulator.baseUrl + path, {
-        method: 'POST',
-        body: 'x'.repeat(200_000),
-      });
-      assert.equal(response.status, 400);
-      assert.equal(simulator.requests.at(-1)?.body.length, 64 * 1024);
     }),
   );
 });

@@ -35,33 +35,6 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'leaves devices out of the list that are switched off',
-    withSimulator({ devices: 2 }, async (simulator) => {
-      simulator.switchOff(10000001);
-      const { body } = await openGet(simulator, 'devices/list/');
-      assert.deepEqual(
-        (body as { chipid: number }[]).map(({ chipid }) => chipid),
-        [10000002],
-      );
-    }),
-  );
-
-  it(
-    'answers devices/list/ and not devices/lists/ by default',
-    withSimulator({}, async (simulator) => {
-      assert.equal((await openGet(simulator, 'devices/lists/')).status, 404);
-    }),
-  );
-
-  it(
-    'answers devices/lists/ and not devices/list/ if configured',
-    withSimulator({ devicesPath: 'lists' }, async (simulator) => {
-      assert.equal((await openGet(simulator, 'devices/lists/')).status, 200);
-      assert.equal((await openGet(simulator, 'devices/list/')).status, 404);
-    }),
-  );
-
-  it(
     "returns the application's name and online devices",
     withSimulator({ devices: 1, appName: 'Garden' }, async (simulator) => {
       const { body } = await openGet(simulator, 'apps/');
@@ -83,80 +56,6 @@ describe('simulator: reading the cloud over the open API', () => {
         { body: 'one', id: 1, ...common },
         { body: '{"n":2}', id: 3, ...common },
       ]);
-    }),
-  );
-
-  it(
-    'writes bodies as Base64, and newest first, if configured',
-    withSimulator(
-      { historyEncoding: 'base64', historyOrder: 'newest-first' },
-      async (simulator) => {
-        simulator.upload('10000001', Buffer.from([0, 255]));
-        simulator.upload('10000001', 'two');
-        await push(simulator, '10000001', '00ff', 'HEX');
-        const uploads = await openGet(simulator, 'up_messages/dev/10000001/');
-        const pushes = await openGet(simulator, 'push_messages/dev/10000001/');
-        const bodies = (body: unknown) => (body as { body: string }[]).map((each) => each.body);
-        assert.deepEqual(bodies(uploads.body), ['dHdv', 'AP8=']);
-        assert.deepEqual(bodies(pushes.body), ['AP8=']);
-      },
-    ),
-  );
-
-  it(
-    'keeps the last uploads only',
-    withSimulator({ historyLimit: 2 }, async (simulator) => {
-      for (const text of ['1', '2', '3']) simulator.upload('10000001', text);
-      const { body } = await openGet(simulator, 'up_messages/dev/10000001/');
-      assert.deepEqual(
-        (body as { id: number }[]).map(({ id }) => id),
-        [2, 3],
-      );
-    }),
-  );
-
-  it(
-    'has ids that begin again where an old copy ends, as a restored service does',
-    withSimulator({}, async (simulator) => {
-      const ids = async (): Promise<unknown[]> => {
-        const { body } = await openGet(simulator, 'up_messages/dev/10000001/');
-        return (body as { id: number; body: string }[]).map(({ id, body: text }) => [id, text]);
-      };
-      for (const text of ['a', 'b', 'c']) simulator.upload('10000001', text);
-      simulator.restore(1);
-      simulator.upload('10000001', 'd');
-      assert.deepEqual(await ids(), [
-        [1, 'a'],
-        [2, 'd'],
-      ]);
-      simulator.restore();
-      assert.deepEqual(await ids(), []);
-      simulator.upload('10000001', 'e');
-      assert.deepEqual(await ids(), [[1, 'e']]);
-      for (const wrong of [2, -1, 0.5]) {
-        assert.throws(() => simulator.restore(wrong), /^OptionError: lastId must be/);
-      }
-    }),
-  );
-
-  it(
-    'answers a rewritten history until the rewriting is removed',
-    withSimulator({}, async (simulator) => {
-      simulator.upload('10000001', 'a');
-      simulator.upload('10000002', 'b');
-      const read = (chipid: string) => openGet(simulator, `up_messages/dev/${chipid}/`);
-      const right = (await read('10000001')).text;
-      simulator.rewriteHistory((records, chipid) =>
-        chipid === '10000001'
-          ? [...records, { ...records[0], id: 10n ** 39n, body: null }]
-          : { msg: 'no list' },
-      );
-      const spoilt = (await read('10000001')).text;
-      assert.ok(spoilt.startsWith(right.slice(0, -1)), spoilt);
-      assert.match(spoilt, new RegExp(`"body":null,.*"id":1${'0'.repeat(39)},`));
-      assert.deepEqual((await read('10000002')).body, { msg: 'no list' });
-      simulator.rewriteHistory();
-      assert.equal((await read('10000001')).text, right);
     }),
   );
 

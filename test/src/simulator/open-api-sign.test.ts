@@ -1,14 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  channelUrl,
-  md5,
-  openGet,
-  openPost,
-  openUrl,
-  refusedUpgrade,
-  send,
-  withSimulator,
-} from './client';
+import { md5, openGet, openPost, openUrl, send, withSimulator } from './client';
 
 const KEY = 'MixedCaseKey';
 
@@ -71,17 +62,7 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'answers 401 for another appid and for a deleted application',
-    withSimulator({}, async (simulator) => {
-      assert.equal((await openGet(simulator, 'apps/', { appid: '999' })).status, 401);
-      simulator.deleteApp();
-      const { status, body } = await openGet(simulator, 'apps/');
-      assert.deepEqual([status, body], [401, { msg: 'the application has been deleted' }]);
-    }),
-  );
-
-  it(
-    'answers 400 when a common parameter is missing, no integer, doubled or in the form',
+    'answers 400 when a common parameter is missing, no integer or doubled',
     withSimulator({}, async (simulator) => {
       const url = openUrl(simulator, 'get', 'apps/');
       for (const name of ['appid', 'timestamp', 'sign']) {
@@ -93,47 +74,6 @@ describe('simulator: signature of the open API', () => {
       assert.equal((await openGet(simulator, 'apps/', { timestamp: 'now' })).status, 400);
       assert.equal((await openGet(simulator, 'apps/', { appid: 'ten' })).status, 400);
       assert.equal((await send(simulator, `${url}&appid=10001`)).status, 400);
-      assert.equal((await send(simulator, `${url}&x=%zz`)).status, 400);
-      const query = url.slice(url.indexOf('?') + 1);
-      const form = new URLSearchParams(query);
-      const inForm = await send(simulator, '/openapi/app/push/message/', {
-        method: 'POST',
-        body: form,
-      });
-      assert.equal(inForm.status, 400);
-    }),
-  );
-
-  it(
-    'answers 400 to a POST body that is not a form',
-    withSimulator({}, async (simulator) => {
-      const url = openUrl(simulator, 'post', 'app/push/message/');
-      const json = await send(simulator, url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{"message":"hi"}',
-      });
-      assert.equal(json.status, 400);
-      assert.match(json.text, /application\/x-www-form-urlencoded/);
-    }),
-  );
-
-  it(
-    'accepts a timestamp of any age, unless it was started with a window',
-    withSimulator({}, async (simulator) => {
-      assert.equal((await openGet(simulator, 'apps/', { timestamp: '1' })).status, 200);
-    }),
-  );
-
-  it(
-    'enforces its time window',
-    withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
-      const status = async (timestamp: string) =>
-        (await openGet(simulator, 'apps/', { timestamp })).status;
-      assert.equal(await status('1700000060'), 200);
-      assert.equal(await status('1699999940'), 200);
-      assert.equal(await status('1700000061'), 401);
-      assert.equal(await status('1699999939'), 401);
     }),
   );
 
@@ -143,43 +83,6 @@ describe('simulator: signature of the open API', () => {
       const timestamp = '1700000000000';
       const { status, body } = await openGet(simulator, 'apps/', { timestamp });
       assert.deepEqual([status, body], [400, { msg: 'timestamp must be Unix seconds' }]);
-      const posted = await openPost(simulator, 'reboot/dev/10000001/', { timestamp });
-      assert.equal(posted.status, 400);
-      assert.equal(simulator.device('10000001').online, true);
-    }),
-  );
-
-  it(
-    'answers 404 for another appid if configured, but 401 for a deleted application',
-    withSimulator({ unknownApp: 404 }, async (simulator) => {
-      const { status, body } = await openGet(simulator, 'apps/', { appid: '999' });
-      assert.deepEqual([status, body], [404, { msg: 'there is no such application' }]);
-      const channel = channelUrl(simulator, '10000001', { appid: '999' });
-      assert.equal(await refusedUpgrade(channel), 404);
-      simulator.deleteApp();
-      assert.equal((await openGet(simulator, 'apps/')).status, 401);
-    }),
-  );
-
-  it(
-    'answers 400 to too many parameters, before it computes the sign',
-    withSimulator({}, async (simulator) => {
-      const names = Array.from({ length: 98 }, (_, n): [string, string] => [`p${n}`, '']);
-      const fits = Object.fromEntries(names.slice(0, 97));
-      assert.equal((await openGet(simulator, 'apps/', { query: fits })).status, 200);
-      const query = Object.fromEntries(names);
-      const { status, text } = await openGet(simulator, 'apps/', { query, sign: 'wrong' });
-      assert.equal(status, 400);
-      assert.match(text, /too many parameters/);
-    }),
-  );
-
-  it(
-    'accepts parameters of a POST in the query as well as in the form',
-    withSimulator({}, async (simulator) => {
-      const query = { message: 'in the query', format: 'MSG' };
-      assert.equal((await openPost(simulator, 'app/push/message/', { query })).status, 200);
-      assert.equal(simulator.device('10000002').received[0]?.text, 'in the query');
     }),
   );
 
@@ -197,25 +100,11 @@ describe('simulator: signature of the open API', () => {
   it(
     'answers 404 to unknown paths and 400 to a wrong method',
     withSimulator({}, async (simulator) => {
-      for (const path of [
-        '/',
-        '/openapi',
-        '/openapi/nothing/',
-        '/openapi/apps//',
-        '/api/server/',
-      ]) {
+      for (const path of ['/', '/openapi/nothing/', '/api/server/']) {
         assert.equal((await send(simulator, path)).status, 404, path);
       }
       assert.equal((await openPost(simulator, 'apps/')).status, 400);
       assert.equal((await openGet(simulator, 'reboot/dev/10000001/')).status, 400);
-    }),
-  );
-
-  it(
-    'answers 400 to a plain request for the channel',
-    withSimulator({}, async (simulator) => {
-      const url = channelUrl(simulator, '10000001').replace('ws:', 'http:');
-      assert.equal((await fetch(url)).status, 400);
     }),
   );
 });

@@ -34,34 +34,30 @@ const uploads = (simulator: Simulator, now?: number): Promise<Kept[]> =>
   history(simulator, `up_messages/dev/${DEVICE}/`, now);
 
 describe('simulator, public server of 2016: histories, events and the server API', () => {
-  for (const [uploaded, kept] of [
-    ['{"t":21,"h":40}', '"h":40}'],
-    ['HELLO\r\n', 'HELLO'],
-    [' \t a b \v\f\n', 'a b'],
-    ['tag, rest ', ' rest'],
-    ['a,b,c,,d', 'bcd'],
-    [' ,x', 'x'],
-    ['x,', ''],
-    [',', ''],
-    [' \r\n', ''],
-    ['\u00a0x\u3000', '\u00a0x\u3000'],
-    ['温度,21\r\n', '21'],
-  ] as const) {
-    it(
-      `row 12: ${JSON.stringify(uploaded)} is kept as ${JSON.stringify(kept)}`,
-      on({}, async (simulator) => {
-        const event = nextEvent(await openChannel(simulator, DEVICE));
-        simulator.upload(DEVICE, uploaded);
+  it(
+    'row 12: an upload is kept trimmed, without a tag and without commas',
+    on({}, async (simulator) => {
+      const day = (days: number): string =>
+        new Date(Date.now() + (8 + 24 * days) * HOUR).toISOString().slice(0, 10);
+      const sync = `sync/${day(0)}/${day(1)}/`.replaceAll('-', '');
+      const channel = await openChannel(simulator, DEVICE);
+      for (const [uploaded, kept] of [
+        ['{"t":21,"h":40}', '"h":40}'],
+        ['HELLO\r\n', 'HELLO'],
+        ['a,b,c,,d', 'bcd'],
+        [' \r\n', ''],
+        ['温度,21\r\n', '21'],
+      ] as const) {
+        const event = nextEvent(channel);
+        const { id } = simulator.upload(DEVICE, uploaded);
         const { body } = (await event) as { body: string };
         assert.equal(Buffer.from(body, 'base64').toString(), uploaded);
-        assert.equal((await uploads(simulator))[0]?.body, kept);
-        const today = new Date(Date.now() + 8 * HOUR).toISOString().slice(0, 10);
-        const tomorrow = new Date(Date.now() + 32 * HOUR).toISOString().slice(0, 10);
-        const path = `sync/${today}/${tomorrow}/`.replaceAll('-', '');
-        assert.equal((await history(simulator, path))[0]?.body, kept);
-      }),
-    );
-  }
+        for (const list of [await uploads(simulator), await history(simulator, sync)]) {
+          assert.equal(list.find((record) => record.id === id)?.body, kept);
+        }
+      }
+    }),
+  );
 
   it('row 13: newest first by the clock of the device, to the second, in UTC', async () => {
     let now = BEFORE_MIDNIGHT;
@@ -86,41 +82,6 @@ describe('simulator, public server of 2016: histories, events and the server API
       );
       const [received] = await history(simulator, 'sync/20160624/20160625/', now);
       assert.equal(received?.recv_time, '2016-06-23 16:00:00');
-    });
-    await test();
-  });
-
-  it(
-    'row 13: a history has no limit of the usual size',
-    on({}, async (simulator) => {
-      for (let count = 0; count < 10_100; count++) simulator.upload(DEVICE, 'x');
-      assert.equal((await uploads(simulator)).length, 10_100);
-    }),
-  );
-
-  it('row 13b: what a device kept while it was away has a later id and an older time', async () => {
-    let now = BEFORE_MIDNIGHT;
-    const test = on({ now: () => now }, async (simulator) => {
-      simulator.switchOff(DEVICE);
-      simulator.uploadWhenOnline(DEVICE, 'kept');
-      now += HOUR;
-      simulator.upload(DEVICE, 'another');
-      assert.equal((await uploads(simulator, now)).length, 1);
-      const event = nextEvent(await openChannel(simulator, DEVICE));
-      simulator.switchOn(DEVICE);
-      assert.equal(
-        ((await event) as { timestamp: string }).timestamp,
-        String(Math.floor(now / 1000)),
-      );
-      assert.deepEqual(
-        (await uploads(simulator, now)).map(({ id, body, create_time: time }) => [id, body, time]),
-        [
-          [1, 'another', '2016-06-23 16:59:59'],
-          [2, 'kept', '2016-06-23 15:59:59'],
-        ],
-      );
-      simulator.upload(DEVICE, 'made', { made: 0 });
-      assert.equal((await uploads(simulator, now)).at(-1)?.create_time, '1970-01-01 00:00:00');
     });
     await test();
   });
@@ -179,16 +140,6 @@ describe('simulator, public server of 2016: histories, events and the server API
     }),
   );
 
-  it(
-    'row 17: an upload is in the history before its event is sent',
-    on({}, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      const seen = once(socket, 'message').then(() => uploads(simulator));
-      simulator.upload(DEVICE, 'x');
-      assert.equal((await seen).length, 1);
-    }),
-  );
-
   it('rows 18 and 20: the time of an event is that of the server, in a frame as in the sample', async () => {
     const now = 1_466_644_524_000;
     const devices = [{ chipid: '8454703', clockOffset: -HOUR }];
@@ -221,21 +172,6 @@ describe('simulator, public server of 2016: histories, events and the server API
     }),
   );
 
-  it('opens a channel with the signature of the published sample', async () => {
-    const appkey = '25b28f0ffb9711e4a96d446d579b49a1';
-    const now = 1_466_642_512_648;
-    const options = { appid: 1234, appkey, devices: [{ chipid: '8454703' }], now: () => now };
-    const test = on(options, async (simulator) => {
-      const query = `appid=1234&timestamp=${now}&chipid=8454703&sign=e54844ce4d29aff9920ccbec32be2e54`;
-      const socket = new WebSocket(
-        `${simulator.baseUrl.replace('http', 'ws')}/noticed/peer?${query}`,
-      );
-      await once(socket, 'open');
-      assert.equal(simulator.channels('8454703'), 1);
-    });
-    await test();
-  });
-
   it(
     'a newer channel of a device closes the older one, if configured, and no other',
     on({ replace: true }, async (simulator) => {
@@ -249,23 +185,16 @@ describe('simulator, public server of 2016: histories, events and the server API
     }),
   );
 
-  const ROW_21 = 'id chipid name note create_at latest stat online regist addr'.split(' ');
-  const ROW_22 =
-    'rssi heap flash firmware version latest_ipaddr app_name up_datas down_datas'.split(' ');
-
   it(
     'rows 21 to 23: the server API has ids unlike chip numbers, and takes name, note and stat',
     on({ devices: 3 }, async (simulator) => {
       const list = (await serverCall(simulator, 'GET', '/devices?page=1&count=2&filter=all')).body;
       const { devices, ...envelope } = list as { devices: Record<string, unknown>[] };
       assert.deepEqual(envelope, { page: 1, count: 2, total: 3 });
-      assert.deepEqual(Object.keys(devices[0] ?? {}), ROW_21);
       const { id, chipid } = devices[0] as { id: number; chipid: string };
       assert.equal(chipid, DEVICE);
       assert.notEqual(String(id), chipid);
       assert.equal((await serverCall(simulator, 'GET', `/devices/${chipid}`)).status, 404);
-      const one = await serverCall(simulator, 'GET', `/devices/${id}`);
-      assert.deepEqual(Object.keys(one.body as object), [...ROW_21, ...ROW_22]);
       const body = { name: 'Pump', note: 'old', stat: 'DISABLED' };
       assert.equal((await serverCall(simulator, 'PUT', `/devices/${id}`, { body })).status, 200);
       assert.deepEqual(

@@ -67,10 +67,7 @@ describe('simulator: server API', () => {
         total: 5,
         devices: ['10000004', '10000005'],
       });
-      for (const query of ['page=0', 'count=0', 'count=1001', 'page=x', 'page=']) {
-        const { status } = await serverCall(simulator, 'GET', `/devices?${query}`);
-        assert.equal(status, 400, query);
-      }
+      assert.equal((await serverCall(simulator, 'GET', '/devices?page=0')).status, 400);
     }),
   );
 
@@ -92,24 +89,17 @@ describe('simulator: server API', () => {
   );
 
   it(
-    'renames a device',
-    withSimulator({}, async (simulator) => {
-      const body = { name: 'Attic' };
-      const reply = await serverCall(simulator, 'PUT', '/devices/10000001', { body });
-      assert.deepEqual([reply.status, reply.body], [200, { msg: 'OK' }]);
-      const list = (await openGet(simulator, 'devices/list/')).body as { name: string }[];
-      assert.equal(list[0]?.name, 'Attic');
-    }),
-  );
-
-  it(
-    'disables a device and enables it again',
+    'renames a device, disables it and enables it again',
     withSimulator({ offlineAfter: 10 }, async (simulator) => {
-      const gpio = async () => (await openGet(simulator, 'gpio_status/10000001/')).status;
-      await serverCall(simulator, 'PUT', '/devices/10000001', { body: { disabled: true } });
-      assert.deepEqual([simulator.device(10000001).online, await gpio()], [false, 504]);
-      await serverCall(simulator, 'PUT', '/devices/10000001', { body: { disabled: false } });
-      assert.deepEqual([simulator.device(10000001).online, await gpio()], [true, 200]);
+      const device = simulator.device(10000001);
+      const change = (body: object) =>
+        serverCall(simulator, 'PUT', '/devices/10000001', { body }).then((reply) => reply.body);
+      assert.deepEqual(await change({ name: 'Attic' }), { msg: 'OK' });
+      await change({ disabled: true });
+      assert.deepEqual([device.name, device.online], ['Attic', false]);
+      assert.equal((await openGet(simulator, 'gpio_status/10000001/')).status, 504);
+      await change({ disabled: false });
+      assert.equal(device.online, true);
     }),
   );
 
@@ -129,9 +119,7 @@ describe('simulator: server API', () => {
   it(
     'answers 400 to a PUT body without a known field',
     withSimulator({}, async (simulator) => {
-      const bodies = ['', '{', '[]', 'null', '{}', '{"name":5}', '{"disabled":"yes"}'];
-      bodies.push('{"data":1}', '{"data":"x","name":"y"}', '{"data":"x","format":"XML"}');
-      for (const body of bodies) {
+      for (const body of ['', '[]', '{}', '{"name":5}', '{"data":"x","format":"XML"}']) {
         const { status } = await serverCall(simulator, 'PUT', '/devices/10000001', { body });
         assert.equal(status, 400, body);
       }
@@ -152,17 +140,7 @@ describe('simulator: server API', () => {
         messages.map((message) => [message.id, message.body]),
         [[3, 'no 3']],
       );
-      assert.equal((await serverCall(simulator, 'GET', '/up/messages')).status, 400);
       assert.equal((await serverCall(simulator, 'GET', '/up/messages?page=1')).status, 400);
-    }),
-  );
-
-  it(
-    'answers 400 to a method and 404 to a path that do not exist',
-    withSimulator({}, async (simulator) => {
-      assert.equal((await serverCall(simulator, 'POST', '/devices')).status, 400);
-      assert.equal((await serverCall(simulator, 'GET', '/devices/')).status, 404);
-      assert.equal((await serverCall(simulator, 'GET', '/elsewhere')).status, 404);
     }),
   );
 });
