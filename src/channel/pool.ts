@@ -4,7 +4,7 @@ import type { ServiceLimiter } from '../http/service-limiter';
 import { TimerQueue } from './timer-queue';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
-import { tlsConnector } from '../http/tls';
+import { EACH_ADDRESS, tlsConnector } from '../http/tls';
 import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/proxy';
 import { Channel, type ChannelSettings } from './channel';
@@ -165,7 +165,7 @@ function socketOptions(
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
 ): { options: SocketOptions; tunnels?: Tunnels } {
-  const headers = { 'User-Agent': identity.userAgent };
+  const shared = { headers: { 'User-Agent': identity.userAgent }, ...EACH_ADDRESS };
   const isSecure = settings.channelOrigin.startsWith('wss:');
   // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
   const secure = isSecure
@@ -173,14 +173,14 @@ function socketOptions(
     : undefined;
   // Node.js takes these forms, which the types of ws do not know.
   const withConnection = (open: unknown): SocketOptions => ({
-    headers,
+    ...shared,
     createConnection: open as typeof createConnection,
   });
   if (proxy) {
     const tunnels = tunnelsThrough(proxy, settings.channelOrigin, secure);
     return { options: withConnection(tunnels.open), tunnels };
   }
-  return { options: secure ? withConnection(secure) : { headers } };
+  return { options: secure ? withConnection(secure) : shared };
 }
 
 /** Everything the channels of an application need; the sockets' options are made with the first channel. */

@@ -13,6 +13,8 @@ import {
 /** Some options of ws, in types of Node.js alone: the declarations of this package must not need the types of ws. */
 export interface SocketOptions {
   headers?: Record<string, string>;
+  /** Milliseconds for each address of a name. */
+  autoSelectFamilyAttemptTimeout?: number;
   /** Over TLS or through a proxy. */
   createConnection?: typeof createConnection;
 }

@@ -1,12 +1,9 @@
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { refusedBy, speaksFirst, type Proxy } from './proxy';
-import type { TlsSettings } from './tls';
+import { CONNECT_TIMEOUT, EACH_ADDRESS, type TlsSettings } from './tls';
 
 /** HTTP connections of an application at most, and so calls at once. */
 export const CONNECTIONS = 64;
-
-/** The time limit for establishing a connection, in ms; a command is better refused early than late. */
-const CONNECT_TIMEOUT = 5000;
 
 /** The connections to a proxy. undici names the status of a refused tunnel only in its message; this one has it in the code. */
 class ProxyPool extends Pool {
@@ -30,16 +27,17 @@ export function createDispatcher(
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
 ): Dispatcher {
+  const connect = { timeout: CONNECT_TIMEOUT, ...EACH_ADDRESS };
   const shared = { connections, pipelining: 1, keepAliveMaxTimeout: 30_000 };
   if (!proxy) {
-    return new Pool(origin, { ...shared, connect: { timeout: CONNECT_TIMEOUT, ...tls } });
+    return new Pool(origin, { ...shared, connect: { ...connect, ...tls } });
   }
   return new ProxyAgent({
     ...shared,
     uri: proxy.url,
     ...(proxy.authorization === undefined ? {} : { token: proxy.authorization }),
-    proxyTls: { timeout: CONNECT_TIMEOUT },
-    requestTls: { timeout: CONNECT_TIMEOUT, ...tls },
+    proxyTls: connect,
+    requestTls: { ...connect, ...tls },
     // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
     clientFactory: (proxyOrigin, options) =>
       new ProxyPool(proxyOrigin, { ...options, headersTimeout: CONNECT_TIMEOUT }),

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { notConfigured } from '../errors';
 import type { ProxySettings } from '../types';
+import { CONNECT_TIMEOUT, EACH_ADDRESS } from './tls';
 
 /** A proxy to go through, with `Proxy-Authorization` apart, so that the URL can be shown. */
 export interface Proxy {
@@ -99,8 +100,6 @@ export function proxyFor(
 /** The callback of Node.js for the connection or the error. */
 type Connected = (error: Error | null, socket?: Duplex) => void;
 
-const TIMEOUT = 5000;
-
 const fault = (code: string): Error =>
   Object.assign(new Error('The proxy gave no tunnel.'), { code });
 
@@ -151,9 +150,10 @@ export function tunnelsThrough(
         path: authority,
         headers,
         agent: false,
+        ...EACH_ADDRESS,
       });
       // Over all of it: a time-out of the socket would start again with each byte of the proxy.
-      const timer = setTimeout(() => connect.destroy(fault('ETIMEDOUT')), TIMEOUT);
+      const timer = setTimeout(() => connect.destroy(fault('ETIMEDOUT')), CONNECT_TIMEOUT);
       const done = (): void => {
         clearTimeout(timer);
         pending.delete(connect);

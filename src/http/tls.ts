@@ -1,6 +1,15 @@
 import { isIP } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
+/** The time limit for establishing a connection, in ms; a command is better refused early than late. */
+export const CONNECT_TIMEOUT = 10_000;
+
+/**
+ * Of a name with several addresses, each is tried for this many milliseconds before the next one. Node.js gives it 250, so
+ * that a name with IPv6, on a machine without it, is never reached over a slow IPv4.
+ */
+export const EACH_ADDRESS = { autoSelectFamilyAttemptTimeout: 2500 } as const;
+
 /** TLS settings, for HTTP and channel alike. Each has the name and the meaning of an option of `tls.connect` of Node.js. */
 export interface TlsSettings {
   /** Certificates, in PEM, of the authorities to trust in place of the usual ones. */
