@@ -160,6 +160,11 @@ for (const language of ['en-US', 'zh-CN'] as const) {
         here.editor.run(`RED.utils.getNodeLabel(RED.nodes.node('${id}'))`);
       await here.editor.run(`void (RED.nodes.node('${id}').chipid = '10000002')`);
       assert.equal(await label(), 'push MSG · 10000002');
+      await here.editor.run(
+        `void Object.assign(RED.nodes.node('${id}'), { chipid: '12345678901234567890' })`,
+      );
+      assert.equal(await label(), 'push MSG · …01234567890');
+      await here.editor.run(`void (RED.nodes.node('${id}').chipid = '10000002')`);
       await openDialog(here.editor, id);
       await here.editor.page.click('#node-input-chipid ~ .red-ui-typedInput-container input');
       await here.editor.page.keyboard.press('ArrowDown');

@@ -345,7 +345,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       })()`);
       assert.deepEqual(inserted, {
         ...{ app: 'app', devices: 'list', chipids: [FIRST], valid: true, z: 'tab' },
-        recover: 'reconnect',
+        recover: 'restart',
       });
     });
 

@@ -220,6 +220,8 @@ export const fixedDevice = (node: Partial<DeviceConfig>): string => {
 
 /** Characters of a label that nobody has typed: a longer one runs into the next node. */
 const LONGEST_LABEL = 23;
+/** Of these, the device has as many as most chip numbers have, and what the text leaves. */
+const LEAST_DEVICE = 8;
 
 /** Numbers differ at their end, names at their beginning. */
 function cut(text: string, length: number): string {
@@ -234,7 +236,7 @@ export function labelOf(own: string | undefined, text: string, devices = ''): st
   if (devices === '') return cut(text, LONGEST_LABEL);
   const between = ' · ';
   const room = LONGEST_LABEL - between.length;
-  const shown = cut(devices, Math.max(room - text.length, room / 2));
+  const shown = cut(devices, Math.max(room - text.length, LEAST_DEVICE));
   return cut(text, room - shown.length) + between + shown;
 }
 
