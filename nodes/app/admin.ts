@@ -29,6 +29,7 @@ import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
 import { readTestRequest } from './test-settings';
+import { unsavedDevices } from './unsaved-devices';
 
 /** Milliseconds the editor waits for a list or a test. */
 const TIMEOUT = 10_000;
@@ -82,6 +83,9 @@ function sendJson(response: Parameters<Handler>[1], pieces: AsyncGenerator<strin
   return pipeline(Readable.from(pieces), response);
 }
 
+/** Only our own editor asks for ages: the routes' answer is public, and has no more than it says. */
+const publicly = ({ age: _age, ...device }: DeviceChoice): object => device;
+
 function devicesRoute(RED: NodeAPI): Handler {
   const devicesOf = deviceReader(RED);
   return readingRoute(async (request, response) => {
@@ -102,14 +106,28 @@ function devicesRoute(RED: NodeAPI): Handler {
     }
     try {
       const devices = await devicesOf(id);
-      // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
-      if ('ages' in request.query) response.json(withKnown(RED, id, devices));
-      else response.json(devices.map(({ age: _age, ...device }) => device));
+      response.json('ages' in request.query ? withKnown(RED, id, devices) : devices.map(publicly));
     } catch (error) {
       response.status(502).json({ error: toProblem(error) });
     }
   });
 }
+
+/** Lists the devices of an application that is not deployed, or not as it is typed. */
+const unsavedDevicesRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
+  auditedRoute(RED, {
+    event: 'apps.devices',
+    read: (body, _params, { query }) => ({ settings: readTestRequest(body), ages: 'ages' in query }),
+    audited: ({ settings: { id } }) => ({ id }),
+    async answer({ settings, ages }, mayWrite) {
+      const devices = await unsavedDevices(RED, simulator, settings, mayWrite, TIMEOUT);
+      return ages ? devices : devices.map(publicly);
+    },
+    async failure(error, { settings: { id = '' } }, mayWrite) {
+      const { message } = await readableProblem(RED, id, error, mayWrite);
+      return [502, message];
+    },
+  });
 
 const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
   auditedRoute(RED, {
@@ -263,7 +281,7 @@ const diagnosticsRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (_request, response) => response.json(await diagnose(RED)));
 
 type Route =
-  | ('apps' | 'devices' | 'fleet' | 'details' | 'diagnostics' | 'test')
+  | ('apps' | 'devices' | 'unsavedDevices' | 'fleet' | 'details' | 'diagnostics' | 'test')
   | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
   | 'record';
 
@@ -272,6 +290,7 @@ export const appRoutes =
   (simulator: SharedSimulator) =>
   (RED: NodeAPI): Record<Route, Handler> => ({
     devices: devicesRoute(RED),
+    unsavedDevices: unsavedDevicesRoute(RED, simulator),
     test: testRoute(RED, simulator),
     apps: appsRoute(RED),
     fleet: fleetRoute(RED),

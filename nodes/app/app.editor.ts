@@ -11,7 +11,7 @@ import {
   type APP_TYPE,
 } from '../common/shared.config';
 import { DEFAULTS, isOutside, ZONE, type AppConfig, type AppCredentials } from './app.config';
-import { prepareTest } from './test.editor';
+import { prepareTest, testAdded } from './test.editor';
 
 /** The simulator needs no address and no key. */
 const isCloud = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
@@ -149,5 +149,8 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     $('#node-config-input-service').on('change', () => adapt(this));
     adapt(this);
     prepareTest(this.id, invalidSettings);
+  },
+  oneditsave: function () {
+    testAdded(this.id, invalidSettings);
   },
 });

@@ -39,6 +39,7 @@ export = function (RED: NodeAPI): void {
     RED,
     {
       devices: ['get', `${apps}/:id/devices`, 'device-cloud.read'],
+      unsavedDevices: ['post', `${apps}/devices`, 'device-cloud.write'],
       test: ['post', `${apps}/test`, 'device-cloud.write'],
       apps: ['get', apps, 'device-cloud.read'],
       fleet: ['get', `${apps}/:id/fleet`, 'device-cloud.read'],

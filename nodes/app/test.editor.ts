@@ -1,5 +1,11 @@
 import { said, t } from '../common/editor/texts';
-import { detailOf, explainFailure, readDevices, rememberDevices } from '../common/editor/devices';
+import {
+  detailOf,
+  explainFailure,
+  readDevices,
+  rememberDevices,
+  whileTesting,
+} from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { showRows, type ResultRow } from '../common/editor/result-rows';
 import { postRoute } from '../common/editor/routes';
@@ -114,25 +120,32 @@ function apiRows(
   return [accepted, app, info('test.online', { number: outcome.online ?? 0 }), ...dialects];
 }
 
+/** What was tested: the form may be closed by the time of the answer. */
+interface Tested {
+  url: string;
+  hasKey: boolean;
+  hasPassword: boolean;
+}
+
 /** Puts the result of a test into words. The clock comes last: it may explain a refused key. */
-function resultRows({ openApi, serverApi, channel }: TestResult): ResultRow[] {
+function resultRows(answer: TestResult, { url, hasKey, hasPassword }: Tested): ResultRow[] {
+  const { openApi, serverApi, channel } = answer;
   const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
-  const [url, isSecret] = [typed('baseUrl'), typed('serverPassword') !== ''];
   // What is wrong with the address is said once, and nothing of an interface that nobody uses.
   const isSame = serverApi?.problem !== undefined && serverApi.problem === openApi?.problem;
-  const server = isSame || (!serverApi && !isSecret);
+  const server = isSame || (!serverApi && !hasPassword);
   return [
-    ...apiRows('test.open', openApi, url, typed('appkey') !== ''),
+    ...apiRows('test.open', openApi, url, hasKey),
     ...channelRows(channel),
-    ...(server ? [] : apiRows('test.server', serverApi, url, isSecret)),
+    ...(server ? [] : apiRows('test.server', serverApi, url, hasPassword)),
     ...(typeof skew === 'number' && !isSame ? [clockRow(skew, serverApi !== null)] : []),
   ];
 }
 
 /** The simulator has no keys that anybody chose, and this machine's clock. */
-function simulatorRows(answer: TestResult): ResultRow[] {
+function simulatorRows(answer: TestResult, tested: Tested): ResultRow[] {
   const { openApi, channel } = answer;
-  if (!openApi?.ok) return resultRows(answer);
+  if (!openApi?.ok) return resultRows(answer, tested);
   const { name = '', online: number = 0 } = openApi;
   return [
     row('check', t('test.simulator')),
@@ -185,10 +198,12 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   const invalid = isSimulator ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
   if (invalid.length > 0) return invalid.map((each) => row('times', said(...each)));
+  const [hasKey, hasPassword] = [typed('appkey') !== '', typed('serverPassword') !== ''];
+  const tested = { url: typed('baseUrl'), hasKey, hasPassword };
   try {
     const answer = (await postRoute('apps/test', sent)) as TestResult;
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
-    return (isSimulator ? simulatorRows : resultRows)(answer);
+    return (isSimulator ? simulatorRows : resultRows)(answer, tested);
   } catch (failure) {
     const forbidden = t('common.test.forbidden');
     const { reason, detail } = explainFailure(failure, 'device-cloud.write', forbidden);
@@ -197,21 +212,47 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   }
 }
 
+/** Whether the settings were tested as they are now. */
+let isTested = false;
+
 /** Makes the button test the typed settings, before they are saved or deployed. */
 export function prepareTest(id: string, invalidSettings: InvalidSettings): void {
   const button = $(FORM).find('.device-cloud-test');
   const result = $(FORM).find('.device-cloud-result');
+  isTested = false;
   // The result is about the form as it was.
-  $(FORM).on('input change', 'input, select', () => showRows(result, []));
+  $(FORM).on('input change', 'input, select', () => {
+    isTested = false;
+    showRows(result, []);
+  });
   button.on('click', () => {
     button.prop('disabled', true);
     showRows(result, [row('spinner fa-spin', t('common.test.running'))]);
     void test(id, invalidSettings).then((rows) => {
       button.prop('disabled', false);
+      isTested = true;
       showRows(result, rows);
       // The end first, then the button with the beginning next to it, which wins where the result is longer than the dialog.
       for (const shown of [result.children().last(), button, result.children().first()])
         shown[0]?.scrollIntoView({ block: 'nearest' });
     });
   });
+}
+
+/**
+ * Tests a service that is added untested: until the deploy, the lists of devices are what a test has found. Only what is
+ * wrong is said, since nobody has asked.
+ */
+export function testAdded(id: string, invalidSettings: InvalidSettings): void {
+  const isAdded = !RED.nodes.node(id);
+  if (!isAdded || isTested || typed('service') !== 'cloud') return;
+  if (invalidSettings(typed).length > 0 || !RED.user.hasPermission('device-cloud.write')) return;
+  const tell = (rows: ResultRow[]): void => {
+    const wrong = rows.find(({ icon }) => icon === 'fa-times');
+    if (!wrong) return;
+    // As text: it comes from a server that may not be trusted.
+    const text = $('<div>').text(said(t('test.added'), wrong.text));
+    RED.notify(text, { type: 'warning', timeout: 15_000 });
+  };
+  whileTesting(id, test(id, invalidSettings).then(tell));
 }

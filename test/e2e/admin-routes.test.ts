@@ -90,6 +90,31 @@ describe('the admin routes behind a log-in and below another root', () => {
     assert.deepEqual(JSON.parse(missing.text), []);
   });
 
+  it('give the devices of an application that is not deployed, too, with the settings as typed', async () => {
+    const post = (headers: object, body: object) =>
+      ask('devices', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const chipids = async (body: object): Promise<string[]> =>
+      (JSON.parse((await post(full, body)).text) as { chipid: string }[]).map(
+        ({ chipid }) => chipid,
+      );
+    assert.deepEqual((await chipids({ ...settings(), id: 'new' })).sort(), [ONE, TWO, THREE]);
+    // The built-in simulator needs no settings.
+    assert.equal((await chipids({ id: 'new', service: 'simulator' })).length, 6);
+    const [first] = JSON.parse((await post(full, settings())).text) as object[];
+    assert.deepEqual(Object.keys(first!).sort(), ['chipid', 'latest', 'name', 'vertype']);
+    const wrong = await post(full, { ...settings(), credentials: { appkey: 'wrong' } });
+    assert.equal(wrong.status, 502);
+    assert.match(wrong.text, /UNAUTHORIZED/);
+    // What is stored is used only where it was deployed for.
+    const { credentials: _, ...elsewhere } = { ...settings(), baseUrl: 'http://127.0.0.1:9' };
+    assert.match((await post(full, elsewhere)).text, /Type .* again/);
+    assert.equal((await post(reader, settings())).status, 401);
+  });
+
   it('exist only below that root', async () => {
     const { origin, pathname } = new URL(red.url);
     assert.equal(pathname, '/admin/x');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Request } from 'playwright-core';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
-import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
+import { closeDialog, dialogReady, fill, openDialog, rows } from '../../tooling/editor/dialog';
 import { sampleNodes } from '../../tooling/editor/samples';
 import { app } from '../../tooling/node-red/nodes';
 import { world } from './world';
@@ -104,23 +104,49 @@ describe('the device picker', () => {
     });
   });
 
-  it('works before the first deploy, once the application has been tested', async () => {
+  it("lists the simulator's devices before the first deploy, without a test", async () => {
     await here.editor.run(`RED.view.importNodes([{ id: 'new-app', type: 'device-cloud-app',
       service: 'simulator', name: 'new' }], { generateIds: false, notify: false })`);
     await openDialog(here.editor, 'push');
     await useApp('new-app');
     await fill(here.editor, FIELD, '1');
+    assert.ok((await rows(here.editor)).some((row) => row.includes('Power meter')));
+    await here.editor.page.keyboard.press('Escape');
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  /** Adds a service in the dialog of the push node. */
+  const addService = async (appkey: string): Promise<void> => {
+    const { page } = here.editor;
+    await openDialog(here.editor, 'push');
+    await page.click('#node-input-btn-app-add');
+    await page.waitForSelector('#node-config-input-baseUrl');
+    await dialogReady(here.editor);
+    await page.fill('#node-config-input-baseUrl', here.simulator.baseUrl);
+    await page.fill('#node-config-input-appid', here.simulator.appid);
+    await page.fill('#node-config-input-appkey', appkey);
+    await closeDialog(here.editor);
+  };
+
+  it('lists the devices of a service that has just been added, since that tests it', async () => {
+    await addService(here.simulator.appkey);
+    await fill(here.editor, FIELD, ONE.slice(0, -1));
+    assert.ok((await rows(here.editor)).some((row) => row.includes(THREE)));
+    await here.editor.page.keyboard.press('Escape');
+    await closeDialog(here.editor, 'cancel');
+    assert.equal(await here.editor.page.locator('.red-ui-notification').count(), 0);
+  });
+
+  it('says what is wrong with a service that has been added', async () => {
+    await addService('wrong');
+    const told = here.editor.page.locator('.red-ui-notification').filter({ hasText: 'was added' });
+    await told.filter({ hasText: 'Open API' }).waitFor();
+    await fill(here.editor, FIELD, '5');
     assert.match((await rows(here.editor))[0]!, /Deploy the application, or test it/);
     here.editor.problems.length = 0; // The browser itself logs the 502.
     await here.editor.page.keyboard.press('Escape');
-    await here.editor.page.click('#node-input-btn-app-edit');
-    await here.editor.page.click('#device-cloud-test');
-    await here.editor.page.waitForSelector('.device-cloud-result .fa-check');
-    await closeDialog(here.editor);
-    await fill(here.editor, FIELD, '1');
-    assert.ok((await rows(here.editor)).length > 1);
-    await here.editor.page.keyboard.press('Escape');
     await closeDialog(here.editor, 'cancel');
+    await here.editor.run(`void $('.red-ui-notification').hide()`);
   });
 
   it('requests the list again once other flows are loaded, such as those of another branch', async () => {

@@ -1,7 +1,7 @@
 import { isObject } from '../shared.config';
 import { plain, said, t } from './texts';
 import type { EditorNode } from './red';
-import { appPath, getRoute } from './routes';
+import { appPath, getRoute, postRoute } from './routes';
 
 /** A device, as the admin routes give it. */
 export interface Device {
@@ -32,6 +32,8 @@ const FRESH = 10_000;
 const newMemory = () => ({
   /** What a test in its dialog has found. */
   tested: new Map<string, Device[]>(),
+  /** A test that may find them. */
+  running: new Map<string, Promise<unknown>>(),
   /** The last list of any kind. */
   seen: new Map<string, Device[]>(),
   /** Names by chip number, which a label may show. */
@@ -42,13 +44,16 @@ const newMemory = () => ({
 /** Each node's editor half is a separate script, so what they know is shared through the page. */
 const SHARED = Symbol.for('device-cloud.devices');
 const page = globalThis as unknown as Record<symbol, ReturnType<typeof newMemory> | undefined>;
-const { tested, seen, names, asked } = (page[SHARED] ??= newMemory());
+const { tested, running, seen, names, asked } = (page[SHARED] ??= newMemory());
+
+/** An application as the editor has it, deployed or not. */
+type AppInEditor = EditorNode<{ service?: string }>;
 
 let last: { app: string; at: number; list: Promise<DeviceList> } | undefined;
 
 // Another project, or another branch of it, may have an application of the same id with other devices.
 RED.events.on('workspace:clear', () => {
-  for (const known of [tested, seen, names, asked]) known.clear();
+  for (const known of [tested, running, seen, names, asked]) known.clear();
   last = undefined;
 });
 
@@ -74,6 +79,12 @@ export function rememberDevices(app: string, devices: Device[]): void {
   tested.set(app, devices);
   see(app, devices);
   last = undefined;
+}
+
+/** A test has begun: whoever asks for the devices meanwhile gets those that it finds. */
+export function whileTesting(app: string, test: Promise<unknown>): void {
+  running.set(app, test);
+  void test.finally(() => running.delete(app));
 }
 
 /** A list has arrived: labels show the names in it from now on. */
@@ -174,14 +185,21 @@ const wordsFor = (code: string): string =>
 const statusText = (code: string): string =>
   t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });
 
-async function ask(app: string, changed: boolean): Promise<DeviceList> {
+/** The simulator's devices need no deploy: all applications have the same. */
+const isNewSimulator = ({ service, changed }: AppInEditor): boolean =>
+  changed === true && service === 'simulator';
+
+async function ask(app: string, node: AppInEditor): Promise<DeviceList> {
   try {
-    const devices = readDevices(await getRoute(`${appPath(app, 'devices')}?ages`));
+    const answer = isNewSimulator(node)
+      ? postRoute('apps/devices?ages', { id: app, service: 'simulator' })
+      : getRoute(`${appPath(app, 'devices')}?ages`);
+    const devices = readDevices(await answer);
     see(app, devices);
     return { devices };
   } catch (failure) {
     // The runtime does not know a node yet that has only been drawn.
-    if (changed && errorIn(failure)?.['code'] === 'NOT_CONFIGURED')
+    if (node.changed && errorIn(failure)?.['code'] === 'NOT_CONFIGURED')
       return { reason: t('common.picker.undeployed') };
     const forbidden = t('common.picker.forbidden');
     const { reason, detail } = explainFailure(failure, 'device-cloud.read', forbidden);
@@ -192,10 +210,12 @@ async function ask(app: string, changed: boolean): Promise<DeviceList> {
 
 /** The online devices of a config node: of the deployed one, or as the last test has found them. */
 export function onlineDevices(app: string): Promise<DeviceList> {
-  const node = RED.nodes.node(app);
+  const node = RED.nodes.node(app) as AppInEditor | undefined;
   if (!node) return Promise.resolve({ reason: t('common.picker.no-app') });
+  const test = running.get(app);
+  if (test) return test.then(() => onlineDevices(app));
   const remembered = tested.get(app);
   if (remembered && node.changed) return Promise.resolve({ devices: remembered });
-  if (!last || !isFresh(app)) last = { app, at: Date.now(), list: ask(app, node.changed ?? false) };
+  if (!last || !isFresh(app)) last = { app, at: Date.now(), list: ask(app, node) };
   return last.list;
 }
