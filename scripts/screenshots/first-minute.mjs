@@ -51,10 +51,6 @@ async function play(film) {
   await film.hold(300);
   await page.selectOption('#node-config-input-service', 'simulator');
   await film.hold(900);
-  await film.click('#device-cloud-test');
-  await page.waitForSelector('.device-cloud-result .fa-check');
-  await atRest(page);
-  await film.hold(1300);
   await film.click('#node-config-dialog-ok');
   await page.waitForSelector('#node-config-dialog-ok', { state: 'detached' });
   await atRest(page);
@@ -63,7 +59,7 @@ async function play(film) {
   await page.waitForSelector('.red-ui-autoComplete-container:visible a');
   await atRest(page);
   await film.hold(900);
-  await film.click('.red-ui-autoComplete-container:visible a');
+  await film.click('.red-ui-autoComplete-container:visible a:has-text("10000001")');
   await atRest(page);
   await film.hold(500);
   await film.click('#node-dialog-ok');
