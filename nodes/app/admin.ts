@@ -117,7 +117,10 @@ function devicesRoute(RED: NodeAPI): Handler {
 const unsavedDevicesRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
   auditedRoute(RED, {
     event: 'apps.devices',
-    read: (body, _params, { query }) => ({ settings: readTestRequest(body), ages: 'ages' in query }),
+    read: (body, _params, { query }) => ({
+      settings: readTestRequest(body),
+      ages: 'ages' in query,
+    }),
     audited: ({ settings: { id } }) => ({ id }),
     async answer({ settings, ages }, mayWrite) {
       const devices = await unsavedDevices(RED, simulator, settings, mayWrite, TIMEOUT);
