@@ -1,7 +1,7 @@
 import { LARGEST_BOOK, type BookPreview } from '../app/answers.config';
 import { putRoute } from '../common/editor/routes';
 import { plain, said, t } from '../common/editor/texts';
-import { bookPath, isOutdated, readBook, reasonOf } from './book-row.editor';
+import { bookPath, isOutdated, readBook, reasonOf, writeBook } from './book-row.editor';
 import { ask, notify, smallButton, type Tab } from './commands.editor';
 import { nameOf } from './row.editor';
 
@@ -86,7 +86,7 @@ class ImportForm {
   /** @returns whether it is done */
   async save(): Promise<boolean> {
     try {
-      await putRoute(bookPath(this.#app), this.#csv, this.#revision);
+      await writeBook(this.#app, this.#csv, this.#revision);
       notify(t('book.imported'), 'success');
       this.#tab.readAgain();
       return true;

@@ -1,4 +1,5 @@
 import type { BookBrief, BookChange } from '../app/answers.config';
+import { readNames } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { appPath, getRoute, putRoute } from '../common/editor/routes';
 import { isObject, TYPE_TYPE } from '../common/shared.config';
@@ -16,6 +17,12 @@ import {
 } from './commands.editor';
 
 export const bookPath = (app: string): string => appPath(app, 'book');
+
+/** Writes the book of an application, as a whole or some rows; the labels of nodes follow at once. */
+export async function writeBook(app: string, content: object, revision: string): Promise<void> {
+  await putRoute(bookPath(app), content, revision);
+  readNames(app);
+}
 
 /** All but the file. @param chipid of a device whose row is wanted, too */
 export const readBook = async (app: string, chipid = ''): Promise<BookBrief> =>
@@ -167,7 +174,7 @@ class RowForm {
     const changes = this.#changes();
     try {
       const change: BookChange = { rows: [{ chipid, ...changes }] };
-      await putRoute(bookPath(app), change, this.#revision);
+      await writeBook(app, change, this.#revision);
       notify(t('rows.saved', { device: name }), 'success');
       this.#tab.readAgain();
       return true;

@@ -1,9 +1,8 @@
 import type { BookBrief, FleetRow } from '../app/answers.config';
-import { putRoute } from '../common/editor/routes';
 import { plain, t } from '../common/editor/texts';
 import { APP_TYPE } from '../common/shared.config';
 import { chooseFile, problemText } from './book-import.editor';
-import { bookPath, editRow, isOutdated, readBook, reasonOf } from './book-row.editor';
+import { bookPath, editRow, isOutdated, readBook, reasonOf, writeBook } from './book-row.editor';
 import {
   ask,
   download,
@@ -181,7 +180,7 @@ export class BookView implements View {
   async #add(rows: { chipid: string; name?: string }[], revision: string): Promise<void> {
     const { app } = this.#tab;
     try {
-      await putRoute(bookPath(app), { rows }, revision);
+      await writeBook(app, { rows }, revision);
       notify(t('book.added', { number: rows.length }), 'success');
     } catch (failure) {
       const reason = isOutdated(failure) ? t('book.changing') : reasonOf(failure);

@@ -75,6 +75,9 @@ describe('the device book in the sidebar', () => {
     await page.click(PRIMARY);
     await page.waitForSelector(FORM, { state: 'detached' });
     assert.equal(readFileSync(path, 'utf8'), 'chipid,name,note\n10000001,Door,"two\r\nlines "\n');
+    const label = (): Promise<unknown> =>
+      here.editor.run(`RED.utils.getNodeLabel(RED.nodes.node('listen'))`);
+    await until(async () => String(await label()).includes('Door'), 'the label follows');
     assert.deepEqual(await tabFaint(here.editor), []);
     assert.deepEqual(await tabMisfits(here.editor), []);
   });

@@ -114,14 +114,19 @@ function rememberNames(app: string, devices: readonly Pick<Device, 'chipid' | 'n
 export function nameIn(app: string, chipid: string): string | undefined {
   const node = RED.nodes.node(app);
   if (node && !node.changed && !asked.has(app) && RED.user.hasPermission('device-cloud.read')) {
-    asked.add(app);
-    getRoute(`${appPath(app, 'devices')}?names`).then(
-      (devices: unknown) => rememberNames(app, readDevices(devices)),
-      // The number says which device it is, too.
-      () => undefined,
-    );
+    readNames(app);
   }
   return names.get(app)?.get(chipid);
+}
+
+/** Reads the names that the run time knows: the first time, and when the device book has changed. */
+export function readNames(app: string): void {
+  asked.add(app);
+  getRoute(`${appPath(app, 'devices')}?names`).then(
+    (devices: unknown) => rememberNames(app, readDevices(devices)),
+    // The number says which device it is, too.
+    () => undefined,
+  );
 }
 
 /** A device in the last list. It requests none: too many calls may reset devices (section 8). */
