@@ -204,9 +204,6 @@ export const MAX_PARAMETERS = 100;
 /** 6: the longest frame that an application may send, in bytes; a longer one closes the channel, 1009. */
 export const MAX_PUSHED_FRAME = 16 * 1024 * 1024;
 
-/** Whether WebSocket pings are answered, as RFC 6455 asks; section 6 names heartbeats alone. */
-export const ANSWERS_PINGS = true;
-
 /** 6: a `msgpush` without valid Base64, a frame that is no JSON object and an unknown type are ignored. */
 export const decodeBase64 = (text: string): Buffer | undefined => {
   const bytes = Buffer.from(text, 'base64');
@@ -338,9 +335,6 @@ export const CLOSE_REPLACED = 1000;
  */
 export const publicKeepsPush = (via: string, answered: boolean): boolean =>
   via !== 'app-push' && answered;
-
-/** How much older the second entry of a device is that is in the list twice, in milliseconds. */
-export const STALE_BY = 60_000;
 
 /** Interface A answers 404 for an id that it does not know, a channel 400, as interface B does. */
 export const PUBLIC_NO_ID = 'no such id (simulator)';

@@ -48,8 +48,9 @@ function open(
   // A frame that breaks the protocol: ws closes by itself.
   socket.on('error', () => undefined);
   socket.on('close', () => service.channels.remove(channel));
+  // Answered, as RFC 6455 asks: section 6 names heartbeats alone.
   socket.on('ping', (data) => {
-    const mute = !service.settings.pongs || service.faults.areSilent(chipid);
+    const mute = service.faults.areSilent(chipid);
     if (!mute && keepsUp(channel)) socket.pong(data);
   });
   socket.on('message', (data: RawData, isBinary: boolean) => {

@@ -27,9 +27,6 @@ Runs the whole device cloud service on this machine, reachable from this machine
   --dialect <which>            document answers as the service's document says; public-2016 answers as the
                                public server of 2016 did (default document)
   --replace                    a newer channel of a device closes the older one
-  --history-encoding <which>   how "body" in history records is written: text, base64, trimmed or tagged
-                               (default text, with public-2016 tagged)
-  --unknown-app <status>       status for an unknown appid: 401 or 404 (default 401)
   --sleep <device:awake/every> lets a device sleep and wake by itself: its chip number, the seconds it is
                                awake, and the seconds from one waking to the next, for example
                                10000002:2/600; more than once for several devices
@@ -47,14 +44,12 @@ const TEXTS = {
   'server-key': TEXT,
   'server-password': TEXT,
   dialect: TEXT,
-  'history-encoding': TEXT,
 } as const;
 
 /** Options of the simulator that are numbers, by flag. */
 const NUMBERS = {
   port: TEXT,
   interval: TEXT,
-  'unknown-app': TEXT,
   'answer-delay': TEXT,
 } as const;
 

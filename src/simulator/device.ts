@@ -44,21 +44,6 @@ export type SimulatedDevice = Readonly<
   >
 >;
 
-/** An upload that a device keeps until it is connected. */
-interface HeldUpload {
-  readonly bytes: Buffer;
-  /** By its own clock, milliseconds since 1970. */
-  readonly made: number;
-}
-
-/** What happens to a device. */
-interface DeviceEvents {
-  /** Is called each time the device is connected again. */
-  onConnect(device: Device): void;
-  /** Is called after that each time the device wakes. */
-  onWake(device: Device): void;
-}
-
 /** The callbacks that every device has. @param interval seconds between two uploads */
 const CALLBACKS: Readonly<
   Record<(typeof CALLBACK_KEYS)[number], (device: Device, now: number, interval: number) => unknown>
@@ -98,12 +83,8 @@ export class Device {
   bootedAt: number;
   /** When it last connected: with a boot, or on waking. */
   connectedAt: number;
-  /** The `latest` of a second entry in the list, left over from an earlier connection. */
-  staleLatest: string | undefined;
   /** Counts its departures: an answer under way when it goes away is lost. */
   departures = 0;
-  /** What it has made while it was away. */
-  readonly held: HeldUpload[] = [];
   readonly sensor: Sensor;
   readonly uploadHistory: Bounded<UploadEntry>;
   /** What the service keeps of its uploads, oldest first. */
@@ -120,14 +101,17 @@ export class Device {
   readonly #levels = new Array<0 | 1>(PINS).fill(0);
   readonly #common: Pick<Settings, 'now' | 'rebootTime'>;
   readonly #timers: Timers;
-  readonly #events: DeviceEvents;
+  readonly #onWake: (device: Device) => void;
   #isOn = true;
   /** Cancels the boot that ends a reboot. */
   #cancelBoot: (() => void) | undefined;
   /** Cancels what the timetable of sleep has next. */
   #cancelNext: () => void = () => undefined;
 
-  /** @param id of interface A, where that is not the chip number */
+  /**
+   * @param id of interface A, where that is not the chip number
+   * @param onWake is called each time the device wakes
+   */
   constructor(
     readonly settings: DeviceSettings,
     readonly id: number,
@@ -136,7 +120,7 @@ export class Device {
       'now' | 'seed' | 'historyLimit' | 'interval' | 'answerDelay' | 'rebootTime'
     >,
     timers: Timers,
-    events: DeviceEvents,
+    onWake: (device: Device) => void,
   ) {
     const { chipid, name, kind, answerDelay = common.answerDelay } = settings;
     const { now, historyLimit } = common;
@@ -156,7 +140,7 @@ export class Device {
     this.sets = this.#sets.items;
     this.#common = common;
     this.#timers = timers;
-    this.#events = events;
+    this.#onWake = onWake;
     this.createdAt = this.lastSeen = this.bootedAt = this.connectedAt = now();
     this.#stayAwake();
   }
@@ -253,12 +237,7 @@ export class Device {
     if (!this.asleep) return;
     this.asleep = false;
     this.#connect();
-    if (this.online) this.#events.onWake(this);
-  }
-
-  /** Ends its timetable of sleep. */
-  stop(): void {
-    this.#cancelNext();
+    if (this.online) this.#onWake(this);
   }
 
   disable(disabled: boolean): void {
@@ -284,9 +263,7 @@ export class Device {
   }
 
   #connect(): void {
-    if (!this.online) return;
-    this.connectedAt = this.#common.now();
-    this.#events.onConnect(this);
+    if (this.online) this.connectedAt = this.#common.now();
   }
 
   #stayAwake(): void {

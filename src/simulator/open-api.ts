@@ -61,13 +61,7 @@ const deviceRecord = (device: Device, latest: string, settings: Settings): objec
 function onlineDevices({ service }: OpenApiCall): object[] {
   const { settings, dialect, devices } = service;
   const online = [...devices.values()].filter((device) => device.online);
-  return online.flatMap((device) => {
-    const records = [deviceRecord(device, dialect.latest(device), settings)];
-    if (device.staleLatest !== undefined) {
-      records.push(deviceRecord(device, device.staleLatest, settings));
-    }
-    return records;
-  });
+  return online.map((device) => deviceRecord(device, dialect.latest(device), settings));
 }
 
 function app(call: OpenApiCall): object {
@@ -161,7 +155,6 @@ async function refresh(call: OpenApiCall): Promise<object> {
   const device = pathDevice(call);
   const probe = () => undefined;
   const outcome = await askDevice(call.service, device, 'refresh', probe, call.signal);
-  device.staleLatest = undefined;
   if (typeof outcome === 'object') return { status: 'online', msg: 'OK' };
   return call.service.dialect.refreshed(device, outcome);
 }

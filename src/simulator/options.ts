@@ -1,5 +1,4 @@
 import {
-  ANSWERS_PINGS,
   DEVICES_PATH,
   EVENT_TIMESTAMP,
   HISTORY_ENCODING,
@@ -16,7 +15,6 @@ import {
   integerText,
   numberIn,
   oneOf,
-  OptionError,
   readDevices,
   textOf,
   type DeviceOptions,
@@ -83,8 +81,6 @@ export interface SimulatorOptions {
   replace?: boolean;
   /** Default 0: any free port. */
   port?: number;
-  /** The simulator listens on loopback and nowhere else. */
-  host?: '127.0.0.1';
   /** Their number (chip numbers from 10000001), or the devices themselves. Default 3. */
   devices?: number | readonly DeviceOptions[];
   /** Default `10001`. */
@@ -125,8 +121,6 @@ export interface SimulatorOptions {
   timestampWindow?: number;
   /** The status for an unknown appid. Default 401. `public-2016` always answers 400. */
   unknownApp?: 401 | 404;
-  /** Whether channels answer WebSocket pings. Default true. */
-  pongs?: boolean;
   /** What the devices measure repeats with the seed. Default 1. */
   seed?: number | string;
   /** The service's clock, as Date.now. Timers do not follow it. */
@@ -135,7 +129,7 @@ export interface SimulatorOptions {
 
 /** The options, complete. */
 export type Settings = Readonly<
-  Required<Omit<SimulatorOptions, 'host' | 'devices' | 'appid' | 'seed' | 'offlineAfter'>>
+  Required<Omit<SimulatorOptions, 'devices' | 'appid' | 'seed' | 'offlineAfter'>>
 > & {
   readonly appid: string;
   readonly devices: readonly DeviceSettings[];
@@ -174,16 +168,12 @@ const DEFAULTS = {
   rebootTime: 1000,
   eventTimestamp: EVENT_TIMESTAMP,
   unknownApp: STATUS.unknownAppid,
-  pongs: ANSWERS_PINGS,
   seed: 1,
 } as const;
 
 /** Checks options and fills in the defaults. @throws OptionError */
 export function readOptions(options: SimulatorOptions): Settings {
-  const { host, offlineAfter } = options;
-  if (host !== undefined && (host as string) !== LOOPBACK) {
-    throw new OptionError('host', `must be ${LOOPBACK}: the simulator stays on loopback`);
-  }
+  const { offlineAfter } = options;
   const dialect = oneOf('dialect', options.dialect ?? 'document', DIALECT_NAMES);
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const all = {

@@ -124,8 +124,6 @@ export class Service {
   isDeleted = false;
   /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
-  /** Each ends the readings of a device. */
-  readonly #readings = new Map<string, () => void>();
   #lastPush = 0;
   #lastDevice = 0;
 
@@ -140,24 +138,11 @@ export class Service {
   addDevice(options: DeviceSettings): Device {
     const { chipid } = options;
     if (this.devices.has(chipid)) throw twice(chipid);
-    const device = new Device(options, ++this.#lastDevice, this.settings, this.timers, {
-      onWake: (woken) => this.#uploadReading(woken),
-      onConnect: (back) => {
-        for (const { bytes, made } of back.held.splice(0)) this.upload(back, bytes, { made });
-      },
-    });
+    const onWake = (woken: Device): void => this.#uploadReading(woken);
+    const device = new Device(options, ++this.#lastDevice, this.settings, this.timers, onWake);
     this.#startReadings(device, this.devices.size);
     this.devices.set(chipid, device);
     return device;
-  }
-
-  removeDevice(chipid: string): void {
-    this.#readings.get(chipid)?.();
-    this.#readings.delete(chipid);
-    this.devices.get(chipid)?.switchOff();
-    this.devices.get(chipid)?.stop();
-    this.devices.delete(chipid);
-    this.channels.close(chipid, { code: CLOSE_DELETED });
   }
 
   /** @throws Refusal that `noDevice` makes, by default the dialect's */
@@ -263,7 +248,6 @@ export class Service {
     if (ms === 0) return;
     // Spread over the interval, so that the devices do not all upload at once.
     const first = ms * (0.2 + 0.8 * ((index * 0.618) % 1));
-    const stop = this.timers.every(ms, first, () => this.#uploadReading(device));
-    this.#readings.set(device.chipid, stop);
+    this.timers.every(ms, first, () => this.#uploadReading(device));
   }
 }

@@ -1,8 +1,7 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { LATEST_ZONE, PINS, STALE_BY } from './assumptions';
-import type { Device, SimulatedDevice } from './device';
+import { PINS } from './assumptions';
+import type { SimulatedDevice } from './device';
 import { numberIn, oneOf, OptionError, readDevice, type DeviceOptions } from './device-options';
-import { serverTime } from './encoding';
 import { Faults, type FaultName, type FaultOptions } from './faults';
 import type { UploadEntry } from './history';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './log';
@@ -39,14 +38,6 @@ export interface Simulator {
    * @param body text, bytes, anything else as JSON; default: the device's next reading
    */
   upload(chipid: string | number, body?: unknown, options?: UploadOptions): UploadEntry;
-  /**
-   * Lets a device make an upload, which it sends as soon as it is online: with the time at which it was made,
-   * as firmware does that was not connected.
-   * @param body as in {@link upload}
-   */
-  uploadWhenOnline(chipid: string | number, body?: unknown): void;
-  /** Lists a device twice, the second time with an older `latest`, until it is refreshed. */
-  listTwice(chipid: string | number): void;
   /** Closes the channels of one device, or all. */
   disconnect(chipid?: string | number, options?: CloseOptions): void;
   /** Sets how many ms one device takes to answer, or all. Calls under way are not affected. */
@@ -83,8 +74,6 @@ export interface Simulator {
    * @throws OptionError if an option is invalid, or the device exists already
    */
   addDevice(options: DeviceOptions): SimulatedDevice;
-  /** Removes a device permanently: from now on 404, and its channels are closed. */
-  removeDevice(chipid: string | number): void;
   /** Deletes the application (section 2.2): from now on 401, and every channel is closed. */
   deleteApp(): void;
   /**
@@ -114,9 +103,6 @@ function bytesOf(body: unknown): Buffer {
   if (body instanceof Uint8Array) return Buffer.from(body);
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
-
-/** How many uploads a device keeps while it is away. */
-const MAX_HELD = 10_000;
 
 const portTaken = (port: number): OptionError =>
   new OptionError('port', `${port} is taken: choose another one, or 0 for any that is free`);
@@ -148,9 +134,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     return found;
   };
 
-  const bodyOf = (from: Device, body: unknown): Buffer =>
-    body === undefined ? from.measure() : bytesOf(body);
-
   const end = async (): Promise<void> => {
     service.timers.close();
     const closed = (emitter: Server | Socket) =>
@@ -177,18 +160,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     device,
     upload: (chipid, body, how) => {
       const from = device(chipid);
-      return service.upload(from, bodyOf(from, body), how);
-    },
-    uploadWhenOnline(chipid, body) {
-      const from = device(chipid);
-      const bytes = bodyOf(from, body);
-      const made = settings.now() + from.settings.clockOffset;
-      if (from.online) service.upload(from, bytes, { made });
-      else if (from.held.push({ bytes, made }) > MAX_HELD) from.held.shift();
-    },
-    listTwice(chipid) {
-      const twice = device(chipid);
-      twice.staleLatest = serverTime(twice.connectedAt - STALE_BY, LATEST_ZONE);
+      return service.upload(from, body === undefined ? from.measure() : bytesOf(body), how);
     },
     disconnect: (chipid, how = {}) => service.channels.close(chipidOf(chipid), how),
     delay(chipid, ms) {
@@ -211,7 +183,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     fail: (name, how = {}) => faults.add(name, how),
     heal: () => faults.clear(),
     addDevice: (added) => service.addDevice(readDevice(added)),
-    removeDevice: (chipid) => service.removeDevice(device(chipid).chipid),
     deleteApp: () => service.deleteApp(),
     restore: (lastId = 0) =>
       service.restore(numberIn('lastId', lastId, 0, service.lastUpload, 'whole')),

@@ -17,14 +17,13 @@ export class Timers {
     };
   }
 
-  /** Runs every `ms`, the first time after `first`. @returns a function that cancels it */
-  every(ms: number, first: number, run: () => void): () => void {
+  /** Runs every `ms`, the first time after `first`. */
+  every(ms: number, first: number, run: () => void): void {
     const tick = (): void => {
-      cancel = this.after(ms, tick);
+      this.after(ms, tick);
       run();
     };
-    let cancel = this.after(first, tick);
-    return () => cancel();
+    this.after(first, tick);
   }
 
   /** Clears every timer and sets no further one. */
