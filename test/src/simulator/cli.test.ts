@@ -97,7 +97,7 @@ describe('device-cloud-simulator', () => {
     });
   }
 
-  it('chooses the dialect, and whether channels are replaced', () => {
+  it('reads the dialect, and whether channels are replaced', () => {
     const { options } = readCommandLine(['--dialect', 'public-2016', '--replace']);
     assert.deepEqual([options.dialect, options.replace], ['public-2016', true]);
   });

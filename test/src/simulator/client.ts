@@ -73,10 +73,7 @@ export function serverCall(
   const timestamp = headers['timestamp'] ?? String(Math.floor(Date.now() / 1000));
   const pure = `/api/server${path}`.split('?')[0] ?? '';
   const sign = signServerByHand(method, pure, key, timestamp, simulator.serverPassword);
-  const init: RequestInit = {
-    method,
-    headers: { key, timestamp, sign, ...headers },
-  };
+  const init: RequestInit = { method, headers: { key, timestamp, sign, ...headers } };
   if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body);
   return send(simulator, `/api/server${path}`, init);
 }
@@ -90,14 +87,9 @@ export function channelUrl(simulator: Simulator, chipid: string, call: OpenCall 
   return `${simulator.baseUrl.replace('http', 'ws')}/noticed/peer?${query}`;
 }
 
-/** @param heard is given what comes in with the answer to the handshake, too */
-export async function openChannel(
-  simulator: Simulator,
-  chipid: string,
-  heard: (data: Buffer) => void = () => undefined,
-): Promise<WebSocket> {
+export async function openChannel(simulator: Simulator, chipid: string): Promise<WebSocket> {
   const socket = new WebSocket(channelUrl(simulator, chipid));
-  socket.on('error', () => undefined).on('message', heard);
+  socket.on('error', () => undefined);
   await once(socket, 'open');
   return socket;
 }

