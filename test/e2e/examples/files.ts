@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
@@ -45,12 +44,3 @@ export const change = (nodes: FlowNode[], name: string, properties: object): Flo
   const { id } = named(nodes, name);
   return nodes.map((node) => (node.id === id ? { ...node, ...properties } : node));
 };
-
-export const EACH_MINUTE = 'Every minute';
-
-/** Polls once and then at each press of the button, so that a test knows how many polls there were. */
-export function once(nodes: FlowNode[]): FlowNode[] {
-  const { repeat, once: atStart } = named(nodes, EACH_MINUTE);
-  assert.deepEqual([repeat, atStart], ['60', true]);
-  return change(nodes, EACH_MINUTE, { repeat: '' });
-}

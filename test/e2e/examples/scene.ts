@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { startSimulator } from '../../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { DIALECT, PUBLIC_DIALECT } from '../../../tooling/dialect';
+import { DIALECT } from '../../../tooling/dialect';
 import { until } from '../../../tooling/until';
 import { type FlowNode, app } from '../../../tooling/node-red/nodes';
 import { example, named } from './files';
@@ -12,8 +12,6 @@ import { request } from '../harness/request';
 export interface Scene {
   nodes: FlowNode[];
   simulator: Simulator;
-  /** Whether the simulator answers as the public server does. */
-  isPublic: boolean;
   stage: Stage;
   /** Presses the button of an inject node. */
   press(name: string): Promise<void>;
@@ -59,7 +57,6 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
   return {
     nodes,
     simulator,
-    isPublic: options.dialect === PUBLIC_DIALECT,
     stage,
     shown,
     statusOf,
@@ -110,24 +107,6 @@ export function plays(
   });
 }
 
-/** The same, and on the dialect of the public server, too: for an example that differs there. */
-export function playsOnBoth(
-  stage: Stage,
-  name: string,
-  title: string,
-  test: (scene: Scene) => Promise<void>,
-  setting: Setting = {},
-): void {
-  plays(stage, name, title, test, setting);
-  if (DIALECT === PUBLIC_DIALECT) return;
-  const simulator = { ...setting.simulator, dialect: PUBLIC_DIALECT };
-  plays(stage, name, `${title}, on ${PUBLIC_DIALECT}`, test, { ...setting, simulator });
-}
-
 /** Waits until the channels that the example's listener wants are open. */
 export const listening = (scene: Scene, channels: number): Promise<void> =>
   until(() => scene.simulator.channels() === channels, `${channels} channels are open`);
-
-/** The paths of the requests that contain a text, oldest first. */
-export const requestsOf = ({ simulator }: Scene, part: string): string[] =>
-  simulator.requests.map(({ path }) => path).filter((path) => path.includes(part));

@@ -8,17 +8,9 @@ import { until } from '../../../tooling/until';
 import { ONE, THREE, TWO } from '../harness/fixture';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { named, ofType } from './files';
-import { listening, plays, requestsOf } from './scene';
+import { listening, plays } from './scene';
 import type { Scene } from './scene';
 import type { Stage } from './stage';
-
-/** Puts another text into a function node, whose original has to be there. */
-const rewrite = (nodes: FlowNode[], name: string, from: string, to: string): FlowNode[] => {
-  const node = named(nodes, name);
-  assert.ok(String(node['func']).includes(from), from);
-  node['func'] = String(node['func']).replace(from, to);
-  return nodes;
-};
 
 const levelOf = (scene: Scene, chipid: string): unknown => scene.simulator.device(chipid).levels[5];
 
@@ -42,82 +34,8 @@ function comesTwice(nodes: FlowNode[]): FlowNode[] {
   return [...nodes, again];
 }
 
-/** Examples of jobs that people have. */
-export function cookbook(stage: Stage): void {
-  plays(
-    stage,
-    'Switch with a pause between',
-    'switches by the temperature, and no sooner than the pause is over, not even after a failure',
-    async (scene) => {
-      const { simulator } = scene;
-      await listening(scene, 3);
-      simulator.upload(ONE, { temperature: 24.1 });
-      await until(() => levelOf(scene, ONE) === '1', 'the pin is high');
-      // Within the pause; the other device has a pause of its own.
-      simulator.upload(ONE, { temperature: 22 });
-      simulator.upload(TWO, { temperature: 22 });
-      await scene.waitShown('Switched', 2);
-      assert.deepEqual(scene.shown('Switched').sort(), [
-        `${ONE}: 1 at 24.1 °C`,
-        `${TWO}: 0 at 22 °C`,
-      ]);
-      const heal = simulator.fail('gateway', { path: 'set_gpio_edge' });
-      const goOn = async (): Promise<void> => {
-        const count = requestsOf(scene, 'set_gpio_edge').length;
-        await until(() => {
-          simulator.upload(ONE, { temperature: 22.5 });
-          return requestsOf(scene, 'set_gpio_edge').length > count;
-        }, 'it is tried after the pause');
-      };
-      await goOn();
-      const [problem] = (await scene.waitShown('What went wrong')) as { code: string }[];
-      assert.equal(problem?.code, 'GATEWAY');
-      heal();
-      await goOn();
-      await until(() => levelOf(scene, ONE) === '0', 'the pin is low');
-    },
-    { alter: (nodes) => rewrite(nodes, 'Decide', '30 * 1000', '5000') },
-  );
-
-  plays(
-    stage,
-    'Alarm once and when it clears',
-    'sends one notification for an alarm, and one when it is over',
-    async (scene) => {
-      const { simulator } = scene;
-      await listening(scene, 3);
-      for (const temperature of [23.8, 24.2, 25, 23.7, 24.5, 23.4]) {
-        simulator.upload(ONE, { temperature });
-      }
-      simulator.upload(ONE, 'no reading');
-      simulator.upload(THREE, { temperature: 30 });
-      const texts = (await scene.waitShown('Notification', 3)).map(String);
-      const other = `${THREE} is too warm: 30 °C.`;
-      assert.ok(texts.includes(other));
-      // Devices have no order among each other.
-      assert.deepEqual(
-        texts.filter((text) => text !== other),
-        [
-          `Greenhouse (${ONE}) is too warm: 24.2 °C.`,
-          `Greenhouse (${ONE}) is fine again: 23.4 °C.`,
-        ],
-      );
-    },
-  );
-
-  plays(stage, 'Push a script to all at once', 'says who has taken it', async (scene) => {
-    const { simulator } = scene;
-    simulator.fail('gateway', { chipid: TWO, path: 'push', times: 1 });
-    await scene.press('Push the script');
-    const [results] = (await scene.waitShown('What became of each')) as { ok: boolean }[][];
-    assert.deepEqual(
-      results?.map(({ ok }) => ok),
-      [true, false, true],
-    );
-    const [{ format, text } = {}] = simulator.device(ONE).received;
-    assert.deepEqual([format, text], ['LUA', 'print("hello")\n']);
-  });
-
+/** Examples that write to a database or to a broker, which tests of flows replace. */
+export function outside(stage: Stage): void {
   plays(
     stage,
     'Write uploads to SQLite',
@@ -218,50 +136,6 @@ export function cookbook(stage: Stage): void {
         broker = await startBroker();
         return atPort(nodes, broker.port);
       },
-    },
-  );
-
-  plays(stage, 'Act on a reply', 'switches by the value of the reply', async (scene) => {
-    await scene.press('Ask');
-    const [done] = await scene.waitShown('Done');
-    const level = scene.simulator.device(ONE).temperature > 24 ? '1' : '0';
-    assert.deepEqual([done, levelOf(scene, ONE)], [`level ${level}`, level]);
-  });
-
-  plays(
-    stage,
-    'Switch a device that sleeps',
-    'waits with the command until the device uploads',
-    async (scene) => {
-      const { simulator } = scene;
-      simulator.sleep(THREE);
-      await scene.press('Switch pin 5 on');
-      await until(
-        () => scene.statusOf('Set at next upload')?.endsWith('status.awaiting-device') === true,
-        'it waits for its device',
-      );
-      assert.deepEqual(requestsOf(scene, 'set_gpio_edge'), []);
-      // It uploads once when it wakes.
-      await until(() => simulator.channels(THREE) > 0, 'its channel is open');
-      simulator.wake(THREE);
-      await scene.waitShown('It is switched');
-      assert.equal(levelOf(scene, THREE), '1');
-    },
-  );
-
-  plays(
-    stage,
-    'Keep a pin over a loss of power',
-    'sets the pin, has it confirmed, and doubts it after a reboot',
-    async (scene) => {
-      await scene.press('Keep pin 5 on');
-      await scene.waitShown('Its state', 2);
-      assert.equal(levelOf(scene, ONE), '1');
-      await scene.press('Reboot 10000001');
-      await scene.waitShown('Its state', 3);
-      const states = scene.shown('Its state').map((each) => (each as { state: string }).state);
-      assert.deepEqual(states, ['pending', 'kept', 'pending']);
-      assert.equal(requestsOf(scene, 'set_gpio_edge').length, 1);
     },
   );
 }
