@@ -29,7 +29,6 @@ const ON_4_ALONE = {
     'demo',
     'examples',
     'record',
-    'redeploy',
     'secrets-everywhere',
   ],
   editor: ['adapts', 'application', 'new-nodes', 'picker-empty', 'secrets'],
