@@ -5,12 +5,9 @@ import { CHIPID } from '../support/listener';
 import { gone, resources } from '../support/resources';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
-import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
+import type { CallProgress, CommandOptions } from '../../../src/types';
 import { until } from '../../../tooling/until';
 import { inEachDialect } from '../../../tooling/dialect';
-
-const texts = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `command ${index}`);
 
 /** A device that sleeps, and a client. */
 async function asleep(options: Parameters<typeof simulator>[0] = {}) {
@@ -59,52 +56,6 @@ inEachDialect('a command for a device that sleeps', () => {
     assert.equal(client.fleet.device(CHIPID)?.waiting, 0);
   });
 
-  it('waits with up to 99 others, which are sent one at a time in the order of arrival', async () => {
-    const { service, client } = await asleep();
-    const all = hold(client, texts(100));
-    await failure(client.reboot(CHIPID, { when: 'upload' }), 'QUEUE_FULL');
-    await connected(client);
-    wake(service);
-    await Promise.all(all);
-    assert.deepEqual(received(service), texts(100));
-    assert.equal(service.device(CHIPID).maxInFlight, 1);
-  });
-
-  it('keeps waiting if the device falls asleep again before its turn', async () => {
-    const { service, client } = await asleep();
-    const [first, ...others] = hold(client, texts(3));
-    await connected(client);
-    wake(service);
-    service.switchOff(CHIPID);
-    await failure(first!, 'GATEWAY');
-    const sent = commandsTo(service);
-    await client.app();
-    assert.equal(commandsTo(service), sent);
-    wake(service);
-    await Promise.all(others);
-    assert.deepEqual(received(service), ['command 1', 'command 2']);
-  });
-
-  it('is not sent for an upload that is replayed', async () => {
-    const { service, client } = await asleep();
-    service.switchOn(CHIPID);
-    let isReady = false;
-    const replayed: string[] = [];
-    const onUpload = (upload: Upload): void => {
-      if (upload.replayed) replayed.push(upload.body.toString());
-    };
-    client.listen(CHIPID, { onUpload }, { save: () => (isReady = true) });
-    await until(() => isReady, 'a first position');
-    const [held] = hold(client, ['later']);
-    service.disconnect(CHIPID, { terminate: true });
-    service.upload(CHIPID, 'missed');
-    await until(() => replayed.length === 1);
-    assert.deepEqual(received(service), []);
-    service.upload(CHIPID, 'live');
-    await held;
-    assert.deepEqual(received(service), ['later']);
-  });
-
   it('with `online` is sent at once to a device that is listed, and waits for one that is not', async () => {
     const { service, client } = await asleep({ devices: 2 });
     const other = '10000002';
@@ -119,17 +70,6 @@ inEachDialect('a command for a device that sleeps', () => {
     await until(() => service.device(CHIPID).boots === 2, 'it has rebooted');
   });
 
-  for (const fault of ['html', 'reset'] as const)
-    it(`keeps waiting while the list cannot be read (${fault})`, async () => {
-      const { service, client } = await asleep();
-      service.fail(fault, { path: '/devices/' });
-      const [held] = hold(client, ['a'], { when: 'online' });
-      await connected(client);
-      wake(service);
-      await held;
-      assert.deepEqual(received(service), ['a']);
-    });
-
   it('is sent once by each of two clients', async () => {
     const { service, client } = await asleep();
     const other = clientOf(service.baseUrl);
@@ -138,29 +78,6 @@ inEachDialect('a command for a device that sleeps', () => {
     wake(service);
     await Promise.all(all);
     assert.deepEqual(received(service).toSorted(), ['a', 'b']);
-  });
-
-  it('is overtaken by one that is sent now, and stays if that fails', async () => {
-    const { service, client } = await asleep();
-    const [held] = hold(client, ['held']);
-    await connected(client);
-    await failure(client.push(CHIPID, 'now'), 'GATEWAY');
-    wake(service);
-    await held;
-    assert.deepEqual(received(service), ['held']);
-  });
-
-  it('expires without having been sent', async () => {
-    const { service, client } = await asleep();
-    const errors = await failures(
-      (['online', 'upload'] as const).map((when) =>
-        client.push(CHIPID, 'too late', { when, expires: 50 }),
-      ),
-      'EXPIRED',
-    );
-    for (const { message } of errors) assert.match(message, /was not sent/);
-    assert.equal(commandsTo(service), 0);
-    assert.equal(client.fleet.device(CHIPID)?.lastError?.code, 'EXPIRED');
   });
 
   it('ends with the client, and leaves nothing behind', async () => {
