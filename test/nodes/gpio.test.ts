@@ -35,19 +35,6 @@ describe('the gpio node', () => {
     assert.equal(cloud.requests.at(-1)?.path, `/openapi/set_gpio_edge/${chipid}/5/1/`);
   });
 
-  it('accepts every word for a level', async () => {
-    await start();
-    for (const high of [1, '1', true, 'high', 'on']) {
-      await call('gpio', { chipid, pin: '3', payload: high });
-      assert.equal(levels()[3], '1', `${typeof high} ${high}`);
-      for (const low of [0, '0', false, 'low', 'off']) {
-        await call('gpio', { chipid, pin: 3, payload: low });
-        assert.equal(levels()[3], '0', `${typeof low} ${low}`);
-        await call('gpio', { chipid, pin: 3, payload: high });
-      }
-    }
-  });
-
   it('refuses every other level and pin, before anything is sent', async () => {
     await start();
     const badLevels = [2, -1, 0.5, NaN, '', ' ', 'yes', '01', null, undefined, {}, [1], 1n];
@@ -96,15 +83,6 @@ describe('the gpio node', () => {
     const other = await call('read', { chipid, pin: 1 });
     assert.equal(other.payload, '0');
     assert.equal(other['result'], `1${'0'.repeat(15)}`);
-  });
-
-  it('reports codes that are not a JSON object, before anything is sent', async () => {
-    cloud = await startCloud();
-    const bad = ['{', '[]', '5', 'null'];
-    const readers = bad.map((codes) => node('gpio', { id: codes, operation: 'read', codes }));
-    await load([cloudApp(cloud), ...readers]);
-    for (const codes of bad) await fail(codes, { chipid, pin: 0 }, 'INVALID_INPUT');
-    assert.equal(cloud.requests.length, 0);
   });
 
   it('reports a pin that the device does not have', async () => {

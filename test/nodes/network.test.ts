@@ -4,7 +4,7 @@ import { httpService, json } from '../../tooling/servers/http-service';
 import { proxy } from '../../tooling/servers/proxy';
 import { cloudApp, deploy, load, node } from './support/flow';
 import type { FlowNode } from '../../tooling/node-red/nodes';
-import { call, fail, shows } from './support/messages';
+import { call, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
 import { until } from '../../tooling/until';
@@ -27,21 +27,6 @@ describe("Node-RED's own network configurations", () => {
     const keys = { app: CANARIES, tls: { cadata: LOOPBACK.cert } };
     await load([TLS, secure(service.baseUrl), node('push')], keys);
     assert.deepEqual((await call('push', { chipid, payload: 'x' })).payload, { msg: 'OK' });
-  });
-
-  it('trust no certificate that they do not name', async () => {
-    const service = await httpService(answer, LOOPBACK);
-    await load([TLS, secure(service.baseUrl), node('push')]);
-    const { error } = await fail('push', { chipid, payload: 'x' }, 'UNREACHABLE');
-    assert.match(error.message, /SELF_SIGNED/);
-    assert.equal(service.requests.length, 0);
-  });
-
-  it('trust any certificate if the TLS configuration says so', async () => {
-    const service = await httpService(answer, LOOPBACK);
-    const tls = { ...TLS, verifyservercert: false };
-    await load([tls, secure(service.baseUrl), node('push')]);
-    await call('push', { chipid, payload: 'x' });
   });
 
   it('route calls and channels through a proxy, and leave nothing open there', async () => {

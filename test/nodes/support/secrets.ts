@@ -11,13 +11,6 @@ export const CANARIES = {
   serverPassword: 'Canary-ServerPassword-9E0A',
 } as const;
 
-/** Keys that were typed into the editor and are wrong. */
-export const TYPED_CANARIES = {
-  appkey: 'Canary-TypedAppKey-5D6B',
-  serverKey: 'Canary-TypedServerKey-2F9A',
-  serverPassword: 'Canary/Typed+Password-%C17',
-} as const;
-
 /** Of proxies, wherever they are configured. */
 export const PROXY_CANARIES = {
   username: 'Canary-ProxyUser-3A5E',
@@ -27,7 +20,6 @@ export const PROXY_CANARIES = {
 const { appkey, serverKey, serverPassword } = DEFAULT_CREDENTIALS;
 const search = secretSearch([
   ...Object.values(CANARIES),
-  ...Object.values(TYPED_CANARIES),
   ...Object.values(PROXY_CANARIES),
   ...[appkey, serverKey, serverPassword],
 ]);
