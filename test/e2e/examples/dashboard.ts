@@ -167,6 +167,9 @@ export function dashboard(stage: Stage): void {
         await page.close();
       }
     },
-    { alter: watchingChart },
+    {
+      // At the start it is filled, too: here by the button alone, so that a test knows what is drawn.
+      alter: (nodes) => watchingChart(change(nodes, 'Fill it', { once: false })),
+    },
   );
 }
