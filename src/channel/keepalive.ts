@@ -125,6 +125,7 @@ export class Keepalive implements Timed {
 }
 
 interface Flush {
+  /** 0 where pings are off. */
   ping: number;
   flushed: () => void;
 }
@@ -137,7 +138,7 @@ const PATIENCE = 5000;
  * comes after what was sent before it. A peer that is known to answer pings and then falls silent has
  * flushed nothing: the network may have stalled, and what it still delivers later would arrive a second time
  * after a recovery. If it stays silent, its connection ends. A peer that has never answered a ping
- * (the interface mentions none) is waited for no longer than {@link PATIENCE}.
+ * (the interface mentions none), or is not to get any, is waited for no longer than {@link PATIENCE}.
  */
 export class FlushQueue {
   readonly #connection: Pick<Pinger, 'ping'>;
@@ -150,7 +151,7 @@ export class FlushQueue {
 
   /**
    * @param answers whether pongs are to be expected
-   * @param isWatched whether silence ends the connection; if not, a pong is not waited for very long
+   * @param isWatched whether pings are sent, and silence ends the connection
    */
   constructor(connection: Pick<Pinger, 'ping'>, answers: PingAnswers, isWatched: boolean) {
     this.#connection = connection;
@@ -164,7 +165,8 @@ export class FlushQueue {
 
   /** @param flushed is called once: when the peer has answered, or its connection has ended */
   add(flushed: () => void): void {
-    this.#pending.push({ ping: this.#connection.ping(), flushed });
+    const ping = this.#isWatched ? this.#connection.ping() : 0;
+    this.#pending.push({ ping, flushed });
     if (this.#pending.length === 1) this.#watch();
   }
 

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { isIPv6, type Socket } from 'node:net';
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { notConfigured } from '../errors';
@@ -44,14 +44,29 @@ function ipv6(text: string): string | undefined {
     : undefined;
 }
 
+/** Whether a host is an address in a range such as `10.0.0.0/8` or `fd00::/8`; undefined if the entry is no range. */
+function inRange(entry: string, host: string): boolean | undefined {
+  const [, network = '', bits = ''] = /^\[?([\da-f.:]+)\]?\/(\d{1,3})$/.exec(entry) ?? [];
+  const family = isIP(network);
+  if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return undefined;
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(address) !== family) return false;
+  const range = new BlockList();
+  const type = family === 4 ? 'ipv4' : 'ipv6';
+  range.addSubnet(network, Number(bits), type);
+  return range.check(address, type);
+}
+
 /**
  * Whether an entry of `NO_PROXY` names the host: `*`, `host`, `.domain`, `*.domain`, each also with a
- * port. An IPv6 address may be bare or in brackets; with a port it needs them, as each of its
+ * port, or a range of addresses, as curl and Go know them. An IPv6 address may be bare or in brackets; with a port it needs them, as each of its
  * colons could begin one. (proxy-from-env and undici treat the last group of a bare one as a port.)
  */
 function names(entry: string, host: string, port: string): boolean {
   const text = entry.trim().toLowerCase();
   if (isIPv6(text)) return ipv6(text) === host;
+  const isInRange = inRange(text, host);
+  if (isInRange !== undefined) return isInRange;
   const [, pattern = '', entryPort] = /^(.*?)(?::(\d+))?$/.exec(text) ?? [];
   if (pattern === '' || (entryPort !== undefined && entryPort !== port)) return false;
   if (pattern === '*') return true;

@@ -11,7 +11,8 @@ describe('a flush of what a peer has sent', () => {
     if (answers) known.answered();
     let pings = 0;
     const queue = new FlushQueue({ ping: () => ++pings }, known, watched);
-    return { flushed, known, queue, add: (name: string) => queue.add(() => flushed.push(name)) };
+    const add = (name: string): void => queue.add(() => flushed.push(name));
+    return { flushed, known, queue, add, pings: () => pings };
   };
 
   it('ends with the pong, which also ends earlier ones', () => {
@@ -51,12 +52,13 @@ describe('a flush of what a peer has sent', () => {
   });
 
   for (const [what, options] of [
-    ['where pings are off', { watched: false }],
+    ['where pings are off, and sends none', { watched: false }],
     ['with a peer that has never answered a ping', { answers: false }],
   ] as const) {
     it(`waits no longer than 5 s ${what}`, () => {
-      const { flushed, add } = start(options);
+      const { flushed, add, pings } = start(options);
       add('flush');
+      assert.equal(pings(), 'watched' in options ? 0 : 1);
       tick(4999);
       assert.deepEqual(flushed, []);
       tick(1);

@@ -67,6 +67,28 @@ describe('the proxy of the environment', () => {
   });
 });
 
+describe('a range of addresses in NO_PROXY', () => {
+  const ranges: [entry: string, host: string, isBypassed: boolean][] = [
+    ['10.0.0.0/8', '10.1.2.3', true],
+    ['10.0.0.0/8', '11.1.2.3', false],
+    ['192.168.1.0/24', '192.168.2.1', false],
+    ['0.0.0.0/0', '8.8.8.8', true],
+    ['fd00::/8', '[fd12::5]', true],
+    ['[fd00::]/8', '[fd12::5]', true],
+    ['fd00::/8', '[fe80::5]', false],
+    ['10.0.0.0/8', '[::ffff:a01:203]', false],
+    ['10.0.0.0/8', '10.example.com', false],
+    ['10.0.0.0/33', '10.1.2.3', false],
+    ['10.0.0/8', '10.1.2.3', false],
+  ];
+  for (const [entry, host, isBypassed] of ranges) {
+    it(`${entry} ${isBypassed ? 'has' : 'does not have'} ${host}`, () => {
+      const environment = { HTTP_PROXY: 'http://b:2', NO_PROXY: `other,${entry}` };
+      assert.equal(url(`http://${host}:8080`, environment) === undefined, isBypassed);
+    });
+  }
+});
+
 describe('an IPv6 address in NO_PROXY', () => {
   const through = (host: string, entry: string): boolean =>
     url(`http://${host}`, { HTTP_PROXY: 'http://b:2', NO_PROXY: `other,${entry}` }) !== undefined;
