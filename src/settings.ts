@@ -100,6 +100,9 @@ export function parseBaseUrl(text: unknown): Address {
   const given = text ?? '';
   if (typeof given !== 'string') throw badAddress('is not text');
   if (given.trim() === '') throw badAddress('is missing');
+  const [, variable] = /\$[{(](\w{1,100})[)}]/.exec(given) ?? [];
+  if (variable !== undefined)
+    throw badAddress(`contains the variable ${variable}, but a variable must be the whole address`);
   let url: URL;
   try {
     url = new URL(given.trim());

@@ -21,6 +21,7 @@ const isCloud = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
 function baseUrlError(value: string): string | undefined {
   const text = value.trim();
   if (text === '') return t('common.error.blank');
+  if (/\$[{(]\w+[)}]/.test(text)) return t('error.url-variable');
   let url: URL;
   try {
     url = new URL(text);

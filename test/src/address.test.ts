@@ -29,6 +29,8 @@ describe('the address of the service', () => {
     ['cloud.example.com', /not a URL/],
     ['//cloud.example.com', /not a URL/],
     ['https://', /not a URL/],
+    ['http://${HOST}:${PORT}', /the variable HOST, but a variable must be the whole address/],
+    ['https://$(HOST)', /the variable HOST,/],
     ['ftp://cloud.example.com', /https:\/\/ or http:\/\//],
     ['wss://cloud.example.com', /https:\/\/ or http:\/\//],
     ['https://cloud.example.com/openapi', /no path/],
