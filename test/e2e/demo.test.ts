@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import {
   BUILT_IN_DEVICES,
@@ -34,13 +35,26 @@ const devices = BUILT_IN_DEVICES.map((device) => {
   return steady;
 });
 
-/** The demo on the test's own simulator, with a list that is read every second. */
+/**
+ * The demo on the test's own simulator, with a list that is read every second, and with the bytes on each message: more
+ * than ten of them in what a chart keeps would cut the connection of each page that opens.
+ */
 const flowsFor = (simulator: Simulator): FlowNode[] =>
-  change(demoFlows, 'Who comes and goes', { refresh: '1' }).map((node) =>
-    node.type === 'device-cloud-app'
-      ? app(simulator, { id: node.id, book: join(repository, 'demo', String(node['book'])) })
-      : node,
-  );
+  change(demoFlows, 'Who comes and goes', { refresh: '1' }).map((node) => {
+    if (node.type === 'device-cloud-type') return { ...node, withRaw: true };
+    if (node.type !== 'device-cloud-app') return node;
+    return app(simulator, { id: node.id, book: join(repository, 'demo', String(node['book'])) });
+  });
+
+/** Counts in the page how often it says that its connection is lost. */
+const COUNT_LOSSES = `
+  window.losses = 0;
+  new MutationObserver((changes) => {
+    const isLoss = (node) => /Connection Lost/.test(node.textContent ?? '');
+    if (changes.some(({ addedNodes }) => [...addedNodes].some(isLoss))) window.losses += 1;
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+`;
+const WATCHED_MS = 60_000;
 
 describe('the flows of npm start', () => {
   const stage = useStage();
@@ -190,6 +204,29 @@ describe('the flows of npm start', () => {
     await push.click();
     await page.getByText('NOT_FOUND').waitFor();
   });
+
+  it('stay connected over a reload for a minute, with a full chart, a reply and a switch', async () => {
+    const [color] = named(demoFlows, 'Temperature')['colors'] as string[];
+    for (let count = 0; count < 30; count++) {
+      for (const chipid of [ONE, TWO]) simulator.upload(chipid, { temperature: 21 + (count % 4) });
+    }
+    await shows(TWO, '22.0 °C');
+    await page.addInitScript(COUNT_LOSSES);
+    await page.reload();
+    await page.waitForFunction(`${PIXELS(rgb(color!))} > 20`);
+    const end = Date.now() + WATCHED_MS;
+    for (let isOn = false; Date.now() < end; isOn = !isOn) {
+      await page.getByRole('button', { name: 'Push and wait for the reply' }).click();
+      await page.getByText(/"reply":"uptime"/).waitFor();
+      await card(DOOR).getByRole('checkbox').click();
+      await shows(DOOR, isOn ? /^Pin 5 off/ : /^Pin 5 on/);
+      simulator.upload(ONE, { temperature: isOn ? 22.5 : 23.5 });
+      await shows(ONE, isOn ? '22.5 °C' : '23.5 °C');
+      await page.waitForFunction(`${PIXELS(rgb(color!))} > 20`);
+      assert.equal(await page.evaluate('window.losses'), 0, 'connections lost');
+      await sleep(5000);
+    }
+  }).timeout(3 * WATCHED_MS);
 
   it('show since when a device has been offline', async () => {
     simulator.switchOff(DOOR);
