@@ -1,22 +1,40 @@
 import assert from 'node:assert/strict';
-import { examples, ofType } from '../e2e/examples/files';
+import { examples, ofType, type Example } from '../e2e/examples/files';
 import type { FlowNode } from '../../tooling/node-red/nodes';
-import type { Editor } from './browser';
+import { STAGE_SETTINGS } from '../e2e/examples/stage';
+import { startNodeRed } from '../e2e/harness/node-red';
+import { EDITOR_SETTINGS } from '../../tooling/editor/page';
+import { TIMEOUT } from '../../tooling/until';
+import { openEditor, type Editor } from './browser';
 import { world } from './world';
 
+const find = (name: string): Example => examples.find((each) => each.name === name)!;
+
 /** Picks an example in the import dialog, as a person does, and imports it. */
-async function importFromMenu({ page, run }: Editor, name: string): Promise<void> {
+async function importFromMenu({ page, run }: Editor, { folder, name }: Example): Promise<void> {
   await run(`RED.actions.invoke('core:show-examples-import-dialog')`);
   const dialog = page.locator('#red-ui-clipboard-dialog');
   await dialog.getByText('@device-cloud/node-red-device-cloud', { exact: true }).click();
+  await dialog.getByText(folder, { exact: true }).click();
   await dialog.getByText(name, { exact: true }).click();
   await page.locator('#red-ui-clipboard-dialog-ok').click();
   await dialog.waitFor({ state: 'hidden' });
 }
 
+/** Imports one after others. Node-RED 4 asks about nodes that are there, since they have the same id. */
+async function importAnother(editor: Editor, example: Example): Promise<void> {
+  const { page } = editor;
+  await importFromMenu(editor, example);
+  const tab = page.locator('.red-ui-tab').getByText(example.name, { exact: true });
+  const copy = page.getByRole('button', { name: 'Import copy' });
+  await tab.or(copy).first().waitFor({ state: 'attached' });
+  if (await copy.isVisible()) await copy.click();
+  await tab.waitFor({ state: 'attached' });
+}
+
 /** Imports what the import dialog would fetch, and shows it. */
-const importQuickly = (name: string): string => `(async () => {
-  const path = ${JSON.stringify(`@device-cloud/node-red-device-cloud/${name}`)};
+const importQuickly = ({ folder, name }: Example): string => `(async () => {
+  const path = ${JSON.stringify(`@device-cloud/node-red-device-cloud/${folder}/${name}`)};
   const nodes = await $.getJSON('library/examples/flows/' + encodeURI(path));
   RED.view.importNodes(nodes, { addFlow: false, generateIds: true, notify: false });
   RED.workspaces.show(RED.nodes.getWorkspaceOrder().at(-1));
@@ -81,7 +99,7 @@ describe('the examples in an editor that has no other nodes', () => {
   afterEach(() => here.editor.run(CLEAR));
 
   it('import from the menu, each into a tab of its own', async () => {
-    await importFromMenu(here.editor, 'Receive uploads');
+    await importFromMenu(here.editor, find('Receive uploads'));
     const tab = here.editor.page
       .locator('.red-ui-tab')
       .getByText('Receive uploads', { exact: true });
@@ -89,14 +107,8 @@ describe('the examples in an editor that has no other nodes', () => {
   });
 
   it('share one application: the second takes the one that is there', async () => {
-    await importFromMenu(here.editor, 'Receive uploads');
-    await importFromMenu(here.editor, 'Push a message');
-    const tab = here.editor.page.locator('.red-ui-tab').getByText('Push a message');
-    // Node-RED 4 asks, since the application has the same id.
-    const copy = here.editor.page.getByRole('button', { name: 'Import copy' });
-    await tab.or(copy).first().waitFor();
-    if (await copy.isVisible()) await copy.click();
-    await tab.waitFor();
+    await importFromMenu(here.editor, find('Receive uploads'));
+    await importAnother(here.editor, find('Push a message'));
     const applications = `(() => {
       const found = [];
       RED.nodes.eachConfig(({ type, name, users }) => {
@@ -107,17 +119,18 @@ describe('the examples in an editor that has no other nodes', () => {
     assert.deepEqual(await here.editor.run(applications), [['Simulator', true]]);
   });
 
-  for (const { name, nodes } of examples) {
+  for (const each of examples) {
+    const { name, nodes } = each;
     const needed = neededBy(nodes);
     if (needed) {
       it(`${name}: its import offers to install ${needed}`, async () => {
-        await importFromMenu(here.editor, name);
+        await importFromMenu(here.editor, each);
         const offer = here.editor.page.locator('.red-ui-notification').filter({ hasText: needed });
         await offer.getByRole('button', { name: /install/i }).waitFor();
       });
     } else {
       it(`${name}: nothing is wrong with it`, async () => {
-        await here.editor.run(importQuickly(name));
+        await here.editor.run(importQuickly(each));
         const [comment] = ofType(nodes, 'comment');
         const canvas = here.editor.page.locator('#red-ui-workspace-chart');
         const label = canvas.getByText(String(comment?.['name']), { exact: true });
@@ -125,5 +138,49 @@ describe('the examples in an editor that has no other nodes', () => {
         assert.deepEqual(await here.editor.run(PROBLEMS), []);
       });
     }
+  }
+});
+
+/** Nodes that are invalid, and configurations of which there are two. */
+const WRONG = `(() => {
+  const wrong = [];
+  const seen = new Set();
+  const check = (node) => {
+    if (!node.valid) wrong.push(node.type + ' ' + node.name + ': ' + node.validationErrors);
+  };
+  RED.nodes.eachNode((node) => void check(node));
+  RED.nodes.eachConfig((node) => {
+    check(node);
+    const key = node.type + ' ' + (node.name || node.path || node.db || node.id);
+    if (seen.has(key)) wrong.push('twice: ' + key);
+    seen.add(key);
+  });
+  return wrong;
+})()`;
+
+describe('all examples, imported into one Node-RED', () => {
+  for (const [order, all] of [
+    ['in the order of the menu', examples],
+    ['in reverse', [...examples].reverse()],
+  ] as const) {
+    it(`${order}: nothing is there twice, nothing is wrong, and all listeners are connected`, async () => {
+      const red = await startNodeRed({ settings: { ...EDITOR_SETTINGS, ...STAGE_SETTINGS } });
+      const editor = await openEditor(red.url);
+      try {
+        for (const each of all) await importAnother(editor, each);
+        assert.deepEqual(await editor.run(WRONG), []);
+        const apps = `RED.nodes.filterNodes({ type: 'device-cloud-listen' }).map(({ app }) => app)`;
+        assert.equal(new Set(await editor.run<string[]>(apps)).size, 1);
+        await editor.page.click('#red-ui-header-button-deploy');
+        const green = `RED.nodes.filterNodes({ type: 'device-cloud-listen' })
+          .filter(({ devices }) => devices !== 'dynamic')
+          .every(({ status }) => status?.fill === 'green')`;
+        await editor.page.waitForFunction(green, undefined, { timeout: TIMEOUT });
+        assert.doesNotMatch(red.log(), /\[error\]|same application/);
+      } finally {
+        await editor.close();
+        await red.stop();
+      }
+    }).timeout(10 * 60_000);
   }
 });
