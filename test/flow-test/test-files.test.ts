@@ -98,7 +98,7 @@ describe('a file of tests', () => {
         'an expression',
         expected("message: { at: a, match: { payload: { regex: '(' } } }"),
       ] as const),
-      'a.yaml:3: "regex" must be a regular expression, but is "(".',
+      'a.yaml:3: "regex" must be a regular expression without look-around and back-references, but is "(".',
     ],
     [
       ...(['a message', given('inject: { at: Go, msg: 5 }')] as const),

@@ -55,6 +55,8 @@ describe('a listener, when something goes wrong', () => {
     const down = (): string[] => lines().filter((line) => line.includes('is down'));
     const unread = (): string[] =>
       lines().filter((line) => line.includes('could not be recovered'));
+    // A reading is tried three times before it counts as failed.
+    await until(() => unread().length > 0, 'a history counts as unread');
     assert.deepEqual([down().length, unread().length], [1, 1], lines().join('\n'));
     assert.match(down()[0]!, /^Device \d+: /);
     await helper.unload();

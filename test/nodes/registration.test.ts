@@ -50,6 +50,7 @@ describe('the start of Node-RED with the package', () => {
       'post /device-cloud/apps/:id/devices/:chipid/refresh device-cloud.write',
       'post /device-cloud/apps/:id/record device-cloud.write',
       'post /device-cloud/apps/:id/waiting/cancel device-cloud.write',
+      'post /device-cloud/apps/devices device-cloud.write',
       'post /device-cloud/apps/test device-cloud.write',
       'put /device-cloud/apps/:id/book device-cloud.write',
     ]);
