@@ -165,12 +165,17 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
           .sort((a, b) => a.offsetLeft - b.offsetLeft)
           .map((part) => part.textContent)`);
       await look('');
-      const minutes = isChinese ? '2 分' : '2 min';
-      assert.deepEqual(await shown(), ['21.5 · true', '12', minutes, VALUED]);
+      assert.deepEqual(await shown(), ['21.5 · true', '12', VALUED]);
+      const busy = device;
+      device = { ...device, waiting: 0 };
+      await isWaiting('');
+      assert.deepEqual(await shown(), ['21.5 · true', isChinese ? '2 分' : '2 min', VALUED]);
+      device = busy;
+      await isWaiting('12');
       await here.editor.run(`void ${fleet}.css('height', '700px')`);
       await isWaiting('');
-      const [first, ...others] = await shown();
-      assert.deepEqual([first, others.at(-1)], ['temperature: 21.5, on: true', VALUED]);
+      const [first, ...rest] = await shown();
+      assert.deepEqual([first, rest.at(-1)], ['temperature: 21.5, on: true', VALUED]);
       device = {
         ...{ ...device, channel: { state: 'disconnected', reason: null }, online: false },
         lastError: { at: Date.now(), code: 'TIMEOUT', message: 'TIMEOUT: no answer in 12 s.' },
