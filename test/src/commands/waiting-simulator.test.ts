@@ -5,7 +5,7 @@ import { CHIPID } from '../support/listener';
 import { gone, resources } from '../support/resources';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
-import type { CallProgress, CommandOptions } from '../../../src/types';
+import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
 import { until } from '../../../tooling/until';
 import { inEachDialect } from '../../../tooling/dialect';
 
@@ -54,6 +54,26 @@ inEachDialect('a command for a device that sleeps', () => {
     assert.deepEqual(progress, [{ state: 'awaiting-device' }, { state: 'calling' }]);
     await until(() => service.channels(CHIPID) === 0);
     assert.equal(client.fleet.device(CHIPID)?.waiting, 0);
+  });
+
+  it('is not sent for an upload that is replayed', async () => {
+    const { service, client } = await asleep();
+    service.switchOn(CHIPID);
+    let isReady = false;
+    const replayed: string[] = [];
+    const onUpload = (upload: Upload): void => {
+      if (upload.replayed) replayed.push(upload.body.toString());
+    };
+    client.listen(CHIPID, { onUpload }, { save: () => (isReady = true) });
+    await until(() => isReady, 'a first position');
+    const [held] = hold(client, ['later']);
+    service.disconnect(CHIPID, { terminate: true });
+    service.upload(CHIPID, 'missed');
+    await until(() => replayed.length === 1);
+    assert.deepEqual(received(service), []);
+    service.upload(CHIPID, 'live');
+    await held;
+    assert.deepEqual(received(service), ['later']);
   });
 
   it('with `online` is sent at once to a device that is listed, and waits for one that is not', async () => {
