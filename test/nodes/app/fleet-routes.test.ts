@@ -221,6 +221,7 @@ describe('the fleet for the editor', () => {
     await helper.load([spy, app], [], { app: CANARIES });
     assert.deepEqual(asked, {
       'get /device-cloud/apps/:id/devices': 'device-cloud.read',
+      'post /device-cloud/apps/devices': 'device-cloud.write',
       'post /device-cloud/apps/test': 'device-cloud.write',
       'get /device-cloud/apps': 'device-cloud.read',
       'get /device-cloud/apps/:id/fleet': 'device-cloud.read',
