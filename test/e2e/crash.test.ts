@@ -130,17 +130,7 @@ describe('a real Node-RED keeps running', () => {
   it('after malformed answers to any node', async () => {
     for (const fault of ANSWERS) {
       const lift = here.simulator.fail(fault);
-      const names = [
-        'push',
-        'gpio',
-        'list',
-        'history',
-        'latest-read',
-        'request',
-        'held',
-        'many',
-        'pulse',
-      ];
+      const names = ['push', 'gpio', 'list', 'history', 'request', 'held', 'many', 'pulse'];
       const calls = names.map((name) => here.red.ask(name, { chipid: TWO, payload: 'x' }));
       for (const { sent, error } of await Promise.all(calls)) {
         assert.deepEqual(sent, []);
@@ -208,7 +198,7 @@ describe('a real Node-RED keeps running', () => {
         const before = hanging();
         const messages = ['hangs', 'waits'].map((payload) => ({ chipid: THREE, payload }));
         await post('traffic', ...messages, { chipid: ONE, payload: 'is answered' });
-        for (const name of ['request', 'held', 'many', 'pulse', 'latest-read'])
+        for (const name of ['request', 'held', 'many', 'pulse'])
           await post(
             `traffic-${name}`,
             { chipid: TWO, payload: 'x' },
