@@ -120,7 +120,7 @@ export function nameOf(nodes: readonly FlowNode[], id: string): string {
 /** A property that a test sets. */
 type Change = Given & { kind: 'set' };
 
-/** Sets a property of a node, such as `timeout` or `rules.0.v`. @throws Problem if there is none */
+/** Sets a property of a node, such as `timeout` or `rules.0.v`. @throws Problem if it does not exist */
 function setProperty(nodes: FlowNode[], { node: at, property, value }: Change): void {
   const [node, ...more] = nodesNamed(nodes, at);
   if (!node) throw new Problem(`"set": the flows have no node "${at}".`);

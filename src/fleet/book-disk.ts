@@ -24,7 +24,7 @@ export const messageOf = (error: unknown): string =>
 
 export const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
 
-/** What changes whenever a file is written or replaced; empty if there is none. */
+/** Changes whenever a file is written or replaced; empty if the file is missing. */
 export async function stampOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);

@@ -373,7 +373,7 @@ export interface HistoryTurn {
  * The call is repeated, as other reads are, only if no record was passed on, and not with a turn.
  * @param signal ends the reading
  * @param onRecord is called synchronously; what it throws ends the reading, which then rejects with it
- * @param turn is told when the history has answered or failed; whoever gave it decides about another attempt
+ * @param turn is called when the history has answered or failed; its owner decides about another attempt
  * @throws DeviceCloudError `TIMEOUT` unless the first bytes come within the client's `timeout` and 64 KiB more within
  *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array and each element is
  *   JSON of at most 32 MiB, 100 levels and 100,000 values; others as of any read

@@ -8,7 +8,7 @@ import type { DeviceCloudClient } from '../../../src/client';
 import { clientOf } from '../support/client';
 import { listen } from '../support/listener';
 
-/** A service whose thread stands still when it is told to, until the flag is set. */
+/** A service whose thread can be blocked until the flag is set. */
 const SERVICE = `
   const { createServer } = require('node:http');
   const { parentPort, workerData } = require('node:worker_threads');

@@ -150,7 +150,7 @@ describe('a CSV file as a whole', () => {
     );
   });
 
-  it('is refused if a row has more cells than columns, or the text is none', () => {
+  it('is refused if a row has more cells than columns, or the text is not CSV', () => {
     assert.throws(
       () => tableOf('chipid,payload\n1,a\n1,{"t":1,"h":2}\n'),
       /^Error: Line 3 has 3 cells, and the header only 2: a cell with a separator in it needs /,
