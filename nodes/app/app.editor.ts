@@ -101,7 +101,6 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   color: '#a58bf0',
   defaults: {
     name: shared.name,
-    version: shared.version,
     service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator'),
     baseUrl: required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
     appid: required<Config>('', 'label.appid', appidError, isCloud),

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, isDeviceCloudError, type Book } from '../../src/for-nodes';
 import { invalidInput, notConfigured } from '../../src/input';
-import { auditedRoute, mayReadFlows, readingRoute } from '../common/admin';
+import { auditedRoute, forFlowReaders, readingRoute } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';
 import { isObject, isVariable } from '../common/shared.config';
@@ -76,14 +76,9 @@ async function toBrief(book: Book, path: string | undefined, chipid: string): Pr
 }
 
 /** Shows the device book, as JSON, or as CSV to be kept in a file; with `?brief` and perhaps a `chipid`, in short. */
-export const bookRoute = (RED: NodeAPI): Handler =>
-  readingRoute(async (request, response) => {
+export const bookRoute = (RED: NodeAPI): Handler => {
+  const handle = readingRoute(async (request, response) => {
     const id = String(request.params['id']);
-    if (!(await mayReadFlows(RED, request))) {
-      const message = 'The device book is for users who may read flows.';
-      response.status(403).json({ error: { code: 'FORBIDDEN', message } });
-      return;
-    }
     const saved = pathOf(RED, id);
     await withBook(findAppNode(RED, id), async (book) => {
       if (request.accepts(['json', 'csv']) === 'csv') {
@@ -95,6 +90,8 @@ export const bookRoute = (RED: NodeAPI): Handler =>
       } else response.json(await toAnswer(book, saved));
     });
   }, statusOf);
+  return forFlowReaders(RED, handle);
+};
 
 /** Reads the body of a request as it is. What is too long is read to its end, so that the sender gets the answer. */
 async function readBody(request: Request): Promise<Buffer> {

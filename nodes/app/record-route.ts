@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { isDeviceCloudError, type TestRecorder } from '../../src/for-nodes';
 import { invalidInput, parseChipids } from '../../src/input';
-import { auditedRoute, bodyOf, mayReadFlows } from '../common/admin';
+import { auditedRoute, bodyOf, forFlowReaders } from '../common/admin';
 import type { Handler } from '../common/register';
 import { appNodeOf, type AppNode } from './deployed';
 
@@ -47,11 +47,5 @@ export const recordRoute = (RED: NodeAPI): Handler => {
       action === 'start' ? start(node, chipids) : stop(node),
     failure: (error) => [isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED') ? 409 : 500],
   });
-  return (request, response, next) => {
-    void mayReadFlows(RED, request).then((may) => {
-      const message = 'Only users who may read flows may record tests of them.';
-      if (may) handle(request, response, next);
-      else response.status(403).json({ error: { code: 'FORBIDDEN', message } });
-    });
-  };
+  return forFlowReaders(RED, handle);
 };

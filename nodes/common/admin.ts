@@ -39,6 +39,17 @@ export const mayWriteFlows = (RED: NodeAPI, request: AdminRequest): Promise<bool
 export const mayReadFlows = (RED: NodeAPI, request: AdminRequest): Promise<boolean> =>
   isPermitted(RED, request, 'flows.read');
 
+/** Refuses a route to users who may not read flows. */
+export const forFlowReaders =
+  (RED: NodeAPI, handle: Handler): Handler =>
+  (request, response, next) => {
+    void mayReadFlows(RED, request).then((may) => {
+      const message = 'This is for users who may read flows (permission "flows.read").';
+      if (may) handle(request, response, next);
+      else response.status(403).json({ error: { code: 'FORBIDDEN', message } });
+    });
+  };
+
 /** The HTTP status of an error of a route. */
 export function statusOf(error: unknown): number {
   if (isDeviceCloudError(error, 'INVALID_INPUT')) return 400;

@@ -24,8 +24,6 @@ export interface Tab {
   showDevice(chipid: string): void;
   /** The chip numbers that the list shows. */
   shown(): string[];
-  /** The device that is selected. */
-  selected(): string | undefined;
   /** Reads what has changed, now. */
   readAgain(): void;
 }

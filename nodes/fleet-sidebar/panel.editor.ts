@@ -152,10 +152,6 @@ export class Panel implements Tab {
     return this.#rows.map(({ chipid }) => chipid);
   }
 
-  selected(): string | undefined {
-    return this.#target()?.chipid;
-  }
-
   readAgain(): void {
     this.#feed.resume();
   }

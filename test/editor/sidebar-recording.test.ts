@@ -20,11 +20,11 @@ describe('recording in the sidebar', () => {
     const { page } = here.editor;
     await until(() => here.simulator.channels('10000001') > 0, 'the channel is open');
     await here.editor.run(`RED.sidebar.show('device-cloud-fleet')`);
-    await page.click('#device-cloud-row-10000001');
+    await page.fill('#device-cloud-fleet-text', '10000001');
     const button = page.locator('button[data-view=recording]:visible');
     await button.click();
-    await page.selectOption('#device-cloud-fleet-record', 'selected');
-    await page.click(`${VIEW} button[type=submit]`);
+    await page.waitForFunction(`$('${VIEW}').text().includes('devices in the list (1)')`);
+    await page.click(`${VIEW} button:has-text("Start recording")`);
     await page.waitForSelector('button.device-cloud-fleet-running:visible');
     here.simulator.upload('10000001', { temperature: 21.5 });
     await page.waitForFunction(`/Uploads: 1\\./.test($('${VIEW}').text())`);
