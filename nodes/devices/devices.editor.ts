@@ -17,7 +17,6 @@ RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     operation: choice(DEFAULTS.operation, 'common.label.operation', 'list', 'app'),
   },

@@ -39,7 +39,6 @@ RED.nodes.registerType<Config>('device-cloud-events', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     devices: choice(DEFAULTS.devices, 'common.label.devices', 'all', 'list', 'group'),
     chipids: chipidsProperty(),

@@ -70,7 +70,6 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>(),

@@ -30,7 +30,6 @@ RED.nodes.registerType<Config>('device-cloud-history', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>((node) => !syncs(node)),

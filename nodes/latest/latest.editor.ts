@@ -28,7 +28,6 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>((node) => !isAll(node)),

@@ -25,7 +25,6 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
     devices: choice(DEFAULTS.devices, 'common.label.devices', 'list', 'online', 'group', 'dynamic'),

@@ -47,7 +47,6 @@ RED.nodes.registerType<Config>('device-cloud-push', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     chipid: shared.chipid<Config>(toDevice),
     chipidType: shared.chipidType,

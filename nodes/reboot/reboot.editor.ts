@@ -17,7 +17,6 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,

@@ -19,7 +19,6 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,

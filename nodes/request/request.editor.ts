@@ -78,7 +78,6 @@ RED.nodes.registerType<Config>('device-cloud-request', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>(),

@@ -27,7 +27,6 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>(),

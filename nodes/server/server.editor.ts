@@ -124,7 +124,6 @@ RED.nodes.registerType<Config>('device-cloud-server', {
   outputs: 1,
   defaults: {
     name: shared.name,
-    version: shared.version,
     app: shared.app(),
     operation: choice(DEFAULTS.operation, 'common.label.operation', ...OPERATIONS),
     deviceid: input('deviceid', 'deviceidType', { str: deviceidError }),

@@ -125,7 +125,6 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
   color: '#a58bf0',
   defaults: {
     name: required('', 'common.label.name', nameError),
-    version: shared.version,
     decode: choice(DEFAULTS.decode, 'label.decode', 'none', 'pairs', 'bytes'),
     pairs: required(DEFAULTS.pairs, 'label.pairs', pairsError, decodes('pairs')),
     equals: required(DEFAULTS.equals, 'label.equals', pairsError, decodes('pairs')),

@@ -147,13 +147,6 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       await closeDialog(here.editor, 'cancel');
     });
 
-    it('is of version 1', async () => {
-      for (const type of NODES) {
-        const id = await add(type);
-        assert.equal(await here.editor.run(`RED.nodes.node('${id}').version`), 1, type);
-      }
-    });
-
     it('shows the name of a fixed device in its label once a list has shown it', async () => {
       const id = await add('push');
       const label = (): Promise<string> =>

@@ -41,14 +41,9 @@ import { t } from './texts';
 /** The properties of every node. */
 export interface Named {
   name: string;
-  /** Which version of the package's properties the node was saved with. */
-  version: number;
 }
 
 export const name = { value: '' } as const;
-
-/** Hidden. Flows without it are of version 0.1; a later change of a property counts it up. */
-export const version = { value: 1 };
 
 const always = (): boolean => true;
 
