@@ -88,7 +88,7 @@ describe('secrets that were entered as credentials, whatever goes wrong', () => 
 
   it('are nowhere when a host repeats them, redirects, is not trusted or cannot be reached', async () => {
     const messages = Object.keys(here.hosts).flatMap((host) =>
-      ['push', 'channel', 'list', 'server', 'latest', 'request'].map((kind) => `${kind}-${host}`),
+      ['push', 'channel', 'list', 'server', 'history', 'request'].map((kind) => `${kind}-${host}`),
     );
     const message = { chipid: ONE, payload: 'x', page: 1, count: 1 };
     await here.askAll(Object.fromEntries(messages.map((name) => [name, message])));

@@ -106,7 +106,8 @@ describe('the request node', () => {
   });
 
   it('marks a reply that was recovered, and one to a push with an unknown outcome', async () => {
-    await start(byId, node('listen', { chipids: [chipid] }));
+    cloud = await startCloud();
+    await openWithRecovery(cloud, [chipid], {}, node('request', byId));
     const recovered = call('request', { chipid, payload: { id: 1 } });
     await shows('request', 'status.awaiting-reply');
     const lift = cloud.fail('answer-upgrade');

@@ -64,7 +64,7 @@ const all = ({ method, url, headers }: IncomingMessage, body: string): string =>
 export const echoServer = (status: number, secrets: readonly string[]): Promise<HostileServer> =>
   serve((request, body) => {
     const said = `you sent ${all(request, body)}`;
-    const forms = secrets.flatMap((each) => [each, each.toLowerCase(), encodeURIComponent(each)]);
+    const forms = secrets.flatMap((each) => [each, each.toLowerCase()]);
     return {
       status,
       statusText: said,
