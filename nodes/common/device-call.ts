@@ -439,7 +439,6 @@ const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
 /**
  * Calls several devices.
  * @returns the results in the order of the devices; an error only if none of them succeeded
- * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` if nothing can be sent to any of them
  */
 async function callMany(
   call: AnyCall,
@@ -488,10 +487,6 @@ async function callMany(
     uncertain: numbers(results, true),
   };
   if (results.length === 0 || results.some(({ ok }) => ok)) return { set, always: true };
-  // What is wrong with the message, and not with a device, leaves the message as it is.
-  const isWrong = (error: unknown): boolean =>
-    isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED');
-  if (errors.every(isWrong)) throw asError(errors[0]);
   return { set, always: true, error: asError(errors[0]) };
 }
 

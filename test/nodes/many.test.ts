@@ -143,6 +143,10 @@ describe('several devices at once', () => {
       [false, false],
     );
     assert.deepEqual([caught['failed'], caught['uncertain']], [[B], [A]]);
+    // What a pin's name means is known only of each device.
+    const untyped = { chipid: [A, B], pin: 'valve', payload: 1 };
+    const named = await fail('gpio', untyped, 'INVALID_INPUT');
+    assert.deepEqual([named['failed'], named['uncertain']], [[A, B], []]);
   });
 
   it('wait each for itself, and the message ends with the last one', async () => {
