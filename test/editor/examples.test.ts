@@ -32,11 +32,20 @@ async function importAnother(editor: Editor, example: Example): Promise<void> {
   await tab.waitFor({ state: 'attached' });
 }
 
-/** Imports what the import dialog would fetch, and shows it. */
-const importQuickly = ({ folder, name }: Example): string => `(async () => {
+/**
+ * Imports what the import dialog would fetch, and shows it.
+ * @param generateIds whether all nodes get new ids; otherwise only those of which there are some, as "Import copy" does
+ */
+const importQuickly = ({ folder, name }: Example, generateIds: boolean): string => `(async () => {
   const path = ${JSON.stringify(`@device-cloud/node-red-device-cloud/${folder}/${name}`)};
   const nodes = await $.getJSON('library/examples/flows/' + encodeURI(path));
-  RED.view.importNodes(nodes, { addFlow: false, generateIds: true, notify: false });
+  const options = { addFlow: false, generateIds: ${generateIds}, notify: false };
+  try {
+    RED.view.importNodes(nodes, options);
+  } catch (error) {
+    if (error.code !== 'import_conflict') throw error;
+    RED.view.importNodes(nodes, { ...options, generateIds: true });
+  }
   RED.workspaces.show(RED.nodes.getWorkspaceOrder().at(-1));
 })()`;
 
@@ -130,7 +139,7 @@ describe('the examples in an editor that has no other nodes', () => {
       });
     } else {
       it(`${name}: nothing is wrong with it`, async () => {
-        await here.editor.run(importQuickly(each));
+        await here.editor.run(importQuickly(each, true));
         const [comment] = ofType(nodes, 'comment');
         const canvas = here.editor.page.locator('#red-ui-workspace-chart');
         const label = canvas.getByText(String(comment?.['name']), { exact: true });
@@ -171,7 +180,7 @@ describe('all examples, imported into one Node-RED', () => {
       const red = await startNodeRed({ settings: { ...EDITOR_SETTINGS, ...STAGE_SETTINGS } });
       const editor = await openEditor(red.url);
       try {
-        for (const each of all) await importAnother(editor, each);
+        for (const each of all) await editor.run(importQuickly(each, false));
         assert.deepEqual(await editor.run(WRONG), []);
         const apps = `RED.nodes.filterNodes({ type: 'device-cloud-listen' }).map(({ app }) => app)`;
         assert.equal(new Set(await editor.run<string[]>(apps)).size, 1);
