@@ -66,14 +66,13 @@ export function decodeRecords(
 ): DecodedRecord[] {
   const decoded: DecodedRecord[] = [];
   for (const record of records) {
-    const type = typeOf(record);
-    if (datatype === 'raw' && !isTyped(type)) {
+    if (datatype === 'raw') {
       decoded.push(record);
       continue;
     }
+    const type = typeOf(record);
     const raw = bytesOfRecord(record, form);
-    const as = datatype === 'raw' ? 'auto-detect' : datatype;
-    const found = decodeBody(raw, { datatype: as, charset: form.charset, type });
+    const found = decodeBody(raw, { datatype, charset: form.charset, type });
     const fields = { ...record, ...typeFields(type, raw) };
     if ('value' in found) decoded.push({ ...fields, body: found.value });
     else if (isTyped(type)) {

@@ -76,7 +76,7 @@ describe('a type of devices', () => {
       type({ ...BYTES, withRaw: true }),
       listen(),
       node('latest', typed()),
-      node('history', typed({ split: true })),
+      node('history', typed({ split: true, datatype: 'auto-detect' })),
     );
     cloud.upload(CHIPID, UPLOAD);
     const [live] = await emitted(1);
@@ -181,7 +181,7 @@ describe('a type of devices', () => {
     const bodies = ['t=1', 'broken', 't=3'];
 
     it('as an array', async () => {
-      await start(type(PAIRS), node('history', typed()));
+      await start(type(PAIRS), node('history', typed({ datatype: 'auto-detect' })));
       for (const body of bodies) cloud.upload(CHIPID, body);
       const out = await call('history', { chipid: CHIPID });
       const records = out.payload as {
@@ -200,6 +200,13 @@ describe('a type of devices', () => {
         ],
       );
       assert.equal(records[1]?.error?.code, 'INVALID_RESPONSE');
+    });
+
+    it('but not the records as they are', async () => {
+      await start(type(PAIRS), node('history', typed()));
+      cloud.upload(CHIPID, 't=1');
+      const { payload, units } = await call('history', { chipid: CHIPID });
+      assert.deepEqual([(payload as { body: unknown }[])[0]?.body, units], ['t=1', undefined]);
     });
 
     it('split into messages, of which those that cannot be decoded are errors', async () => {
