@@ -11,7 +11,6 @@ export const FOLDERS = [
   'http',
   'api',
   'channel',
-  'history',
   'recovery',
   'fleet',
   'commands',

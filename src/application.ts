@@ -10,10 +10,10 @@ import { DeviceCommands } from './commands/waiting';
 import { createFleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
 import type { TestRecorder } from './fleet/test-recorder';
-import { historyStreamer } from './history/record-reader';
+import { historyStreamer } from './recovery/reader';
 import { createListening, type Listening } from './recovery/listen';
-import { zoneOffset } from './history/zone';
-import { openApi } from './api/open-api';
+import { USUAL_OFFSET, zoneOffset } from './recovery/zone';
+import { openApi, PUBLIC_LIST } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/reply/requests';
 import { Limiter } from './http/limiter';
@@ -46,9 +46,11 @@ const REVISIONS_PER_MS = 1024;
 /** A key of a queue may also be an id of the server API, which the registry does not know. */
 const CHIPID = /^\d{1,20}$/;
 
-/** Milliseconds that the service's times are ahead of UTC: as it is set, or learned, until then Beijing's. */
-const serviceZone = ({ historyZone }: Settings, { shared }: Listening): number =>
-  historyZone === 'auto' ? (shared.facts.zone ?? zoneOffset()) : zoneOffset(historyZone);
+/** Milliseconds that the service's times are ahead of UTC: as it is set, learned, or most likely. */
+const serviceZone = ({ historyZone }: Settings, listening?: Listening): number =>
+  historyZone === 'auto'
+    ? (listening?.shared.facts.likelyZone ?? USUAL_OFFSET)
+    : zoneOffset(historyZone);
 
 /**
  * Puts an application together.
@@ -110,6 +112,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
       pulses: new Pulses(http, api, explain),
       listDevices: deviceLister(api, (path) => {
         found.listPath = path;
+        listening.shared.facts.isPublic = path === PUBLIC_LIST;
       }),
       sync: daySync(api, () => serviceZone(settings, listening)),
     };
@@ -158,6 +161,10 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
     fleet: fleet.fleet,
     /** Of the list of online devices, for commands and watches alike. */
     poller: fleet.poller,
+    /** Milliseconds that the service's times are ahead of UTC. */
+    get zone(): number {
+      return serviceZone(settings, open?.listening);
+    },
     server: settings.serverApi && serverApi({ ...settings.serverApi, userAgent, now }),
     recordTest,
     /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */

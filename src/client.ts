@@ -23,8 +23,8 @@ import { invalidInput, isDeviceCloudError } from './errors';
 import type { Fleet } from './fleet/fleet';
 import { byChipid, eachOnce } from './fleet/list-poller';
 import type { TestRecorder } from './fleet/test-recorder';
-import type { HistoryForm } from './history/form';
-import { zoneText } from './history/zone';
+import type { Writing } from './recovery/writing';
+import { zoneText } from './recovery/zone';
 import { AllServiceLimits } from './http/service-limiter';
 import { callService } from './http/call';
 import { parseChipid, parseChipids } from './input/chipid';
@@ -616,19 +616,17 @@ export class DeviceCloudClient implements AsyncDisposable {
    * How the history of uploads writes `body`, once an upload that came both ways, live and recovered,
    * has shown it; undefined before. Which form it is, the document does not show (sections 2.3 to 2.5).
    */
-  get historyEncoding(): HistoryForm | undefined {
-    return this.#application.open?.listening.shared.facts.form;
+  get historyEncoding(): Writing | undefined {
+    const writing = this.#application.open?.listening.shared.facts.writing;
+    return writing === 'bare' ? 'trimmed' : writing;
   }
 
   /**
    * The time zone of the service's times, an offset such as `+08:00`: as it is set, or as uploads that came both
-   * ways have shown it; undefined before.
+   * ways have shown it; before, UTC of a service that lists devices as the public server of 2016, otherwise Beijing time.
    */
-  get historyZone(): string | undefined {
-    const { settings, open } = this.#application;
-    if (settings.historyZone !== 'auto') return settings.historyZone;
-    const zone = open?.listening.shared.facts.zone;
-    return zone === undefined ? undefined : zoneText(zone);
+  get historyZone(): string {
+    return zoneText(this.#application.zone);
   }
 
   /** Ends every call with an error, and every loop; closes every channel and connection. Idempotent. */

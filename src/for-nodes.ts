@@ -31,20 +31,20 @@ export {
   type WaitingCommands,
   type WaitingSelection,
 } from './commands/waiting-list';
-export { guessEncoding } from './history/form';
 export type { TlsSettings } from './http/tls';
 export type { KeyWarning } from './input/pasted-key';
 export { LinkedList, type Linked } from './util/linked-list';
 export { Slices } from './util/slices';
 export type { TestRecorder, TestRecording } from './fleet/test-recorder';
 export { isPosition } from './recovery/position';
+export { seemsBase64 } from './recovery/writing';
 export { fileNameOf, StateFolder, type KeptValue } from './state/folder';
 export { WaitingStore } from './state/waiting-store';
 export { Saver } from './state/saver';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,
   UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
-} from './recovery/settling';
+} from './recovery/engine';
 export type {
   Charset,
   JsonObject,

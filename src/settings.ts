@@ -3,7 +3,7 @@ import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
-import { parseZone, USUAL_ZONE } from './history/zone';
+import { parseZone, USUAL_ZONE } from './recovery/zone';
 import { CHARSETS, type Charset, type ProxySettings } from './types';
 import { hasGbk } from './util/gbk';
 import type { TlsSettings } from './http/tls';

@@ -9,7 +9,6 @@ import {
   type TestRecording,
 } from '../../src/for-nodes';
 import { oneLine } from '../../src/input';
-import { zoneOfService } from '../common/app';
 import { typeCalled } from '../common/device-types';
 import { decodeBody, isTyped } from '../common/upload-message';
 import { fieldTexts } from '../type/type.config';
@@ -34,8 +33,7 @@ export function toChoices(
   records: readonly DeviceRecord[],
   client: Pick<DeviceCloudClient, 'clockSkew' | 'historyZone'>,
 ): DeviceChoice[] {
-  const { clockSkew = 0 } = client;
-  const zone = zoneOfService(client);
+  const { clockSkew = 0, historyZone: zone } = client;
   const now = Date.now() + clockSkew;
   return records.map(({ chipid, name, latest, vertype }) => ({
     chipid: String(chipid),

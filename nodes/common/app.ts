@@ -8,7 +8,7 @@ import type {
 import { notConfigured } from '../../src/input';
 import type { Kept } from './kept';
 import { findNode } from './settings';
-import { APP_TYPE, DEFAULT_ZONE, type Charset } from './shared.config';
+import { APP_TYPE, type Charset } from './shared.config';
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
 export type Api = 'open' | 'server';
@@ -79,10 +79,6 @@ const NO_APP: App = {
   forgetPins: () => Promise.resolve(),
   keeper: undefined,
 };
-
-/** The time zone of the service's times, `±HH:MM`: as it is set or learned, until then Beijing time. */
-export const zoneOfService = ({ historyZone }: Pick<DeviceCloudClient, 'historyZone'>): string =>
-  historyZone ?? DEFAULT_ZONE;
 
 /** Finds the application of a node. If it is missing, `problem` of the result says so. */
 export const findApp = (RED: NodeAPI, id: string | undefined): App =>

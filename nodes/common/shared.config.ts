@@ -13,9 +13,6 @@ export type Charset = (typeof CHARSETS)[number];
 /** The time zone is learned from uploads that came both ways. */
 export const AUTO_ZONE = 'auto';
 
-/** The time zone until it is learned: section 5.1 names Beijing time as the server's. */
-export const DEFAULT_ZONE = '+08:00';
-
 export type ChipidType = 'group' | 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
 
 /** How an uploaded body becomes a payload. */

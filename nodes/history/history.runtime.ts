@@ -1,6 +1,5 @@
-import { guessEncoding, type Answer, type Day } from '../../src/for-nodes';
+import { seemsBase64, type Answer, type Day } from '../../src/for-nodes';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
-import { zoneOfService } from '../common/app';
 import { aboutDevice, addName, nameOf } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';
 import { toProblem } from '../common/errors';
@@ -34,7 +33,9 @@ function read(
 
 /** Whether bodies are written in Base64, as recovery has learned it, or as these records look. */
 const isBase64 = ({ client }: HistoryCall, records: readonly HistoryRecord[]): boolean =>
-  (client.historyEncoding ?? guessEncoding(records.map(({ body }) => body))) === 'base64';
+  client.historyEncoding === undefined
+    ? seemsBase64(records.map(({ body }) => body))
+    : client.historyEncoding === 'base64';
 
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
   const { app, client, config, msg, node, RED, types } = call;
@@ -47,8 +48,9 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const form = { isBase64: isBase64(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
   // What was pushed to a device is not what it uploads.
+  const isDecoded = operation !== 'pushes' && datatype !== 'raw';
   const typeOf = (device: string): DeviceType | undefined =>
-    operation === 'pushes' ? undefined : types.of(client, device);
+    isDecoded ? types.of(client, device) : undefined;
   const decoded = decodeRecords(records, form, datatype, (record) =>
     typeOf(chipid ?? ('chipid' in record ? chipidOf(record) : '')),
   );
@@ -63,7 +65,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
     return { set: { ...fields, ...(units && { units: { ...units } }), payload }, ...sent };
   }
   const messages = splitRecords(RED, msg, records, decoded, {
-    zone: zoneOfService(client),
+    zone: client.historyZone,
     nameOf: (device) => nameOf(client, device),
     rowOf: (device) => client.fleet.book?.row(device),
     fields,

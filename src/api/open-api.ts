@@ -39,6 +39,8 @@ export const openApiMissing = (): DeviceCloudError =>
 
 /** The two spellings of endpoint 2 that the service's document shows. */
 export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;
+/** That of the public server of 2016. */
+export const PUBLIC_LIST = DEVICE_LISTS[1];
 
 const NO_PARAMS: Params = {};
 const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false, api: 'open' });

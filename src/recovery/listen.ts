@@ -3,17 +3,21 @@ import {
   type ChannelSubscription,
   IsolatedListener,
 } from '../channel/listener';
-import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
 import type { ServiceLimiter } from '../http/service-limiter';
-import { HistoryFacts } from '../history/form';
-import type { StreamHistory } from '../history/record-reader';
-import { parseZoneSetting } from '../history/zone';
-import { Budgets, LIMITS } from './options';
-import { checkStart, type Position } from './position';
-import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './options';
-import { Recovery } from './recovery';
+import { HistoryFacts } from './facts';
+import {
+  Budgets,
+  LIMITS,
+  type RecoverOptions,
+  type RecoveryObserver,
+  type RecoveryShared,
+} from './options';
+import { checkStart } from './position';
+import type { StreamHistory } from './reader';
+import { DeviceHistory, Recovery, type RecoveryDevice } from './recovery';
+import { parseZoneSetting } from './zone';
 
 interface ListeningDeps {
   appid: string;
@@ -63,26 +67,22 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   readonly listener: IsolatedListener;
   readonly #recovery: Recovery;
   readonly #subscription: OpenSubscription;
-  readonly #options: RecoverOptions;
-  readonly #active: Set<Recovery>;
+  readonly #recoveries: Recoveries;
 
   constructor(
     readonly chipid: string,
     listener: ChannelListener,
-    options: RecoverOptions,
-    active: Set<Recovery>,
-    shared: RecoveryShared,
+    readonly options: RecoverOptions,
+    recoveries: Recoveries,
     channels: Channels,
   ) {
-    this.#options = options;
-    this.#active = active;
+    this.#recoveries = recoveries;
     // A callback that throws must stop neither the channel nor the recovery.
     this.listener = new IsolatedListener(listener);
     readInput('start of a listener', () => checkStart(options.start));
     this.zone = parseZoneSetting(options.zone);
-    this.#recovery = new Recovery(shared, this);
+    this.#recovery = recoveries.add(this);
     this.#subscription = channels.join(chipid, this.#recovery);
-    active.add(this.#recovery);
     const { state } = this.channel;
     if (state !== 'connecting') this.#recovery.joined(state);
   }
@@ -95,28 +95,46 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
     return this.#recovery.isComplete;
   }
 
-  get start(): Position | undefined {
-    return this.#options.start ?? undefined;
-  }
-
-  get saves(): boolean {
-    return (this.#options.save ?? this.#options.saveLater) !== undefined;
-  }
-
-  save(position: () => Position): unknown {
-    this.#options.saveLater?.(position);
-    return this.#options.save?.(position());
-  }
-
-  flush(flushed: () => void): void {
-    this.channel.flush(flushed);
+  flush(passed: () => void): void {
+    this.channel.flush(passed);
   }
 
   release(): void {
     this.listener.release();
-    this.#active.delete(this.#recovery);
-    this.#recovery.close();
+    this.#recoveries.remove(this.chipid, this.#recovery);
     this.#subscription.release();
+  }
+}
+
+/** The recoveries of an application. Those of a device share its readings. */
+class Recoveries {
+  readonly #shared: RecoveryShared;
+  readonly #active = new Set<Recovery>();
+  readonly #histories = new Map<string, DeviceHistory>();
+
+  constructor(shared: RecoveryShared) {
+    this.#shared = shared;
+  }
+
+  add(device: RecoveryDevice): Recovery {
+    const { chipid } = device;
+    const history = this.#histories.get(chipid) ?? new DeviceHistory(this.#shared, chipid);
+    this.#histories.set(chipid, history);
+    const recovery = new Recovery(this.#shared, device, history);
+    this.#active.add(recovery);
+    return recovery;
+  }
+
+  remove(chipid: string, recovery: Recovery): void {
+    this.#active.delete(recovery);
+    recovery.close();
+    if (this.#histories.get(chipid)?.isEmpty) this.#histories.delete(chipid);
+  }
+
+  close(): void {
+    for (const recovery of this.#active) recovery.close();
+    this.#active.clear();
+    this.#histories.clear();
   }
 }
 
@@ -129,9 +147,9 @@ export function createListening(deps: ListeningDeps): Listening {
     budgets: new Budgets(),
     limits: LIMITS,
   };
-  const active = new Set<Recovery>();
+  const recoveries = new Recoveries(shared);
   const recover: Listening['recover'] = (chipid, listener, options) =>
-    new RecoveringSubscription(chipid, listener, options, active, shared, channels);
+    new RecoveringSubscription(chipid, listener, options, recoveries, channels);
 
   return {
     shared,
@@ -141,8 +159,7 @@ export function createListening(deps: ListeningDeps): Listening {
         : channels.join(chipid, new IsolatedListener(listener)),
     recover,
     close() {
-      for (const recovery of active) recovery.close();
-      active.clear();
+      recoveries.close();
     },
   };
 }

@@ -1,9 +1,9 @@
-import type { HistoryFacts } from '../history/form';
-import type { Position } from './position';
 import type { IsolatedListener } from '../channel/listener';
-import type { StreamHistory } from '../history/record-reader';
-import type { Upload } from '../types';
 import type { ServiceLimiter } from '../http/service-limiter';
+import type { Upload } from '../types';
+import type { HistoryFacts } from './facts';
+import type { Position } from './position';
+import type { StreamHistory } from './reader';
 
 /** How uploads are recovered that a channel missed. */
 export interface RecoverOptions {
@@ -28,6 +28,24 @@ export interface RecoverOptions {
 
 const MEBIBYTE = 1024 * 1024;
 
+/** Limits of what is remembered of one device. */
+export const LIMITS = {
+  /** The most live uploads that are held back, and the most bytes of them (rule 15). */
+  held: 1000,
+  heldBytes: 8 * MEBIBYTE,
+  /** After how many arrivals the history is read (rule 11): of one that is short, and of any other. */
+  least: 5,
+  short: 500,
+  long: 2000,
+  pressed: 100,
+  /** An answer of at most so many bytes is that of a short history. */
+  small: 64 * 1024,
+  /** More arrivals than this mean that the history has been unavailable for too long (rule 16). */
+  forgotten: 10_000,
+  /** How many old records in a row end an answer that begins with the newest (rule 22). */
+  margin: 200,
+};
+
 export class Budget {
   used = 0;
 
@@ -49,23 +67,11 @@ export class Budget {
 export class Budgets {
   /** Bytes of live uploads that are held back. */
   readonly held = new Budget(64 * MEBIBYTE);
-  /** Bytes of records that are kept while histories are read, and until the channel has caught up. */
+  /** Bytes of records that are kept while histories are read, and until they are emitted. */
   readonly answers = new Budget(64 * MEBIBYTE);
   /** Arrivals that are remembered by their keys. */
   readonly arrived = new Budget(1_000_000);
 }
-
-/** Limits of what is remembered of one device. */
-export const LIMITS = {
-  /** The most live uploads that are held back while the history is read; beyond that, they are left to the history. */
-  held: 1000,
-  /** The most bytes of them. */
-  heldBytes: 8 * MEBIBYTE,
-  /** How many arrivals are remembered before the history is read to advance the position; more if it is long. */
-  arrived: 500,
-  /** More arrivals than this mean that the history has been unavailable for too long to recover what was missed. */
-  forgotten: 10_000,
-};
 
 /**
  * Watches all recoveries of an application: a device has one for each listener with recovery. It is this package's
@@ -95,19 +101,3 @@ export interface RecoveryShared {
 
 /** Receives live and missed uploads, states and faults; no callback throws. */
 export type Recipient = Pick<IsolatedListener, 'onUpload' | 'onState' | 'onFault' | 'onGap'>;
-
-/** The device of a recovery, and its listener. */
-export interface RecoveryDevice {
-  readonly chipid: string;
-  /** Milliseconds that the history's times are ahead of UTC; undefined if that is to be learned. */
-  readonly zone: number | undefined;
-  /** Where an earlier run left off. */
-  readonly start: Position | undefined;
-  readonly listener: Recipient;
-  /** Calls `flushed` when everything that the peer has sent so far has arrived, or its connection has ended. */
-  flush(flushed: () => void): void;
-  /** Whether `save` is to be called. */
-  readonly saves: boolean;
-  /** Called after each upload that was emitted, with what makes the position of that moment. @returns perhaps a promise */
-  save(position: () => Position): unknown;
-}

@@ -1,364 +1,367 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChannelListener, ChannelState } from '../channel/listener';
-import { isDeviceCloudError } from '../errors';
-import type { HistoryTurn } from '../history/record-reader';
+import { isDeviceCloudError, isWorthRetry } from '../errors';
+import type { Place } from '../http/service-limiter';
 import type { Upload } from '../types';
-import { HistoryAnswer } from './answer';
-import { Checkpoint } from './position';
-import { Delivery, textOf } from './delivery';
-import type { RecoveryDevice, RecoveryShared } from './options';
-import type { RecordSink } from '../history/record-reader';
-import {
-  followUpDelay,
-  isPassing,
-  Reading,
-  retryDelay,
-  SILENT_TRIES,
-  type ReadingOwner,
-} from './reading';
-import { FIRST_TRIES, Settling, WAITING } from './settling';
+import { backoff } from '../util/backoff';
+import { catchRejection, thrownText } from '../util/thrown';
+import type { HistoryAnswer } from './answer';
+import { Engine } from './engine';
+import type { Recipient, RecoverOptions, RecoveryShared } from './options';
 
-/** After this many failed readings in a row, live uploads no longer wait for the history of a device. */
-const FAILED_TRIES = 5;
-/** After this many invalid answers: the next one is unlikely to be better. */
-const INVALID_TRIES = 2;
-/** How many answers find no room beside those of other devices before that is reported. */
-const WAITING_TRIES = 3;
+/*
+ *            connected, gap                  granted               answer
+ *  listening ──────────────► due (a pause) ─────────► reading ───────────────► comparing ──► listening
+ *      ▲                      ▲    ▲                     │ failed                   │ unclear, cut, owed
+ *      └── disconnected ──────┘    └─────────────────────┴──────────────────────────┘
+ *
+ * `Engine` knows what is emitted and held back, for one listener. `DeviceHistory` reads the history of a device, for all
+ * of its listeners at once. `Recovery` is between the channel and a listener.
+ */
+
+/** The longest time for which live uploads are held back, in ms: they must not stop while the history is down (rule 16). */
+export const MAX_HOLD = 60_000;
+
+const RETRY_BASE = 1000;
+/** Well below {@link MAX_HOLD}, so that a history that recovers in time is noticed in time. */
+const HOLDING_CAP = 10_000;
+const RETRY_CAP = 30_000;
+/** Of a history that is not understood, which may be long. */
+const UNCLEAR_CAP = 10 * 60_000;
+const MANY = 8;
 /** Milliseconds until an upload that may have been announced late is looked up in the history. */
 const DOUBT_DELAY = 250;
-/** Milliseconds in which a history that is not understood after {@link FIRST_TRIES} readings is read again, at most. */
-const LATER = 10 * 60_000;
+/** Half fixed, half random, so that devices neither retry at once nor all together. */
+const FIXED = 0.5;
+/** How often a reading is retried before its failure is reported, like every read that only reaches the cloud. */
+const SILENT_TRIES = 2;
 
-/** Recovers what the channel of one device missed. It is placed between the channel and its listener. */
-export class Recovery implements ChannelListener, ReadingOwner {
+const textOf = (error: unknown): string =>
+  isDeviceCloudError(error) ? error.message : thrownText(error);
+
+/** Whether another try may succeed: the service, or the way to it, failed or is overloaded. */
+const isPassing = (error: unknown): boolean =>
+  isWorthRetry(error) || (isDeviceCloudError(error) && error.statusCode === 429);
+
+/** Reads the history of one device when one of its listeners needs it: one reading serves all of them. */
+export class DeviceHistory {
+  readonly #members = new Set<Recovery>();
+  readonly #shared: RecoveryShared;
+  readonly #chipid: string;
+  #timer: NodeJS.Timeout | undefined;
+  #due = Infinity;
+  /** Its place among the readings of the service, or in the queue for one. */
+  #place: Place | undefined;
+  #running: AbortController | undefined;
+
+  constructor(shared: RecoveryShared, chipid: string) {
+    this.#shared = shared;
+    this.#chipid = chipid;
+  }
+
+  get isEmpty(): boolean {
+    return this.#members.size === 0;
+  }
+
+  join(member: Recovery): void {
+    this.#members.add(member);
+  }
+
+  leave(member: Recovery): void {
+    this.#members.delete(member);
+    if (this.isEmpty) this.cancel();
+  }
+
+  /** Ends the reading that is under way, or due. */
+  cancel(): void {
+    clearTimeout(this.#timer);
+    this.#due = Infinity;
+    this.#running?.abort();
+    this.#running = undefined;
+    this.#place?.release();
+    this.#place = undefined;
+  }
+
+  /** A listener may need a reading, or need it earlier. */
+  schedule(): void {
+    if (this.#place) return;
+    let delay = Infinity;
+    for (const member of this.#members) delay = Math.min(delay, member.delay);
+    const due = performance.now() + delay;
+    if (due >= this.#due) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
+    if (delay === 0) this.#start();
+    else this.#timer = setTimeout(() => this.#start(), delay);
+  }
+
+  #start(): void {
+    this.#due = Infinity;
+    const place = this.#shared.limiter.acquire(() => {
+      const running = new AbortController();
+      this.#running = running;
+      void this.#read(running.signal, place).then(() => {
+        place.release();
+        if (this.#running !== running) return;
+        this.#running = undefined;
+        this.#place = undefined;
+        this.schedule();
+      });
+    });
+    this.#place = place;
+  }
+
+  /** It never rejects, and changes nothing once its signal is aborted. */
+  async #read(signal: AbortSignal, place: Place): Promise<void> {
+    const { read, limiter } = this.#shared;
+    const answers = [...this.#members].map((member) => [member, member.request()] as const);
+    // While an answer is looked at, others can be read.
+    const ended = (retryAfter?: number): void => {
+      if (retryAfter !== undefined) limiter.pause(retryAfter);
+      place.release();
+    };
+    const isOver = (): boolean => signal.aborted;
+    try {
+      const { isWhole } = await read(
+        this.#chipid,
+        signal,
+        (record, size, length) => {
+          let isNeeded = false;
+          for (const [, answer] of answers) if (answer.take(record, size, length)) isNeeded = true;
+          return isNeeded;
+        },
+        { ended },
+      );
+      const [first] = this.#members;
+      if (isOver() || !first) return;
+      await flushed(first, signal);
+      for (const [member, answer] of answers) {
+        if (isOver()) return;
+        answer.isEnded = !isWhole;
+        await member.settle(answer, signal);
+      }
+    } catch (error) {
+      if (!isOver()) for (const [member] of answers) member.failed(error);
+    } finally {
+      for (const [, answer] of answers) answer.release();
+    }
+  }
+}
+
+/** Waits until everything that was sent before the answer has arrived. */
+const flushed = (member: Recovery, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    member.flush(resolve);
+  });
+
+/** What a listener of a device needs. */
+export interface RecoveryDevice {
+  readonly chipid: string;
+  /** Milliseconds that the history's times are ahead of UTC; undefined if that is to be learned. */
+  readonly zone: number | undefined;
+  readonly options: RecoverOptions;
+  readonly listener: Recipient;
+  /** Calls `passed` when everything that the peer has sent so far has arrived, or its connection has ended. */
+  flush(passed: () => void): void;
+}
+
+/** Recovers what the channel of one device missed, for one listener. It is placed between the channel and its listener. */
+export class Recovery implements ChannelListener {
   readonly #shared: RecoveryShared;
   readonly #device: RecoveryDevice;
-  readonly #delivery: Delivery;
-  readonly #settling: Settling;
-  readonly #reading: Reading;
-  /** Decides when to advance the position. */
-  readonly #checkpoint: Checkpoint;
-  #closed = false;
-  #connected = false;
+  readonly #history: DeviceHistory;
+  readonly #engine: Engine;
+  #isConnected = false;
+  #isClosed = false;
+  #holdTimer: NodeJS.Timeout | undefined;
   /** There was a gap, and no history has been settled since. */
-  #recovering = false;
-  /** How many missed uploads had been emitted when the last recovery ended. */
-  #reported = 0;
-  #followUps = 0;
-  #unreadable = 0;
-  /** Invalid answers of the history in a row, and failed readings of any kind. */
-  #invalid = 0;
-  #failures = 0;
+  #isRecovering = false;
+  /** How many missed uploads were emitted since the last recovery ended. */
+  #replayed = 0;
   /** The failure that was reported last; undefined once a reading has succeeded. */
   #reportedFailure: string | undefined;
-  /** Something unreadable has arrived since the history was requested. */
-  #suspect = false;
+  #hasReportedEnd = false;
 
-  constructor(shared: RecoveryShared, device: RecoveryDevice) {
+  constructor(shared: RecoveryShared, device: RecoveryDevice, history: DeviceHistory) {
     this.#shared = shared;
     this.#device = device;
-    shared.facts.restore(
-      device.start?.form,
-      device.zone === undefined ? device.start?.zone : undefined,
-    );
-    this.#delivery = new Delivery(shared, device);
-    this.#settling = new Settling(shared, device, this.#delivery);
-    this.#reading = new Reading(shared.limiter, this);
-    this.#checkpoint = new Checkpoint(shared.limits.arrived);
+    this.#history = history;
+    const { appid, facts, budgets, limits, now } = shared;
+    this.#engine = new Engine({
+      ...{ appid, facts, budgets, limits, now },
+      chipid: device.chipid,
+      zone: device.zone,
+      start: device.options.start ?? undefined,
+      emit: (upload, isLast) => this.#emit(upload, isLast),
+      log: (text, kind) => this.onFault(text, kind),
+    });
+    history.join(this);
   }
 
   /** Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. */
   get isComplete(): boolean {
-    return this.#delivery.progress.isComplete;
+    return this.#engine.isComplete;
+  }
+
+  /** Milliseconds until this listener needs a reading; infinite if it does not. */
+  get delay(): number {
+    const { again, isHolding, isUnproven } = this.#engine;
+    if (again === undefined || this.#isClosed) return Infinity;
+    if (again === 0) return this.#engine.isDoubting ? DOUBT_DELAY : 0;
+    const cap = isHolding ? HOLDING_CAP : isUnproven && again > MANY ? UNCLEAR_CAP : RETRY_CAP;
+    return backoff(again - 1, RETRY_BASE, cap, this.#shared.random, FIXED);
   }
 
   onState(state: ChannelState, reason?: string): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.joined(state);
     this.#device.listener.onState(state, reason);
   }
 
   /** The channel is in this state already: the listener is not called. */
   joined(state: ChannelState): void {
-    if (state === 'connected') this.#onConnected();
-    else if (state === 'disconnected') this.#onDisconnected();
+    if (state !== 'connected' && state !== 'disconnected') return;
+    this.#history.cancel();
+    this.#isConnected = state === 'connected';
+    if (this.#isConnected) {
+      if (this.#engine.hasPosition) this.#began();
+      this.#engine.connected();
+    } else {
+      this.#engine.disconnected();
+    }
+    this.#update();
   }
 
   onUpload(upload: Upload): void {
-    if (this.#closed) return;
-    this.#unreadable = 0;
-    const accepted = this.#delivery.accept(upload, () => this.#doubt());
-    if (accepted === 'overflow') this.#onOverflow(upload);
-    else if (accepted === 'emitted') this.#checkLimits();
+    if (this.#isClosed) return;
+    this.#engine.upload(upload);
+    this.#update();
   }
 
   /** Something arrived that could not be read, perhaps an upload. */
   onGap(): void {
-    if (this.#closed) return;
-    const { progress } = this.#delivery;
-    if (progress.hasPosition) this.#began();
-    // Without a position, what has arrived only shows what a first answer ends with.
-    else if (!this.#delivery.isHolding) progress.arrivals.clear();
-    // There is a gap before whatever arrives now.
-    progress.gap();
-    this.#suspect = true;
-    if (!this.#reading.isDue())
-      this.#reading.later(followUpDelay(this.#unreadable++, this.#shared.random));
+    if (this.#isClosed) return;
+    if (this.#engine.hasPosition) this.#began();
+    this.#engine.gap();
     this.#device.listener.onGap();
+    this.#update();
   }
 
   onFault(fault: string, kind?: string): void {
-    this.#delivery.fault(fault, kind);
+    if (!this.#isClosed) this.#device.listener.onFault(fault, kind);
+  }
+
+  flush(passed: () => void): void {
+    this.#device.flush(passed);
   }
 
   close(): void {
-    this.#closed = true;
-    // This may be called during an emission, after which a reading would be started.
-    this.#reading.end();
-    this.#delivery.close();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#holdTimer);
+    this.#history.leave(this);
+    this.#engine.close();
     this.#ended();
   }
 
-  async read(signal: AbortSignal, attempt: number, turn: HistoryTurn): Promise<void> {
-    const delivery = this.#delivery;
-    const before = delivery.overflows;
-    let answer: HistoryAnswer | undefined;
-    const isOver = (): boolean => signal.aborted;
-    try {
-      delivery.progress.arrivals.mark();
-      this.#suspect = false;
-      answer = await this.#readAnswer(signal, turn);
-      if (isOver()) return;
-      this.#invalid = 0;
-      this.#failures = 0;
-      this.#reportedFailure = undefined;
-      const isWaiting = answer.cutAt !== undefined && answer.since().fresh.length === 0;
-      if (isWaiting) {
-        if (attempt >= WAITING_TRIES) this.onFault(WAITING, 'history waits');
-      } else {
-        await this.#flushed(signal);
-        if (isOver()) return;
-        // If uploads were dropped meanwhile, the answer may contain only some of them, and what is held came after them.
-        if (delivery.overflows === before) {
-          await this.#settle(answer, signal);
-          return;
-        }
-      }
-    } catch (error) {
-      if (isOver()) return;
-      this.#failed(error, attempt);
-      if (this.#invalid > 0) {
-        this.#reading.later(followUpDelay(attempt, this.#shared.random), attempt + 1);
-        return;
-      }
-    } finally {
-      answer?.release();
+  /** The history is being requested. */
+  request(): HistoryAnswer {
+    return this.#engine.request();
+  }
+
+  /** Emits what an answer shows. It changes nothing once the signal is aborted. */
+  async settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void> {
+    this.#reportedFailure = undefined;
+    if (answer.isEnded && answer.isUncertain) this.#reportEnd();
+    for (const _ of this.#engine.answer(answer)) {
+      this.#save();
+      await nextTurn();
+      if (signal.aborted || this.#isClosed) return;
     }
-    this.#reading.later(retryDelay(attempt, delivery.isHolding, this.#shared.random), attempt + 1);
+    if (this.#engine.isComplete || this.#replayed > 0) this.#ended();
+    this.#update();
   }
 
-  /** @throws DeviceCloudError */
-  async #readAnswer(signal: AbortSignal, turn: HistoryTurn): Promise<HistoryAnswer> {
-    const { appid, read, budgets, now } = this.#shared;
-    const { chipid } = this.#device;
-    const { progress } = this.#delivery;
-    const { id, edge, measure, arrivals } = progress;
-    const origin = { appid, chipid, zone: this.#settling.zone, now: now() };
-    const known = id === undefined ? undefined : { id, edge, measure };
-    // Those that arrive while a first history is read may be in it, too.
-    const expected = (): number => (known ? progress.skip + arrivals.expected : arrivals.size);
-    let answer = new HistoryAnswer(origin, known, expected, budgets.answers, false);
-    const take: RecordSink = (record, size, length) => answer.take(record, size, length);
-    try {
-      const { isWhole } = await read(chipid, signal, take, turn);
-      if (!isWhole && known && !answer.isComplete) this.#settling.reportEnded();
-      if (answer.needsAll && !signal.aborted) {
-        answer.release();
-        answer = new HistoryAnswer(origin, known, expected, budgets.answers, true);
-        await read(chipid, signal, take);
-      }
-      answer.end();
-      return answer;
-    } catch (error) {
-      answer.release();
-      throw error;
-    }
-  }
-
-  #onConnected(): void {
-    const delivery = this.#delivery;
-    const { progress } = delivery;
-    this.#connected = true;
-    this.#stop();
-    progress.gap();
-    if (progress.hasPosition) this.#began();
-    this.#followUps = 0;
-    this.#unreadable = 0;
-    this.#suspect = false;
-    // Nothing waits for a history that always fails: on the public server of 2016, one binary upload has that effect.
-    if (this.#isHopeless) {
-      delivery.stayLive();
-      this.#reading.later(followUpDelay(this.#failures, this.#shared.random), this.#failures);
-      return;
-    }
-    // Before the first reading there is nothing to recover, so nothing has to wait for it.
-    if (progress.hasPosition) delivery.holdBack(() => this.#expired());
-    this.#reading.start();
-  }
-
-  #onDisconnected(): void {
-    const delivery = this.#delivery;
-    if (delivery.progress.hasPosition) this.#stop();
-    else {
-      // What is held could not be recovered from the history.
-      delivery.stayLive();
-      delivery.progress.arrivals.clear();
-      if (this.#connected && this.#reading.isRunning()) {
-        // It would be unknown which of the arrivals its answer contains.
-        this.#reading.stop();
-        this.#reading.later(retryDelay(0, false, this.#shared.random));
-      } else if (!this.#reading.isDue()) {
-        // Recovery starts with a first reading, even if the channel is not open yet.
-        this.#reading.start();
-      }
-    }
-    this.#connected = false;
-  }
-
-  /** An upload may be the late announcement of a recovered one: the history shows which. */
-  #doubt(): void {
-    if (!this.#delivery.progress.hasPosition) return;
-    this.#delivery.holdBack(() => this.#expired());
-    this.#reading.soon(DOUBT_DELAY);
-  }
-
-  #onOverflow(upload: Upload): void {
-    if (!this.#isHopeless && this.#invalid === 0 && this.#delivery.progress.hasPosition) {
-      this.#delivery.overflow();
-      return;
-    }
-    // While the history cannot be read, nothing may be left to it.
-    this.#goLive();
-    this.onUpload(upload);
-  }
-
-  /** Waits until everything that was sent before the answer has arrived. */
-  #flushed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      this.#device.flush(resolve);
-    });
-  }
-
-  #failed(error: unknown, attempt: number): void {
-    const isInvalid = isDeviceCloudError(error, 'INVALID_RESPONSE');
-    this.#invalid = isInvalid ? this.#invalid + 1 : 0;
-    this.#failures++;
+  /** The history could not be read. */
+  failed(error: unknown): void {
+    this.#engine.failed();
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    const isSilent = attempt < SILENT_TRIES && isPassing(error);
+    const isSilent = this.#engine.failures <= SILENT_TRIES && isPassing(error);
     if (!isSilent && code !== this.#reportedFailure) {
       this.#reportedFailure = code;
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     }
-    if (this.#isHopeless) this.#goLive();
+    this.#update();
   }
 
-  /** Whether the history has failed too often to be waited for. */
-  get #isHopeless(): boolean {
-    return this.#invalid >= INVALID_TRIES || this.#failures >= FAILED_TRIES;
-  }
-
-  /** Emits what an answer shows, and decides when the history is read again. */
-  async #settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void> {
-    const suspect = (): boolean => this.#suspect;
-    const settled = await this.#settling.settle(answer, this.#followUps, suspect, signal);
-    const { random } = this.#shared;
-    if (settled.kind === 'over' || signal.aborted) return;
-    if (settled.kind === 'no beginning') {
-      this.#delivery.stayLive();
-      this.#reading.later(retryDelay(this.#followUps++, false, random));
-      return;
+  /** @param isLast whether, of those that are given back, no other follows: the observer sees only that one */
+  #emit(upload: Upload, isLast = false): void {
+    if (this.#isClosed) return;
+    if (upload.replayed) {
+      this.#began();
+      this.#replayed++;
+      if (isLast) this.#shared.observer.onReplayed(upload);
     }
-    if (settled.kind === 'unclear') {
-      const isSoon = this.#followUps < FIRST_TRIES;
-      // As after a clear answer.
-      if (!isSoon || !this.#delivery.progress.arrivals.hasDoubtful) this.#delivery.stayLive();
-      this.#reading.later(isSoon ? followUpDelay(this.#followUps++, random) : LATER * random());
-      return;
+    this.#device.listener.onUpload(upload);
+  }
+
+  /** After anything that may have changed what is due, held back or emitted. */
+  #update(): void {
+    if (this.#isClosed) return;
+    this.#save();
+    if (!this.#engine.isHolding || !this.#isConnected) {
+      clearTimeout(this.#holdTimer);
+      this.#holdTimer = undefined;
+    } else {
+      this.#holdTimer ??= setTimeout(() => {
+        this.#holdTimer = undefined;
+        this.#engine.expired();
+        this.#update();
+      }, MAX_HOLD);
     }
-    this.#checkpoint.read(answer.length, settled.isTruncated);
-    if (!settled.isWhole) {
-      // The next reading needs the room.
-      answer.release();
-      this.#reading.start();
-      return;
+    if (this.#engine.again !== undefined) this.#history.schedule();
+  }
+
+  /** Passes the position on, if there is one. */
+  #save(): void {
+    const { options } = this.#device;
+    if (this.#isClosed || !(options.save ?? options.saveLater)) return;
+    const position = this.#engine.position();
+    if (!position) return;
+    try {
+      options.saveLater?.(position);
+      catchRejection(options.save?.(position()), (error) => this.#notSaved(error));
+    } catch (error) {
+      this.#notSaved(error);
     }
-    this.#ended();
-    this.#followUp(settled.isAmbiguous);
-    if (settled.hasDoubtful) this.#reading.later(DOUBT_DELAY);
   }
 
-  /** Reads again soon if something was left open, or was unreadable meanwhile. */
-  #followUp(isAmbiguous: boolean): void {
-    const { random } = this.#shared;
-    if (!isAmbiguous) this.#followUps = 0;
-    if (this.#suspect) this.#reading.later(followUpDelay(this.#unreadable++, random));
-    else if (isAmbiguous) this.#reading.later(followUpDelay(this.#followUps++, random));
+  #notSaved(error: unknown): void {
+    this.onFault(`the position could not be saved: ${textOf(error)}`, 'not saved');
   }
 
-  /** Live uploads have waited for too long: they will not wait for this history again until it has answered. */
-  #expired(): void {
-    this.#failures = Math.max(this.#failures, FAILED_TRIES);
-    this.#goLive();
-  }
-
-  /** The history has been unavailable for too long: live uploads are emitted, missed ones will be late. */
-  #goLive(): void {
-    if (!this.#delivery.isHolding) return;
-    if (this.#delivery.stayLive()) {
-      this.#suspect = true;
-      this.#reading.soon(DOUBT_DELAY);
-    }
-    this.onFault('the history could not be read in time: missed uploads will come late', 'late');
-  }
-
-  /** Reads the history before too many arrivals are remembered, and forgets them if it never answers. */
-  #checkLimits(): void {
-    const [checkpoint, delivery, reading] = [this.#checkpoint, this.#delivery, this.#reading];
-    if (delivery.isFull(checkpoint.most)) {
-      delivery.forget();
-      reading.stop();
-      this.onFault(
-        'the history could not be reached for too long; older missed uploads are lost',
-        'given up',
-      );
-      reading.start();
-    } else if (
-      delivery.progress.arrivals.size > checkpoint.due(delivery.isPressed) &&
-      !reading.isDue()
-    )
-      reading.start();
+  #reportEnd(): void {
+    if (this.#hasReportedEnd) return;
+    this.#hasReportedEnd = true;
+    this.onFault(
+      'the history is long, and only its newest records were read, since its length does not tell whether it has more that ' +
+        'is new: missed uploads with older times than 200 others, which the device kept while it was away or made with a ' +
+        'wrong clock, would not be recovered. This is reported once for each device',
+      'long history',
+    );
   }
 
   #began(): void {
-    if (this.#recovering) return;
-    this.#recovering = true;
+    if (this.#isRecovering) return;
+    this.#isRecovering = true;
     this.#shared.observer.onRecovering(this.#device.chipid);
   }
 
   #ended(): void {
-    const { replayed } = this.#delivery;
-    const count = replayed - this.#reported;
-    this.#reported = replayed;
-    // A later reading may find more, from a gap that was not noticed.
-    if (count > 0) this.#began();
-    if (!this.#recovering) return;
-    this.#recovering = false;
-    this.#shared.observer.onRecovered(this.#device.chipid, count);
-  }
-
-  /** What is held back came live, and stays so: the next answer shows its place. */
-  #stop(): void {
-    this.#reading.stop();
-    this.#delivery.pause();
+    if (!this.#isRecovering) return;
+    this.#isRecovering = false;
+    this.#shared.observer.onRecovered(this.#device.chipid, this.#replayed);
+    this.#replayed = 0;
   }
 }

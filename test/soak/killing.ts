@@ -32,9 +32,9 @@ type Counts = Map<string, number>;
 function covered(positions: Record<string, Position>, acceptedFile: string): Counts {
   const counts: Counts = new Map();
   const accepted = readAccepted(acceptedFile);
-  for (const [chipid, { id, live, keys = [] }] of Object.entries(positions)) {
+  for (const [chipid, { id, keys = [] }] of Object.entries(positions)) {
     const upTo = accepted.filter((upload) => upload.chipid === chipid && upload.id <= Number(id));
-    counts.set(chipid, upTo.length + live + keys.length);
+    counts.set(chipid, upTo.length + keys.length);
   }
   return counts;
 }

@@ -33,11 +33,16 @@ function hurryReconnects(): () => void {
   return () => quick.restore();
 }
 
+/** What the log has of it. */
+const alters = (upload: string, record: string): string =>
+  '`the history alters uploads, so that what is recovered may lack something: an upload was ' +
+  `"${upload}", and its record is "${record}".\``;
+
 /** 66 uploads, some of them live, the others while the channel is down, of which only some is left. */
 const cut = (what: string, textOf: (number: number) => string): Row =>
   row(
     `66 uploads ${what}, six cuts, in a history as of the public server`,
-    NOTHING,
+    alters(textOf(0).replace('\r\n', '␍␊'), keptOf(textOf(0), 'tagged')),
     `each comes once and in order, what was missed without what the history lacks and with \`altered\`, ${ARRIVES}`,
     async () => {
       const stop = hurryReconnects();
@@ -69,7 +74,7 @@ const cut = (what: string, textOf: (number: number) => string): Row =>
 
 const uncut = row(
   '700 uploads with line ends, no cut, in a history as of the public server',
-  NOTHING,
+  alters('n=0␍␊', 'n=0'),
   `each comes once and as it was uploaded, ${ARRIVES}`,
   async () => {
     const cloud = await listening();
@@ -130,23 +135,31 @@ const year = row(
 const unknown = row(
   'a history in a form that nobody knows, and then as text',
   '`missed uploads are not recovered for now, since the history does not contain what arrived live, in any form that ' +
-    'is known: an upload was "live 2", and the newest record is "5 dessim".`, `the history contains what arrived live ' +
+    'is known: an upload was "live 3", and the newest record is "5 dessim".`, `the history contains what arrived live ' +
     'again: missed uploads are recovered.`',
   `live uploads go on; what was missed comes once the history is understood, once and in order; ${ARRIVES}`,
   async () => {
     const cloud = await listening();
     cloud.rewriteHistory(reversed);
-    for (const text of ['live 1', 'live 2']) cloud.upload(CHIPID, text);
-    await emitted('live 2');
+    for (const text of ['live 1', 'live 2', 'live 3']) cloud.upload(CHIPID, text);
+    await emitted('live 3');
     miss(cloud, MISSED);
     await until(() => said().includes('are not recovered'), 'it is said');
     await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
-    cloud.upload(CHIPID, 'live 3');
-    await emitted('live 3');
+    cloud.upload(CHIPID, 'live 4');
+    await emitted('live 4');
     cloud.rewriteHistory();
     await emitted('missed 5');
     await nextArrives(cloud);
-    assert.deepEqual(payloads(), [KNOWN, 'live 1', 'live 2', 'live 3', ...MISSED, 'good']);
+    assert.deepEqual(payloads(), [
+      KNOWN,
+      'live 1',
+      'live 2',
+      'live 3',
+      'live 4',
+      ...MISSED,
+      'good',
+    ]);
     return saidOfHistory();
   },
 );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { HistoryRead, RecordReader } from '../../../src/history/record-reader';
+import { HistoryRead, RecordReader } from '../../../src/recovery/reader';
 import { JsonLimitError, parseJson } from '../../../src/util/json';
 import { jsonText } from '../properties/json-text';
 import { anyText, holds } from '../support/fuzz';

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createApplication, type Application } from '../../../src/application';
 import type { ErrorCode } from '../../../src/errors';
-import type { StreamHistory } from '../../../src/history/record-reader';
+import type { StreamHistory } from '../../../src/recovery/reader';
 import { AllServiceLimits } from '../../../src/http/service-limiter';
 import { CONNECTIONS } from '../../../src/http/pool';
 import type { ClientOptions } from '../../../src/settings';

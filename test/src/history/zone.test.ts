@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { HistoryFacts } from '../../../src/history/form';
-import { parseZone, zoneText } from '../../../src/history/zone';
+import { HistoryFacts } from '../../../src/recovery/facts';
+import { parseZone, zoneText } from '../../../src/recovery/zone';
 import { createSubject, record } from '../recovery/subject';
 
 const HOUR = 60 * 60_000;
@@ -36,7 +36,7 @@ describe('the time zone of a history', () => {
     await subject.connect();
     const times = subject.uploads.filter(({ replayed }) => replayed).map((each) => each.timestamp);
     assert.deepEqual(times, [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1, 8)]);
-    assert.equal(subject.position()?.zone, 0);
+    assert.equal(subject.position()?.learned?.zone, 0);
     const later = new HistoryFacts();
     createSubject({ zone: undefined, start: subject.position() }, { facts: later });
     assert.equal(later.zone, 0);

@@ -61,7 +61,7 @@ export class ReplyWorld {
   constructor() {
     const recover = (_: string, listener: ChannelListener, { save }: RecoverOptions) => {
       this.#listener = listener;
-      this.#save = () => save?.({ id: '0', live: 0 });
+      this.#save = () => save?.({ id: '0' });
       const isComplete = (): boolean => this.#complete;
       const joined = {
         channel: this.#channel,

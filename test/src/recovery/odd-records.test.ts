@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { arrivalKeys } from '../../../src/history/form';
-import { FORMS, type HistoryForm } from '../../../src/history/form';
+import { Keys, WRITINGS, type Writing } from '../../../src/recovery/writing';
 import { keptOf } from './history';
 import { createSubject, record } from './subject';
-
-const written = (body: string, form: HistoryForm): string =>
-  form === 'base64' ? Buffer.from(body).toString('base64') : keptOf(body, form);
 
 describe('recovery from a history with invalid records', () => {
   const BAD: [what: string, ...records: unknown[]][] = [
@@ -118,62 +114,6 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
-  it('compares bodies where times are equal, and repeats nothing that arrived', async () => {
-    const subject = createSubject();
-    subject.has(record(500, 'before'));
-    await subject.connect();
-    subject.live('live');
-    subject.has(record(1, 'live'), record(2, 'missed'));
-    await subject.connect();
-    assert.deepEqual(subject.given, [
-      ['live', 'live'],
-      ['missed', 2],
-    ]);
-  });
-
-  for (const time of ['2026-01-01 00:00:00', '']) {
-    it(`recovers what was missed when ids start over in the same second (${time || 'no time'})`, async () => {
-      for (const [before, after] of [
-        [['a'], ['b']],
-        [
-          ['a1', 'a2', 'a3'],
-          ['b1', 'b2', 'b3'],
-        ],
-        [
-          ['a1', 'a2'],
-          ['b1', 'b2', 'b3'],
-        ],
-      ]) {
-        const subject = createSubject();
-        subject.has(...before!.map((body, index) => record(index + 1, body, time)));
-        await subject.connect();
-        subject.has(...after!.map((body, index) => record(index + 1, body, time)));
-        await subject.connect();
-        await subject.connect();
-        assert.deepEqual(
-          subject.given,
-          after!.map((body, index) => [body, index + 1]),
-        );
-        assert.deepEqual(subject.kinds(), ['ids started over']);
-      }
-    });
-  }
-
-  it('recovers what follows a record with an id far too high in the same second', async () => {
-    const subject = createSubject();
-    const odd = record('99999999999999999999', 'odd');
-    const old = [1, 2, 3].map((id) => record(id, `old ${id}`));
-    subject.has(...old, odd);
-    await subject.connect();
-    subject.has(...old, record(6, 'missed'), record(7, 'missed too'), odd);
-    await subject.connect();
-    await subject.connect();
-    assert.deepEqual(subject.given, [
-      ['missed', 6],
-      ['missed too', 7],
-    ]);
-  });
-
   it('repeats nothing if the history lags behind, and reports it once', async () => {
     const subject = createSubject();
     const all = [1, 2, 3].map((id) => record(id, `b${id}`, `2026-01-01 00:00:0${id}`));
@@ -191,9 +131,9 @@ describe('recovery from a history with odd ids', () => {
   });
 
   it('repeats nothing that an earlier run has emitted and the history lacks at first', async () => {
-    const keys = [arrivalKeys(Buffer.from('emitted')).join()];
+    const keys = [Keys.of(Buffer.from('emitted')).join()];
     assert.doesNotMatch(keys.join(), /emitted/);
-    const after = createSubject({ start: { id: '1', live: 0, keys } });
+    const after = createSubject({ start: { id: '1', keys } });
     after.has(record(1, 'old'));
     await after.connect();
     after.has(record(1, 'old'), record(2, 'emitted'), record(3, 'missed'));
@@ -212,39 +152,6 @@ describe('recovery from a history with odd ids', () => {
     await subject.connect();
     assert.deepEqual(subject.given, []);
     assert.deepEqual(subject.kinds(), ['history behind']);
-  });
-
-  it('recovers what was missed when ids begin at 1 again with earlier times', async () => {
-    const subject = createSubject();
-    const old = Array.from({ length: 500 }, (_, id) => record(id + 1, `old ${id}`));
-    subject.has(...old);
-    await subject.connect();
-    subject.live('live');
-    const anew = ['missed', 'live', 'missed too'].map((body, id) =>
-      record(id + 1, body, '2025-12-31 16:00:00'),
-    );
-    subject.has(...anew);
-    await subject.connect();
-    await subject.connect();
-    assert.deepEqual(subject.given, [
-      ['live', 'live'],
-      ['missed', 1],
-      ['missed too', 3],
-    ]);
-    assert.deepEqual(subject.kinds(), ['ids started over']);
-  });
-
-  it('reports that uploads may be lost if old records cannot be distinguished from new ones', async () => {
-    const subject = createSubject();
-    subject.has(...[498, 499, 500].map((id) => record(id, `old ${id}`)));
-    await subject.connect();
-    subject.has(...[1, 2].map((id) => record(id, `missed ${id}`, '2025-12-31 16:00:00')));
-    await subject.connect();
-    assert.deepEqual(subject.given, []);
-    assert.match(subject.faults[0]!.text, /uploads may be lost, since 2 of its records/);
-    subject.has(record(3, 'later', '2026-01-01 00:00:01'));
-    await subject.connect();
-    assert.deepEqual(subject.given, [['later', 3]]);
   });
 
   it('recovers what was missed when ids start over after a record of the year 9999', async () => {
@@ -271,10 +178,10 @@ describe('recovery from a history with odd ids', () => {
 
   it('repeats nothing if the history is written in another form from now on', async () => {
     const bodies = Array.from({ length: 20 }, (_, id) => `T,body ${id},x\r\n`);
-    const all = (form: HistoryForm): object[] =>
-      bodies.map((body, id) => record(id + 1, written(body, form)));
-    for (const before of FORMS)
-      for (const after of FORMS) {
+    const all = (form: Writing): object[] =>
+      bodies.map((body, id) => record(id + 1, keptOf(body, form)));
+    for (const before of WRITINGS)
+      for (const after of WRITINGS) {
         const subject = createSubject();
         subject.has(...all(before));
         await subject.connect();
@@ -282,25 +189,6 @@ describe('recovery from a history with odd ids', () => {
         await subject.connect();
         assert.deepEqual(subject.given, [], `${before}, then ${after}`);
       }
-  });
-
-  it('continues after a record with an id far too high', async () => {
-    const subject = createSubject();
-    const odd = record('99999999999999999999', 'odd', '2026-01-01 00:00:01');
-    subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd);
-    await subject.connect();
-    const missed = record(2, 'missed', '2026-01-01 00:00:02');
-    subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd, missed);
-    await subject.connect();
-    await subject.connect();
-    const later = record(3, 'missed too', '2026-01-01 00:00:03');
-    subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd, missed, later);
-    await subject.connect();
-    assert.deepEqual(subject.given, [
-      ['missed', 2],
-      ['missed too', 3],
-    ]);
-    assert.equal(subject.faults.length, 1);
   });
 
   it('recognises the history after a restart', async () => {

@@ -47,7 +47,7 @@ describe('a history that is set back to an older copy', () => {
       const more = missed.slice(0, 15);
       const all = [
         ...records,
-        ...more.map((body, index) => at(old.length + 1 + index, body, old.length + index)),
+        ...more.map((body, index) => at(old.length + 1 + index, body, 600 + index)),
       ];
       subject.has(...all.slice(-window));
       await subject.connect();

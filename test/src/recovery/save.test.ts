@@ -14,7 +14,7 @@ describe('the position of a listener', () => {
       }),
     ];
     for (const save of failures) {
-      const subject = createSubject({ save });
+      const subject = createSubject({ options: { save } });
       await subject.connect();
       subject.live('a');
       await settled();
@@ -64,13 +64,21 @@ describe('the position of a listener', () => {
       appid: 1,
       appkey: 'key',
     });
-    const good = { id: '1', live: 0 };
     const bad: unknown[] = [
-      ...['1', 5, [], {}, { ...good, id: 'abc' }, { ...good, live: -1 }, { ...good, keys: 5 }],
       ...[
-        { ...good, edge: { time: '', keys: [] } },
-        { ...good, edge: { time: '', seen: 'x', until: 0 } },
-        { ...good, edge: { time: '', seen: '1abcdefgh', until: 0.5 } },
+        '1',
+        5,
+        [],
+        {},
+        { id: 'abc' },
+        { id: '-2' },
+        { id: '1', keys: 5 },
+        { id: '1', seen: [1] },
+      ],
+      ...[
+        { id: '1', measure: [1] },
+        { id: '1', isPlain: 1 },
+        { id: '1', afterTime: 0 },
       ],
     ];
     try {
@@ -96,7 +104,7 @@ describe('a history of very many items', () => {
       const items = Array.from({ length: 300_000 }, (_, id) => fill ?? record(id + 1, ''));
       const last = items.length + 1;
       const answer = [...items, record(last, 'missed')];
-      const start = { id: String(last - 1), live: 0 };
+      const start = { id: String(last - 1) };
       const subject = createSubject({ start }, { answer: () => Promise.resolve(answer) });
       await subject.connect();
       subject.live('live');

@@ -1,8 +1,7 @@
-import { HistoryFacts } from '../../../src/history/form';
-import type { RecoveryShared } from '../../../src/recovery/options';
-import { HistoryRead } from '../../../src/history/record-reader';
-import type { StreamHistory } from '../../../src/history/record-reader';
-import { Budgets, LIMITS } from '../../../src/recovery/options';
+import { HistoryFacts } from '../../../src/recovery/facts';
+import { HistoryRead } from '../../../src/recovery/reader';
+import type { StreamHistory } from '../../../src/recovery/reader';
+import { Budgets, LIMITS, type RecoveryShared } from '../../../src/recovery/options';
 
 const ignore = (): void => undefined;
 
@@ -24,8 +23,11 @@ export const sharedBy = (answer: AnswerHistory): RecoveryShared => ({
   read: streamed(answer),
   limiter: {
     acquire(granted) {
-      granted();
-      return { release: ignore };
+      let isReleased = false;
+      queueMicrotask(() => {
+        if (!isReleased) granted();
+      });
+      return { release: () => (isReleased = true) };
     },
     pause: ignore,
   },

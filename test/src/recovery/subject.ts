@@ -1,15 +1,16 @@
 import type { Upload } from '../../../src/types';
+import { HistoryFacts } from '../../../src/recovery/facts';
+import type { RecoveryShared } from '../../../src/recovery/options';
 import type { Position } from '../../../src/recovery/position';
-import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/options';
-import { HistoryFacts, type HistoryForm } from '../../../src/history/form';
-import { Recovery } from '../../../src/recovery/recovery';
+import { DeviceHistory, Recovery, type RecoveryDevice } from '../../../src/recovery/recovery';
+import type { KnownWriting } from '../../../src/recovery/writing';
 import { settled } from '../../../tooling/until';
 import { sharedBy, type AnswerHistory } from './shared';
 
-/** What is known of histories that have shown their form. */
-export function factsOf(form: HistoryForm): HistoryFacts {
+/** What is known of histories that have shown their writing. */
+export function factsOf(writing: KnownWriting): HistoryFacts {
   const facts = new HistoryFacts();
-  facts.restore(form, undefined);
+  facts.restore({ writing });
   return facts;
 }
 
@@ -21,7 +22,7 @@ export type Given = [body: string, id: unknown];
  * `history`, and channel and history are in step.
  */
 export function createSubject(
-  device: Partial<RecoveryDevice> = {},
+  { start, ...device }: Partial<RecoveryDevice> & { start?: Position | undefined } = {},
   { answer, ...shared }: Partial<RecoveryShared> & { answer?: AnswerHistory } = {},
 ) {
   const given: Given[] = [];
@@ -30,16 +31,17 @@ export function createSubject(
   let history: unknown[] = [];
   let readings = 0;
   let saved: (() => Position) | undefined;
+  const all: RecoveryShared = {
+    ...sharedBy((chipid, signal) => {
+      readings++;
+      return answer?.(chipid, signal) ?? Promise.resolve(structuredClone(history));
+    }),
+    ...shared,
+  };
   const recovery = new Recovery(
+    all,
     {
-      ...sharedBy((chipid, signal) => {
-        readings++;
-        return answer?.(chipid, signal) ?? Promise.resolve(structuredClone(history));
-      }),
-      ...shared,
-    },
-    {
-      ...{ chipid: '1', zone: 0, start: undefined, saves: true },
+      ...{ chipid: '1', zone: 0 },
       flush: (passed) => passed(),
       listener: {
         onUpload(upload) {
@@ -51,9 +53,10 @@ export function createSubject(
         onState: () => undefined,
         onGap: () => undefined,
       },
-      save: (position) => (saved = position),
+      options: { start, saveLater: (position) => (saved = position) },
       ...device,
     },
+    new DeviceHistory(all, '1'),
   );
 
   return {

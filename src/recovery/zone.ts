@@ -12,6 +12,7 @@ const OFFSET = /^([+-])(\d{2}):([0-5]\d)$/;
 
 /** Beijing time, which section 5.1 names as the server's. */
 export const USUAL_ZONE = '+08:00';
+export const USUAL_OFFSET = 8 * 60 * MINUTE;
 
 /**
  * Reads the offset of a time zone, such as `+08:00`.
@@ -27,7 +28,7 @@ export function parseZone(text: string): number | undefined {
 }
 
 /** Reads the `zone` of a listener. @throws DeviceCloudError `INVALID_INPUT` */
-export function zoneOffset(zone: unknown = USUAL_ZONE): number {
+export function zoneOffset(zone: unknown): number {
   const offset = typeof zone === 'string' ? parseZone(zone) : undefined;
   if (offset !== undefined) return offset;
   throw invalidInput(

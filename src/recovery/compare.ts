@@ -1,0 +1,288 @@
+import type { Upload } from '../types';
+import { BEFORE_ALL, type HistoryRecord, type RecordId } from './record';
+import { isLossy, Keys, type KnownWriting, type Writing, WRITINGS } from './writing';
+
+/** The marks of saved arrivals: it may lie before the position; nothing can have been missed right before it. */
+const LOOSE = '~';
+const GAPLESS = '^';
+
+/** An upload that arrived live after the position. Unlike a record of the history, it has no id. */
+export class Arrival {
+  /** Held back, not emitted yet. */
+  held: Upload | undefined;
+  /** It may be the late announcement of an upload that was given back (rule 13). */
+  isDoubtful = false;
+  /** It neither proves nor disproves anything: it may lie before the position (rules 1 and 20). */
+  isLoose = false;
+  /** An answer was used that should have had it: it is not waited for any more (rule 7). */
+  isLate = false;
+  /** It has a record, is gone, or is forgotten: it is removed at the end of the part. */
+  isDone = false;
+
+  /**
+   * @param timestamp Unix time in milliseconds; NaN if an earlier run received it
+   * @param isAfterGap something may have been missed right before it
+   */
+  constructor(
+    readonly keys: Keys,
+    readonly timestamp: number,
+    public isAfterGap: boolean,
+  ) {}
+
+  /** Reads what {@link join} has returned. */
+  static from(saved: string): Arrival {
+    const [, flags = '', keys = ''] = /^([~^]*)(.*)$/.exec(saved) ?? [];
+    const arrival = new Arrival(Keys.from(keys), NaN, !flags.includes(GAPLESS));
+    arrival.isLoose = flags.includes(LOOSE);
+    return arrival;
+  }
+
+  /** As a text, to be saved. */
+  join(): string {
+    return (this.isLoose ? LOOSE : '') + (this.isAfterGap ? '' : GAPLESS) + this.keys.join();
+  }
+
+  /** Whether an answer to a later request must have it. */
+  get mustBeThere(): boolean {
+    return !(this.isDoubtful || this.isLoose || this.isLate || this.keys.mayBeEmpty);
+  }
+}
+
+/** What an answer shows, compared with what arrived. */
+export interface Comparison {
+  /** The arrivals that have records. */
+  readonly of: ReadonlyMap<HistoryRecord, number>;
+  readonly writings: ReadonlyMap<HistoryRecord, Writing>;
+  /** Of these, equal ones are more or fewer than arrivals: it is open which of them is which. */
+  readonly ambiguous: ReadonlySet<HistoryRecord>;
+  /** How many of the arrivals are older than all records of a short history (rule 10). */
+  readonly gone: number;
+  /** The place after the last sure arrival that has a record: what came after the request may be an equal, earlier one. */
+  readonly end: number;
+  /** Places of arrivals that must be in the answer, and are not, although a later one is. */
+  readonly passed: readonly number[];
+  /** The same, and no later one is there either. */
+  readonly awaited: readonly number[];
+  /** Records that are no arrival, but may be one in a writing that is not known, by its place (rule 7). */
+  readonly spoilt: ReadonlyMap<HistoryRecord, number>;
+}
+
+export interface Compared {
+  /** By id, each id once: those after the position. */
+  readonly records: readonly HistoryRecord[];
+  readonly arrivals: readonly Arrival[];
+  /** How many of them, from the first on, arrived before the answer was requested. */
+  readonly sure: number;
+  readonly known: KnownWriting | undefined;
+  /** An upload has come both ways: only texts that a history may spoil are in a writing that is not known. */
+  readonly isUnderstood: boolean;
+  /** A text with a comma was in the history as it was. */
+  readonly keepsCommas: boolean;
+  /** The newest ones were left out: nothing counts as missing (rule 21). */
+  readonly isCut: boolean;
+  /** The answer has no record up to the position, which is this id. */
+  readonly shortAfter: number | bigint | undefined;
+  /** Whether a record was made when an arrival was, as far as can be told. */
+  readonly isAtTime: (record: HistoryRecord, arrival: Arrival) => boolean;
+}
+
+/** The order of rule 4, the known writing first. */
+function orderOf(known: KnownWriting | undefined): Writing[] {
+  const first = known === 'bare' ? ['trimmed' as const, 'tagged' as const] : known ? [known] : [];
+  return [...new Set([...first, ...WRITINGS])];
+}
+
+const hashIn = (record: HistoryRecord, writing: Writing): number | undefined => {
+  const hashes = record.hashes;
+  return hashes && (isLossy(writing) ? hashes.bare : hashes.whole);
+};
+
+/** Whether an arrival and a record are equal in some writing. */
+const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean =>
+  record !== undefined &&
+  WRITINGS.some((writing) => hashIn(record, writing) === keys.hashes[writing]);
+
+/** Compares an answer with what arrived. It changes nothing. */
+export function compare(compared: Compared): Comparison {
+  const { arrivals, sure, isCut, shortAfter } = compared;
+  const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
+  const { of, writings, ambiguous } = match(compared, gone);
+  const found = new Set(of.values());
+  const end = endOf(of, sure);
+  const missing: number[] = [];
+  for (let place = gone; place < sure && !isCut; place++)
+    if (!found.has(place) && arrivals[place]?.mustBeThere) missing.push(place);
+  const passed = missing.filter((place) => place < end);
+  const awaited = missing.filter((place) => place >= end);
+  const isUnproven = of.size === 0 && missing.length >= UNPROVEN;
+  const spoilt = isUnproven ? new Map() : spoiltOf(compared, of, missing);
+  return { of, writings, ambiguous, gone, end, passed, awaited, spoilt };
+}
+
+/** A record that comes before that of an earlier arrival may be an equal, earlier upload, and shows nothing. */
+function endOf(of: ReadonlyMap<HistoryRecord, number>, sure: number): number {
+  let end = 0;
+  let highest: RecordId = BEFORE_ALL;
+  for (const [{ id }, place] of [...of].sort(([, a], [, b]) => a - b)) {
+    if (id > highest && place < sure) end = place + 1;
+    if (id > highest) highest = id;
+  }
+  return end;
+}
+
+/** Pairs arrivals and records: rule 4. */
+function match(
+  { records, arrivals, sure, known, keepsCommas }: Compared,
+  gone: number,
+): Pick<Comparison, 'of' | 'writings' | 'ambiguous'> {
+  const of = new Map<HistoryRecord, number>();
+  const writings = new Map<HistoryRecord, Writing>();
+  const ambiguous = new Set<HistoryRecord>();
+  let left: number[] = [];
+  for (let place = gone; place < arrivals.length; place++)
+    if (!arrivals[place]?.isDone) left.push(place);
+  const isKnown = known !== undefined && known !== 'bare';
+  let isSureFound = false;
+  let isTagged = !keepsCommas || known === 'tagged';
+  for (const writing of orderOf(known)) {
+    if (left.length === 0 || of.size === records.length) break;
+    let places = left;
+    // Against what is known they are tried only if it shows nothing.
+    const isOther = isKnown && isLossy(writing) && writing !== known;
+    if (isOther || (writing === 'tagged' && !isTagged)) {
+      if (isSureFound) break;
+      places = left.filter((place) => place < sure);
+    }
+    const wanted = new Map<number, { places: number[]; records: HistoryRecord[] }>();
+    for (const place of places) {
+      const hash = (arrivals[place] as Arrival).keys.hashes[writing];
+      const equal = wanted.get(hash);
+      if (equal) equal.places.push(place);
+      else wanted.set(hash, { places: [place], records: [] });
+    }
+    for (const record of records) {
+      const hash = of.has(record) ? undefined : hashIn(record, writing);
+      if (hash !== undefined) wanted.get(hash)?.records.push(record);
+    }
+    const taken = new Set<number>();
+    for (const equal of wanted.values())
+      for (const [at, place] of likely(equal.places, equal.records.length, arrivals).entries()) {
+        const record = equal.records[at] as HistoryRecord;
+        of.set(record, place);
+        writings.set(record, writing);
+        if (equal.places.length !== equal.records.length) ambiguous.add(record);
+        taken.add(place);
+        isSureFound ||= place < sure;
+        const { text, tagged } = (arrivals[place] as Arrival).keys.hashes;
+        if (writing === 'text' && known !== 'tagged') isTagged &&= text === tagged;
+      }
+    if (taken.size > 0) left = left.filter((place) => !taken.has(place));
+  }
+  return { of, writings, ambiguous };
+}
+
+/**
+ * Of equal arrivals, those that have records if there are fewer records: not what is in doubt, since it may have been
+ * announced twice, nor the newest, which may not be in the answer yet.
+ */
+function likely(
+  places: readonly number[],
+  count: number,
+  arrivals: readonly Arrival[],
+): readonly number[] {
+  if (places.length <= count) return places;
+  const isDoubtful = (place: number): boolean => arrivals[place]?.isDoubtful === true;
+  const ordered = [...places.filter((place) => !isDoubtful(place)), ...places.filter(isDoubtful)];
+  return ordered.slice(0, count).sort((a, b) => a - b);
+}
+
+/** How many arrivals have left a short history: rule 10. */
+function goneOf({ records, arrivals, sure, known }: Compared, position: number | bigint): number {
+  const [first, last] = [records[0], records.at(-1)];
+  if (!first || !last) return 0;
+  const between = Number(BigInt(first.id) - BigInt(position) - 1n);
+  // Where ids have no gaps, those that arrived without one have the first ids after the position.
+  const isDense = BigInt(last.id) - BigInt(first.id) === BigInt(records.length - 1);
+  let run = 0;
+  while (isDense && run < Math.min(between, sure) && arrivals[run]?.isAfterGap === false) run++;
+  if (isDense && between <= sure && continues(records, arrivals, between)) return between;
+  const there = new Set(records.flatMap(({ hashes }) => hashes && [hashes.whole, hashes.bare]));
+  const isThere = ({ keys }: Arrival): boolean =>
+    WRITINGS.some((writing) => there.has(keys.hashes[writing]));
+  const end = arrivals.slice(0, sure).findLastIndex(isThere);
+  if (end < 0) return known !== undefined || sure < UNPROVEN || between >= sure ? sure : 0;
+  let from = end + 1;
+  for (let at = records.length - 1; at >= 0 && from > run; at--)
+    if (mayBeOne(arrivals[from - 1] as Arrival, records[at])) from--;
+  return from;
+}
+
+/** Whether the arrivals from a place on, up to the next gap, are the first records. */
+function continues(
+  records: readonly HistoryRecord[],
+  arrivals: readonly Arrival[],
+  from: number,
+): boolean {
+  let at = 0;
+  for (let place = from; place < arrivals.length && at < records.length; place++, at++) {
+    const arrival = arrivals[place] as Arrival;
+    if (at > 0 && arrival.isAfterGap) return true;
+    if (!mayBeOne(arrival, records[at])) return false;
+  }
+  return at > 0;
+}
+
+/** After this many arrivals that must be there and are not, an answer that has none proves nothing (rule 8). */
+export const UNPROVEN = 3;
+
+/**
+ * Records that may be missing arrivals in a writing that is not known: rule 7. Without a gap between two arrivals,
+ * nothing can have been missed between them. Otherwise the record must be of the arrival's time; and of a history that is
+ * understood, only texts are looked for that it may spoil, such as umlauts: others were never stored.
+ */
+function spoiltOf(
+  { records, arrivals, isUnderstood, isAtTime }: Compared,
+  of: ReadonlyMap<HistoryRecord, number>,
+  missing: readonly number[],
+): Map<HistoryRecord, number> {
+  const spoilt = new Map<HistoryRecord, number>();
+  const left = new Set(missing);
+  // The places of the arrivals that were found before and after a record.
+  const before: number[] = [];
+  let low = -1;
+  for (const record of records) {
+    before.push(low);
+    low = Math.max(low, of.get(record) ?? -1);
+  }
+  const last = low;
+  let high = Infinity;
+  const after: number[] = [];
+  for (let at = records.length - 1; at >= 0; at--) {
+    after[at] = high;
+    high = Math.min(high, of.get(records[at] as HistoryRecord) ?? Infinity);
+  }
+  for (const [at, record] of records.entries()) {
+    if (of.has(record) || record.body === undefined) continue;
+    const [from, to] = [before[at] ?? -1, after[at] ?? Infinity];
+    for (const place of left) {
+      if (place <= from || place >= to) continue;
+      const arrival = arrivals[place] as Arrival;
+      // After the last that was found, a missed one may follow any arrival.
+      const isBetween = from >= 0 && to <= last && !hasGap(arrivals, from, to);
+      const mayBeSpoilt = arrival.keys.mayBeSpoilt || !isUnderstood;
+      const isText = mayBeSpoilt && isAtTime(record, arrival);
+      if (!isBetween && !isText) continue;
+      spoilt.set(record, place);
+      left.delete(place);
+      break;
+    }
+  }
+  return spoilt;
+}
+
+/** Whether something may have been missed between two arrivals. */
+function hasGap(arrivals: readonly Arrival[], from: number, to: number): boolean {
+  for (let place = from + 1; place <= to; place++)
+    if (arrivals[place]?.isAfterGap !== false) return true;
+  return false;
+}

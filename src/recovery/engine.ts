@@ -1,0 +1,839 @@
+import type { Upload } from '../types';
+import { show } from '../util/show';
+import type { HistoryFacts } from './facts';
+import type { Budgets, LIMITS } from './options';
+import type { Position } from './position';
+import { fromUnix, toUnix, zoneText } from './zone';
+import { HistoryAnswer, type Measure, type Seen } from './answer';
+import { Arrival, compare, type Comparison, UNPROVEN } from './compare';
+import { BEFORE_ALL, type HistoryRecord, idFromText, type RecordId } from './record';
+import {
+  isLossy,
+  Keys,
+  type KnownWriting,
+  restore,
+  seemsBase64,
+  type Writing,
+  WRITINGS,
+} from './writing';
+
+/** How many records are emitted at once: the event loop must not be blocked. */
+const PART = 2000;
+/** How many first readings may be disturbed by arrivals before one counts nevertheless (rule 1). */
+const FIRST_TRIES = 8;
+/** At this unclear answer in a row live uploads go on, and at this one it is used (rule 6). */
+const LIVE_TRIES = 3;
+const USED_TRIES = 5;
+/** After this many failed readings in a row, live uploads go on (rule 16). */
+const FAILED_TRIES = 5;
+/** For how long an upload may be announced after it was given back, in milliseconds (rule 13). */
+const ANNOUNCED_WITHIN = 5000;
+/** How many of the newest that were given back are remembered for that. */
+const MOST_RECENT = 100;
+/** By how much times of an arrival and its record may differ from those of others of the device, in ms (rule 7). */
+const SAME_TIME = 5000;
+/** Of how many pairs the differences are remembered. */
+const PAIRS = 3;
+
+export interface EngineOptions {
+  readonly appid: string;
+  readonly chipid: string;
+  /** Where an earlier run left off. */
+  readonly start: Position | undefined;
+  /** Milliseconds that the history's times are ahead of UTC; undefined if that is learned. */
+  readonly zone: number | undefined;
+  readonly facts: HistoryFacts;
+  readonly budgets: Budgets;
+  readonly limits: typeof LIMITS;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** @param isLast of those that an answer gives back */
+  emit(upload: Upload, isLast?: boolean): void;
+  /** @param kind the same for all texts of a kind */
+  log(text: string, kind: string): void;
+}
+
+/** More than zones and clocks differ by, in milliseconds. */
+const DAY = 24 * 60 * 60 * 1000;
+/** Roughly the bytes of memory that an upload needs in addition to its body. */
+const OVERHEAD = 256;
+const weigh = ({ body }: Upload): number => body.length + OVERHEAD;
+
+/**
+ * Recovers what the channel of one device missed, for one listener: what is emitted, held back and remembered. Whoever
+ * drives it reads histories when `again` says so, and passes on what comes.
+ */
+export class Engine {
+  /** Whether live uploads are held back. */
+  isHolding = false;
+  /** The history is to be read: at once if 0, otherwise with a pause that grows with it. */
+  again: number | undefined;
+  /** Failed readings in a row. */
+  failures = 0;
+  #id: RecordId | undefined;
+  #seen: readonly Seen[];
+  #measure: Measure | undefined;
+  /** Since ids have started over, only records with a later time count, until there is one. */
+  #afterTime: string | undefined;
+  #isPlain: boolean;
+  #isMixed: boolean;
+  #isUnordered: boolean;
+  #isGuessed = false;
+  #arrivals: Arrival[];
+  /** How many of them came before the answer was requested. */
+  #sure = 0;
+  #heldCount = 0;
+  #heldBytes = 0;
+  /** The next arrival is after a gap. */
+  #isAfterGap = true;
+  /** There was a gap since the last answer that was used. */
+  #isGapped = true;
+  /** Since the request: something unreadable came, or uploads were dropped. */
+  #isDisturbed = false;
+  #isOverflown = false;
+  #firstTries = 0;
+  /** Unclear answers in a row. */
+  #unclear = 0;
+  #unreadable = 0;
+  /** Answers in a row that may owe the record of an arrival (rule 12). */
+  #owed = 0;
+  /** After so many arrivals the history is read. */
+  #due = 1;
+  #recent = new Map<number, number>();
+  #recentUntil = 0;
+  /** Differences between the times of records and arrivals, of the latest pairs. */
+  #skews: number[] = [];
+  /** The answer that is being read or looked at. */
+  #answer: HistoryAnswer | undefined;
+  readonly #reported = new Set<string>();
+  readonly #options: EngineOptions;
+  readonly #facts: HistoryFacts;
+  readonly #limits: typeof LIMITS;
+  #hasDone = false;
+  #isClosed = false;
+  /** Arrivals that are counted in the application's budget. */
+  #counted = 0;
+
+  constructor(options: EngineOptions) {
+    const { start, facts, limits } = options;
+    this.#options = options;
+    this.#facts = facts;
+    this.#limits = limits;
+    this.#id = start && idFromText(start.id);
+    this.#seen = (start?.seen ?? []).map(([id, time]) => [idFromText(id), time] as const);
+    this.#measure = start?.measure && {
+      id: idFromText(start.measure[0]),
+      bytes: start.measure[1],
+    };
+    if (start?.learned) facts.restore(start.learned);
+    this.#afterTime = start?.afterTime;
+    this.#isPlain = start?.isPlain === true;
+    this.#isMixed = start?.isMixed === true;
+    this.#isUnordered = start?.isUnordered === true;
+    this.#arrivals = (start?.keys ?? []).map((saved) => Arrival.from(saved));
+    this.#count();
+  }
+
+  get hasPosition(): boolean {
+    return this.#id !== undefined;
+  }
+
+  /** Whether, as far as is known, no upload so far can turn out to have been missed. */
+  get isComplete(): boolean {
+    return this.hasPosition && !this.#isGapped;
+  }
+
+  /**
+   * Returns what makes the position up to which uploads have been emitted by now; undefined before the first reading. This
+   * runs with every upload, while hashes are needed only where it is saved.
+   */
+  position(): (() => Position) | undefined {
+    const id = this.#id;
+    if (id === undefined) return undefined;
+    this.#forgetDone();
+    // Unless something is held back, arrivals are only added to this list: the rest makes another one.
+    const arrivals =
+      this.#heldCount === 0 ? this.#arrivals : this.#arrivals.filter(({ held }) => !held);
+    const { length } = arrivals;
+    const { learned } = this.#facts;
+    const [seen, measure, afterTime] = [this.#seen, this.#measure, this.#afterTime];
+    const [isPlain, isMixed, isUnordered] = [this.#isPlain, this.#isMixed, this.#isUnordered];
+    return () => ({
+      id: String(id),
+      ...(length > 0 && { keys: arrivals.slice(0, length).map((arrival) => arrival.join()) }),
+      ...(seen.length > 0 && { seen: seen.map(([each, time]) => [String(each), time]) }),
+      ...(measure && { measure: [String(measure.id), measure.bytes] }),
+      ...(afterTime !== undefined && { afterTime }),
+      ...(Object.keys(learned).length > 0 && { learned }),
+      ...(isPlain && { isPlain }),
+      ...(isMixed && { isMixed }),
+      ...(isUnordered && { isUnordered }),
+    });
+  }
+
+  /** Whether something that is held back may have been announced twice: the history shows it a little later. */
+  get isDoubting(): boolean {
+    return this.#heldCount > 0 && this.#arrivals.some(({ held, isDoubtful }) => held && isDoubtful);
+  }
+
+  /** The last answers had none of the arrivals that must be in them (rule 8). */
+  get isUnproven(): boolean {
+    return this.#reported.has(UNPROVEN_KIND);
+  }
+
+  /** Rules 2 and 15: it goes on, or waits for the history. */
+  upload(upload: Upload): void {
+    // No history keeps what comes in the transparent serial mode (rule 23).
+    if (upload.type !== undefined) {
+      this.#options.emit(upload);
+      return;
+    }
+    this.#unreadable = 0;
+    const arrival = new Arrival(Keys.of(upload.body), upload.timestamp, this.#isAfterGap);
+    this.#isAfterGap = false;
+    if (this.#wasGivenBack(arrival)) this.#doubt(arrival);
+    if (this.isHolding && !this.#hold(arrival, upload)) {
+      if (!this.#mayDrop) this.#goLive();
+      else {
+        this.#drop();
+        arrival.isAfterGap = true;
+        this.#isAfterGap = false;
+        this.#hold(arrival, upload);
+      }
+    }
+    this.#arrivals.push(arrival);
+    this.#count();
+    if (arrival.held) return;
+    this.#options.emit(upload);
+    this.#checkArrivals();
+  }
+
+  /** Something arrived that could not be read, perhaps an upload: rule 14. */
+  gap(): void {
+    this.#isAfterGap = true;
+    this.#isGapped = true;
+    this.#isDisturbed = true;
+    this.again ??= ++this.#unreadable + 1;
+  }
+
+  connected(): void {
+    this.#isAfterGap = true;
+    this.#isGapped = true;
+    this.#unreadable = 0;
+    this.#firstTries = 0;
+    if (this.hasPosition && !this.#isHopeless) this.isHolding = true;
+    else this.#release();
+    this.again = this.failures;
+  }
+
+  /** What is held stays held: the next answer has its place, or no longer has it (rule 15). */
+  disconnected(): void {
+    this.again = undefined;
+    this.#answer?.release();
+    if (this.hasPosition) return;
+    // It begins with a first reading, even if the channel is not open yet.
+    this.#release();
+    this.#arrivals = [];
+    this.#count();
+    this.again = this.failures;
+  }
+
+  /** The history is being requested. */
+  request(): HistoryAnswer {
+    this.again = undefined;
+    this.#sure = this.#arrivals.length;
+    this.#isDisturbed = false;
+    this.#isOverflown = false;
+    this.#answer?.release();
+    const until = fromUnix(this.#options.now() + DAY, this.#zone);
+    return (this.#answer = new HistoryAnswer({
+      chipid: this.#options.chipid,
+      until,
+      after: this.#id,
+      afterTime: this.#afterTime,
+      seen: this.#seen,
+      measure: this.#measure,
+      expected: this.#arrivals.filter(({ mustBeThere }) => mustBeThere).length,
+      mayEnd: this.#unclear === 0 && !this.#isUnordered,
+      margin: this.#limits.margin,
+      budget: this.#options.budgets.answers,
+    }));
+  }
+
+  /** A reading has failed: rule 16. */
+  failed(): void {
+    this.failures++;
+    this.again = this.failures;
+    if (this.failures >= FAILED_TRIES) this.#goLive();
+  }
+
+  /** Live uploads have waited for 60 seconds: rule 16. */
+  expired(): void {
+    this.failures = Math.max(this.failures, FAILED_TRIES);
+    this.again ??= this.failures;
+    this.#goLive();
+  }
+
+  /** What is held back is dropped. */
+  close(): void {
+    this.#isClosed = true;
+    this.#answer?.release();
+    for (const arrival of this.#arrivals) this.#take(arrival);
+    this.#arrivals = [];
+    this.#count();
+  }
+
+  /** Emits what an answer shows. All that was announced before it has arrived. Step by step, for the event loop. */
+  *answer(answer: HistoryAnswer): Generator<void> {
+    this.failures = 0;
+    answer.end();
+    for (const fault of answer.faults)
+      this.#report(
+        `a record of the history could not be used, since ${fault}; the others were`,
+        fault,
+      );
+    if (this.#id === undefined) this.#begin(answer);
+    else if (this.#isOverflown) this.again = 0;
+    else if (answer.isRestarted) this.#startOver(answer.sought.until);
+    else yield* this.#settle(answer);
+    answer.release();
+  }
+
+  /** Rule 1. */
+  #begin(answer: HistoryAnswer): void {
+    const isQuiet = this.#arrivals.length === this.#sure && !this.#isDisturbed;
+    if (!isQuiet && ++this.#firstTries < FIRST_TRIES) {
+      this.again = this.#firstTries;
+      return;
+    }
+    this.#arrivals = this.#arrivals.slice(this.#sure);
+    for (const arrival of this.#arrivals) arrival.isLoose = true;
+    this.#isGuessed = seemsBase64(answer.sample);
+    this.#moveTo(answer.newest, answer);
+    this.#isGapped = !isQuiet;
+    this.#due = 1;
+  }
+
+  /** Rule 20. */
+  #startOver(until: string): void {
+    this.#report(
+      'the ids of the history have started over, as after a restore: records with a later time than the last known ones are recovered',
+      'ids started over',
+    );
+    for (const arrival of this.#arrivals) arrival.isLoose = true;
+    this.#afterTime = this.#latestTime(until);
+    this.#id = BEFORE_ALL;
+    this.#measure = undefined;
+    this.again = 0;
+  }
+
+  *#settle(answer: HistoryAnswer): Generator<void> {
+    const { records } = answer;
+    const isCut = answer.cutAt !== undefined;
+    this.#isUnordered ||= answer.isMixed;
+    if (this.#facts.writing === undefined && records.length > 0)
+      this.#isGuessed = seemsBase64([...answer.sample, ...records.map(({ body = '' }) => body)]);
+    this.#reportBehind(answer);
+    const arrivals = [...this.#arrivals];
+    const sure = this.#sure;
+    const isShort = !answer.hasOld && !answer.isEnded && this.#id !== undefined && this.#id >= 0;
+    this.#reportLost(answer, isShort);
+    const found = compare({
+      records,
+      arrivals,
+      sure,
+      known: this.#facts.writing,
+      isUnderstood: this.#facts.isUnderstood || this.#isPlain,
+      keepsCommas: this.#facts.keepsCommas,
+      isCut,
+      shortAfter: isShort && records.length > 0 ? this.#id : undefined,
+      isAtTime: (record, arrival) => this.#isAtTime(record, arrival),
+    });
+    yield;
+    let use = records.length;
+    if (found.awaited.length > 0) {
+      const isUnproven = found.of.size === 0 && found.awaited.length >= UNPROVEN;
+      this.#unclear++;
+      if (this.#unclear >= LIVE_TRIES) this.#release();
+      if (isUnproven || this.#unclear < USED_TRIES) this.again = this.#unclear;
+      if (isUnproven) {
+        if (this.#unclear >= LIVE_TRIES) this.#reportUnproven(arrivals[sure - 1], records.at(-1));
+        return;
+      }
+      // What follows the last arrival that is there waits for the next answer.
+      if (this.#unclear < USED_TRIES) use = lastSure(records, found, sure) + 1;
+    } else {
+      this.#unclear = 0;
+      this.#reportProven();
+    }
+    yield* this.#emit(records.slice(0, use), arrivals, found);
+    if (use < records.length) {
+      this.#forgetDone();
+      return;
+    }
+    this.#finish(answer, arrivals, found, sure);
+  }
+
+  /** Emits records and what is held back, in order: rule 5. */
+  *#emit(
+    records: readonly HistoryRecord[],
+    arrivals: readonly Arrival[],
+    found: Comparison,
+  ): Generator<void> {
+    const { of, gone, spoilt } = found;
+    // Before anything is given back, so that it is restored by all that is known.
+    for (const record of records) {
+      const arrival = arrivals[of.get(record) ?? -1];
+      if (arrival) this.#learn(arrival, record, found);
+    }
+    let next = 0;
+    const emitBefore = (end: number): void => {
+      for (; next < end; next++) this.#emitHeld(arrivals[next] as Arrival);
+    };
+    const last = records.findLast(
+      (record) => record.body !== undefined && !of.has(record) && !spoilt.has(record),
+    );
+    const places = new Set(of.values());
+    const doubtful = arrivals.flatMap(({ held, isDoubtful }, place) =>
+      held && isDoubtful && !places.has(place) ? [place] : [],
+    );
+    emitBefore(gone);
+    for (let place = 0; place < gone; place++) this.#forget(arrivals[place] as Arrival);
+    for (const [at, record] of records.entries()) {
+      const place = of.get(record);
+      if (place !== undefined) {
+        emitBefore(place);
+        const arrival = oldestOf(arrivals, place, doubtful, found.writings.get(record));
+        this.#emitHeld(arrival, true);
+        this.#forget(arrival);
+      } else if (spoilt.has(record)) {
+        const missing = arrivals[spoilt.get(record) as number] as Arrival;
+        emitBefore(spoilt.get(record) as number);
+        this.#emitHeld(missing);
+        this.#forget(missing);
+        this.#reportSpoilt(missing, record);
+      } else if (record.body !== undefined) this.#giveBack(record, record.body, record === last);
+      this.#id = record.id;
+      if (at % PART === PART - 1) {
+        this.#forgetDone();
+        yield;
+      }
+    }
+  }
+
+  /** All of an answer has been emitted. */
+  #finish(
+    answer: HistoryAnswer,
+    arrivals: readonly Arrival[],
+    found: Comparison,
+    sure: number,
+  ): void {
+    const isCut = answer.cutAt !== undefined;
+    // Records that were taken for arrivals after the request: each may be an earlier, equal one instead.
+    const open = new Set<number>();
+    for (const [record, place] of found.of)
+      if (place >= sure && record.hashes) open.add(record.hashes.bare).add(record.hashes.whole);
+    const wasGapped = this.#isGapped;
+    if (!isCut) {
+      // While equal ones may have changed places, only the next answer shows which of them is not there.
+      for (const place of found.passed)
+        if (this.#owed > 0) (arrivals[place] as Arrival).isLate = true;
+        else this.#forgetMissing(arrivals[place] as Arrival);
+      for (const place of found.awaited) (arrivals[place] as Arrival).isLate = true;
+      for (let place = 0; place < sure; place++) {
+        const arrival = arrivals[place] as Arrival;
+        if (arrival.isDone || arrival.mustBeThere) continue;
+        // A late one is looked for until a later one is there; the others should have been there by now.
+        if (arrival.isLate && place >= found.end) continue;
+        if (arrival.isDoubtful && WRITINGS.some((each) => open.has(arrival.keys.hashes[each])))
+          continue;
+        this.#emitHeld(arrival);
+        this.#forget(arrival);
+      }
+    }
+    this.#forgetDone();
+    if (answer.records.length > 0) this.#afterTime = undefined;
+    if (answer.newest > (this.#id ?? BEFORE_ALL) && !isCut) this.#id = answer.newest;
+    this.#moveTo(this.#id ?? BEFORE_ALL, answer);
+    if (isCut) {
+      this.again = 0;
+      return;
+    }
+    this.#isGapped = this.#isDisturbed;
+    if (this.isDoubting) this.again = 0;
+    else if (found.awaited.length === 0 || this.#unclear >= LIVE_TRIES) this.#release();
+    // Of two equal uploads, one may have been missed, and the other be announced after the answer was made (rule 12).
+    if (open.size > 0 && (wasGapped || this.#owed > 0)) this.again ??= ++this.#owed;
+    else this.#owed = 0;
+    if (this.#isDisturbed) this.again ??= ++this.#unreadable;
+    const isWhole = !answer.isEnded && answer.bytes <= this.#limits.small;
+    const half = Math.max(this.#limits.least, Math.ceil(answer.length / 2));
+    this.#due = isWhole ? Math.min(half, this.#limits.short) : this.#limits.long;
+  }
+
+  #moveTo(id: RecordId, answer: HistoryAnswer): void {
+    this.#id = id;
+    const seen = answer.seenUpTo(id);
+    if (seen.length > 0) this.#seen = seen;
+    this.#measure = answer.measure;
+  }
+
+  get #isHopeless(): boolean {
+    return this.failures >= FAILED_TRIES || this.#unclear >= LIVE_TRIES;
+  }
+
+  /** Whether what is held back may be left to the history: rule 15. */
+  get #mayDrop(): boolean {
+    return !this.#isHopeless && this.#unclear === 0;
+  }
+
+  /** While all devices together remember nearly as many arrivals as they may, histories are read earlier. */
+  get #dueNow(): number {
+    const { used, limit } = this.#options.budgets.arrived;
+    return used > limit / 2 ? Math.min(this.#due, this.#limits.pressed) : this.#due;
+  }
+
+  /** The latest time that is remembered, but for that of a wrong clock. */
+  #latestTime(until: string): string {
+    const known = (latest: string, time: string): boolean => time > latest && time <= until;
+    return this.#seen.reduce((latest, [, time]) => (known(latest, time) ? time : latest), '');
+  }
+
+  /** @returns false if it exceeds a limit */
+  #hold(arrival: Arrival, upload: Upload): boolean {
+    const weight = weigh(upload);
+    const { held, heldBytes } = this.#limits;
+    if (this.#heldCount >= held || this.#heldBytes + weight > heldBytes) return false;
+    if (!this.#options.budgets.held.reserve(weight)) return false;
+    this.#heldCount++;
+    this.#heldBytes += weight;
+    arrival.held = upload;
+    return true;
+  }
+
+  #take(arrival: Arrival): Upload | undefined {
+    const { held } = arrival;
+    if (!held) return undefined;
+    arrival.held = undefined;
+    const weight = weigh(held);
+    this.#heldCount--;
+    this.#heldBytes -= weight;
+    this.#options.budgets.held.release(weight);
+    return held;
+  }
+
+  /** @param isFound whether the history has it: what is in doubt and is not there was announced twice */
+  #emitHeld(arrival: Arrival, isFound = false): void {
+    if (arrival.isDoubtful && !isFound) return;
+    const held = this.#take(arrival);
+    if (held) this.#options.emit(held);
+  }
+
+  /** All that is held back is dropped: the next answer has it (rule 15). */
+  #drop(): void {
+    for (const arrival of this.#arrivals) if (arrival.held) this.#forget(arrival);
+    this.#forgetDone();
+    this.#isOverflown = true;
+    this.#isGapped = true;
+    this.#isAfterGap = true;
+    this.again ??= 0;
+  }
+
+  /** Emits all that is held back, and holds back nothing. */
+  #release(): void {
+    this.isHolding = false;
+    if (this.#heldCount === 0) return;
+    for (const arrival of this.#arrivals)
+      if (!arrival.isDoubtful) this.#emitHeld(arrival);
+      // If it was no second announcement, the history gives it back.
+      else if (arrival.held) this.#forget(arrival);
+    this.#forgetDone();
+    this.#checkArrivals();
+  }
+
+  #goLive(): void {
+    if (!this.isHolding) return;
+    this.#report('the history could not be read in time: missed uploads will come late', 'late');
+    this.#release();
+  }
+
+  /** Rules 11 and 16. */
+  #checkArrivals(): void {
+    const { length } = this.#arrivals;
+    if (length >= this.#limits.forgotten) {
+      this.#report(
+        'the history could not be reached for too long; older missed uploads are lost',
+        'given up',
+      );
+      this.#id = undefined;
+      this.#arrivals = [];
+      this.#sure = 0;
+      this.#firstTries = 0;
+      this.again ??= this.failures;
+    } else if (this.hasPosition && this.#unclear === 0 && length >= this.#dueNow)
+      this.again ??= this.failures;
+  }
+
+  /** What is still held is dropped. */
+  #forget(arrival: Arrival): void {
+    this.#take(arrival);
+    arrival.isDone = true;
+    this.#hasDone = true;
+  }
+
+  #forgetDone(): void {
+    if (!this.#hasDone) return;
+    this.#hasDone = false;
+    let sure = 0;
+    for (let place = 0; place < this.#sure; place++)
+      if (this.#arrivals[place]?.isDone === false) sure++;
+    this.#sure = sure;
+    this.#arrivals = this.#arrivals.filter(({ isDone }) => !isDone);
+    this.#count();
+  }
+
+  /** Updates the application's budget. */
+  #count(): void {
+    // A listener may close it while an upload is emitted.
+    const count = this.#isClosed ? 0 : this.#arrivals.length;
+    this.#options.budgets.arrived.used += count - this.#counted;
+    this.#counted = count;
+  }
+
+  /** Milliseconds that the history's times are ahead of UTC, as far as that is known. */
+  get #zone(): number {
+    return this.#options.zone ?? this.#facts.likelyZone;
+  }
+
+  /** A later one is there: it will never be. */
+  #forgetMissing(arrival: Arrival): void {
+    if (arrival.isDone) return;
+    this.#emitHeld(arrival);
+    this.#forget(arrival);
+    this.#reportMissing(arrival);
+  }
+
+  #giveBack(record: HistoryRecord, text: string, isLast: boolean): void {
+    const { body, isAltered } = restore(text, {
+      known: this.#facts.writing,
+      isMixed: this.#isMixed,
+      isPlain: this.#isPlain && !this.#facts.isSpoiling,
+      isGuessed: this.#isGuessed && this.#facts.writing === undefined,
+    });
+    const { chipid, appid } = this.#options;
+    const time = toUnix(record.time, this.#zone);
+    const upload: Upload = {
+      chipid,
+      appid,
+      timestamp: Number.isNaN(time) ? this.#options.now() : time,
+      body,
+      replayed: true,
+      id: record.written,
+    };
+    if (isAltered) upload.altered = true;
+    this.#remember(record);
+    this.#options.emit(upload, isLast);
+  }
+
+  /** For rule 13. */
+  #remember({ hashes }: HistoryRecord): void {
+    const now = this.#options.now();
+    if (now >= this.#recentUntil) this.#recent.clear();
+    this.#recentUntil = now + ANNOUNCED_WITHIN;
+    if (!hashes) return;
+    this.#recent.set(hashes.bare, (this.#recent.get(hashes.bare) ?? 0) + 1);
+    if (hashes.whole !== hashes.bare)
+      this.#recent.set(hashes.whole, (this.#recent.get(hashes.whole) ?? 0) + 1);
+    while (this.#recent.size > MOST_RECENT)
+      this.#recent.delete(this.#recent.keys().next().value as number);
+  }
+
+  #wasGivenBack({ keys }: Arrival): boolean {
+    if (this.#recent.size === 0) return false;
+    if (this.#options.now() >= this.#recentUntil) {
+      this.#recent.clear();
+      return false;
+    }
+    const hash = WRITINGS.map((writing) => keys.hashes[writing]).find((each) =>
+      this.#recent.has(each),
+    );
+    if (hash === undefined) return false;
+    const left = (this.#recent.get(hash) ?? 0) - 1;
+    if (left > 0) this.#recent.set(hash, left);
+    else this.#recent.delete(hash);
+    return true;
+  }
+
+  /** Rule 13: the history shows whether it was announced twice. */
+  #doubt(arrival: Arrival): void {
+    if (this.#isHopeless || !this.hasPosition) return;
+    arrival.isDoubtful = true;
+    this.isHolding = true;
+    this.again = Math.min(this.again ?? 0, 0);
+  }
+
+  #isAtTime(record: HistoryRecord, arrival: Arrival): boolean {
+    const skew = record.unix - arrival.timestamp;
+    if (Number.isNaN(skew) || this.#skews.length === 0) return true;
+    return this.#skews.some((known) => Math.abs(known - skew) <= SAME_TIME);
+  }
+
+  /** Rule 17: an upload came both ways. */
+  #learn(arrival: Arrival, record: HistoryRecord, { writings, ambiguous }: Comparison): void {
+    const { keys, timestamp } = arrival;
+    const writing = writings.get(record) ?? 'text';
+    this.#facts.isUnderstood = true;
+    if (!ambiguous.has(record)) this.#learnTime(record, timestamp);
+    const { hashes } = keys;
+    if (!keys.isText) {
+      if (writing === 'base64' && this.#facts.writing !== 'base64') this.#isMixed = true;
+      return;
+    }
+    const known = this.#facts.writing;
+    const whole = record.hashes?.whole;
+    if (whole === hashes.text) {
+      this.#isPlain = true;
+      if (hashes.trimmed !== hashes.text) this.#setWriting('text', arrival, record);
+      else if (hashes.tagged !== hashes.text) {
+        this.#facts.learn({ keepsCommas: true });
+        if (known === 'bare' || known === 'tagged') this.#setWriting('trimmed', arrival, record);
+      }
+      return;
+    }
+    this.#isPlain = false;
+    if (whole === hashes.base64) this.#setWriting('base64', arrival, record);
+    else if (hashes.trimmed !== hashes.tagged) {
+      if (writing === 'tagged') this.#facts.learn({ keepsCommas: false });
+      this.#setWriting(writing, arrival, record);
+    } else if (!isLossy(known))
+      this.#setWriting(this.#facts.keepsCommas ? 'trimmed' : 'bare', arrival, record);
+  }
+
+  #learnTime(record: HistoryRecord, timestamp: number): void {
+    const skew = record.unix - timestamp;
+    if (Number.isNaN(skew)) return;
+    this.#skews.push(skew);
+    if (this.#skews.length > PAIRS) this.#skews.shift();
+    const { chipid, zone } = this.#options;
+    this.#facts.sawTime(chipid, timestamp, record.time);
+    const shown = this.#facts.zone;
+    if (zone === undefined || shown === undefined || zone === shown) return;
+    if (this.#facts.isNews('zone'))
+      this.#report(
+        `the time zone of the history is set to ${zoneText(zone)}, but uploads that came both ways show ${zoneText(shown)}: ` +
+          'set it to auto, unless the clocks of the devices are wrong',
+        'wrong zone',
+      );
+  }
+
+  #setWriting(writing: KnownWriting, { keys }: Arrival, { body = '' }: HistoryRecord): void {
+    if (this.#facts.writing === writing) return;
+    this.#facts.learn({ writing });
+    if (writing === 'text' || !this.#facts.isNews(writing)) return;
+    const example = `an upload was ${shown(keys.body)}, and its record is ${shown(body)}`;
+    this.#report(
+      writing === 'base64'
+        ? `the history writes uploads in Base64: ${example}`
+        : `the history alters uploads, so that what is recovered may lack something: ${example}`,
+      `writing ${writing}`,
+    );
+  }
+
+  #reportBehind({ newest, length }: HistoryAnswer): void {
+    const id = this.#id ?? BEFORE_ALL;
+    if (newest >= id || length === 0) this.#reported.delete(BEHIND_KIND);
+    else if (!this.#reported.has(BEHIND_KIND)) {
+      this.#reported.add(BEHIND_KIND);
+      this.#report(
+        `the newest id of the history, ${newest}, is below ${id}, which was read before: the history lags behind, or was ` +
+          'restored from an older copy',
+        BEHIND_KIND,
+      );
+    }
+  }
+
+  /** Ids may be counted across an application: then not every missing number is an upload of this device. */
+  #reportLost({ records: [first] }: HistoryAnswer, isShort: boolean): void {
+    const id = this.#id ?? BEFORE_ALL;
+    if (!isShort || !first || BigInt(first.id) - BigInt(id) - 1n <= BigInt(this.#arrivals.length))
+      return;
+    this.#report(
+      `uploads may be lost: the history no longer has anything between the ids ${id} and ${first.id}, and fewer uploads ` +
+        'than that arrived live',
+      'uploads lost',
+    );
+  }
+
+  #reportUnproven(arrival: Arrival | undefined, record: HistoryRecord | undefined): void {
+    if (this.#reported.has(UNPROVEN_KIND)) return;
+    this.#reported.add(UNPROVEN_KIND);
+    this.#report(
+      'missed uploads are not recovered for now, since the history does not contain what arrived live, in any form that ' +
+        `is known: an upload was ${shown(arrival?.keys.body)}, and the newest record is ${shown(record?.body ?? '')}`,
+      UNPROVEN_KIND,
+    );
+  }
+
+  #reportProven(): void {
+    if (!this.#reported.delete(UNPROVEN_KIND)) return;
+    this.#report(
+      'the history contains what arrived live again: missed uploads are recovered',
+      PROVEN_KIND,
+    );
+  }
+
+  #reportMissing({ keys }: Arrival): void {
+    if (keys.mayBeSpoilt) this.#facts.isSpoiling = true;
+    this.#report(
+      `the history does not contain an upload that arrived live: ${shown(keys.body)}`,
+      'not in the history',
+    );
+  }
+
+  #reportSpoilt({ keys }: Arrival, { body = '' }: HistoryRecord): void {
+    this.#facts.isSpoiling = true;
+    this.#report(
+      `a record of the history was taken for an upload that arrived live, and was not emitted: the upload was ${shown(keys.body)}, and the record is ${shown(body)}`,
+      'not given back',
+    );
+  }
+
+  #report(text: string, kind: string): void {
+    this.#options.log(text, kind);
+  }
+}
+
+/** With line ends that can be seen: many a history lacks them. */
+const shown = (text = '…'): string => show(text.replaceAll('\r', '␍').replaceAll('\n', '␊'));
+
+const BEHIND_KIND = 'history behind';
+
+/** The kind of the fault that a history does not contain what arrived live: missed uploads are not recovered. */
+export const UNPROVEN_KIND = 'history not understood';
+/** The kind of the report that it does again. */
+export const PROVEN_KIND = 'history understood';
+
+/** The place of the last record that is an arrival from before the request. */
+const lastSure = (records: readonly HistoryRecord[], { of }: Comparison, sure: number): number =>
+  records.findLastIndex((record) => (of.get(record) ?? Infinity) < sure);
+
+/**
+ * Of equal arrivals, the older goes first, although it is in doubt: which of them was announced twice cannot be told, so
+ * that the newer one is in doubt from now on.
+ */
+function oldestOf(
+  arrivals: readonly Arrival[],
+  place: number,
+  doubtful: number[],
+  writing: Writing = 'text',
+): Arrival {
+  const arrival = arrivals[place] as Arrival;
+  const hash = arrival.keys.hashes[writing];
+  const at = doubtful.findIndex((each) => arrivals[each]?.keys.hashes[writing] === hash);
+  const older = doubtful[at] ?? Infinity;
+  if (older > place || !arrival.held) return arrival;
+  arrival.isDoubtful = true;
+  doubtful[at] = place;
+  doubtful.sort((a, b) => a - b);
+  return arrivals[older] as Arrival;
+}
