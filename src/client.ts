@@ -33,6 +33,7 @@ import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseKey } from './input/values';
 import type { RecoverOptions } from './recovery/options';
+import { testService, type ServiceTest, type TestOptions } from './service-test';
 import type { ClientOptions } from './settings';
 import {
   readRecovery,
@@ -592,6 +593,21 @@ export class DeviceCloudClient implements AsyncDisposable {
   /** What is known of the devices: who is online, the channels, the latest uploads. */
   get fleet(): Fleet {
     return this.#application.fleet;
+  }
+
+  /**
+   * Tries the interfaces whose keys are set (sections 4.1 and 4.2), and the channel (section 4.3): one that is open, or that of the
+   * first online device, which is closed again. Of a refusal the result names the likely causes, and has the text that was signed, with the key masked, and a `curl`
+   * command.
+   * @param options see {@link TestOptions}
+   * @returns what was found: nothing that goes wrong at the service is an error of the call
+   */
+  async test(options: TestOptions = {}): Promise<ServiceTest> {
+    const { settings } = this.#application;
+    // The book and its watcher are of no use to a client of one call.
+    const { book: _, ...own } = this.#application.options;
+    const make = (other: ClientOptions): DeviceCloudClient => new DeviceCloudClient(other);
+    return testService(this, own, make, settings.timeout, options);
   }
 
   /**

@@ -8,7 +8,15 @@ export type {
   RequestProgress,
   UploadDecoder,
 } from './commands/reply/types';
-export { signedAppText, signedServerText, type SignedText } from './api/signed-text';
+export {
+  failedTest,
+  openChannels,
+  type ApiTest,
+  type Cause,
+  type ChannelTest,
+  type Dialect,
+  type Problem,
+} from './service-test';
 export type { Book, BookProblem, BookRow } from './fleet/book';
 export type { FleetChanges, ReportedError } from './fleet/device';
 export type { LatestSource } from './fleet/latest';

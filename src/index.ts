@@ -5,6 +5,7 @@
 /// <reference types="node" preserve="true" />
 export { DeviceCloudClient } from './client';
 export type { ClientOptions } from './settings';
+export type { ServiceTest, TestOptions } from './service-test';
 export { DeviceCloudError, isDeviceCloudError, type ErrorCode } from './errors';
 export { decodeUpload } from './util/decode';
 export type {

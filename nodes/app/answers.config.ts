@@ -1,69 +1,35 @@
 // What the routes of the editor answer, for both halves. Times are in ms, by the server's clock. Of the client, these are types
 // alone: the browser loads nothing of it.
 import type {
+  ApiTest,
   Book,
   BookRow,
+  Cause,
+  ChannelTest,
   DeviceSnapshot,
   KeptPin,
   KeyWarning,
   RecentCommand,
   RecentUpload,
-  SignedText,
   TestRecording,
   WaitingCommands,
 } from '../../src/for-nodes';
 
-export type { KeptPin, KeyWarning, RecentCommand, RecentUpload, TestRecording };
+export type { Cause, KeptPin, KeyWarning, RecentCommand, RecentUpload, TestRecording };
 
-/** What may be wrong if a request is refused. */
-export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
-
-/** What is wrong with an address, or with the certificate of what answers there. */
-export type Problem = ('not-a-cloud' | 'needs-https') | ('self-signed' | 'another-host');
-
-/** Whether a service answers as the service's document says, or as the public server of 2016. */
-export type Dialect = 'document' | 'public';
-
-/** What the test of an interface found. */
-export interface ApiResult {
-  ok: boolean;
-  code?: string;
-  message?: string;
-  /** Why it was not tried, and the settings concerned. */
+/** What the test of an interface found, or why it was not tried. */
+export interface ApiResult extends ApiTest {
   reason?: 'retype' | 'variable' | 'network';
+  /** The settings concerned. */
   settings?: string[];
-  problem?: Problem;
-  /** Of a refused request: what may be wrong, the likeliest first. */
-  causes?: Cause[];
-  /** As which of the two the service answers. */
-  dialect?: Dialect;
-  /** Of a key that does not work: what looks wrong about it. */
-  warnings?: KeyWarning[];
-  /** Of a refused request: how it was signed. */
-  signing?: SignedText;
-  /** The application's name. */
-  name?: string;
-  /** How many devices are online. */
-  online?: number;
-  /** Seconds that the service's clock is ahead of this machine's. */
-  clockSkew?: number;
 }
-
-/** What the test of the channel found. */
-export type ChannelResult =
-  /** `open`: a channel in use is connected. */
-  | { ok: true; chipid: string; open: boolean }
-  /** @property reason as the snapshot of a device has it, or `TIMEOUT` */
-  | { ok: false; chipid: string; reason: string }
-  /** Not tried: no device is online, or the channels of all of them are in use. */
-  | { ok: null; why: 'offline' | 'used' };
 
 /** What the test of an application found; `null` for an interface whose keys were not given. */
 export interface TestResult {
   openApi: ApiResult | null;
   serverApi: ApiResult | null;
   /** Of the open API's key, if it is accepted. */
-  channel?: ChannelResult;
+  channel?: ChannelTest;
   /** The online devices, for the device picker before the first deploy. */
   devices?: DeviceChoice[];
 }

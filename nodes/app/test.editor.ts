@@ -39,7 +39,7 @@ function causeText(name: string, cause: Cause, { clockSkew }: ApiResult): string
   if (cause !== 'clock') return t(`test.cause.${cause}`);
   // Positive: the service is ahead.
   const skew = clockSkew ?? 0;
-  const seconds = Math.round(Math.abs(skew));
+  const seconds = Math.round(Math.abs(skew) / 1000);
   if (seconds < CLOCK_NOISE) return t('test.cause.clock');
   return t(skew > 0 ? 'test.cause.behind' : 'test.cause.ahead', { seconds });
 }
@@ -85,7 +85,7 @@ function channelRows(channel: TestResult['channel']): ResultRow[] {
 
 /** @param hasLimit whether the server API is used, which has one */
 function clockRow(skew: number, hasLimit: boolean): ResultRow {
-  const off = Math.round(Math.abs(skew));
+  const off = Math.round(Math.abs(skew) / 1000);
   if (off < CLOCK_NOISE) return row('check', t('test.clock-right'));
   const key = hasLimit && off > CLOCK_LIMIT ? 'test.clock-wrong' : 'test.clock-off';
   return row('warning', t(key, { seconds: off }));
