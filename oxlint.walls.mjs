@@ -15,7 +15,10 @@ export const FOLDERS = [
   'fleet',
   'commands',
 ];
-const HEAD = ['application', 'caller', 'client', 'for-nodes', 'index', 'settings', 'subscription'];
+const HEAD = [
+  ...['application', 'caller', 'cli', 'client', 'for-nodes', 'index'],
+  ...['service-test', 'settings', 'subscription'],
+];
 
 const forbid = (names, message) => ({
   group: names.flatMap((name) => [`**/${name}`, `**/${name}/**`]),

@@ -6,7 +6,8 @@ import { disabledNodes, fileOfFlows, readFlows, type Flows } from './flows';
 import { loadTests } from './load';
 import { findGlobalNodeRed, findNodeRed, nearest, NodeRed } from './node-red';
 import { Problem } from './protocol';
-import { printable, resultText, summary, writeJunit } from './report';
+import { printable } from '../src/input';
+import { resultText, summary, writeJunit } from './report';
 import { Runner, type Result } from './run';
 import type { FlowTest } from './tests';
 

@@ -1,20 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { UNPRINTABLE } from '../src/input';
+import { printable } from '../src/input';
 import type { Result } from './run';
-
-/** What GitHub Actions takes for a command: `::name` at the beginning of a line, `##[name]` anywhere; Azure and TeamCity `##name[`. */
-const COMMANDS = [/^(\s*:)(?=:)/gm, /(##)(?=\w*\[)/g];
-
-/**
- * A text of any origin as it may be printed: it moves no cursor, sets no clipboard, and is no command of a service that reads
- * the output.
- */
-export function printable(text: string): string {
-  const lines = text.replaceAll('\r\n', '\n').replaceAll('\t', '  ').split('\n');
-  const clean = lines.map((line) => line.replace(UNPRINTABLE, '\uFFFD')).join('\n');
-  return COMMANDS.reduce((safe, command) => safe.replace(command, '$1 '), clean);
-}
 
 const indented = (text: string, by: string): string =>
   text

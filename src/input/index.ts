@@ -14,4 +14,4 @@ export { decodeBase64 } from '../util/base64';
 export { readCsv } from '../util/csv';
 export { JsonLimitError } from '../util/json';
 export { uploadText } from '../util/decode';
-export { oneLine, show, UNPRINTABLE } from '../util/show';
+export { oneLine, printable, show } from '../util/show';

@@ -15,6 +15,27 @@ export function oneLine(text: string, max: number): string {
   return text.length > max ? `${clean}…` : clean;
 }
 
+/** What GitHub Actions takes for a command: `::name` at the beginning of a line, `##[name]` anywhere; Azure and TeamCity `##name[`. */
+const COMMANDS = [/^(\s*:)(?=:)/gm, /(##)(?=\w*\[)/g];
+
+/**
+ * A text of any origin as it may be printed: it moves no cursor, sets no clipboard, and is no command of a service that reads
+ * the output.
+ */
+export function printable(text: string): string {
+  const lines = text.replaceAll('\r\n', '\n').replaceAll('\t', '  ').split('\n');
+  const clean = lines.map((line) => line.replace(UNPRINTABLE, '\uFFFD')).join('\n');
+  return COMMANDS.reduce((safe, command) => safe.replace(command, '$1 '), clean);
+}
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** JSON on one line, in which what no terminal may get is escaped. */
+export const printableJson = (value: object): string =>
+  JSON.stringify(value).replace(UNPRINTABLE, (character) =>
+    character.split('').map(escaped).join(''),
+  );
+
 /** What errors call a device. @param name if it has one, from outside */
 export const deviceTitle = (chipid: string, name?: string): string =>
   name === undefined ? `device ${chipid}` : `device ${oneLine(name, MAX)} (${chipid})`;

@@ -30,7 +30,16 @@ const WALLS: readonly {
   readonly except?: readonly string[];
 }[] = [
   { of: 'src/', files: /^src\//, never: /^(?!src\/)/ },
-  { of: 'the client', files: /^src\/(?!simulator\/)/, never: /^src\/simulator\// },
+  {
+    of: 'the client',
+    files: /^src\/(?!simulator\/|cli\.ts$)/,
+    never: /^src\/(simulator\/|cli\.ts$)/,
+  },
+  {
+    of: 'the command line',
+    files: /^src\/cli\.ts$/,
+    never: /^(?!src\/(index|simulator\/index|util\/show)\.ts$)/,
+  },
   {
     of: 'src/types.ts and src/errors.ts',
     files: /^src\/(types|errors)\.ts$/,

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSimulator, type Simulator } from '../../src/simulator';
+import { temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
+
+const CLI = join(__dirname, '../../src/cli.js');
+const ONE = '10000001';
+
+/** Windows has no signals: there the process is killed. */
+const ENDED = process.platform === 'win32' ? null : 0;
+
+interface End {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+describe('device-cloud', () => {
+  const folder = temporaryFolder('cli');
+  let cloud: Simulator;
+
+  before(async () => {
+    cloud = await startSimulator({ devices: 2, interval: 0, appkey: 'a-key-of-a-test' });
+  });
+  after(() => cloud.close());
+
+  const variables = (): Record<string, string> => ({
+    DEVICE_CLOUD_URL: cloud.baseUrl,
+    DEVICE_CLOUD_APPID: cloud.appid,
+    DEVICE_CLOUD_APPKEY: cloud.appkey,
+    DEVICE_CLOUD_SERVER_KEY: cloud.serverKey,
+    DEVICE_CLOUD_SERVER_PASSWORD: cloud.serverPassword,
+  });
+
+  const start = (args: readonly string[], env: object = variables()) =>
+    spawn(process.execPath, [CLI, ...args], { env: { ...env, NO_PROXY: '*' } });
+
+  /** Runs a command to its end. @param input what it reads from standard input */
+  async function run(args: readonly string[], env?: object, input = ''): Promise<End> {
+    const child = start(args, env);
+    const end: End = { code: null, out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (end.out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (end.err += text));
+    child.stdin.end(input);
+    [end.code] = (await once(child, 'close')) as [number | null];
+    return end;
+  }
+
+  it('makes each call of the open API, and prints its result for people or as JSON', async () => {
+    const rows: readonly [args: string, out: RegExp][] = [
+      ['devices', /^10000001 {2}Greenhouse {2}2/],
+      ['devices --json', /^\{"chipid":10000001,"name":"Greenhouse","latest":"2[^}]*\}\n\{/],
+      [`gpio ${ONE} 5 1`, /^OK\n$/],
+      [`gpio ${ONE} 5 --json`, /^\{"pin":5,"level":1\}\n$/],
+      [`gpio ${ONE}`, /^0 {2}0\n(.*\n){15}$/],
+      [`value ${ONE} uptime --json`, /^\{"key":"uptime","value":\d+\}\n$/],
+      [`refresh ${ONE}`, /^online\n$/],
+      [`push ${ONE} 00ff --format HEX`, /^OK\n$/],
+      ['push all x --json', /^\{"msg":"success"\}\n$/],
+      [`history ${ONE} --pushes`, / {2}00ff\n/],
+      [`reboot ${ONE}`, /^OK\n$/],
+      ['test', /^Open API: ok, .*\nAnswers as .*\nChannel of 10000001: ok\nServer API: ok\n$/],
+      ['test --json', /^\{"openApi":\{"ok":true,[^\n]*\}\n$/],
+    ];
+    for (const [words, expected] of rows) {
+      const { code, out, err } = await run(words.split(' '));
+      assert.deepEqual([code, err], [0, ''], words);
+      assert.match(out, expected, words);
+      assert.doesNotMatch(out, /devkey/, words);
+    }
+  });
+
+  it('pushes standard input, and takes its variables from a file', async () => {
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 'cloud.env');
+    writeFileSync(file, Object.entries(variables()).map(([name, value]) => `${name}=${value}\n`).join('')); // prettier-ignore
+    const end = await run(['push', '10000002', '-', '--env-file', file], {}, 'from a pipe');
+    assert.deepEqual(end, { code: 0, out: 'OK\n', err: '' });
+    assert.equal(cloud.device('10000002').received.at(-1)?.text, 'from a pipe');
+  });
+
+  it('prints uploads until Ctrl-C, or until nobody reads on', async () => {
+    for (const isPiped of [false, true]) {
+      const child = start(['listen', '--json']);
+      let out = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+      await until(() => cloud.channels() === 2, 'both channels are open');
+      cloud.upload(ONE, { t: 1 });
+      cloud.upload('10000002', '\u001b[2J');
+      await until(() => out.split('\n').length === 3, 'both uploads are printed');
+      assert.match(
+        out,
+        /"chipid":"10000001","name":"Greenhouse","timestamp":\d+,"payload":\{"t":1\}\}\n/,
+      );
+      assert.match(out, /"payload":"\\u001b\[2J"\}\n/);
+      if (isPiped) {
+        child.stdout.destroy();
+        await until(() => {
+          cloud.upload(ONE, 'nobody reads this');
+          return child.exitCode !== null;
+        }, 'it has ended');
+      } else {
+        child.kill('SIGINT');
+        await once(child, 'close');
+      }
+      assert.equal(child.exitCode, isPiped ? 0 : ENDED);
+      await until(() => cloud.channels() === 0, 'its channels are closed');
+    }
+  });
+
+  it('begins with the code if the service or the device fails, and names no key', async () => {
+    const wrong = { ...variables(), DEVICE_CLOUD_APPKEY: 'another-key-of-a-test' };
+    for (const [args, env, expected] of [
+      [['devices'], wrong, /^UNAUTHORIZED: /],
+      [['push', '99', 'x'], variables(), /^NOT_FOUND: /],
+      [['gpio', ONE, '99'], variables(), /^INVALID_RESPONSE: .*no pin 99, only 0, 1/],
+      [['test'], wrong, /^UNAUTHORIZED: /],
+    ] as const) {
+      const { code, out, err } = await run(args, env);
+      assert.equal(code, 1, err);
+      assert.match(err, expected);
+      assert.doesNotMatch(out + err, /of-a-test/);
+    }
+    const { out } = await run(['test'], wrong);
+    assert.match(out, /likely: key, then appid\n {2}signed: get\S+<APPKEY>\n[^]*curl -sSi/);
+  });
+
+  for (const [args, expected] of [
+    [['nonsense'], /^device-cloud: There is no command "nonsense"/],
+    [['push', ONE], /^device-cloud: Usage: device-cloud push CHIPID\|all TEXT\. See --help\./],
+    [['push', '1x', 'y'], /^INVALID_INPUT: .*"1x"/],
+    [['gpio', ONE, 'five'], /^device-cloud: PIN must be a number, but is "five"/],
+    [['devices', '--nonsense'], /^device-cloud: Unknown option '--nonsense'/],
+  ] as const)
+    it(`ends with 2 and says what is wrong: ${args.join(' ')}`, async () => {
+      const { code, out, err } = await run(args);
+      assert.deepEqual([code, out], [2, '']);
+      assert.match(err, expected);
+    });
+
+  it('names the variables that are missing, and needs none with the built-in simulator', async () => {
+    const { code, err } = await run(['devices'], { DEVICE_CLOUD_URL: cloud.baseUrl });
+    assert.equal(code, 2);
+    assert.match(err, /^device-cloud: DEVICE_CLOUD_APPID, DEVICE_CLOUD_APPKEY are not set\./);
+    const simulated = await run(['devices', '--simulator'], {});
+    assert.deepEqual([simulated.code, simulated.err], [0, '']);
+    const help = await run(['--help'], {});
+    assert.equal(help.code, 0);
+    assert.ok(help.out.split('\n').length <= 24, 'a screen');
+  });
+});
