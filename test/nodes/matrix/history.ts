@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HistoryRewrite } from '../../../src/simulator';
 import { until } from '../../../tooling/until';
 import { arrivedAt } from '../support/messages';
@@ -44,6 +45,8 @@ const restored = row(
     await emitted('missed 5');
     await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
     cloud.restore();
+    // Nobody restores a service within a second.
+    await sleep(1100);
     miss(cloud, ['new 1', 'new 2']);
     await emitted('new 2');
     cloud.upload(CHIPID, 'good');
