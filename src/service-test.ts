@@ -234,12 +234,12 @@ export async function testService(
 const isChipid = (text: string): boolean => /^\d{1,20}$/.test(text);
 
 /**
- * What the public server of 2016 says is wrong. Its document and ours say 401 or 404, which name no cause; the server
- * says 400 with one of these.
+ * What a service says is wrong. The document's statuses, 401 and 404, name no cause; the public server of 2016
+ * says 400 with one of the Chinese texts. Of an unknown application the document (section 7) has a text.
  */
 const SAID: readonly (readonly [said: RegExp, cause: Cause])[] = [
   [/签名(?:不正确|错误)/, 'key'],
-  [/设备类别/, 'appid'],
+  [/设备类别|no such application|application[\w ]* does not exist/i, 'appid'],
   [/时间间隔/, 'clock'],
 ];
 
@@ -324,10 +324,7 @@ async function helpWith(
     const { clockSkew } = tested.client;
     causes.push(...(said === undefined ? causesOf(error, api, clockSkew) : [said]));
   }
-  return {
-    causes,
-    warnings,
-    signing,
-    ...(api === 'open' && { dialect: said === undefined ? 'document' : 'public' }),
-  };
+  const isPublic = said !== undefined && isDeviceCloudError(error) && error.statusCode === 400;
+  const dialect = isPublic ? 'public' : 'document';
+  return { causes, warnings, signing, ...(api === 'open' && { dialect }) };
 }

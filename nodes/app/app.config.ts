@@ -3,6 +3,9 @@ import { AUTO_ZONE, type Charset } from '../common/shared.config';
 /** The topic of changes to a fleet, for the editor: `{id, revision}`. */
 export const FLEET_TOPIC = 'device-cloud/fleet';
 
+/** Where the sidebar leaves the id of an application that is to get a device book, for its dialog: data of the document. */
+export const CREATE_BOOK = 'device-cloud-create-book';
+
 /** Properties of the config node `device-cloud-app`: one application of the service. */
 export const DEFAULTS = {
   service: 'cloud' as 'cloud' | 'simulator',

@@ -10,7 +10,14 @@ import {
   MAX_SECONDS,
   type APP_TYPE,
 } from '../common/shared.config';
-import { DEFAULTS, isOutside, ZONE, type AppConfig, type AppCredentials } from './app.config';
+import {
+  CREATE_BOOK,
+  DEFAULTS,
+  isOutside,
+  ZONE,
+  type AppConfig,
+  type AppCredentials,
+} from './app.config';
 import { prepareTest, testAdded } from './test.editor';
 
 /** The simulator needs no address and no key. */
@@ -95,6 +102,14 @@ function adapt(node: EditorNode<Config>): void {
   $('#device-cloud-test-result').empty();
 }
 
+/** For somebody who wants to create a device book: its usual name, ready to be changed. */
+function suggestBook(): void {
+  $(document).removeData(CREATE_BOOK);
+  const book = $('#node-config-input-book').val('devices.csv');
+  // The dialog gives the focus to its first field when it has opened.
+  setTimeout(() => book.trigger('focus').trigger('select'), 500);
+}
+
 RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies typeof APP_TYPE, {
   category: 'config',
   icon: 'device-cloud-app.svg',
@@ -146,6 +161,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   },
   oneditprepare: function () {
     opened(this);
+    if ($(document).data(CREATE_BOOK) === this.id) suggestBook();
     $('#node-config-input-service').on('change', () => adapt(this));
     adapt(this);
     prepareTest(this.id, invalidSettings);

@@ -10,6 +10,7 @@ import {
 import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
 import { messageOf } from '../common/errors';
+import { BOOK_TOPIC } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
 import { bookOf, clientOptions, interfacesOf, commonSettings, type ReadOptions } from './options';
 import { useSimulator, type SharedSimulator } from './simulator';
@@ -35,8 +36,8 @@ const MOST_LINES = 20;
 const textOf = ({ line, reason }: BookProblem): string =>
   line === 0 ? reason : `Line ${line} of the device book is left out: it ${reason}.`;
 
-/** Logs the faults of the book, now and after each change; earlier ones are not repeated. */
-function logProblems(node: Node, book: Book): void {
+/** Logs the faults of the book, now and after each change; earlier ones are not repeated. Changes are published to the editor. */
+function follow(RED: NodeAPI, node: Node, book: Book): void {
   let logged = new Set<string>();
   const log = (): void => {
     const lines = book.problems.map(textOf);
@@ -44,7 +45,10 @@ function logProblems(node: Node, book: Book): void {
     logged = new Set(lines);
     for (const line of fresh.slice(0, MOST_LINES)) node.warn(line);
   };
-  book.onChange(log);
+  book.onChange(() => {
+    log();
+    RED.comms.publish(BOOK_TOPIC, { id: node.id }, false);
+  });
   log();
 }
 
@@ -70,6 +74,7 @@ export class Connection {
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
   #book: string | undefined;
+  readonly #RED: NodeAPI;
   readonly #node: Node<AppCredentials>;
   readonly #config: AppConfig;
   readonly #simulator: SharedSimulator;
@@ -83,6 +88,7 @@ export class Connection {
     simulator: SharedSimulator,
     onProblem: (problem: DeviceCloudError) => void,
   ) {
+    this.#RED = RED;
     this.#node = node;
     this.#config = config;
     this.#simulator = simulator;
@@ -183,7 +189,7 @@ export class Connection {
       ({ client }) => {
         if (this.#making !== making) return;
         this.#client = client;
-        if (client.fleet.book) logProblems(this.#node, client.fleet.book);
+        if (client.fleet.book) follow(this.#RED, this.#node, client.fleet.book);
       },
       // The next user of the client tries again.
       () => {

@@ -34,18 +34,27 @@ const missing = (): DeviceCloudError =>
 const refusalResult = (refusal: Refusal | undefined): ApiResult | undefined =>
   refusal && { ...failedTest(notConfigured(refusalText(refusal))), ...refusal };
 
+const originOf = (baseUrl: string | undefined): string =>
+  URL.canParse(baseUrl ?? '') ? new URL(baseUrl ?? '').origin : '';
+
+/** The devices whose channels are open at a service, of all applications: two of them may be the same one there. */
+const openAt = (RED: NodeAPI, baseUrl: string): string[] =>
+  runningApps(RED)
+    .filter(({ node }) => originOf(node.endpoint.baseUrl) === originOf(baseUrl))
+    .flatMap(({ node }) => [...openChannels(node.fleet()).keys()]);
+
 /** Tries the interfaces whose keys are given, and then the channel. */
 async function testClient(
   RED: NodeAPI,
   client: DeviceCloudClient,
+  baseUrl: string,
   deployed: AppNode | undefined,
   timeout: number,
 ): Promise<TestResult> {
   const { devices, ...result } = await client.test({
     timeout,
     channels: openChannels(deployed?.fleet()),
-    // Of all applications, since two of them may be the same one of the service.
-    used: new Set(runningApps(RED).flatMap(({ node }) => [...openChannels(node.fleet()).keys()])),
+    used: new Set(openAt(RED, baseUrl)),
   });
   if (devices) return { ...result, devices: toChoices(devices, client) };
   return result.openApi ? { ...result, devices: [] } : result;
@@ -60,7 +69,7 @@ async function testLocal(
 ): Promise<TestResult> {
   const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
   await using client = new DeviceCloudClient(options);
-  return await testClient(RED, client, deployed, timeout);
+  return await testClient(RED, client, options.baseUrl, deployed, timeout);
 }
 
 async function testSimulator(
@@ -102,7 +111,7 @@ async function testCloud(
   }
   try {
     const deployed = isDeployed(RED, node, options) ? node : undefined;
-    const result: TestResult = await testClient(RED, client, deployed, timeout);
+    const result: TestResult = await testClient(RED, client, options.baseUrl, deployed, timeout);
     if (unset.open) result.openApi = failedTest(unset.open);
     if (unset.server) result.serverApi = failedTest(unset.server);
     return result;

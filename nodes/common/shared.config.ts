@@ -3,6 +3,9 @@
 
 export const APP_TYPE = 'device-cloud-app';
 
+/** The topic of changes to a device book, for the editor: `{id}` of its application. */
+export const BOOK_TOPIC = 'device-cloud/book';
+
 /** What the devices of one type send and have. */
 export const TYPE_TYPE = 'device-cloud-type';
 

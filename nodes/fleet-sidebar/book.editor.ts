@@ -1,4 +1,6 @@
 import type { BookBrief, FleetRow } from '../app/answers.config';
+import { CREATE_BOOK } from '../app/app.config';
+import type { EditorNode } from '../common/editor/red';
 import { plain, t } from '../common/editor/texts';
 import { APP_TYPE } from '../common/shared.config';
 import { chooseFile, problemText } from './book-import.editor';
@@ -20,6 +22,10 @@ import { VirtualList } from './virtual-list.editor';
 
 /** The book has rows for those that have groups, even if none. */
 const isAbsent = ({ online, groups }: FleetRow): boolean => online === true && groups === undefined;
+
+/** The path of the book as the editor has it, deployed or not. */
+const typedPath = (app: string): string =>
+  (RED.nodes.node(app) as EditorNode<{ book?: string }> | null)?.book ?? '';
 
 const nameIn = (path = ''): string => path.split(/[/\\]/).at(-1) || 'devices.csv';
 
@@ -83,8 +89,16 @@ export class BookView implements View {
 
   /** Says that there is no book, with a button that opens the application, where one is named. */
   #offerBook(app: string): void {
+    // What is typed in the editor counts from the next deploy on.
+    if (typedPath(app) !== '') {
+      this.#showNone(t('book.undeployed'));
+      return;
+    }
     this.#showNone(t('book.none'));
-    const create = (): void => RED.editor.editConfig('', APP_TYPE, app);
+    const create = (): void => {
+      $(document).data(CREATE_BOOK, app);
+      RED.editor.editConfig('', APP_TYPE, app);
+    };
     const button = smallButton(
       'plus',
       t('book.create'),

@@ -79,14 +79,14 @@ const valueText = (value: unknown): string => {
 /** Fields that are looked at for a text. */
 const MOST_FIELDS = 50;
 
-/** A decoded upload, field by field with its units: `temperature 21.5 °C`. */
+/** A decoded upload, field by field with its units: `temperature: 21.5 °C`. */
 export function fieldTexts(value: unknown, units: Readonly<Record<string, string>>): string[] {
   if (!isObject(value)) return [valueText(value)];
   return Object.entries(value)
     .slice(0, MOST_FIELDS)
     .map(([name, field]) => {
       const unit = Object.hasOwn(units, name) ? ` ${units[name]}` : '';
-      return `${name} ${valueText(field)}${unit}`;
+      return `${name}: ${valueText(field)}${unit}`;
     });
 }
 

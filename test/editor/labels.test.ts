@@ -26,7 +26,7 @@ describe('the fields of the dialogs', () => {
   it('say what is expected for each type of the device, and where the list is', async () => {
     await openDialog(here.editor, 'push');
     const note = here.editor.page.locator('#device-note');
-    assert.equal(await hint(), 'chip number, or choose with ↓');
+    assert.equal(await hint(), 'chip number, or click to choose');
     const hints = new Set<string | null>();
     for (const type of ['msg', 'flow', 'env', 'jsonata']) {
       await useType(type);

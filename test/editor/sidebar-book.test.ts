@@ -78,6 +78,8 @@ describe('the device book in the sidebar', () => {
     const label = (): Promise<unknown> =>
       here.editor.run(`RED.utils.getNodeLabel(RED.nodes.node('listen'))`);
     await until(async () => String(await label()).includes('Door'), 'the label follows');
+    writeFileSync(path, 'chipid,name\n10000001,Barn\n');
+    await until(async () => String(await label()).includes('Barn'), 'the label follows the file');
     assert.deepEqual(await tabFaint(here.editor), []);
     assert.deepEqual(await tabMisfits(here.editor), []);
   });

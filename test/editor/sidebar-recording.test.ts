@@ -50,4 +50,15 @@ describe('recording in the sidebar', () => {
       assert.deepEqual(await tabMisfits(here.editor), [], theme);
     });
   });
+
+  it('leaves room for a device book, which is created in the dialog of the application', async () => {
+    const { page } = here.editor;
+    await page.click('button[data-view=book]:visible');
+    await page.click(`${VIEW} button:has-text("Create a book")`);
+    await page.waitForFunction(`$(document.activeElement).is('#node-config-input-book')`);
+    assert.equal(await page.inputValue('#node-config-input-book'), 'devices.csv');
+    await here.editor.picture('book-create');
+    await page.click('#node-config-dialog-ok');
+    await page.waitForSelector(`${VIEW}:has-text("Press Deploy")`);
+  });
 });

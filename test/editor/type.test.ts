@@ -26,7 +26,7 @@ describe('the dialog of a type', () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'type');
     await fill(here.editor, TYPED, '08 66 50');
-    await results('temperature 21.5 °C', 'battery 80');
+    await results('temperature: 21.5 °C', 'battery: 80');
     await here.editor.picture('type');
     await fill(here.editor, TYPED, '08 6');
     await results('These are no hexadecimal digits in pairs.');
@@ -52,12 +52,12 @@ describe('the dialog of a type', () => {
     assert.equal(await page.isVisible(BYTES), false);
     await page.selectOption('#device-cloud-try-source', 'text');
     await fill(here.editor, TYPED, 'temperature: 21.5, door: open');
-    await results('temperature 21.5 °C', 'door open');
+    await results('temperature: 21.5 °C', 'door: open');
     await fill(here.editor, TYPED, 'temperature 21.5');
     await results('There is no : in temperature 21.5.');
     await fill(here.editor, UNITS, 'temperature: K, door: %');
     await fill(here.editor, TYPED, 'temperature: 21.5');
-    await results('temperature 21.5 K');
+    await results('temperature: 21.5 K');
     await fill(here.editor, UNITS, 'temperature K');
     assert.ok(await page.isVisible(`${UNITS}.input-error`));
     await fill(here.editor, UNITS, 'temperature: K');

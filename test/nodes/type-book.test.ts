@@ -105,7 +105,7 @@ describe('types that the device book names', () => {
     const latest = ((await get('fleet')) as unknown as FleetAnswer).devices.find(
       ({ chipid }) => chipid === '1',
     )?.latest;
-    assert.equal(latest, 't 21.5 °C');
+    assert.equal(latest, 't: 21.5 °C');
     assert.deepEqual((await get('devices/1?upload'))['upload'], { hex: '2b', size: 1 });
     assert.equal('upload' in (await get('devices/1')), false);
     lacking = 'flows.read';

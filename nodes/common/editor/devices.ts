@@ -1,4 +1,4 @@
-import { isObject } from '../shared.config';
+import { BOOK_TOPIC, isObject } from '../shared.config';
 import { plain, said, t } from './texts';
 import type { EditorNode } from './red';
 import { appPath, getRoute, postRoute } from './routes';
@@ -44,6 +44,7 @@ const newMemory = () => ({
 /** Each node's editor half is a separate script, so what they know is shared through the page. */
 const SHARED = Symbol.for('device-cloud.devices');
 const page = globalThis as unknown as Record<symbol, ReturnType<typeof newMemory> | undefined>;
+const isFirst = page[SHARED] === undefined;
 const { tested, running, seen, names, asked } = (page[SHARED] ??= newMemory());
 
 /** An application as the editor has it, deployed or not. */
@@ -117,6 +118,14 @@ export function nameIn(app: string, chipid: string): string | undefined {
     readNames(app);
   }
   return names.get(app)?.get(chipid);
+}
+
+// Once for the page: each script would ask for the names.
+if (isFirst) {
+  RED.comms.subscribe(BOOK_TOPIC, (_topic, data) => {
+    const id = isObject(data) ? text(data['id']) : '';
+    if (asked.has(id)) readNames(id);
+  });
 }
 
 /** Reads the names that the run time knows: the first time, and when the device book has changed. */

@@ -100,7 +100,8 @@ describe('the test of an application whose service answers as the public server 
       assert.equal(openApi?.ok, false);
       assert.deepEqual([openApi.causes, openApi.dialect], [causes, 'public']);
       assert.equal(channel, undefined);
-      if (ahead) assert.ok(Math.abs(openApi.clockSkew! - 7_200_000) <= 2000, String(openApi.clockSkew));
+      if (ahead)
+        assert.ok(Math.abs(openApi.clockSkew! - 7_200_000) <= 2000, String(openApi.clockSkew));
     });
   }
 });
@@ -114,6 +115,15 @@ describe('the test of an application whose service answers as the document says'
     const { baseUrl, appid } = cloud;
     const { openApi, serverApi, channel } = await test({ baseUrl, appid, credentials: CANARIES });
     assert.deepEqual([openApi?.ok, serverApi?.ok, openApi?.dialect], [true, true, 'document']);
+    assert.deepEqual(channel, { ok: true, chipid: '10000001', open: false });
+  });
+
+  it('opens a channel of a device whose number is in use at another service', async () => {
+    const [cloud, other] = [await startCloud(), await startCloud()];
+    await load([cloudApp(other), node('listen', { chipids: ['10000001'] })]);
+    await until(() => other.channels('10000001') === 1, 'the other channel is open');
+    const { baseUrl, appid } = cloud;
+    const { channel } = await test({ baseUrl, appid, credentials: CANARIES });
     assert.deepEqual(channel, { ok: true, chipid: '10000001', open: false });
   });
 
