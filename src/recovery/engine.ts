@@ -59,6 +59,8 @@ const DAY = 24 * 60 * 60 * 1000;
 const OVERHEAD = 256;
 const weigh = ({ body }: Upload): number => body.length + OVERHEAD;
 
+type Known = Parameters<typeof restore>[1] & { zone: number };
+
 /**
  * Recovers what the channel of one device missed, for one listener: what is emitted, held back and remembered. Whoever
  * drives it reads histories when `again` says so, and passes on what comes.
@@ -331,7 +333,7 @@ export class Engine {
     const { records } = answer;
     const isCut = answer.cutAt !== undefined;
     this.#isUnordered ||= answer.isMixed;
-    if (this.#facts.writing === undefined && records.length > 0)
+    if (this.#facts.writing === undefined && !this.#isPlain && records.length > 0)
       this.#isGuessed = seemsBase64([...answer.sample, ...records.map(({ body = '' }) => body)]);
     this.#reportBehind(answer);
     const arrivals = [...this.#arrivals];
@@ -386,6 +388,9 @@ export class Engine {
       const arrival = arrivals[of.get(record) ?? -1];
       if (arrival) this.#learn(arrival, record, found);
     }
+    const isSpoilt = (place: number): boolean => arrivals[place]?.keys.mayBeSpoilt === true;
+    if (spoilt.size > 0 || found.passed.some(isSpoilt)) this.#facts.isSpoiling = true;
+    const known = this.#known;
     let next = 0;
     const emitBefore = (end: number): void => {
       for (; next < end; next++) this.#emitHeld(arrivals[next] as Arrival);
@@ -412,7 +417,10 @@ export class Engine {
         this.#emitHeld(missing);
         this.#forget(missing);
         this.#reportSpoilt(missing, record);
-      } else if (record.body !== undefined) this.#giveBack(record, record.body, record === last);
+      } else if (record.body !== undefined) {
+        if (records.length - at <= MOST_RECENT) this.#remember(record);
+        this.#options.emit(this.#restored(record, record.body, known), record === last);
+      }
       this.#id = record.id;
       if (at % PART === PART - 1) {
         this.#forgetDone();
@@ -613,15 +621,22 @@ export class Engine {
     this.#reportMissing(arrival);
   }
 
-  #giveBack(record: HistoryRecord, text: string, isLast: boolean): void {
-    const { body, isAltered } = restore(text, {
-      known: this.#facts.writing,
+  /** What is known of the writing, and the zone: the same for all that an answer gives back. */
+  get #known(): Known {
+    const { writing, isSpoiling } = this.#facts;
+    return {
+      known: writing,
       isMixed: this.#isMixed,
-      isPlain: this.#isPlain && !this.#facts.isSpoiling,
-      isGuessed: this.#isGuessed && this.#facts.writing === undefined,
-    });
+      isPlain: this.#isPlain && !isSpoiling,
+      isGuessed: this.#isGuessed && writing === undefined && !this.#isPlain,
+      zone: this.#zone,
+    };
+  }
+
+  #restored(record: HistoryRecord, text: string, known: Known): Upload {
+    const { body, isAltered } = restore(text, known);
     const { chipid, appid } = this.#options;
-    const time = toUnix(record.time, this.#zone);
+    const time = toUnix(record.time, known.zone);
     const upload: Upload = {
       chipid,
       appid,
@@ -631,8 +646,7 @@ export class Engine {
       id: record.written,
     };
     if (isAltered) upload.altered = true;
-    this.#remember(record);
-    this.#options.emit(upload, isLast);
+    return upload;
   }
 
   /** For rule 13. */
@@ -783,7 +797,6 @@ export class Engine {
   }
 
   #reportMissing({ keys }: Arrival): void {
-    if (keys.mayBeSpoilt) this.#facts.isSpoiling = true;
     this.#report(
       `the history does not contain an upload that arrived live: ${shown(keys.body)}`,
       'not in the history',
@@ -791,7 +804,6 @@ export class Engine {
   }
 
   #reportSpoilt({ keys }: Arrival, { body = '' }: HistoryRecord): void {
-    this.#facts.isSpoiling = true;
     this.#report(
       `a record of the history was taken for an upload that arrived live, and was not emitted: the upload was ${shown(keys.body)}, and the record is ${shown(body)}`,
       'not given back',

@@ -57,28 +57,9 @@ const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 export const timeOf = (time: unknown): string =>
   typeof time === 'string' && TIME.test(time) ? time : '';
 
-/** A number of two digits in a text; NaN beyond its end. */
-const twoDigits = (text: string, at: number): number =>
-  (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
-const ZERO = 0x30;
-
-const parseTime = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`);
-
-/**
- * Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN for anything else. Nearly all are
- * plain times, for which `Date.UTC` takes a fifth of the time of `Date.parse`.
- */
-export function toUnix(text: unknown, offset: number): number {
-  if (typeof text !== 'string') return NaN;
-  const [year, month] = [twoDigits(text, 0) * 100 + twoDigits(text, 2), twoDigits(text, 5)];
-  const [day, hour] = [twoDigits(text, 8), twoDigits(text, 11)];
-  const [minute, second] = [twoDigits(text, 14), twoDigits(text, 17)];
-  // `Date.UTC` takes the year 26 for 1926, and the thirteenth month for the next year's first.
-  const isUsual = year >= 100 && month > 0 && month <= 12 && day > 0 && day <= 28;
-  if (!isUsual || !(hour < 24 && minute < 60 && second < 60) || !TIME.test(text))
-    return parseTime(text) - offset;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - offset;
-}
+/** Milliseconds since 1970 of a time as the history writes it. NaN for anything else. */
+export const toUnix = (time: string, offset: number): number =>
+  TIME.test(time) ? Date.parse(`${time.replace(' ', 'T')}Z`) - offset : NaN;
 
 /** The inverse of {@link toUnix}. */
 export const fromUnix = (time: number, offset: number): string =>
