@@ -1,4 +1,4 @@
-import { AUTO_ZONE, type Charset } from '../common/shared.config';
+import { AUTO_ZONE, CHARSETS, firstOf } from '../common/shared.config';
 
 /** The topic of changes to a fleet, for the editor: `{id, revision}`. */
 export const FLEET_TOPIC = 'device-cloud/fleet';
@@ -6,9 +6,15 @@ export const FLEET_TOPIC = 'device-cloud/fleet';
 /** Where the sidebar leaves the id of an application that is to get a device book, for its dialog: data of the document. */
 export const CREATE_BOOK = 'device-cloud-create-book';
 
+export const CHOICES = {
+  service: ['cloud', 'simulator'],
+  timestampUnit: ['ms', 's'],
+  charset: CHARSETS,
+} as const;
+
 /** Properties of the config node `device-cloud-app`: one application of the service. */
 export const DEFAULTS = {
-  service: 'cloud' as 'cloud' | 'simulator',
+  service: firstOf(CHOICES.service),
   /** Scheme, host and port of the service. */
   baseUrl: '',
   appid: '',
@@ -19,7 +25,7 @@ export const DEFAULTS = {
   /** Seconds between two pings on a channel; 0 is off. */
   ping: 30 as number | string,
   /** Unit of the timestamp in the channel's URL. */
-  timestampUnit: 'ms' as 'ms' | 's',
+  timestampUnit: firstOf(CHOICES.timestampUnit),
   /** Milliseconds between two commands to one device. */
   deviceGap: 0 as number | string,
   /** Time zone of the service's times, `±HH:MM`, or `auto`. */
@@ -27,7 +33,7 @@ export const DEFAULTS = {
   /** The order of pins in `gpio_status`: `auto`, `position` or a list. */
   pins: 'auto',
   /** Of text that is not UTF-8 in an upload, and of text pushed over the channel. */
-  charset: 'utf-8' as Charset,
+  charset: firstOf(CHOICES.charset),
   /** Path of the device book, relative to the user directory, or empty. */
   book: '',
   /** Id of a core `tls-config` node, or empty. */
@@ -38,10 +44,6 @@ export const DEFAULTS = {
 export type AppConfig = typeof DEFAULTS;
 
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
-
-/** The zone as set, or `auto`, which an invalid one means, too. */
-export const zoneOf = ({ historyZone }: Partial<AppConfig>): string =>
-  historyZone !== undefined && ZONE.test(historyZone) ? historyZone : AUTO_ZONE;
 
 /** Whether a path may lead out of the folder that it is relative to. */
 export const isOutside = (path: string): boolean =>

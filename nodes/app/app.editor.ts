@@ -1,17 +1,18 @@
-import { checked, choice, required, seconds, validator } from '../common/editor/fields';
+import { checked, choice, described, required, seconds, validator } from '../common/editor/fields';
 import { current, fieldValue, opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import {
   AUTO_ZONE,
-  CHARSETS,
   isVariable,
   MAX_SECONDS,
+  readText,
   type APP_TYPE,
 } from '../common/shared.config';
 import {
   CREATE_BOOK,
+  CHOICES,
   DEFAULTS,
   isOutside,
   ZONE,
@@ -116,13 +117,13 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   color: '#a58bf0',
   defaults: {
     name: shared.name,
-    service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator'),
+    service: choice(DEFAULTS.service, 'label.service', CHOICES.service),
     baseUrl: required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
     appid: required<Config>('', 'label.appid', appidError, isCloud),
     timeout: checked(DEFAULTS.timeout, 'label.timeout', seconds(0.001, MAX_SECONDS)),
     heartbeat: checked(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
     ping: checked(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),
-    timestampUnit: choice(DEFAULTS.timestampUnit, 'label.timestampUnit', 'ms', 's'),
+    timestampUnit: choice(DEFAULTS.timestampUnit, 'label.timestampUnit', CHOICES.timestampUnit),
     // As text: the editor leaves a default of 0 out of the form of a new config node.
     deviceGap: checked(
       String(DEFAULTS.deviceGap),
@@ -130,9 +131,9 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
       seconds(0, MAX_SECONDS * 1000),
     ),
     historyZone: checked<Config>(DEFAULTS.historyZone, 'label.historyZone', zoneError, isCloud),
-    pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
+    pins: described('pins', checked(DEFAULTS.pins, 'label.pins', pinsError)),
     book: checked(DEFAULTS.book, 'label.book', bookError),
-    charset: choice(DEFAULTS.charset, 'label.charset', ...CHARSETS),
+    charset: choice(DEFAULTS.charset, 'label.charset', CHOICES.charset),
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
   },
@@ -154,9 +155,10 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   },
   paletteLabel: t('paletteLabel'),
   label: function () {
-    if (this.name) return this.name;
+    const name = readText(this.name);
+    if (name) return name;
     if (this.service === 'simulator') return t('node.simulator');
-    const host = (this.baseUrl ?? '').replace(/^https?:\/\//, '').replace(/\/$/, '');
+    const host = (readText(this.baseUrl) ?? '').replace(/^https?:\/\//, '').replace(/\/$/, '');
     return host === '' ? t('paletteLabel') : [this.appid, host].filter(Boolean).join(' @ ');
   },
   oneditprepare: function () {

@@ -1,8 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import type { DeviceCloudError } from '../../src/for-nodes';
 import type { Runtime } from '../common/action';
-import { withDefaults } from '../common/shared.config';
-import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
+import { FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
 import type { AppNode } from './deployed';
 import { deviceText } from '../common/errors';
@@ -10,15 +9,16 @@ import { isInFlows } from '../common/kept';
 import { FleetView } from './fleet';
 import { Keeper } from './kept-commands';
 import { KeptState } from './kept-state';
-import { dialectOf } from './options';
+import { dialectOf, readSettings } from './options';
 import type { SharedSimulator } from './simulator';
 
 export { endLeft } from './kept-commands';
 
-function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: SharedSimulator): void {
+function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSimulator): void {
+  const { config, problem } = readSettings(def);
   const reports = new Map<string, (problem: DeviceCloudError) => void>();
-  const connection = new Connection(RED, node, config, simulator, (problem) => {
-    for (const report of reports.values()) report(problem);
+  const connection = new Connection(RED, node, { ...config, problem }, simulator, (late) => {
+    for (const report of reports.values()) report(late);
   });
   const kept = new KeptState(RED, node);
   let users = 0;
@@ -99,4 +99,4 @@ export const appRuntime =
   (simulator: SharedSimulator): Runtime<AppConfig, AppNode> =>
   (RED) =>
   (node, def) =>
-    setUp(RED, node, withDefaults<AppConfig>(def, DEFAULTS), simulator);
+    setUp(RED, node, def, simulator);

@@ -84,7 +84,7 @@ export class Connection {
   constructor(
     RED: NodeAPI,
     node: Node<AppCredentials>,
-    config: AppConfig,
+    config: AppConfig & { problem: string | undefined },
     simulator: SharedSimulator,
     onProblem: (problem: DeviceCloudError) => void,
   ) {
@@ -94,6 +94,7 @@ export class Connection {
     this.#simulator = simulator;
     this.#onProblem = onProblem;
     try {
+      if (config.problem !== undefined) throw notConfigured(config.problem);
       this.#book = bookOf(RED, node, config);
       if (this.#isSimulated) return;
       const { credentials } = node;

@@ -3,9 +3,8 @@ import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClientOptions } from '../../src/index';
 import { notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
-import { proxyOf, textOf, tlsOf } from '../common/settings';
-import { CHARSETS, withDefaults } from '../common/shared.config';
-import { DEFAULTS, isOutside, zoneOf, type AppConfig, type AppCredentials } from './app.config';
+import { proxyOf, readProperties, textOf, tlsOf } from '../common/settings';
+import { CHOICES, DEFAULTS, isOutside, type AppConfig, type AppCredentials } from './app.config';
 
 /** The settings of an application as saved or typed: anything may be missing. */
 export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
@@ -15,6 +14,10 @@ export interface ReadOptions {
   options: ClientOptions;
   unset: Partial<Record<Api, DeviceCloudError>>;
 }
+
+/** Reads the properties of an application. @returns what is wrong with one, too */
+export const readSettings = (settings: AppSettings) =>
+  readProperties<AppConfig>(settings, DEFAULTS, CHOICES);
 
 /**
  * Makes a client's options from the settings of an application.
@@ -37,6 +40,8 @@ export function clientOptions(
       return '';
     }
   };
+  const { problem } = readSettings(settings);
+  if (problem !== undefined) throw notConfigured(problem);
   const tls = tlsOf(RED, settings.tls);
   const proxy = proxyOf(RED, settings.proxy);
   const options = {
@@ -81,37 +86,20 @@ export const interfacesOf = (options: ClientOptions): Readonly<Record<Api, boole
 export const bookOf = (RED: NodeAPI, node: Node, { book }: AppSettings): string | undefined =>
   pathOf(RED, node, book, 'the device book');
 
-/** The words that a property may be; the first is its default. */
-const CHOICES = {
-  timestampUnit: ['ms', 's'],
-  charset: CHARSETS,
-} as const;
-
-/** A choice. Anything unknown in a flow that was written by hand means the default. */
-function choose<K extends keyof typeof CHOICES>(
-  settings: AppSettings,
-  name: K,
-): (typeof CHOICES)[K][number] {
-  const choices: readonly (typeof CHOICES)[K][number][] = CHOICES[name];
-  return choices.find((each) => each === settings[name]) ?? CHOICES[name][0];
-}
-
 /** What may differ from service to service. */
-export const dialectOf = (settings: AppSettings) => ({
-  historyZone: zoneOf(settings),
-  charset: choose(settings, 'charset'),
-});
+export const dialectOf = ({ historyZone, charset }: AppConfig) => ({ historyZone, charset });
 
 /** The settings that apply to every service, the simulator included; durations in ms, as the client has them. */
 export function commonSettings(settings: AppSettings) {
-  const { timeout, heartbeat, ping, deviceGap, pins } = withDefaults(settings, DEFAULTS);
+  const { config } = readSettings(settings);
+  const { timeout, heartbeat, ping, deviceGap, pins, timestampUnit } = config;
   return {
     timeout: 1000 * Number(timeout),
     heartbeat: 1000 * Number(heartbeat),
     ping: 1000 * Number(ping),
     deviceGap: Number(deviceGap),
     pins: pins || DEFAULTS.pins,
-    timestampUnit: choose(settings, 'timestampUnit'),
-    ...dialectOf(settings),
+    timestampUnit,
+    ...dialectOf(config),
   };
 }

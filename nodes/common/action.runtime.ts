@@ -9,7 +9,7 @@ import {
   type Linked,
   type RequestProgress,
 } from '../../src/for-nodes';
-import { notConfigured } from '../../src/input';
+import { invalidInput, notConfigured } from '../../src/input';
 import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { deviceIn, readKept, selectionOf } from './device-call';
@@ -17,7 +17,8 @@ import { DeviceTypes } from './device-types';
 import { asError, closed, closedMeanwhile, messageOf } from './errors';
 import { isInFlows } from './kept';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
-import { withDefaults, type TypedConfig } from './shared.config';
+import { readProperties } from './settings';
+import type { TypedConfig } from './shared.config';
 import { CallStatus, failureStatus } from './status';
 
 type Send = (msg: NodeMessage | NodeMessage[][]) => void;
@@ -34,7 +35,8 @@ export const actionRuntime =
   <C extends object, K extends string>(action: Action<C, K>): Runtime<C> =>
   (RED) =>
   (node, def) => {
-    const life = new ActionLife(RED, node, withDefaults<C>(def, action.defaults), action);
+    const { config, problem } = readProperties<C>(def, action.defaults, action.choices);
+    const life = new ActionLife(RED, node, config, action, problem);
     node.on('input', (msg, send, done) => life.handle(msg, send, done));
     node.on('close', (removed: boolean, done: () => void) => life.close(removed, done));
   };
@@ -104,7 +106,14 @@ class ActionLife<C extends object, K extends string> {
   readonly #config: C;
   readonly #action: Action<C, K>;
 
-  constructor(RED: NodeAPI, node: Node, config: C, action: Action<C, K>) {
+  /** @param wrong what is wrong with its properties */
+  constructor(
+    RED: NodeAPI,
+    node: Node,
+    config: C,
+    action: Action<C, K>,
+    wrong: string | undefined,
+  ) {
     this.#RED = RED;
     this.#node = node;
     this.#config = config;
@@ -114,7 +123,10 @@ class ActionLife<C extends object, K extends string> {
       node.warn(line),
     );
     this.#status = new CallStatus(node, () => this.#open.all());
-    this.#problem = this.#app.problem(action.api) ?? this.#types.problem;
+    this.#problem =
+      wrong === undefined
+        ? (this.#app.problem(action.api) ?? this.#types.problem)
+        : invalidInput(wrong);
     try {
       this.#readInputs = inputReader(RED, node, action.inputs(config), config);
     } catch (error) {

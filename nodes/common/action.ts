@@ -10,6 +10,7 @@ import type {
 import type { Api, App, CommandKeeper } from './app';
 import type { DeviceTypes } from './device-types';
 import type { InputValues } from './inputs';
+import type { Choices } from './settings';
 
 /** The context in which a message is handled. */
 export interface ActionCall<C, K extends string> {
@@ -93,6 +94,7 @@ export interface Action<C extends object, K extends string> {
   /** Which keys it needs. */
   api: Api;
   defaults: C;
+  choices?: Choices;
   /** The typed properties, `x` with `xType`, that it reads for each message. */
   inputs: (config: C) => readonly K[];
   /**

@@ -23,7 +23,6 @@ import {
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, closed, deviceText, messageOf } from './errors';
 import { decodeMessage, encodeMessage } from './kept-message';
-import { choiceOf } from './settings';
 import {
   isObject,
   MAX_MANY,
@@ -44,9 +43,8 @@ export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } =>
 /** Adds when a command is sent, how long it waits for that, and whether it takes the place of another one. */
 export function addWait<O extends object>(
   options: O,
-  { when: chosen, expires, replace }: WhenConfig,
+  { when, expires, replace }: WhenConfig,
 ): O & Pick<PushOptions, 'when' | 'expires' | 'replace'> {
-  const when = choiceOf(chosen, 'when', ['now', 'online', 'upload']);
   // No copy then: a spread of two objects costs microseconds, with each message.
   return when === 'now' ? options : { ...options, when, expires: 1000 * Number(expires), replace };
 }
@@ -64,10 +62,8 @@ export function selectionOf(cancel: unknown): WaitingSelection {
 }
 
 /** The format of a push: the node's, or the message's. */
-export function formatOf({ format }: MessageConfig, msg: NodeMessage): PushFormat {
-  const choice = choiceOf(format, 'format', ['MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg']);
-  return choice === 'msg' ? parseFormat(msg['format']) : choice;
-}
+export const formatOf = ({ format }: MessageConfig, msg: NodeMessage): PushFormat =>
+  format === 'msg' ? parseFormat(msg['format']) : format;
 
 const CHIPID = /^[0-9]{1,20}$/;
 

@@ -2,25 +2,69 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { ProxySettings, TlsSettings } from '../../src/for-nodes';
 import { invalidInput, notConfigured, parseChipid, show } from '../../src/input';
-import { variableName } from './shared.config';
+import {
+  describedText,
+  readFlag,
+  readList,
+  readText,
+  typedText,
+  VALUE_TYPES,
+  variableName,
+} from './shared.config';
+
+/** The words of which a property must be one, by its name. The first is the default. */
+export type Choices = Readonly<Record<string, readonly string[]>>;
+
+/** Reads a property by the kind of its default. @returns undefined if it makes no sense */
+function readProperty(name: string, saved: object, usual: unknown): unknown {
+  const { [name]: value, [`${name}Type`]: type } = saved as Record<string, unknown>;
+  if (value === undefined || value === null) return usual;
+  if (Array.isArray(usual)) return readList(value);
+  if (typeof usual === 'string') return readText(typedText(type, describedText(name, value)));
+  if (typeof value === 'string' && value.trim() === '') return usual;
+  // A text that is no number is refused where it counts: what a node does not use may be anything.
+  return typeof usual === 'boolean' ? readFlag(value) : readText(value);
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  ...{ boolean: 'true or false', number: 'a number', string: 'text' },
+  object: 'an array',
+};
 
 /**
- * Reads a property that is one of a few words. A missing or an empty one means the first of them,
- * as the dialog has it. Any other is refused: a misspelt `read` must not set a pin.
- * @param name of the property
- * @throws DeviceCloudError `INVALID_INPUT`
+ * Reads the properties of a node, as a flow may have them that is of another version or was written by hand. What is missing,
+ * null or an empty number has its default.
+ * @returns the properties, and what is wrong with one that makes no sense: the node must do nothing then, since a misspelt
+ * `read` must not set a pin
  */
-export function choiceOf<T extends string>(
-  value: unknown,
-  name: string,
-  choices: readonly [T, ...T[]],
-): T {
-  if (value === undefined || value === null || value === '') return choices[0];
-  const choice = choices.find((each) => each === value);
-  if (choice !== undefined) return choice;
-  throw invalidInput(
-    `The property "${name}" must be one of ${choices.join(', ')}, but is ${show(value)}.`,
-  );
+export function readProperties<C extends object>(
+  saved: Partial<C>,
+  defaults: C,
+  choices: Choices = {},
+): { config: C; problem: string | undefined } {
+  const config: Record<string, unknown> = { ...saved };
+  let problem: string | undefined;
+  for (const [name, usual] of Object.entries(defaults) as [string, unknown][]) {
+    const isType = name.endsWith('Type') && name.slice(0, -'Type'.length) in defaults;
+    const words: readonly unknown[] | undefined =
+      choices[name] ?? (isType ? VALUE_TYPES : undefined);
+    const read = readProperty(name, saved, usual);
+    const value = words && read === '' ? usual : read;
+    config[name] = value ?? usual;
+    if (value !== undefined && words?.includes(value) !== false) continue;
+    config[name] = usual;
+    const must = words ? `one of ${words.join(', ')}` : KINDS[typeof usual];
+    const given = show((saved as Record<string, unknown>)[name]);
+    problem ??= `The property "${name}" must be ${must}, but is ${given}.`;
+  }
+  return { config: config as C, problem };
+}
+
+/** A property that is a number, as it was read. @throws DeviceCloudError `INVALID_INPUT` */
+export function numberOf(value: number | string, name: string): number {
+  const number = Number(value);
+  if (!Number.isNaN(number)) return number;
+  throw invalidInput(`The property "${name}" must be a number, but is ${show(value)}.`);
 }
 
 /**

@@ -16,6 +16,9 @@ export type Charset = (typeof CHARSETS)[number];
 /** The time zone is learned from uploads that came both ways. */
 export const AUTO_ZONE = 'auto';
 
+/** The first of a few words: the default of a property that must be one of them. */
+export const firstOf = <T extends string>(choices: readonly [T, ...T[]]): T => choices[0];
+
 export type ChipidType = 'group' | 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
 
 /** How an uploaded body becomes a payload. */
@@ -70,8 +73,9 @@ export const MANY = {
 export type ManyConfig = typeof MANY;
 
 /** The properties of a node whose command may wait for its device. */
+export const WHEN_CHOICES = { when: ['now', 'online', 'upload'] } as const;
 export const WHEN = {
-  when: 'now' as 'now' | 'online' | 'upload',
+  when: firstOf(WHEN_CHOICES.when),
   /** Seconds that the command waits. */
   expires: 3600 as number | string,
   /** Whether it takes the place of one like it that waits. */
@@ -80,9 +84,10 @@ export const WHEN = {
 export type WhenConfig = typeof WHEN;
 
 /** The properties of a node that pushes a message. */
+export const MESSAGE_CHOICES = { format: ['MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'] } as const;
 export const MESSAGE = {
   /** `msg`: the format is in `msg.format`. */
-  format: 'MSG' as 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg',
+  format: firstOf(MESSAGE_CHOICES.format),
   message: 'payload',
   messageType: 'msg' as ValueType,
 };
@@ -91,18 +96,47 @@ export type MessageConfig = typeof MESSAGE;
 /** The longest time that a timer can wait, in seconds. */
 export const MAX_SECONDS = 2_147_483;
 
-/**
- * The properties of a node, with the default of each that is missing, as in a flow of an older version or one written by
- * hand. An empty number is missing, too.
- */
-export function withDefaults<C extends object>(saved: Partial<C>, defaults: C): C {
-  const config: Record<string, unknown> = { ...saved };
-  for (const [name, usual] of Object.entries(defaults)) {
-    const value = config[name];
-    const isEmpty = typeof value === 'string' && value.trim() === '' && typeof usual === 'number';
-    if (value === undefined || value === null || isEmpty) config[name] = usual;
-  }
-  return config as C;
+/** The types that a typedInput of a node may have. */
+export const VALUE_TYPES = [
+  ...['msg', 'str', 'flow', 'global', 'env', 'jsonata', 'group'],
+  ...['num', 'bool', 'json', 'bin', 'date'],
+];
+
+// How a property is read that is of another version, or was written by hand.
+
+/** A text, which a number may be, too, unless it has lost digits; undefined if it is none. */
+export function readText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number' || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+    return undefined;
+  return String(value);
+}
+
+/** A flag; undefined if it is none. */
+export function readFlag(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  const text = readText(value)?.toLowerCase() ?? '';
+  return /^(?:true|false|1|0)$/.test(text) ? text === 'true' || text === '1' : undefined;
+}
+
+/** A list, which a text or a number may be, too; undefined if it is none. */
+export function readList(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value as unknown[];
+  if (typeof value === 'string') return value.split(/[\s,;]+/).filter((part) => part !== '');
+  return typeof value === 'number' ? [value] : undefined;
+}
+
+/** A description that was saved as the list or the object that it describes, as the text; anything else as it is. */
+export function describedText(name: string, value: unknown): unknown {
+  if (name === 'codes' || name === 'units') return isObject(value) ? JSON.stringify(value) : value;
+  const isList = ['bytes', 'callbacks', 'pins'].includes(name) && Array.isArray(value);
+  return isList && value.every((each) => readText(each) !== undefined) ? value.join(',') : value;
+}
+
+/** The text of a typedInput of such a type, if its value was saved instead; anything else as it is. */
+export function typedText(type: unknown, value: unknown): unknown {
+  const isJson = (type === 'json' || type === 'bin') && typeof value === 'object';
+  return isJson || (type === 'bool' && typeof value === 'boolean') ? JSON.stringify(value) : value;
 }
 
 /** Whether a value has fields: an object, not an array or null. */

@@ -2,7 +2,7 @@ import { choice } from '../common/editor/fields';
 import { opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
-import { DEFAULTS, type DevicesConfig } from './devices.config';
+import { CHOICES, DEFAULTS, type DevicesConfig } from './devices.config';
 
 RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
   category: 'device cloud',
@@ -18,7 +18,7 @@ RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
   defaults: {
     name: shared.name,
     app: shared.app(),
-    operation: choice(DEFAULTS.operation, 'common.label.operation', 'list', 'app'),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
   },
   label: function () {
     return shared.labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));

@@ -1,10 +1,14 @@
+import { firstOf } from '../common/shared.config';
+
 /** The kinds of events. The library has the same. */
 export const KINDS = ['presence', 'channel', 'recovery'] as const;
 export type Kind = (typeof KINDS)[number];
 
+export const CHOICES = { devices: ['all', 'list', 'group'], start: ['none', 'current'] } as const;
+
 export const DEFAULTS = {
   app: '',
-  devices: 'all' as 'all' | 'list' | 'group',
+  devices: firstOf(CHOICES.devices),
   chipids: [] as string[],
   /** Of the device book; empty: all of its devices. */
   group: '',
@@ -17,7 +21,7 @@ export const DEFAULTS = {
   silence: 0 as number | string,
   /** Seconds that a channel is down before it counts as disconnected. */
   settle: 10 as number | string,
-  start: 'none' as 'none' | 'current',
+  start: firstOf(CHOICES.start),
 };
 export type EventsConfig = typeof DEFAULTS;
 

@@ -5,7 +5,8 @@ import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { said, t } from '../common/editor/texts';
-import { DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
+import { readList } from '../common/shared.config';
+import { CHOICES, DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
 
 type Config = EventsConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -13,9 +14,11 @@ type Node = EditorNode<Config>;
 const box = (kind: Kind): JQuery => $(`#device-cloud-events-${kind}`);
 const isChecked = (kind: Kind): boolean => box(kind).prop('checked') === true;
 
+const saved = (node: Node): readonly unknown[] => readList(node.events ?? DEFAULTS.events) ?? [];
+
 /** Whether a node asks for a kind of events: as the open form says, else as saved. */
 const asksFor = (node: Node, kind: Kind): boolean =>
-  isOpen(node, box(kind)) ? isChecked(kind) : (node.events ?? DEFAULTS.events).includes(kind);
+  isOpen(node, box(kind)) ? isChecked(kind) : saved(node).includes(kind);
 
 function limited(
   name: keyof typeof LIMITS,
@@ -40,7 +43,7 @@ RED.nodes.registerType<Config>('device-cloud-events', {
   defaults: {
     name: shared.name,
     app: shared.app(),
-    devices: choice(DEFAULTS.devices, 'common.label.devices', 'all', 'list', 'group'),
+    devices: choice(DEFAULTS.devices, 'common.label.devices', CHOICES.devices),
     chipids: chipidsProperty(),
     group: shared.group,
     events: {
@@ -55,7 +58,7 @@ RED.nodes.registerType<Config>('device-cloud-events', {
     misses: limited('misses', (node) => asksFor(node, 'presence')),
     silence: limited('silence', (node) => asksFor(node, 'presence')),
     settle: limited('settle', (node) => asksFor(node, 'channel')),
-    start: choice(DEFAULTS.start, 'label.start', 'none', 'current'),
+    start: choice(DEFAULTS.start, 'label.start', CHOICES.start),
   },
   label: function () {
     const fixed = this.devices === 'list' ? listLabel(this) : t('common.devices.all');
@@ -64,8 +67,7 @@ RED.nodes.registerType<Config>('device-cloud-events', {
   },
   oneditprepare: function () {
     opened(this);
-    for (const kind of KINDS)
-      box(kind).prop('checked', (this.events ?? DEFAULTS.events).includes(kind));
+    for (const kind of KINDS) box(kind).prop('checked', saved(this).includes(kind));
     prepareList(this.chipids);
     prepareGroup();
     onChange(['devices'], () => {

@@ -1,37 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
-import type {
-  DeviceCloudClient,
-  FleetEvent,
-  Watch,
-  WatchListener,
-  WatchOptions,
+import {
+  isDeviceCloudError,
+  type DeviceCloudClient,
+  type FleetEvent,
+  type Watch,
+  type WatchListener,
+  type WatchOptions,
 } from '../../src/for-nodes';
-import { invalidInput, show } from '../../src/input';
+import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { asError, messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
-import { readListEntry } from '../common/settings';
-import { withDefaults } from '../common/shared.config';
+import { numberOf, readListEntry, readProperties } from '../common/settings';
 import { failureStatus, STATUS, StatusLine } from '../common/status';
-import { DEFAULTS, LIMITS, type EventsConfig } from './events.config';
+import { CHOICES, DEFAULTS, LIMITS, type EventsConfig } from './events.config';
 
-/** A number of the properties, or the nearest that is possible. */
+/** A number of the properties, or the nearest that is possible. @throws DeviceCloudError `INVALID_INPUT` */
 function limited(config: EventsConfig, name: keyof typeof LIMITS): number {
   const { min, max } = LIMITS[name];
-  const number = Number(config[name]);
-  return Number.isNaN(number) ? Number(DEFAULTS[name]) : Math.min(Math.max(min, number), max);
+  return Math.min(Math.max(min, numberOf(config[name], name)), max);
 }
 
-/** The devices of a list: an entry that is no device is left out. @throws DeviceCloudError `INVALID_INPUT` */
-function chipidsOf(list: unknown, failed: (error: Error) => void): string[] {
-  if (!Array.isArray(list)) {
-    throw invalidInput(`The list of devices must be an array, but is ${show(list)}.`);
-  }
-  return list.flatMap((entry: unknown) => {
+/** The devices of a list: an entry that is no device is left out. */
+const chipidsOf = (list: readonly unknown[], failed: (error: Error) => void): string[] =>
+  list.flatMap((entry) => {
     try {
       return [readListEntry(entry)];
     } catch (error) {
@@ -39,7 +35,6 @@ function chipidsOf(list: unknown, failed: (error: Error) => void): string[] {
       return [];
     }
   });
-}
 
 /**
  * Makes the options of a watch of the node's properties.
@@ -106,10 +101,13 @@ class EventsLife implements WatchListener {
   #retry: NodeJS.Timeout | undefined;
   readonly #node: Node;
   readonly #config: EventsConfig;
+  readonly #wrong: string | undefined;
 
-  constructor(RED: NodeAPI, node: Node, config: EventsConfig) {
+  constructor(RED: NodeAPI, node: Node, def: EventsConfig) {
+    const { config, problem } = readProperties<EventsConfig>(def, DEFAULTS, CHOICES);
     this.#node = node;
     this.#config = config;
+    this.#wrong = problem;
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#app.join(node);
@@ -151,6 +149,7 @@ class EventsLife implements WatchListener {
   /** Never rejects. */
   async #start(): Promise<void> {
     try {
+      if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
       const client = await this.#app.client('open');
       this.#status.show(STATUS.connecting);
       const state = await this.#readState();
@@ -163,7 +162,8 @@ class EventsLife implements WatchListener {
       if (this.#closing.signal.aborted) return;
       this.#failed(error);
       // What the configuration is not to blame for, such as a simulator that could not start, may pass.
-      if (!this.#app.problem('open')) this.#retry = setTimeout(() => void this.#start(), RETRY);
+      if (!this.#app.problem('open') && !isDeviceCloudError(error, 'INVALID_INPUT'))
+        this.#retry = setTimeout(() => void this.#start(), RETRY);
     }
   }
 
@@ -219,6 +219,6 @@ class EventsLife implements WatchListener {
 
 /** Emits changes of state: who comes and goes, which channels break, what was recovered. */
 export const runtime: Runtime<EventsConfig> = (RED) => (node, def) => {
-  const life = new EventsLife(RED, node, withDefaults<EventsConfig>(def, DEFAULTS));
+  const life = new EventsLife(RED, node, def);
   node.on('close', () => life.close());
 };

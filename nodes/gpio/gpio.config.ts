@@ -1,10 +1,12 @@
-import { MANY, TYPED, WHEN, type ValueType } from '../common/shared.config';
+import { firstOf, MANY, TYPED, WHEN, WHEN_CHOICES, type ValueType } from '../common/shared.config';
+
+export const CHOICES = { ...WHEN_CHOICES, operation: ['set', 'read', 'pulse', 'keep'] } as const;
 
 export const DEFAULTS = {
   ...MANY,
   ...WHEN,
   ...TYPED,
-  operation: 'set' as 'set' | 'read' | 'pulse' | 'keep',
+  operation: firstOf(CHOICES.operation),
   /** Empty for reading all pins. */
   pin: 'pin',
   pinType: 'msg' as ValueType,

@@ -2,6 +2,7 @@ import {
   checked,
   choice,
   completedType,
+  described,
   DYNAMIC,
   fixedInput,
   namedNumbers,
@@ -18,7 +19,7 @@ import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { MAX_SECONDS, parseJsonObject } from '../common/shared.config';
 import { readPins } from '../type/type.config';
-import { DEFAULTS, MAX_DURATION, NEW_PIN, type GpioConfig } from './gpio.config';
+import { CHOICES, DEFAULTS, MAX_DURATION, NEW_PIN, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -79,7 +80,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     when: shared.when<Config>(waits),
     expires: shared.expires<Config>(waits),
     replace: shared.replace,
-    operation: choice(DEFAULTS.operation, 'common.label.operation', 'set', 'read', 'pulse', 'keep'),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
     pin: {
       ...typed<Config>(
         NEW_PIN.pin,
@@ -98,7 +99,10 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     levelType: { value: NEW_PIN.levelType, missing: DEFAULTS.levelType },
     duration: checked(DEFAULTS.duration, 'label.duration', wholeNumber(1, MAX_DURATION), pulses),
     check: checked(DEFAULTS.check, 'label.check', wholeNumber(0, MAX_SECONDS), keeps),
-    codes: checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
+    codes: described(
+      'codes',
+      checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
+    ),
     timeout: shared.timeout(),
   },
   label: function () {

@@ -5,8 +5,7 @@ import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../co
 import { addWait, nameOf, performPlan, timeoutOf } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
-import { choiceOf } from '../common/settings';
-import { DEFAULTS, type GpioConfig } from './gpio.config';
+import { CHOICES, DEFAULTS, type GpioConfig } from './gpio.config';
 import { KEPT, KeptByNode } from './keep';
 
 type GpioCall = ActionCall<GpioConfig, 'chipid' | 'pin' | 'level'>;
@@ -121,6 +120,7 @@ const kept = new WeakMap<Node, KeptByNode>();
 export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
   api: 'open',
   defaults: DEFAULTS,
+  choices: CHOICES,
   inputs({ operation, pin }) {
     if (operation !== 'read') return ['chipid', 'pin', 'level'];
     return pin === '' ? ['chipid'] : ['chipid', 'pin'];
@@ -142,8 +142,7 @@ export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
     return (removed) => keeping.close(removed);
   },
   perform(call) {
-    const operations = ['set', 'read', 'pulse', 'keep'] as const;
-    const operation = choiceOf(call.config.operation, 'operation', operations);
+    const { operation } = call.config;
     if (operation === 'read') return performPlan(call, planOfReading(call));
     requireLevel(call);
     const keeping = kept.get(call.node);

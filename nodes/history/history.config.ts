@@ -1,14 +1,19 @@
-import { DEVICE, TYPED, type Datatype, type ValueType } from '../common/shared.config';
+import { DATATYPES, DEVICE, firstOf, TYPED, type ValueType } from '../common/shared.config';
+
+export const CHOICES = {
+  operation: ['uploads', 'pushes', 'sync'],
+  datatype: ['raw', ...DATATYPES],
+} as const;
 
 export const DEFAULTS = {
   ...DEVICE,
   ...TYPED,
-  operation: 'uploads' as 'uploads' | 'pushes' | 'sync',
+  operation: firstOf(CHOICES.operation),
   begin: 'begin',
   beginType: 'msg' as ValueType,
   end: 'end',
   endType: 'msg' as ValueType,
-  datatype: 'raw' as Datatype | 'raw',
+  datatype: firstOf(CHOICES.datatype),
   /** One message per record, with `msg.parts`. */
   split: false,
   /** Only records not emitted before. */

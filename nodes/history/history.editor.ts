@@ -1,9 +1,17 @@
-import { choice, dateType, DYNAMIC, nowType, typed, typedInput } from '../common/editor/fields';
+import {
+  choice,
+  dateType,
+  DYNAMIC,
+  flag,
+  nowType,
+  typed,
+  typedInput,
+} from '../common/editor/fields';
 import { current, onChange, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { DEFAULTS, type HistoryConfig } from './history.config';
+import { CHOICES, DEFAULTS, type HistoryConfig } from './history.config';
 
 type Config = HistoryConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -34,14 +42,14 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>((node) => !syncs(node)),
     chipidType: shared.chipidType,
-    operation: choice(DEFAULTS.operation, 'common.label.operation', 'uploads', 'pushes', 'sync'),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
     begin: typed<Config>(DEFAULTS.begin, 'label.begin', 'beginType', { str: dateError }, syncs),
     beginType: { value: DEFAULTS.beginType },
     end: typed<Config>(DEFAULTS.end, 'label.end', 'endType', { str: dateError }, syncs),
     endType: { value: DEFAULTS.endType },
-    datatype: { value: DEFAULTS.datatype },
-    split: { value: DEFAULTS.split },
-    incremental: { value: DEFAULTS.incremental },
+    datatype: choice(DEFAULTS.datatype, 'common.label.datatype', CHOICES.datatype),
+    split: flag(DEFAULTS.split, 'label.split'),
+    incremental: flag(DEFAULTS.incremental, 'label.incremental'),
   },
   label: function () {
     const operation = this.operation ?? 'uploads';

@@ -3,22 +3,15 @@ import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName, nameOf } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';
 import { toProblem } from '../common/errors';
-import { choiceOf } from '../common/settings';
 import { STATUS } from '../common/status';
-import { DEFAULTS, type HistoryConfig } from './history.config';
+import { CHOICES, DEFAULTS, type HistoryConfig } from './history.config';
 import { onlyNew } from './incremental';
 import { chipidOf, decodeRecords, splitRecords, type HistoryRecord } from './records';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
-type Operation = HistoryConfig['operation'];
 
 const KEPT = 'positions';
-
-const DATATYPES = ['raw', 'auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
-
-const operationOf = ({ operation }: HistoryConfig): Operation =>
-  choiceOf(operation, 'operation', ['uploads', 'pushes', 'sync']);
 
 /** Endpoints 5, 6 and 7. @param chipid undefined: all uploads between two days */
 function read(
@@ -26,7 +19,7 @@ function read(
   chipid: string | undefined,
 ): Promise<Answer<HistoryRecord[]>> {
   if (chipid === undefined) return client.appHistory(begin as Day, end as Day, { signal });
-  return operationOf(config) === 'pushes'
+  return config.operation === 'pushes'
     ? client.pushHistory(chipid, { signal })
     : client.uploadHistory(chipid, { signal });
 }
@@ -39,9 +32,8 @@ const isBase64 = ({ client }: HistoryCall, records: readonly HistoryRecord[]): b
 
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
   const { app, client, config, msg, node, RED, types } = call;
-  const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);
+  const { datatype, operation } = config;
   const { statusCode, body } = await read(call, chipid);
-  const operation = operationOf(config);
   const warn = (line: string): void => node.warn(line);
   const kept = config.incremental ? await app.kept(node, KEPT) : undefined;
   const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
@@ -78,6 +70,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
 export const action = defineAction<HistoryConfig, HistoryInput>({
   api: 'open',
   defaults: DEFAULTS,
+  choices: CHOICES,
   inputs: ({ operation }) => (operation === 'sync' ? ['begin', 'end'] : ['chipid']),
   start({ app, config, node, showIdle }) {
     if (config.incremental)
@@ -94,7 +87,7 @@ export const action = defineAction<HistoryConfig, HistoryInput>({
   // Two readings at once would emit the same new records twice.
   sequential: ({ incremental }) => incremental,
   async perform(call) {
-    if (operationOf(call.config) === 'sync') return readHistory(call);
+    if (call.config.operation === 'sync') return readHistory(call);
     return aboutDevice(call, call.inputs.chipid, (chipid) => readHistory(call, chipid));
   },
 });

@@ -1,11 +1,13 @@
-import { DEVICE, TYPED, type Datatype } from '../common/shared.config';
+import { DATATYPES, DEVICE, firstOf, TYPED } from '../common/shared.config';
+
+export const CHOICES = { datatype: DATATYPES, missing: ['error', 'null'] } as const;
 
 /** An empty `chipid` means all devices. */
 export const DEFAULTS = {
   ...DEVICE,
   ...TYPED,
-  datatype: 'auto-detect' as Datatype,
+  datatype: firstOf(CHOICES.datatype),
   /** How a message is handled if nothing is known of its device. */
-  missing: 'error' as 'error' | 'null',
+  missing: firstOf(CHOICES.missing),
 };
 export type LatestConfig = typeof DEFAULTS;

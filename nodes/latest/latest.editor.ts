@@ -3,7 +3,7 @@ import { field, fieldValue, isOpen, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { DEFAULTS, type LatestConfig } from './latest.config';
+import { CHOICES, DEFAULTS, type LatestConfig } from './latest.config';
 
 type Config = LatestConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -33,7 +33,7 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     chipid: shared.chipid<Config>((node) => !isAll(node)),
     chipidType: shared.chipidType,
     datatype: shared.datatype(),
-    missing: choice(DEFAULTS.missing, 'label.missing', 'error', 'null'),
+    missing: choice(DEFAULTS.missing, 'label.missing', CHOICES.missing),
   },
   label: function () {
     const devices = this.chipid === '' ? t('common.devices.all') : shared.fixedDevice(this);

@@ -8,7 +8,7 @@ import {
   type LatestSource,
   type LatestUpload,
 } from '../../src/for-nodes';
-import { parseDatatype, uploadText } from '../../src/input';
+import { uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName, devicesOf, nameOf } from '../common/device-call';
 import { deviceText } from '../common/errors';
@@ -20,7 +20,7 @@ import {
   typeFields,
   undecodable,
 } from '../common/upload-message';
-import { DEFAULTS, type LatestConfig } from './latest.config';
+import { CHOICES, DEFAULTS, type LatestConfig } from './latest.config';
 
 type LatestCall = ActionCall<LatestConfig, 'chipid'>;
 
@@ -111,7 +111,7 @@ async function latestOfAll(call: LatestCall): Promise<Outcome> {
   const { client, config, inputs, signal } = call;
   const ofGroup = isGroup(config) && (devicesOf(client, config, inputs.chipid) as string[]);
   const group = ofGroup ? new Set(ofGroup) : undefined;
-  const datatype = parseDatatype(config.datatype);
+  const { datatype } = config;
   const payload: LatestEntry[] = [];
   let bytes = 0;
   for (const latest of client.fleet.latestAll()) {
@@ -143,7 +143,7 @@ function uploadFields(
   type: DeviceType | undefined,
 ): { fields: object; error?: DeviceCloudError } {
   if (!latest) return { fields: { payload: null, timestamp: null, age: null, source: null } };
-  const decoded = decodeLatest(latest, parseDatatype(config.datatype), app.charset, type);
+  const decoded = decodeLatest(latest, config.datatype, app.charset, type);
   const { body, timestamp, age, source, altered, truncated } = latest;
   const fields = {
     payload: 'value' in decoded ? decoded.value : body,
@@ -161,7 +161,6 @@ const latestOfOne = (call: LatestCall): Promise<Outcome> =>
   aboutDevice(call, call.inputs.chipid, (chipid) => {
     const { client, config, types, msg } = call;
     const { fleet } = client;
-    parseDatatype(config.datatype);
     const type = types.of(client, chipid);
     const device = deviceText(nameOf(client, chipid), chipid);
     const latest = fleet.latest(chipid);
@@ -186,6 +185,7 @@ const isMany = (config: LatestConfig): boolean => isAll(config) || isGroup(confi
 export const action = defineAction<LatestConfig, 'chipid'>({
   api: 'open',
   defaults: DEFAULTS,
+  choices: CHOICES,
   inputs: (config) => (isAll(config) ? [] : ['chipid']),
   // Of many devices it takes several turns: a later message must not overtake an earlier one.
   sequential: isMany,

@@ -5,7 +5,7 @@ import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { DEFAULTS, type LISTEN_TYPE, type ListenConfig } from './listen.config';
+import { CHOICES, DEFAULTS, type LISTEN_TYPE, type ListenConfig } from './listen.config';
 
 type Config = ListenConfig & shared.Named & { inputs: number };
 type Node = EditorNode<Config>;
@@ -27,7 +27,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     name: shared.name,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
-    devices: choice(DEFAULTS.devices, 'common.label.devices', 'list', 'online', 'group', 'dynamic'),
+    devices: choice(DEFAULTS.devices, 'common.label.devices', CHOICES.devices),
     chipids: chipidsProperty(),
     group: shared.group,
     refresh: checked(
@@ -37,7 +37,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
       (node) => mode(node) === 'online',
     ),
     datatype: shared.datatype(),
-    recover: choice(DEFAULTS.recover, 'label.recover', 'off', 'reconnect', 'restart'),
+    recover: choice(DEFAULTS.recover, 'label.recover', CHOICES.recover),
     // The editor draws as many inputs as this property says: one when messages control the listener.
     inputs: { value: 0 },
   },

@@ -2,23 +2,22 @@ import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import {
   DeviceCloudError,
   isDeviceCloudError,
-  type Datatype,
   type DeviceCloudClient,
   type Upload,
 } from '../../src/index';
-import { parseDatatype } from '../../src/input';
+import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes } from '../common/device-types';
 import { asError, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
-import { readListEntry } from '../common/settings';
-import { MAX_SECONDS, withDefaults } from '../common/shared.config';
+import { numberOf, readListEntry, readProperties } from '../common/settings';
+import { MAX_SECONDS } from '../common/shared.config';
 import { failureStatus, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
-import { DEFAULTS, type ListenConfig } from './listen.config';
+import { CHOICES, DEFAULTS, type ListenConfig } from './listen.config';
 import { changeDevices, ListenedDevices, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
@@ -29,10 +28,8 @@ const RETRY = 10_000;
 /** Seconds between two readings of the list of online devices, at the least, since it is a call to the service. */
 const MIN_REFRESH = 1;
 
-const refreshOf = ({ refresh }: ListenConfig): number => {
-  const seconds = Number(Number.isNaN(Number(refresh)) ? DEFAULTS.refresh : refresh);
-  return Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
-};
+const refreshOf = ({ refresh }: ListenConfig): number =>
+  Math.min(Math.max(MIN_REFRESH, numberOf(refresh, 'refresh')), MAX_SECONDS);
 
 /** Milliseconds between two statuses that differ in the age of an upload alone. */
 const MINUTE = 60_000;
@@ -47,7 +44,6 @@ class ListenLife implements DevicesListener {
   /** Keeps up the age of the last upload, which only a listener to one device shows. */
   readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
   #showsAge = false;
-  #datatype: Datatype = 'auto-detect';
   readonly #types: DeviceTypes;
   readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
@@ -63,10 +59,13 @@ class ListenLife implements DevicesListener {
   #retry: NodeJS.Timeout | undefined;
   readonly #node: Node;
   readonly #config: ListenConfig;
+  readonly #wrong: string | undefined;
 
-  constructor(RED: NodeAPI, node: Node, config: ListenConfig) {
+  constructor(RED: NodeAPI, node: Node, def: ListenConfig) {
+    const { config, problem } = readProperties<ListenConfig>(def, DEFAULTS, CHOICES);
     this.#node = node;
     this.#config = config;
+    this.#wrong = problem;
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#types = new DeviceTypes(RED, config.deviceType, (line) => node.warn(line));
@@ -100,7 +99,7 @@ class ListenLife implements DevicesListener {
     if (!upload.replayed) this.#online?.seen(upload.chipid);
     const { chipid } = upload;
     const type = this.#types.of(this.#client, chipid);
-    const decoding = { datatype: this.#datatype, charset: this.#app.charset, type };
+    const decoding = { datatype: this.#config.datatype, charset: this.#app.charset, type };
     const name = this.#client?.fleet.name(chipid);
     const { message, error } = uploadMessage(upload, decoding, name);
     addRow(message, this.#client, chipid);
@@ -138,7 +137,7 @@ class ListenLife implements DevicesListener {
 
   async #start(): Promise<void> {
     try {
-      this.#datatype = parseDatatype(this.#config.datatype);
+      if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
       const client = await this.#app.client('open');
       this.#positions = await this.#readPositions();
       if (!this.#closing.signal.aborted) this.#listen(client);
@@ -236,7 +235,7 @@ class ListenLife implements DevicesListener {
 
 /** Emits each upload of its devices live (interface C). */
 export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
-  const life = new ListenLife(RED, node, withDefaults<ListenConfig>(def, DEFAULTS));
+  const life = new ListenLife(RED, node, def);
   if (def.devices === 'dynamic') {
     node.on('input', (msg, send, done) => {
       life

@@ -4,7 +4,7 @@ import { prepareMessage } from '../common/editor/message';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { DEFAULTS, type PushConfig } from './push.config';
+import { CHOICES, DEFAULTS, type PushConfig } from './push.config';
 
 type Config = PushConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -55,8 +55,8 @@ RED.nodes.registerType<Config>('device-cloud-push', {
     when: shared.when<Config>(mayWait),
     expires: shared.expires<Config>(mayWait),
     replace: shared.replace,
-    target: choice(DEFAULTS.target, 'label.target', 'device', 'app'),
-    transport: choice(DEFAULTS.transport, 'label.transport', 'http', 'channel'),
+    target: choice(DEFAULTS.target, 'label.target', CHOICES.target),
+    transport: choice(DEFAULTS.transport, 'label.transport', CHOICES.transport),
     format: shared.format<Config>(formatError),
     message: shared.message<Config>(),
     messageType: shared.messageType,

@@ -1,20 +1,19 @@
 import { pushMessage } from '../../src/input';
 import { defineAction } from '../common/action';
 import { addWait, formatOf, performPlan, timeoutOf } from '../common/device-call';
-import { choiceOf } from '../common/settings';
-import { DEFAULTS } from './push.config';
+import { CHOICES, DEFAULTS } from './push.config';
 
 /** Pushes to devices, or to all online devices of the application (endpoints 3 and 4, section 6). */
 export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
+  choices: CHOICES,
   inputs: ({ target }) => (target === 'app' ? ['message'] : ['chipid', 'message']),
   waits: () => true,
   perform(call) {
     const { config, inputs, msg } = call;
     const format = formatOf(config, msg);
-    const target = choiceOf(config.target, 'target', ['device', 'app']);
-    const transport = choiceOf(config.transport, 'transport', ['http', 'channel']);
+    const { target, transport } = config;
     const { chipid: device, message } = inputs;
     const options = { timeout: timeoutOf(config).timeout, format };
     if (target === 'app') return performPlan(call, { call: 'pushToApp', args: [message], options });

@@ -1,11 +1,13 @@
 import { defineAction } from '../common/action';
 import { addWait, performPlan, timeoutOf } from '../common/device-call';
+import { WHEN_CHOICES } from '../common/shared.config';
 import { DEFAULTS } from './reboot.config';
 
 /** Resets devices (endpoint 12). */
 export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
+  choices: WHEN_CHOICES,
   inputs: () => ['chipid'],
   waits: () => true,
   perform(call) {

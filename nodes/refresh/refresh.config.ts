@@ -1,8 +1,10 @@
-import { MANY } from '../common/shared.config';
+import { firstOf, MANY } from '../common/shared.config';
+
+export const CHOICES = { offline: ['error', 'answer'] } as const;
 
 export const DEFAULTS = {
   ...MANY,
   /** How a device that does not answer is handled. */
-  offline: 'error' as 'error' | 'answer',
+  offline: firstOf(CHOICES.offline),
 };
 export type RefreshConfig = typeof DEFAULTS;

@@ -2,7 +2,7 @@ import { choice } from '../common/editor/fields';
 import { field, onChange, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
-import { DEFAULTS, type RefreshConfig } from './refresh.config';
+import { CHOICES, DEFAULTS, type RefreshConfig } from './refresh.config';
 
 type Config = RefreshConfig & shared.Named;
 
@@ -24,7 +24,7 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
     chipidType: shared.chipidType,
     many: shared.many,
     atOnce: shared.atOnce<Config>(),
-    offline: choice(DEFAULTS.offline, 'label.offline', 'error', 'answer'),
+    offline: choice(DEFAULTS.offline, 'label.offline', CHOICES.offline),
     timeout: shared.timeout(),
   },
   label: function () {

@@ -1,8 +1,7 @@
 import { isDeviceCloudError } from '../../src/index';
 import { defineAction, type CallAnswer } from '../common/action';
 import { answerFields, performPlan, timeoutOf } from '../common/device-call';
-import { choiceOf } from '../common/settings';
-import { DEFAULTS } from './refresh.config';
+import { CHOICES, DEFAULTS } from './refresh.config';
 
 /** The result of a refresh: the device's answer, or that it did not answer, with a null status. */
 interface Refreshed {
@@ -21,10 +20,10 @@ function offlineAnswer(error: unknown): CallAnswer<Refreshed> {
 export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
+  choices: CHOICES,
   inputs: () => ['chipid'],
   perform(call) {
     const { config, inputs } = call;
-    const offline = choiceOf(config.offline, 'offline', ['error', 'answer']);
     return performPlan(call, {
       call: 'refresh',
       device: inputs.chipid,
@@ -34,7 +33,7 @@ export const action = defineAction({
         ...answerFields(answer),
         online: answer.body.status === 'online',
       }),
-      ...(offline === 'answer' && { onError: offlineAnswer }),
+      ...(config.offline === 'answer' && { onError: offlineAnswer }),
     });
   },
 });

@@ -1,10 +1,18 @@
 import {
+  DATATYPES,
   DEVICE_CALL,
+  firstOf,
   MESSAGE,
+  MESSAGE_CHOICES,
   TYPED,
-  type Datatype,
   type ValueType,
 } from '../common/shared.config';
+
+export const CHOICES = {
+  ...MESSAGE_CHOICES,
+  match: ['property', 'pattern', 'next'],
+  datatype: DATATYPES,
+} as const;
 
 /** `timeout` holds for the channel, and then for the push. */
 export const DEFAULTS = {
@@ -12,7 +20,7 @@ export const DEFAULTS = {
   ...MESSAGE,
   ...TYPED,
   /** Which upload is the reply. */
-  match: 'property' as 'property' | 'pattern' | 'next',
+  match: firstOf(CHOICES.match),
   /** A path in the decoded upload. */
   property: '',
   equals: '',
@@ -21,6 +29,6 @@ export const DEFAULTS = {
   pattern: '',
   /** Seconds from sending the push until the reply. */
   replyTimeout: 30 as number | string,
-  datatype: 'auto-detect' as Datatype,
+  datatype: firstOf(CHOICES.datatype),
 };
 export type RequestConfig = typeof DEFAULTS;

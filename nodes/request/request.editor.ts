@@ -15,7 +15,7 @@ import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { DATATYPES, MAX_SECONDS } from '../common/shared.config';
-import { DEFAULTS, type RequestConfig } from './request.config';
+import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
 
 type Config = RequestConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -85,7 +85,7 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     format: shared.format<Config>(),
     message: shared.message<Config>(),
     messageType: shared.messageType,
-    match: choice(DEFAULTS.match, 'label.match', 'property', 'pattern', 'next'),
+    match: choice(DEFAULTS.match, 'label.match', CHOICES.match),
     property: required(DEFAULTS.property, 'label.property', pathError, matches('property')),
     equals: typed<Config>(DEFAULTS.equals, 'label.equals', 'equalsType', {}, matches('property')),
     equalsType: { value: DEFAULTS.equalsType },

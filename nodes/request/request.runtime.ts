@@ -2,7 +2,7 @@ import type { PushMessage, Reply, RequestMatch } from '../../src/for-nodes';
 import { defineAction, type ActionCall } from '../common/action';
 import { aboutDevice, addName, formatOf, timeoutOf } from '../common/device-call';
 import { staleFields, typeFields } from '../common/upload-message';
-import { DEFAULTS, type RequestConfig } from './request.config';
+import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
 
 type Input = 'chipid' | 'message' | 'equals';
 type Call = ActionCall<RequestConfig, Input>;
@@ -21,7 +21,6 @@ function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: R
 function matchOf({ config, inputs }: Call): RequestMatch {
   const { match, property, pattern } = config;
   if (match === 'property') return { property, equals: inputs.equals };
-  // What is no choice is left to the client, which says so.
   return match === 'pattern' ? { pattern } : match;
 }
 
@@ -29,6 +28,7 @@ function matchOf({ config, inputs }: Call): RequestMatch {
 export const action = defineAction<RequestConfig, Input>({
   api: 'open',
   defaults: DEFAULTS,
+  choices: CHOICES,
   inputs: ({ match }) =>
     match === 'property' ? ['chipid', 'message', 'equals'] : ['chipid', 'message'],
   async perform(call) {

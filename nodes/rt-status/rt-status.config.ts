@@ -1,4 +1,6 @@
-import { MANY, TYPED, type ValueType } from '../common/shared.config';
+import { firstOf, MANY, TYPED, type ValueType } from '../common/shared.config';
+
+export const CHOICES = { datatype: ['auto-detect', 'utf8', 'json'] } as const;
 
 export const DEFAULTS = {
   ...MANY,
@@ -7,6 +9,6 @@ export const DEFAULTS = {
   key: 'key',
   keyType: 'msg' as ValueType,
   /** How the value is decoded. */
-  datatype: 'auto-detect' as 'auto-detect' | 'utf8' | 'json',
+  datatype: firstOf(CHOICES.datatype),
 };
 export type RtStatusConfig = typeof DEFAULTS;

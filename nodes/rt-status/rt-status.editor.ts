@@ -10,7 +10,7 @@ import {
 import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
 import { readCallbacks } from '../type/type.config';
-import { DEFAULTS, type RtStatusConfig } from './rt-status.config';
+import { CHOICES, DEFAULTS, type RtStatusConfig } from './rt-status.config';
 
 type Config = RtStatusConfig & shared.Named;
 
@@ -35,7 +35,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
     atOnce: shared.atOnce<Config>(),
     key: typed<Config>(DEFAULTS.key, 'label.key', 'keyType', { str: notBlank }),
     keyType: { value: DEFAULTS.keyType },
-    datatype: choice(DEFAULTS.datatype, 'common.label.datatype', 'auto-detect', 'utf8', 'json'),
+    datatype: choice(DEFAULTS.datatype, 'common.label.datatype', CHOICES.datatype),
     timeout: shared.timeout(),
   },
   label: function () {

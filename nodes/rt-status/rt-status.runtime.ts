@@ -1,20 +1,20 @@
-import { parseKey, parseValueDatatype } from '../../src/input';
+import { parseKey } from '../../src/input';
 import { defineAction } from '../common/action';
 import { performPlan, timeoutOf } from '../common/device-call';
-import { DEFAULTS } from './rt-status.config';
+import { CHOICES, DEFAULTS } from './rt-status.config';
 
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
 export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
+  choices: CHOICES,
   inputs: () => ['chipid', 'key'],
   perform(call) {
     const { config, inputs } = call;
     const { chipid: device, key } = inputs;
     // Checked before a command waits for those before it.
     if (config.many) parseKey(key);
-    const datatype = parseValueDatatype(config.datatype);
-    const options = { ...timeoutOf(config), datatype };
+    const options = { ...timeoutOf(config), datatype: config.datatype };
     return performPlan(call, { call: 'rtStatus', device, args: [key], options });
   },
 });

@@ -1,8 +1,12 @@
-import type { ValueType } from '../common/shared.config';
+import { firstOf, type ValueType } from '../common/shared.config';
+
+export const CHOICES = {
+  operation: ['devices', 'device', 'update', 'passthrough', 'uploads'],
+} as const;
 
 export const DEFAULTS = {
   app: '',
-  operation: 'devices' as 'devices' | 'device' | 'update' | 'passthrough' | 'uploads',
+  operation: firstOf(CHOICES.operation),
   deviceid: 'deviceid',
   deviceidType: 'msg' as ValueType,
   page: '',

@@ -13,13 +13,12 @@ import * as shared from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition, TypeDefinition } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { parseJsonObject } from '../common/shared.config';
-import { DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
+import { CHOICES, DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
 type Config = ServerConfig & shared.Named;
 type Node = EditorNode<Config>;
 type Operation = ServerConfig['operation'];
 
-const OPERATIONS = Object.keys(INPUTS) as Operation[];
 const PROPERTIES: readonly ServerInput[] = ['deviceid', 'page', 'count', 'body', 'query'];
 
 function uses(property: ServerInput): (node: Node) => boolean {
@@ -125,7 +124,7 @@ RED.nodes.registerType<Config>('device-cloud-server', {
   defaults: {
     name: shared.name,
     app: shared.app(),
-    operation: choice(DEFAULTS.operation, 'common.label.operation', ...OPERATIONS),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
     deviceid: input('deviceid', 'deviceidType', { str: deviceidError }),
     deviceidType: { value: DEFAULTS.deviceidType },
     page: input('page', 'pageType', { num: pageError }),

@@ -1,6 +1,6 @@
 import { defineAction } from '../common/action';
 import { performPlan } from '../common/device-call';
-import { DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
+import { CHOICES, DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
 const CALLS = {
   devices: 'serverDevices',
@@ -9,9 +9,6 @@ const CALLS = {
   passthrough: 'serverPassthrough',
   uploads: 'serverUploads',
 } as const;
-
-const operationOf = ({ operation }: ServerConfig): ServerConfig['operation'] =>
-  Object.hasOwn(CALLS, operation) ? operation : 'devices';
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 
@@ -23,10 +20,11 @@ const pagination = (parameters: object): object =>
 export const action = defineAction<ServerConfig, ServerInput>({
   api: 'server',
   defaults: DEFAULTS,
-  inputs: (config) => INPUTS[operationOf(config)],
+  choices: CHOICES,
+  inputs: (config) => INPUTS[config.operation],
   perform(call) {
     const { config, inputs } = call;
-    const operation = operationOf(config);
+    const { operation } = config;
     const { page, count } = inputs;
     const args =
       operation === 'devices'

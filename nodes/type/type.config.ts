@@ -1,9 +1,11 @@
-import { isObject, parseJsonObject } from '../common/shared.config';
+import { firstOf, isObject, parseJsonObject } from '../common/shared.config';
+
+export const CHOICES = { decode: ['none', 'pairs', 'bytes'] } as const;
 
 /** Properties of the config node `device-cloud-type`: what the devices of one type send and have. Its `name` is what the book names. */
 export const DEFAULTS = {
   /** `none`: uploads are decoded as each node says. */
-  decode: 'none' as 'none' | 'pairs' | 'bytes',
+  decode: firstOf(CHOICES.decode),
   /** The text between two pairs. */
   pairs: ';',
   /** The text between name and value. */

@@ -1,9 +1,9 @@
-import { checked, choice, required } from '../common/editor/fields';
+import { checked, choice, described, flag, required } from '../common/editor/fields';
 import { current, fieldValue, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { isVariable, type TYPE_TYPE } from '../common/shared.config';
+import { isVariable, readText, type TYPE_TYPE } from '../common/shared.config';
 import {
   bytesDecoder,
   DescriptionError,
@@ -12,7 +12,7 @@ import {
   type FieldsDecoder,
 } from '../../src/fleet/types';
 import { prepareTry, type Trial } from './try.editor';
-import { DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
+import { CHOICES, DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
 
 type Config = TypeConfig & shared.Named;
 type Node = EditorNode<Config>;
@@ -80,7 +80,7 @@ function nameError(value: string, { id }: Node): string | undefined {
   const taken = new Set<string>();
   RED.nodes.eachConfig((other) => {
     const isOther = other.type === ('device-cloud-type' satisfies typeof TYPE_TYPE);
-    if (isOther && other.id !== id) taken.add(other.name?.trim() ?? '');
+    if (isOther && other.id !== id) taken.add(readText(other.name)?.trim() ?? '');
   });
   return name !== '' && taken.has(name) ? t('error.name') : undefined;
 }
@@ -125,18 +125,24 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
   color: '#a58bf0',
   defaults: {
     name: required('', 'common.label.name', nameError),
-    decode: choice(DEFAULTS.decode, 'label.decode', 'none', 'pairs', 'bytes'),
+    decode: choice(DEFAULTS.decode, 'label.decode', CHOICES.decode),
     pairs: required(DEFAULTS.pairs, 'label.pairs', pairsError, decodes('pairs')),
     equals: required(DEFAULTS.equals, 'label.equals', pairsError, decodes('pairs')),
-    bytes: required(DEFAULTS.bytes, 'label.bytes', bytesError, decodes('bytes')),
-    units: checked(DEFAULTS.units, 'label.units', unitsError),
-    pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
-    callbacks: { value: DEFAULTS.callbacks, label: t('label.callbacks') },
-    withRaw: { value: DEFAULTS.withRaw },
+    bytes: described(
+      'bytes',
+      required(DEFAULTS.bytes, 'label.bytes', bytesError, decodes('bytes')),
+    ),
+    units: described('units', checked(DEFAULTS.units, 'label.units', unitsError)),
+    pins: described('pins', checked(DEFAULTS.pins, 'label.pins', pinsError)),
+    callbacks: described(
+      'callbacks',
+      checked(DEFAULTS.callbacks, 'label.callbacks', () => undefined),
+    ),
+    withRaw: flag(DEFAULTS.withRaw, 'label.raw'),
   },
   paletteLabel: t('paletteLabel'),
   label: function () {
-    return this.name || t('paletteLabel');
+    return readText(this.name) || t('paletteLabel');
   },
   oneditprepare: function () {
     opened(this);

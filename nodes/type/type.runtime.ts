@@ -13,9 +13,9 @@ import { notConfigured, oneLine, show, uploadText } from '../../src/input';
 import type { Runtime } from '../common/action';
 import { deployType, type DeviceType, type TypeNode } from '../common/device-types';
 import { messageOf } from '../common/errors';
-import { choiceOf } from '../common/settings';
-import { withDefaults } from '../common/shared.config';
-import { DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
+import { readProperties } from '../common/settings';
+import { readText } from '../common/shared.config';
+import { CHOICES, DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
 
 /** A part of a Buffer is one, too: to make another takes as long as to read a field. */
 const bufferOf = (bytes: Uint8Array): Buffer =>
@@ -37,7 +37,7 @@ const decoderOf =
 /** @throws Error whose message continues a sentence */
 function readDecoder(config: TypeConfig): UploadDecoder | undefined {
   const { pairs, equals, bytes } = config;
-  switch (choiceOf(config.decode, 'decode', ['none', 'pairs', 'bytes'])) {
+  switch (config.decode) {
     case 'pairs':
       return decoderOf(pairsDecoder(pairs, equals));
     case 'bytes':
@@ -54,9 +54,11 @@ function whyOf(error: unknown): string {
 }
 
 /** Reads the properties of a type. What is wrong with them is its `problem`. */
-function readType(node: Node, config: TypeConfig): DeviceType {
-  const name = (node.name ?? '').trim();
+function readType(node: Node, def: Partial<TypeConfig>): DeviceType {
+  const name = readText(node.name)?.trim() ?? '';
   try {
+    const { config, problem } = readProperties<TypeConfig>(def, DEFAULTS, CHOICES);
+    if (problem !== undefined) throw new Error(problem);
     const pins = readPins(config.pins);
     if ('wrong' in pins) throw new Error(`${show(pins.wrong)} is no name of a pin with its number`);
     const read = readUnits(config.units);
@@ -78,7 +80,7 @@ function readType(node: Node, config: TypeConfig): DeviceType {
 
 /** The config node: what the devices of one type send and have. */
 export const runtime: Runtime<TypeConfig, TypeNode> = (RED) => (node, def) => {
-  node.deviceType = readType(node, withDefaults<TypeConfig>(def, DEFAULTS));
+  node.deviceType = readType(node, def);
   const { name, problem } = node.deviceType;
   if (problem) node.error(problem.message);
   if (deployType(RED, node))

@@ -112,6 +112,40 @@ describe('a dialog', () => {
     assert.equal((await exported(here.editor, 'bare-history'))['datatype'], 'raw');
   });
 
+  it('reads what a flow written by hand has as the run time does, and marks what makes no sense', async () => {
+    const place = { z: 'tab', app: 'app', x: 600, y: 20, wires: [[]] };
+    const list = { devices: 'list', chipids: '10000001' };
+    const nodes = [
+      { id: 'h1', type: 'device-cloud-history', chipid: 7, chipidType: 'str', split: 'false' },
+      { id: 'h2', type: 'device-cloud-listen', ...list, name: 5 },
+      { id: 'h3', type: 'device-cloud-events', ...list, events: 'channel' },
+      { id: 'h4', type: 'device-cloud-gpio', operation: 'read', codes: { 0: 'low' } },
+      ...sampleNodes.map(({ id, type, ...properties }) => {
+        const all = Object.keys(properties).filter((name) => !(name in place) && name !== 'inputs');
+        return { id: `bad-${id}`, type, ...Object.fromEntries(all.map((name) => [name, {}])) };
+      }),
+    ].map((node) => ({ ...place, ...node }));
+    await here.editor.run(
+      `void RED.view.importNodes(${JSON.stringify(nodes)}, { generateIds: false, touchImport: true, notify: false })`,
+    );
+    const saved = { h1: 'split', h2: 'chipids', h3: 'events', h4: 'codes' };
+    const read = { split: false, chipids: ['10000001'], events: ['channel'], codes: '{"0":"low"}' };
+    for (const [id, property] of Object.entries(saved)) {
+      assert.deepEqual(await errors(id), []);
+      await openDialog(here.editor, id);
+      await closeDialog(here.editor);
+      const { [property]: value } = await exported(here.editor, id);
+      assert.deepEqual(value, read[property as keyof typeof read]);
+    }
+    for (const { id } of sampleNodes) {
+      const found = await errors(`bad-${id}`);
+      assert.ok(found.length >= 1, id);
+      await openDialog(here.editor, `bad-${id}`);
+      await closeDialog(here.editor, 'cancel');
+    }
+    for (const { id } of nodes) await here.editor.run(`void RED.nodes.remove('${id}')`);
+  });
+
   it('shows names for the levels', async () => {
     await openDialog(here.editor, 'gpio');
     await here.editor.page.selectOption('#node-input-operation', 'set');

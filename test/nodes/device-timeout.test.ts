@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { timeoutOf } from '../../nodes/common/device-call';
-import { DEVICE_CALL, withDefaults } from '../../nodes/common/shared.config';
+import { readProperties } from '../../nodes/common/settings';
+import { DEVICE_CALL } from '../../nodes/common/shared.config';
 import { cloudApp, load, node } from './support/flow';
 import { fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -47,7 +48,7 @@ describe('the time-out of a node that waits for a device', () => {
 
   it('is 12 s for a node that was saved without one, and goes to the client in ms', () => {
     const read = (saved: Partial<typeof DEVICE_CALL>): number =>
-      timeoutOf(withDefaults(saved, DEVICE_CALL)).timeout;
+      timeoutOf(readProperties(saved, DEVICE_CALL).config).timeout;
     assert.deepEqual(
       [read({}), ...['', ' ', '7', 0.5].map((timeout) => read({ timeout }))],
       [12_000, 12_000, 12_000, 7000, 500],

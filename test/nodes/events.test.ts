@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import { DEFAULTS, type EventsConfig } from '../../nodes/events/events.config';
-import { withDefaults } from '../../nodes/common/shared.config';
+import { readProperties } from '../../nodes/common/settings';
 import { watchOptions } from '../../nodes/events/events.runtime';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, deploy, load, node } from './support/flow';
@@ -144,11 +144,11 @@ inEachDialect('the events node', () => {
     await shows('events', '3/3');
     await deploy([cloudApp(cloud, { appid: '' }), node('events')]);
     await shows('events', 'status.not-configured');
-    await deploy([cloudApp(cloud), node('events', { devices: 'list', chipids: ONE })]);
+    await deploy([cloudApp(cloud), node('events', { devices: 'list', chipids: {} as never })]);
     await shows('events', 'status.invalid-input');
     // A second would mean a reading of the list a second.
     const nothing = { refresh: null, misses: null, silence: null, settle: null };
-    const config = withDefaults(nothing as unknown as EventsConfig, DEFAULTS);
+    const { config } = readProperties(nothing as unknown as EventsConfig, DEFAULTS);
     assert.equal(watchOptions(config, assert.fail).refresh, 60_000);
   });
 

@@ -25,6 +25,9 @@ const WRONG: Record<string, (cloud: Simulator) => object> = {
   'a TLS configuration that is gone': () => ({ tls: 'gone' }),
   'a proxy configuration that is gone': () => ({ proxy: 'gone' }),
   'another node in place of the TLS configuration': () => ({ tls: 'other' }),
+  'an unknown charset': () => ({ charset: 'latin-1' }),
+  'an object for a text': () => ({ pins: {} }),
+  'an appid that has lost digits': () => ({ appid: 2 ** 60 }),
   'an invalid time-out': () => ({ timeout: 'soon' }),
 };
 

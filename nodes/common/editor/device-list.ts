@@ -1,4 +1,4 @@
-import { isVariable } from '../shared.config';
+import { isVariable, readList, readText } from '../shared.config';
 import { said, t } from './texts';
 import { current, field, fieldValue } from './form';
 import { nameIn } from './devices';
@@ -22,8 +22,11 @@ const list = (): JQuery => $('#device-cloud-chipids');
 /** A device is a chip number, or `${NAME}`: Node-RED replaces it inside the list, too. */
 const deviceError: Check = (value) => (isVariable(value) ? undefined : chipNumber(value));
 
-function chipidsError(chipids: unknown): string | undefined {
-  if (!Array.isArray(chipids) || chipids.length === 0) return t('common.error.no-device');
+function chipidsError(value: unknown, isNeeded: boolean): string | undefined {
+  const chipids = readList(value ?? []);
+  if (!chipids) return t('common.error.value');
+  if (!isNeeded) return undefined;
+  if (chipids.length === 0) return t('common.error.no-device');
   return chipids.map((chipid) => deviceError(String(chipid))).find((error) => error !== undefined);
 }
 
@@ -32,7 +35,7 @@ function validateChipids(
   value: unknown,
   options: ValidatorOptions,
 ): Validity {
-  const error = current(this, 'devices') === 'list' ? chipidsError(value) : undefined;
+  const error = chipidsError(value, current(this, 'devices') === 'list');
   return error === undefined ? true : said(options.label ?? '', error);
 }
 
@@ -83,7 +86,7 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
  * Makes the editable list of chip numbers, with an empty row if there are none. Each change of it is one of the field
  * `devices`, since Node-RED knows no field of the list itself.
  */
-export function prepareList(chipids: readonly string[] = []): void {
+export function prepareList(saved: unknown): void {
   const changed = (): void => void field('devices').trigger('change');
   list().editableList<Partial<Item>>({
     addButton: t('common.list.add'),
@@ -93,12 +96,14 @@ export function prepareList(chipids: readonly string[] = []): void {
     sortable: true,
     height: 'auto',
   });
+  const chipids = readList(saved) ?? [];
   for (const chipid of chipids.length > 0 ? chipids : [''])
-    list().editableList('addItem', { chipid });
+    list().editableList('addItem', { chipid: readText(chipid) ?? '' });
 }
 
 /** The devices of a list as a label shows them: one by its name where that is known, several by their number. */
-export function listLabel({ app, chipids = [] }: EditorNode<DeviceListConfig>): string {
+export function listLabel({ app, chipids: saved }: EditorNode<DeviceListConfig>): string {
+  const chipids = (readList(saved) ?? []).map(String);
   if (chipids.length > 1) return t('common.devices.several', { number: chipids.length });
   return chipids[0] === undefined ? '' : deviceLabel(app, chipids[0]);
 }

@@ -1,4 +1,12 @@
-import { isVariable, TYPE_TYPE } from '../shared.config';
+import {
+  describedText,
+  isVariable,
+  readFlag,
+  readText,
+  typedText,
+  TYPE_TYPE,
+  VALUE_TYPES,
+} from '../shared.config';
 import { current, field, fieldValue, usual } from './form';
 import type {
   EditorNode,
@@ -58,11 +66,33 @@ export function validator<T>(
   needed: (node: EditorNode<T>) => boolean = () => true,
 ): Validate<T> {
   return function (value, options) {
-    if (!needed(this)) return true;
-    const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-    const error = check(text, this);
-    if (error === undefined) return true;
+    const text = readText(value ?? '');
+    // What is of another kind makes the node invalid at run time, too, whether or not it is needed.
+    const error = text === undefined ? t('common.error.value') : needed(this) && check(text, this);
+    if (typeof error !== 'string') return true;
     return options.label === undefined ? error : said(options.label, error);
+  };
+}
+
+/** A property that is a tick box. */
+export const flag = (value: boolean, label: string) => ({
+  value,
+  label: t(label),
+  validate: (saved: unknown, options: ValidatorOptions): Validity =>
+    readFlag(saved || false) !== undefined || said(options.label ?? '', t('common.error.value')),
+});
+
+/** A property whose text describes a list or an object, and which may have been saved as that. */
+export function described<T, V extends string>(
+  name: string,
+  definition: PropertyDefinition<T, V>,
+): PropertyDefinition<T, V> {
+  const { validate } = definition;
+  return {
+    ...definition,
+    validate(value, options) {
+      return validate?.call(this, describedText(name, value), options) ?? true;
+    },
   };
 }
 
@@ -103,7 +133,7 @@ export const checked = <T, V extends number | string = string>(
 export const choice = <T, V extends string = string>(
   value: V,
   label: string,
-  ...choices: V[]
+  choices: readonly V[],
 ): PropertyDefinition<T, V> => checked<T, V>(value, label, oneOf(...choices));
 
 /** The property behind a typedInput, judged by its type: see {@link typedValidator}. */
@@ -126,14 +156,18 @@ function typedValidator<T>(
   checks: Record<string, NodeCheck<T>> = {},
   needed?: (node: EditorNode<T>) => boolean,
 ): Validate<T> {
+  const typeOf = (node: EditorNode<T>): string =>
+    current(node, typeProperty) || String(usual(node.type, typeProperty));
   const validate = validator<T>((value, node) => {
-    const type = current(node, typeProperty) || String(usual(node.type, typeProperty));
+    const type = typeOf(node);
+    if (!VALUE_TYPES.includes(type)) return t('common.error.value');
     const own = checks[type];
     return own ? own(value, node) : typedError(type, value);
   }, needed);
   const property = typeProperty.slice(0, -'Type'.length);
   return function (value, options) {
-    return validate.call(this, value ?? usual(this.type, property), options);
+    const saved = typedText(typeOf(this), value) ?? usual(this.type, property);
+    return validate.call(this, saved, options);
   };
 }
 

@@ -1,3 +1,4 @@
+import { describedText, readFlag, readText, typedText } from '../shared.config';
 import type { EditorNode, EditorNodeBase } from './red';
 
 /** What a property means that a flow written by hand leaves out. */
@@ -52,8 +53,14 @@ export function opened<T>(node: EditorNode<T>): void {
     const value = usual(node.type, property);
     const element = input(node, property);
     element.closest('form').data('editing', node.id);
-    const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
-    if (isText && node[property as keyof T] === undefined) element.val(value);
+    const { [property]: saved = value, [`${property}Type`]: type } = node as Record<
+      string,
+      unknown
+    >;
+    // As it is read at run time, where a flow that was written by hand has something else.
+    if (typeof value === 'boolean') element.prop('checked', readFlag(saved) === true);
+    else if (typeof saved !== 'string' && !Array.isArray(value))
+      element.val(readText(typedText(type, describedText(property, saved))) ?? String(value));
   }
   openSections(node);
 }
@@ -89,13 +96,13 @@ export function current<T>(node: EditorNode<T>, property: keyof T & string): str
   const element = input(node, property);
   if (isOpen(node, element)) return fieldValue(element);
   const saved: unknown = node[property];
-  return typeof saved === 'string' || typeof saved === 'number' ? String(saved) : '';
+  return readText(saved) ?? '';
 }
 
 /** The same of a property that is a tick box. */
 export function ticked<T>(node: EditorNode<T>, property: keyof T & string): boolean {
   const element = input(node, property);
-  return isOpen(node, element) ? element.is(':checked') : node[property] === true;
+  return isOpen(node, element) ? element.is(':checked') : readFlag(node[property]) === true;
 }
 
 /** Calls `adapt` now and whenever one of the fields changes. */

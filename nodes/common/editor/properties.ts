@@ -8,8 +8,11 @@ import {
   MAX_MANY,
   MAX_SECONDS,
   MESSAGE,
+  MESSAGE_CHOICES,
   NEW_DEVICE,
+  readText,
   WHEN,
+  WHEN_CHOICES,
   type Datatype,
   type DeviceConfig,
   type ManyConfig,
@@ -22,6 +25,7 @@ import {
   choice,
   deviceNumber,
   DYNAMIC,
+  flag,
   notBlank,
   oneOf,
   seconds,
@@ -83,7 +87,7 @@ export const chipid = <T extends DeviceConfig>(
 export const chipidType = { value: NEW_DEVICE.chipidType, missing: DEVICE.chipidType };
 
 /** Whether the node may call several devices for one message. */
-export const many = { value: MANY.many };
+export const many = flag(MANY.many, 'common.label.many');
 
 /** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
 export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): NumberProperty<T> =>
@@ -98,10 +102,10 @@ export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): Numb
 export const when = <T extends WhenConfig>(
   applies: Applies<T> = always,
 ): PropertyDefinition<T, T['when']> =>
-  checked<T, T['when']>(WHEN.when, 'common.label.when', oneOf('now', 'online', 'upload'), applies);
+  checked<T, T['when']>(WHEN.when, 'common.label.when', oneOf(...WHEN_CHOICES.when), applies);
 
 /** Whether a command takes the place of one like it that waits. */
-export const replace = { value: WHEN.replace };
+export const replace = flag(WHEN.replace, 'common.label.replace');
 
 /** How long a command waits. */
 export const expires = <T extends ManyConfig & WhenConfig>(
@@ -126,7 +130,7 @@ export const timeout = <T>(): NumberProperty<T> =>
 export const format = <T extends MessageConfig>(
   check: (value: string, node: EditorNode<T>) => string | undefined = () => undefined,
 ): PropertyDefinition<T, T['format']> => {
-  const right = oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg');
+  const right = oneOf(...MESSAGE_CHOICES.format);
   return checked<T, T['format']>(
     MESSAGE.format,
     'common.label.format',
@@ -141,7 +145,7 @@ export const messageType = { value: MESSAGE.messageType };
 
 /** How an upload becomes a payload. */
 export const datatype = <T>(): PropertyDefinition<T, Datatype> =>
-  choice<T, Datatype>('auto-detect', 'common.label.datatype', ...DATATYPES);
+  choice<T, Datatype>('auto-detect', 'common.label.datatype', DATATYPES);
 
 /**
  * Selects the only application for a new node, since there is nothing to choose from. Called by
@@ -202,15 +206,16 @@ export const deviceLabel = (appId: string | undefined, number: string): string =
   nameIn(appId ?? '', number) || number;
 
 /** The group of a node whose devices may be a group. */
-export const group = { value: '', label: t('common.label.group') };
+export const group = checked('', 'common.label.group', () => undefined);
 
 /** A group as a label shows it. */
-export const groupLabel = (name: string | undefined): string => name || t('common.group.book');
+export const groupLabel = (name: unknown): string => readText(name) || t('common.group.book');
 
 /** The device or the group of a node that always calls the same, as its label shows it. */
 export const fixedDevice = (node: Partial<DeviceConfig>): string => {
-  if (node.chipidType === 'group') return node.chipid ?? '';
-  return node.chipidType === 'str' && node.chipid ? deviceLabel(node.app, node.chipid) : '';
+  const chipid = readText(node.chipid) ?? '';
+  if (node.chipidType === 'group') return chipid;
+  return node.chipidType === 'str' && chipid ? deviceLabel(node.app, chipid) : '';
 };
 
 /** Characters of a label that nobody has typed: a longer one runs into the next node. */
@@ -226,8 +231,9 @@ function cut(text: string, length: number): string {
 }
 
 /** A node's label: its name, else what it does, in the palette's word, and the devices that are fixed. */
-export function labelOf(own: string | undefined, text: string, devices = ''): string {
-  if (own) return own;
+export function labelOf(own: unknown, text: string, devices = ''): string {
+  const name = readText(own);
+  if (name) return name;
   if (devices === '') return cut(text, LONGEST_LABEL);
   const between = ' · ';
   const room = LONGEST_LABEL - between.length;
