@@ -71,6 +71,28 @@ export const readingRoute =
     });
   };
 
+const hostOf = (address: string): string | undefined =>
+  URL.canParse(address) ? new URL(address).host : undefined;
+
+/**
+ * Whether the page of another site may have sent a request: without `adminAuth` nothing else keeps it from doing so, since
+ * Node-RED's admin API answers any origin. Browsers say so, but for plain `http` from other machines than their own.
+ */
+function isForeign(RED: NodeAPI, request: AdminRequest): boolean {
+  // A page of another site has no token of the user.
+  if (RED.settings['adminAuth']) return false;
+  const site = request.get('Sec-Fetch-Site');
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  const origin = request.get('Origin');
+  // Only programs leave it out.
+  if (origin === undefined) return false;
+  const [scheme = ''] = origin.split('//');
+  // A proxy may put its own address for the service in the place of the page's; each of several adds the one that it was asked for.
+  const hosts = [request.get('Host'), ...(request.get('X-Forwarded-Host') ?? '').split(',')];
+  const own = hostOf(origin);
+  return own === undefined || !hosts.some((host) => hostOf(`${scheme}//${host?.trim()}`) === own);
+}
+
 /** The body of a request. @param what it has to be @throws DeviceCloudError `INVALID_INPUT` if it is not a JSON object */
 export function bodyOf(body: unknown, what = 'a JSON object'): Record<string, unknown> {
   if (isObject(body)) return body;
@@ -119,6 +141,13 @@ export const auditedRoute =
     let may: Promise<boolean> | undefined;
     const mayWrite = (): Promise<boolean> => (may ??= mayWriteFlows(RED, request));
     const handle = async (): Promise<void> => {
+      if (isForeign(RED, request)) {
+        audit({ error: 'foreign_page' });
+        const why =
+          'The request is from a page of another site. Behind a proxy, let it pass on the header Host or send X-Forwarded-Host.';
+        response.status(403).json({ error: { code: 'FORBIDDEN', message: why } });
+        return;
+      }
       let asked: T;
       try {
         // Another site's page cannot send JSON without being asked for its origin.

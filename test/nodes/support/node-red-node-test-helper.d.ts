@@ -13,6 +13,7 @@ declare module 'node-red-node-test-helper' {
   interface Request extends PromiseLike<Answer> {
     send(body: object | string): Request;
     set(name: string, value: string): Request;
+    set(headers: Readonly<Record<string, string>>): Request;
   }
 
   interface Helper {
