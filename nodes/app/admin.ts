@@ -5,6 +5,7 @@ import {
   DeviceCloudError,
   readSelection,
   type DeviceCloudClient,
+  type Fleet,
   type WaitingSelection,
 } from '../../src/for-nodes';
 import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
@@ -52,19 +53,25 @@ const named = (choice: DeviceChoice, { fleet }: DeviceCloudClient): DeviceChoice
 /** Devices that are offered at most, beside those that are online. */
 const MOST_OTHERS = 10_000;
 
-/** The devices that are known or in the book, and not online, and the groups of all, for the editor's own completion. */
-function withKnown(RED: NodeAPI, id: string, online: readonly DeviceChoice[]): DeviceChoice[] {
-  const fleet = findAppNode(RED, id)?.fleet();
-  if (!fleet) return [...online];
+/** Those online, those that are known or in the book beside them, and the groups of all, for the editor's own completion. */
+function* withKnown(
+  fleet: Fleet | undefined,
+  online: readonly DeviceChoice[],
+): Generator<DeviceChoice | undefined> {
+  const book = fleet?.book;
+  const withGroups = (each: DeviceChoice): DeviceChoice =>
+    book ? { ...each, groups: [...book.groupsOf(each.chipid)] } : each;
+  for (const each of online) yield withGroups(each);
   const listed = new Set(online.map(({ chipid }) => chipid));
-  const all = [...online];
-  for (const { chipid, name } of fleet.changesSince(0).devices) {
-    if (all.length >= online.length + MOST_OTHERS) break;
-    if (!listed.has(chipid))
-      all.push({ chipid, name, latest: '', age: null, vertype: 0, offline: true });
+  let others = 0;
+  for (const { chipid, name } of fleet?.changesSince(0).devices ?? []) {
+    const isOther = !listed.has(chipid);
+    if (isOther && others++ === MOST_OTHERS) return;
+    // One that is listed is a step, too: the event loop may turn between any two.
+    yield isOther
+      ? withGroups({ chipid, name, latest: '', age: null, vertype: 0, offline: true })
+      : undefined;
   }
-  const { book } = fleet;
-  return book ? all.map((each) => ({ ...each, groups: [...book.groupsOf(each.chipid)] })) : all;
 }
 
 /** Reads device lists, one at a time for each application: even users who may only read can ask often. */
@@ -83,6 +90,13 @@ function sendJson(response: Parameters<Handler>[1], pieces: AsyncGenerator<strin
   return pipeline(Readable.from(pieces), response);
 }
 
+/** An object of one field. */
+async function* fieldText(name: string, value: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield `{"${name}":`;
+  yield* value;
+  yield '}';
+}
+
 /** Only our own editor asks for ages: the routes' answer is public, and has no more than it says. */
 const publicly = ({ age: _age, ...device }: DeviceChoice): object => device;
 
@@ -94,10 +108,8 @@ function devicesRoute(RED: NodeAPI): Handler {
     if ('names' in request.query) {
       // For the labels of nodes: the known names, without a call to the service.
       const known = fleet?.changesSince(0).devices ?? [];
-      await sendJson(
-        response,
-        listText(known, ({ chipid, name }) => ({ chipid, name })),
-      );
+      const names = listText(known, ({ chipid, name }) => ({ chipid, name }));
+      await sendJson(response, names);
       return;
     }
     if ('groups' in request.query) {
@@ -106,8 +118,13 @@ function devicesRoute(RED: NodeAPI): Handler {
     }
     try {
       const devices = await devicesOf(id);
-      response.json('ages' in request.query ? withKnown(RED, id, devices) : devices.map(publicly));
+      const pieces =
+        'ages' in request.query
+          ? listText(withKnown(findAppNode(RED, id)?.fleet(), devices), (each) => each)
+          : listText(devices, publicly);
+      await sendJson(response, pieces);
     } catch (error) {
+      if (response.headersSent) throw error;
       response.status(502).json({ error: toProblem(error) });
     }
   });
@@ -240,7 +257,14 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
 /** Lists the commands of an application that wait for their devices. It starts nothing. */
 const waitingRoute = (RED: NodeAPI): Handler =>
   readingRoute(({ params }, response) => {
-    response.json({ commands: appNodeOf(RED, params['id']).waiting()?.list() ?? [] });
+    const commands = appNodeOf(RED, params['id']).waiting()?.list() ?? [];
+    return sendJson(
+      response,
+      fieldText(
+        'commands',
+        listText(commands, (each) => each),
+      ),
+    );
   });
 
 /** Ids that an audit line names; the others it counts. */

@@ -165,10 +165,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** How many devices those are, and how many are online. */
   count(): { devices: number; online: number } {
-    let [devices, online] = [this.#devices.size, 0];
-    for (const device of this.#devices.values())
-      if (device.snapshot(this.readAt).online === true) online++;
-    for (const chipid of this.#book?.chipids() ?? []) if (!this.#devices.has(chipid)) devices++;
+    let [devices, online] = [this.#devices.size + (this.#book?.size ?? 0), 0];
+    for (const device of this.#devices.values()) {
+      if (device.isOnline(this.readAt) === true) online++;
+      if (this.#book?.has(device.chipid)) devices--;
+    }
     return { devices, online };
   }
 

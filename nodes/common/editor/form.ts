@@ -53,13 +53,11 @@ export function opened<T>(node: EditorNode<T>): void {
     const value = usual(node.type, property);
     const element = input(node, property);
     element.closest('form').data('editing', node.id);
-    const { [property]: saved = value, [`${property}Type`]: type } = node as Record<
-      string,
-      unknown
-    >;
-    // As it is read at run time, where a flow that was written by hand has something else.
-    if (typeof value === 'boolean') element.prop('checked', readFlag(saved) === true);
-    else if (typeof saved !== 'string' && !Array.isArray(value))
+    const { [property]: saved, [`${property}Type`]: type } = node as Record<string, unknown>;
+    const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
+    // As it is read at run time, where a flow that was written by hand has something else, or nothing.
+    if (typeof value === 'boolean') element.prop('checked', readFlag(saved) ?? value);
+    else if (typeof saved !== 'string' && (isText || (saved ?? '') !== '') && !Array.isArray(value))
       element.val(readText(typedText(type, describedText(property, saved))) ?? String(value));
   }
   openSections(node);
