@@ -20,6 +20,7 @@ export {
 export type { Book, BookProblem, BookRow } from './fleet/book';
 export type { FleetChanges, ReportedError } from './fleet/device';
 export type { LatestSource } from './fleet/latest';
+export type { FleetMetrics } from './fleet/metrics';
 export type { RecentCommand, RecentUpload } from './fleet/recent';
 export type { ListReading } from './fleet/list-poller';
 export {

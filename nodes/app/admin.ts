@@ -26,6 +26,7 @@ import {
   type RunningApp,
 } from './deployed';
 import { diagnose } from './diagnostics';
+import { metricsText } from './metrics';
 import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
@@ -304,10 +305,17 @@ const cancelRoute = (RED: NodeAPI): Handler =>
 const diagnosticsRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (_request, response) => response.json(await diagnose(RED)));
 
+/** What Prometheus reads. It starts nothing. */
+const metricsRoute =
+  (RED: NodeAPI): Handler =>
+  (_request, response) => {
+    response.type('text/plain; version=0.0.4').send(metricsText(RED));
+  };
+
 type Route =
   | ('apps' | 'devices' | 'unsavedDevices' | 'fleet' | 'details' | 'diagnostics' | 'test')
   | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
-  | 'record';
+  | ('metrics' | 'record');
 
 /** What answers the routes of the editor. Its type is written down, since a declaration cannot name the types of Express. */
 export const appRoutes =
@@ -326,5 +334,6 @@ export const appRoutes =
     writeBook: writeBookRoute(RED),
     waiting: waitingRoute(RED),
     cancel: cancelRoute(RED),
+    metrics: metricsRoute(RED),
     record: recordRoute(RED),
   });

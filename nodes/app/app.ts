@@ -45,6 +45,7 @@ export = function (RED: NodeAPI): void {
       fleet: ['get', `${apps}/:id/fleet`, 'device-cloud.read'],
       details: ['get', `${apps}/:id/devices/:chipid`, 'device-cloud.read'],
       diagnostics: ['get', '/device-cloud/diagnostics', 'device-cloud.read'],
+      metrics: ['get', '/device-cloud/metrics', 'device-cloud.read'],
       refresh: ['post', `${apps}/:id/devices/:chipid/refresh`, 'device-cloud.write'],
       push: ['post', `${apps}/:id/devices/:chipid/push`, 'device-cloud.write'],
       book: ['get', `${apps}/:id/book`, 'device-cloud.read'],

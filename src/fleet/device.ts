@@ -87,8 +87,9 @@ export class FleetDevice {
   wasConnected = false;
   /** The number of recoveries under way: each listener has its own. */
   recoveries = 0;
-  /** The most uploads that one of these recoveries has emitted. */
+  /** The most uploads that one of these recoveries has emitted, and that were altered. */
   emitted = 0;
+  altered = 0;
   recovered = 0;
   /** Commands that wait for their turn. */
   queued = 0;

@@ -10,6 +10,7 @@ import { show } from '../util/show';
 import type { Book } from './book';
 import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
 import type { LatestUpload } from './latest';
+import type { FleetMetrics } from './metrics';
 import { ListPoller, type ListUser, type ListReading } from './list-poller';
 import { shortText, type Recent } from './recent';
 import type { FleetRegistry } from './registry';
@@ -97,8 +98,7 @@ export class Fleet {
   }
 
   /**
-   * The last 20 uploads and commands of a device, the newest first. They are kept in memory, of all devices together
-   * 16 MiB.
+   * The last 20 uploads and commands of a device, the newest first. They are kept in memory, for at most 10,000 devices.
    * @param charset of text that is not valid UTF-8
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
@@ -135,6 +135,25 @@ export class Fleet {
   /** How many devices {@link snapshot} has, and how many of them are online. */
   count(): { devices: number; online: number } {
     return this.#deps.registry.count();
+  }
+
+  /** What the application has done since the client was made, and how it is now, for monitoring. */
+  metrics(): FleetMetrics {
+    const { registry, now, sources } = this.#deps;
+    const { counters } = registry;
+    const channels = { connecting: 0, connected: 0, disconnected: 0 };
+    let waiting = 0;
+    for (const { channelState, held } of registry.devices()) {
+      if (channelState !== null) channels[channelState]++;
+      waiting += held;
+    }
+    const { uploads, replayed, altered } = counters;
+    return {
+      ...registry.count(),
+      ...{ channels, uploads, replayed, altered, commands: counters.commands(), waiting },
+      listAge: registry.readAt === null ? null : Math.max(0, now() - registry.readAt),
+      heldBytes: sources?.listening.shared.budgets.held.used ?? 0,
+    };
   }
 
   /**

@@ -9,6 +9,7 @@ import { uploadText } from '../util/decode';
 import { oneLine } from '../util/show';
 import { thrownText } from '../util/thrown';
 import type { LatestSource } from './latest';
+import type { CommandCount, Counters } from './metrics';
 
 /** Uploads, and commands, that are kept of a device. */
 export const MOST = 20;
@@ -159,10 +160,12 @@ function toCommand({ at, path, outcome, message, ended }: CommandEntry): RecentC
 /** The last uploads and commands of each device of an application. */
 export class RecentActivity {
   readonly #now: () => number;
+  readonly #counters: Counters;
   readonly #devices = new Map<string, DeviceEntries>();
 
-  constructor(now: () => number) {
+  constructor(now: () => number, counters: Counters) {
     this.#now = now;
+    this.#counters = counters;
   }
 
   /** An upload has come. @param at now @param base64 all of it, as it came in its frame, if that is known */
@@ -192,7 +195,8 @@ export class RecentActivity {
       ...{ at: this.#now(), path, outcome: null, message: undefined, ended: 0 },
     };
     push(this.#entriesOf(chipid).commands, entry);
-    const end = (ended: CommandEntry['outcome'], message?: string): void => {
+    const end = (ended: CommandCount['code'], message?: string): void => {
+      this.#counters.command(commandOf(path).kind, ended);
       entry.ended = this.#now();
       entry.outcome = ended;
       if (message !== undefined) entry.message = oneLine(message, LONGEST_MESSAGE);

@@ -14,6 +14,7 @@ import {
 } from './device';
 import { isLater, KeptUpload, type LatestSource } from './latest';
 import type { ListReading } from './list-poller';
+import { Counters } from './metrics';
 import { RecentActivity } from './recent';
 import type { TestRecorder } from './test-recorder';
 
@@ -69,6 +70,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   readAt: number | null = null;
   /** The latest errors of calls to devices and of readings of the list, the newest first. */
   errors: readonly ReportedError[] = [];
+  readonly counters = new Counters();
   readonly recent: RecentActivity;
   /** Its names come before the service's. */
   #book: Book | undefined;
@@ -88,7 +90,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** @param first the revision to begin with: higher than any of an earlier registry of the application */
   constructor(now: () => number, first = 0) {
     this.#now = now;
-    this.recent = new RecentActivity(now);
+    this.recent = new RecentActivity(now, this.counters);
     this.#first = this.revision = first;
   }
 
@@ -203,6 +205,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onLive(upload: Upload, base64?: string): void {
     this.recorder?.onLive(upload);
+    this.counters.uploads++;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
@@ -234,16 +237,20 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   onRecovering(chipid: string): void {
     const device = this.#touch(chipid);
     if (device.recoveries++ > 0) return;
-    device.emitted = 0;
+    device.emitted = device.altered = 0;
     for (const watcher of this.#watchers) watcher.onRecovering?.(device);
   }
 
-  onRecovered(chipid: string, count: number): void {
+  onRecovered(chipid: string, count: number, altered: number): void {
     const device = this.#touch(chipid);
+    // Each listener has its own recovery: an upload that several were given is counted once.
     device.emitted = Math.max(device.emitted, count);
+    device.altered = Math.max(device.altered, altered);
     device.recoveries = Math.max(0, device.recoveries - 1);
     if (device.recoveries > 0) return;
     device.recovered += device.emitted;
+    this.counters.replayed += device.emitted;
+    this.counters.altered += device.altered;
     for (const watcher of this.#watchers) watcher.onRecovered?.(device, device.emitted);
   }
 

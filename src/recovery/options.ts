@@ -82,8 +82,8 @@ export interface RecoveryObserver {
   onRecovering(chipid: string): void;
   /** Missed uploads are being emitted; this is the last of them. Called before the listener receives it. */
   onReplayed(upload: Upload): void;
-  /** A recovery has ended. @param count the missed uploads that it emitted */
-  onRecovered(chipid: string, count: number): void;
+  /** A recovery has ended. @param count the missed uploads that it emitted @param altered how many of them are marked so */
+  onRecovered(chipid: string, count: number, altered: number): void;
 }
 
 /** What the recoveries of an application share. */

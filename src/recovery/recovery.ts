@@ -179,6 +179,7 @@ export class Recovery implements ChannelListener {
   #isRecovering = false;
   /** How many missed uploads were emitted since the last recovery ended. */
   #replayed = 0;
+  #altered = 0;
   /** The failure that was reported last; undefined once a reading has succeeded. */
   #reportedFailure: string | undefined;
   #hasReportedEnd = false;
@@ -301,6 +302,7 @@ export class Recovery implements ChannelListener {
     if (upload.replayed) {
       this.#began();
       this.#replayed++;
+      if (upload.altered) this.#altered++;
       if (isLast) this.#shared.observer.onReplayed(upload);
     }
     this.#device.listener.onUpload(upload);
@@ -361,7 +363,7 @@ export class Recovery implements ChannelListener {
   #ended(): void {
     if (!this.#isRecovering) return;
     this.#isRecovering = false;
-    this.#shared.observer.onRecovered(this.#device.chipid, this.#replayed);
-    this.#replayed = 0;
+    this.#shared.observer.onRecovered(this.#device.chipid, this.#replayed, this.#altered);
+    this.#replayed = this.#altered = 0;
   }
 }

@@ -92,7 +92,10 @@ describe('the test button of an application', () => {
   it('says that the App ID is wrong when the service says so', async () => {
     await type({ appid: '99999', appkey: here.simulator.appkey });
     const { lines } = await press();
-    assert.match(lines[0]!, /^Open API: refused\. Most likely: the App ID is wrong\s+UNAUTHORIZED: .*401/);
+    assert.match(
+      lines[0]!,
+      /^Open API: refused\. Most likely: the App ID is wrong\s+UNAUTHORIZED: .*401/,
+    );
     assert.ok(!lines.some((line) => line.startsWith('Otherwise')), lines.join());
   });
 

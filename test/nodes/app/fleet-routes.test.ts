@@ -227,6 +227,7 @@ describe('the fleet for the editor', () => {
       'get /device-cloud/apps/:id/fleet': 'device-cloud.read',
       'get /device-cloud/apps/:id/devices/:chipid': 'device-cloud.read',
       'get /device-cloud/diagnostics': 'device-cloud.read',
+      'get /device-cloud/metrics': 'device-cloud.read',
       'post /device-cloud/apps/:id/devices/:chipid/refresh': 'device-cloud.write',
       'post /device-cloud/apps/:id/devices/:chipid/push': 'device-cloud.write',
       'get /device-cloud/apps/:id/waiting': 'device-cloud.read',

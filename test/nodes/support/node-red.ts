@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
@@ -11,6 +11,10 @@ import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
 
 export const userDir = temporaryFolder('nodes');
+
+const { version } = JSON.parse(readFileSync(require.resolve('node-red/package.json'), 'utf8')) as {
+  version: string;
+};
 
 /** The file of a kept value of the application `app`. */
 export const fileOf = (name: string): string =>
@@ -61,8 +65,8 @@ async function checkNothingLeft(): Promise<void> {
 /** Runs the tests of a `describe` in Node-RED, and checks after each what holds of all of them. */
 export function useNodeRed(): void {
   before(async () => {
-    // The types of the helper leave this out.
-    (helper as unknown as { settings(settings: object): void }).settings({ userDir });
+    // Node-RED sets its version itself, the helper does not. Its types leave the function out.
+    (helper as unknown as { settings(settings: object): void }).settings({ userDir, version });
     await helper.startServer();
     startJournal();
   });

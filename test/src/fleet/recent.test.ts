@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { Counters } from '../../../src/fleet/metrics';
 import { MOST, MOST_DEVICES, RecentActivity, shortText } from '../../../src/fleet/recent';
 import { DeviceCloudError } from '../../../src/errors';
 import type { Upload } from '../../../src/types';
@@ -24,7 +25,7 @@ describe('what devices did of late', () => {
   let recent: RecentActivity;
   beforeEach(() => {
     now = 0;
-    recent = new RecentActivity(() => now);
+    recent = new RecentActivity(() => now, new Counters());
   });
 
   it('keeps the last 20 uploads of each device, the newest first', () => {

@@ -155,13 +155,15 @@ describe('the registry of devices', () => {
     });
     registry.onRecovering('1');
     registry.onRecovering('1');
-    registry.onRecovered('1', 3);
+    registry.onRecovered('1', 3, 1);
     assert.deepEqual(calls, ['1 recovering']);
-    registry.onRecovered('1', 2);
+    registry.onRecovered('1', 2, 2);
     assert.deepEqual(calls, ['1 recovering', '1 recovered 3']);
     registry.onRecovering('1');
-    registry.onRecovered('1', 1);
+    registry.onRecovered('1', 1, 0);
     assert.equal(device('1').recovered, 4);
+    const { replayed, altered } = registry.counters;
+    assert.deepEqual([replayed, altered], [4, 2]);
   });
 
   it('calls its watchers after each update, and not once they are removed', () => {

@@ -150,7 +150,7 @@ describe('a watch: presence', () => {
     world.read([1]);
     world.read([2]);
     world.registry.onRecovering('2');
-    world.registry.onRecovered('2', 3);
+    world.registry.onRecovered('2', 3, 0);
     assert.equal(subject.events[1]?.count, 3);
     assert.deepEqual(subject.emitted(), ['recovering 2', 'recovered 2']);
     subject.watch.close();

@@ -1,0 +1,99 @@
+import type { NodeAPI } from 'node-red';
+import type { FleetMetrics } from '../../src/for-nodes';
+import { runningApps } from './deployed';
+
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [value: number, labels?: Labels];
+
+/** A metric: its name behind `device_cloud_`, its type, what it says, and its samples for an application. */
+const METRICS: readonly (readonly [
+  name: string,
+  type: 'gauge' | 'counter',
+  help: string,
+  samples: (metrics: FleetMetrics) => readonly Sample[],
+])[] = [
+  ['devices', 'gauge', 'Devices that are known.', ({ devices }) => [[devices]]],
+  [
+    'devices_online',
+    'gauge',
+    'Devices that are online, as far as known.',
+    ({ online }) => [[online]],
+  ],
+  [
+    'channels',
+    'gauge',
+    'Channels by their state.',
+    ({ channels }) => Object.entries(channels).map(([state, count]) => [count, { state }]),
+  ],
+  ['uploads_total', 'counter', 'Uploads that came live.', ({ uploads }) => [[uploads]]],
+  [
+    'uploads_replayed_total',
+    'counter',
+    'Missed uploads that were recovered.',
+    ({ replayed }) => [[replayed]],
+  ],
+  [
+    'uploads_altered_total',
+    'counter',
+    'Recovered uploads that the history may have altered.',
+    ({ altered }) => [[altered]],
+  ],
+  [
+    'commands_total',
+    'counter',
+    'Commands to devices by their outcome.',
+    ({ commands }) => commands.map(({ call, code, count }) => [count, { call, code }]),
+  ],
+  [
+    'commands_waiting',
+    'gauge',
+    'Commands that wait for their devices.',
+    ({ waiting }) => [[waiting]],
+  ],
+  [
+    'list_age_seconds',
+    'gauge',
+    'Age of the last good list of online devices.',
+    ({ listAge }) => (listAge === null ? [] : [[listAge / 1000]]),
+  ],
+  [
+    'held_back_bytes',
+    'gauge',
+    'Bytes of uploads that are held back until a history is read.',
+    ({ heldBytes }) => [[heldBytes]],
+  ],
+];
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+const labelText = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (each) => ESCAPES[each] ?? '')}"`)
+    .join(',');
+
+/** The applications that run, each by its name; by its id, too, where another has the same name. */
+function namedFleets(RED: NodeAPI): [application: string, metrics: FleetMetrics][] {
+  const apps = runningApps(RED).map(({ saved, node }) => ({
+    id: saved.id,
+    name: saved.name || saved.id,
+    node,
+  }));
+  const isTwice = (name: string): boolean => apps.filter((each) => each.name === name).length > 1;
+  return apps.flatMap(({ id, name, node }) => {
+    const metrics = node.fleet()?.metrics();
+    return metrics ? [[isTwice(name) ? `${name} (${id})` : name, metrics]] : [];
+  });
+}
+
+/** What monitoring reads: the text format of Prometheus, version 0.0.4. No series is about a single device. */
+export function metricsText(RED: NodeAPI): string {
+  const fleets = namedFleets(RED);
+  return METRICS.map(([name, type, help, samples]) => {
+    const full = `device_cloud_${name}`;
+    const lines = fleets.flatMap(([application, metrics]) =>
+      samples(metrics).map(
+        ([value, labels = {}]) => `${full}{${labelText({ application, ...labels })}} ${value}\n`,
+      ),
+    );
+    return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines.join('')}`;
+  }).join('');
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import parsePrometheus from 'parse-prometheus-text-format';
+import type { Simulator } from '../../../src/simulator';
+import { until } from '../../../tooling/until';
+import { openWithRecovery } from '../matrix/listening';
+import { cloudApp, load, node } from '../support/flow';
+import { arrivedAt, call, fail, post, shows } from '../support/messages';
+import { startCloud, useNodeRed } from '../support/node-red';
+
+const [ONE, TWO] = ['10000001', '10000002'];
+
+/** Every sample, as a Prometheus would read it: `name{label="value"}` and its value. */
+async function scrape(): Promise<Map<string, number>> {
+  const { text, headers, status } = await helper.request().get('/device-cloud/metrics');
+  assert.equal(status, 200);
+  assert.match(String(headers['content-type']), /^text\/plain;.* version=0\.0\.4/);
+  return new Map(
+    parsePrometheus(text).flatMap(({ name, metrics }) =>
+      metrics.map(({ labels, value }): [string, number] => {
+        const shown = Object.entries(labels ?? {}).map(([label, of]) => `${label}=${of}`);
+        return [`${name.replace('device_cloud_', '')}{${shown.sort().join()}}`, Number(value)];
+      }),
+    ),
+  );
+}
+
+describe('the metrics', () => {
+  useNodeRed();
+  let cloud: Simulator;
+
+  it('count devices, channels, uploads and commands, for each application by its name', async () => {
+    cloud = await startCloud({ devices: 3 });
+    const push = node('push', { chipid: ONE, chipidType: 'str' });
+    const later = node('push', { id: 'later', when: 'upload' });
+    await openWithRecovery(cloud, [ONE], { name: 'Green "1"\\' }, push, later, node('devices'));
+    await call('devices', {});
+    cloud.upload(ONE, 'live');
+    await until(() => arrivedAt('out').length > 0, 'it has arrived');
+    await call('push', { payload: 'x' });
+    cloud.fail('gateway', { times: 1 });
+    await fail('push', { payload: 'x' }, 'GATEWAY');
+    post('later', { chipid: TWO, payload: 'x' });
+    await shows('later', 'status.awaiting-device');
+    cloud.disconnect(ONE);
+    cloud.upload(ONE, 'missed');
+    await until(() => arrivedAt('out').some(({ payload }) => payload === 'missed'), 'it is back');
+    const found = await scrape();
+    const own = (name: string, labels = ''): number | undefined =>
+      found.get(`${name}{application=Green "1"\\${labels}}`);
+    await until(async () => (await scrape()).get('channels{application=Green "1"\\,state=connected}') === 2); // prettier-ignore
+    assert.deepEqual(
+      [own('devices'), own('devices_online'), own('uploads_total'), own('uploads_replayed_total')],
+      [3, 3, 1, 1],
+    );
+    assert.equal(own('commands_total', ',call=push,code=OK'), 1);
+    assert.equal(own('commands_total', ',call=push,code=GATEWAY'), 1);
+    assert.deepEqual([own('commands_waiting'), own('held_back_bytes')], [1, 0]);
+    assert.ok(Number(own('list_age_seconds')) < 60);
+    assert.ok(![...found.keys()].some((key) => key.includes(ONE!)), 'no series of a device');
+  });
+
+  it('tell two applications of one name apart, and read nothing of the service', async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud, { name: 'Both' }), cloudApp(cloud, { id: 'app2', name: 'Both' })]);
+    const found = await scrape();
+    for (const id of ['app', 'app2'])
+      assert.equal(found.get(`devices{application=Both (${id})}`), 0);
+    assert.equal(cloud.requests.length, 0);
+  });
+});
