@@ -1,14 +1,15 @@
 import type { PushFormat } from '../types';
-import { CALLBACK_KEYS, isOnline, LEVEL_CHARACTERS, PINS } from './assumptions';
-import type { DeviceSettings } from './device-options';
-import type { PushEntry, UploadEntry } from './history';
-import { Bounded } from './log';
-import type { Settings } from './options';
-import { createSensor, seededRandom, uploadOf, type Reading, type Sensor } from './sensors';
-import type { Timers } from './timers';
+import { readObject } from './encoding';
+import { keep, type PushEntry, type UploadEntry } from './history';
+import type { DeviceSettings } from './options';
+import { seededRandom, SENSORS, uploadOf, type Reading, type Sensor } from './sensors';
+import type { Service } from './service';
 
 /** The pin of the relay: while it is high, the cooling of a climate device and the heater of a meter are on. */
 export const RELAY_PIN = 5;
+
+/** Assumed: the number of pins, which are all low after a reset (4.2.9). */
+export const PINS = 16;
 
 /** A push that has reached a device. */
 export interface Received {
@@ -20,7 +21,7 @@ export interface Received {
   readonly format: PushFormat;
   /** What the device got: hexadecimal and Base64 decoded. */
   readonly bytes: Buffer;
-  /** The bytes as UTF-8. */
+  /** The bytes as text. */
   readonly text: string;
 }
 
@@ -38,23 +39,16 @@ export interface PinSet {
 export type SimulatedDevice = Readonly<
   Pick<
     Device,
-    | ('chipid' | 'name' | 'online' | 'asleep' | 'disabled' | 'levels' | 'boots')
-    | ('reading' | 'temperature' | 'humidity' | 'received' | 'uploads' | 'pushes' | 'sets')
-    | ('inFlight' | 'maxInFlight')
+    | ('chipid' | 'name' | 'online' | 'asleep' | 'disabled' | 'levels' | 'boots' | 'reading')
+    | ('received' | 'uploads' | 'sets' | 'inFlight' | 'maxInFlight')
   >
 >;
 
-/** The callbacks that every device has. @param interval seconds between two uploads */
-const CALLBACKS: Readonly<
-  Record<(typeof CALLBACK_KEYS)[number], (device: Device, now: number, interval: number) => unknown>
-> = {
-  uptime: ({ bootedAt }, now) => Math.max(0, Math.floor((now - bootedAt) / 1000)),
-  rssi: ({ chipid }) => -40 - (Number(chipid.slice(-2)) % 40),
-  config: (_device, _now, interval) => ({ interval, relayPin: RELAY_PIN, firmware: '1.0.0' }),
-};
+/** The longest time for which a push can order a device to be away, in seconds. */
+const MAX_AWAY = 86_400;
 
-/** Bytes of a push that is kept: as Base64 or hex its text is longer than what the device got. */
-const sizeOf = ({ bytes }: { readonly bytes: Buffer }): number => 2 * bytes.length;
+const isTimeAway = (value: unknown): value is number =>
+  typeof value === 'number' && value > 0 && value <= MAX_AWAY;
 
 /** A device, as the simulator itself uses it. It begins switched on; its uploads are the service's affair. */
 export class Device {
@@ -66,16 +60,16 @@ export class Device {
   note = '';
   /** Whether the server API has disabled it. */
   disabled = false;
+  /** Whether it sleeps. */
   asleep = false;
   /** How often it has been reset: by a reboot or by being switched on again. */
   boots = 0;
-  /** Device calls it is answering now, and how many it ever was answering at once. */
+  /** How many device calls it is answering now. */
   inFlight = 0;
+  /** How many it ever was answering at once. */
   maxInFlight = 0;
   /** Milliseconds it takes to answer. */
   answerDelay: number;
-  /** Seconds between two of its uploads. */
-  readonly interval: number;
   /** When it was added, milliseconds since 1970; likewise the others. */
   readonly createdAt: number;
   /** When it was last heard of. */
@@ -85,119 +79,93 @@ export class Device {
   connectedAt: number;
   /** Counts its departures: an answer under way when it goes away is lost. */
   departures = 0;
-  readonly sensor: Sensor;
-  readonly uploadHistory: Bounded<UploadEntry>;
+  /** The last reading, by name: what it uploads. */
+  reading: Reading;
   /** What the service keeps of its uploads, oldest first. */
-  readonly uploads: readonly UploadEntry[];
-  readonly pushHistory: Bounded<PushEntry>;
+  readonly uploads: UploadEntry[] = [];
   /** What the service keeps of the pushes to it, oldest first. */
-  readonly pushes: readonly PushEntry[];
-  readonly #received: Bounded<Received>;
+  readonly pushes: PushEntry[] = [];
   /** Pushes that have reached the device, oldest first. */
-  readonly received: readonly Received[];
-  readonly #sets: Bounded<PinSet>;
+  readonly received: Received[] = [];
   /** The pins that calls have set, oldest first. */
-  readonly sets: readonly PinSet[];
+  readonly sets: PinSet[] = [];
+  readonly #sensor: Sensor;
   readonly #levels = new Array<0 | 1>(PINS).fill(0);
-  readonly #common: Pick<Settings, 'now' | 'rebootTime'>;
-  readonly #timers: Timers;
-  readonly #onWake: (device: Device) => void;
+  readonly #service: Pick<Service, 'settings' | 'timers' | 'uploadReading'>;
   #isOn = true;
-  /** Cancels the boot that ends a reboot. */
-  #cancelBoot: (() => void) | undefined;
-  /** Cancels what the timetable of sleep has next. */
-  #cancelNext: () => void = () => undefined;
+  /** Cancels the boot that ends a reboot or a loss of power. */
+  #cancelBoot: () => void = () => undefined;
 
-  /**
-   * @param id of interface A, where that is not the chip number
-   * @param onWake is called each time the device wakes
-   */
+  /** @param id of interface A, where that is not the chip number */
   constructor(
     readonly settings: DeviceSettings,
     readonly id: number,
-    common: Pick<
-      Settings,
-      'now' | 'seed' | 'historyLimit' | 'interval' | 'answerDelay' | 'rebootTime'
-    >,
-    timers: Timers,
-    onWake: (device: Device) => void,
+    service: Pick<Service, 'settings' | 'timers' | 'uploadReading'>,
   ) {
-    const { chipid, name, kind, answerDelay = common.answerDelay } = settings;
-    const { now, historyLimit } = common;
+    const { chipid, name, kind } = settings;
     this.chipid = chipid;
     this.name = name;
-    this.answerDelay = answerDelay;
-    this.interval = settings.interval ?? common.interval;
-    this.sensor = createSensor(kind, seededRandom(`${common.seed}/${chipid}`));
-    // Pushes come from outside, unlike uploads, so their bytes are limited as well.
-    this.#received = new Bounded<Received>(historyLimit, sizeOf);
-    this.#sets = new Bounded<PinSet>(historyLimit);
-    this.uploadHistory = new Bounded(historyLimit);
-    this.pushHistory = new Bounded<PushEntry>(historyLimit, sizeOf);
-    this.uploads = this.uploadHistory.items;
-    this.pushes = this.pushHistory.items;
-    this.received = this.#received.items;
-    this.sets = this.#sets.items;
-    this.#common = common;
-    this.#timers = timers;
-    this.#onWake = onWake;
-    this.createdAt = this.lastSeen = this.bootedAt = this.connectedAt = now();
-    this.#stayAwake();
+    this.answerDelay = service.settings.answerDelay;
+    this.#sensor = SENSORS[kind](seededRandom(`1/${chipid}`));
+    this.reading = this.#sensor.next(false).value;
+    this.#service = service;
+    this.createdAt = this.lastSeen = this.bootedAt = this.connectedAt = this.#now();
+    const { sleep } = settings;
+    if (sleep) service.timers.every(sleep.every * 1000, sleep.every * 1000, () => this.wake());
+    this.wake();
   }
 
-  /** Whether it is on, awake, not disabled and not away for a reboot. */
+  /**
+   * Whether it is in the list of online devices (4.2.2). Assumed: a device that sleeps, is off, disabled or away for a
+   * reboot leaves it at once and is back as soon as it is there again; nothing is kept for it meanwhile.
+   */
   get online(): boolean {
-    const { disabled, asleep } = this;
-    return isOnline({
-      on: this.#isOn,
-      rebooting: this.#cancelBoot !== undefined,
-      disabled,
-      asleep,
-    });
+    return this.#isOn && !this.disabled && !this.asleep;
   }
 
   /** The pins' level characters, index = pin. */
   get levels(): string {
-    return this.#levels.map((level) => LEVEL_CHARACTERS[level]).join('');
-  }
-
-  /** The last reading, by name: what it uploads. */
-  get reading(): Reading {
-    return this.sensor.reading;
-  }
-
-  /** The last reading, °C; NaN if it measures none. */
-  get temperature(): number {
-    return Number(this.reading['temperature'] ?? NaN);
-  }
-
-  /** The last reading, %; NaN if it measures none. */
-  get humidity(): number {
-    return Number(this.reading['humidity'] ?? NaN);
+    return this.#levels.join('');
   }
 
   /** Its next reading, as it uploads it. */
   measure(): Buffer {
-    return uploadOf(this.settings.kind, this.sensor.step(this.#levels[RELAY_PIN] === 1));
+    this.reading = this.#sensor.next(this.#levels[RELAY_PIN] === 1).value;
+    return uploadOf(this.settings.kind, this.reading);
   }
 
   /** The value of the callback registered under a key (section 4.2.8); undefined for an unknown key. */
   callback(key: string): { value: unknown } | undefined {
-    const { callbacks } = this.settings;
-    if (callbacks.has(key)) return { value: callbacks.get(key) };
-    if (Object.hasOwn(this.reading, key)) return { value: this.reading[key] };
-    const builtIn = CALLBACK_KEYS.find((name) => name === key);
-    return builtIn && { value: CALLBACKS[builtIn](this, this.#common.now(), this.interval) };
+    const { interval } = this.#service.settings;
+    const values: Record<string, unknown> = {
+      uptime: Math.max(0, Math.floor((this.#now() - this.bootedAt) / 1000)),
+      rssi: -40 - (Number(this.chipid.slice(-2)) % 40),
+      config: { interval, relayPin: RELAY_PIN, firmware: '1.0.0' },
+      ...this.reading,
+      ...this.settings.callbacks,
+    };
+    return Object.hasOwn(values, key) ? { value: values[key] } : undefined;
   }
 
-  receive(push: Received): void {
-    this.#received.add(push);
+  /**
+   * Does what a pushed text says, which is the firmware's own affair (4.2.3, 6). `{"get":"temperature","id":7}` asks for
+   * a callback. `{"sleep":10}` lets it sleep for 10 s: it keeps its pins, and uploads as soon as it wakes.
+   * `{"unplug":10}` takes its power for 10 s: it boots with its pins low. It ignores any other text.
+   * @returns what it uploads in reply, if it was asked: null as the value if it has no such callback
+   */
+  obey(text: string): object | undefined {
+    const { get, id, sleep, unplug } = readObject(text) ?? {};
+    if (typeof get === 'string')
+      return { reply: get, value: this.callback(get)?.value ?? null, id };
+    if (isTimeAway(sleep)) this.sleep(sleep);
+    else if (isTimeAway(unplug)) this.switchOff(unplug);
+    return undefined;
   }
 
   /** Sets a pin, as a call does. */
   setLevel(pin: number, level: 0 | 1): void {
-    this.#levels[pin] = level;
-    this.#sets.add({ at: this.#common.now(), pin, level });
+    this.changeLevel(pin, level);
+    keep(this.sets, { at: this.#now(), pin, level });
   }
 
   /** Changes the level of a pin, as somebody at the device does. */
@@ -207,37 +175,46 @@ export class Device {
 
   /** Goes away and comes back, reset, after the reboot time. */
   reboot(): void {
-    this.#leave();
-    this.#cancelBoot = this.#timers.after(this.#common.rebootTime, () => this.#boot());
+    this.switchOff(this.#service.settings.rebootTime / 1000);
   }
 
-  switchOff(): void {
-    this.#leave();
+  /** Loses its power, for some seconds if they are given. */
+  switchOff(seconds?: number): void {
+    this.departures++;
     this.#isOn = false;
+    this.#cancelBoot();
+    if (seconds === undefined) return;
+    this.#cancelBoot = this.#service.timers.after(seconds * 1000, () => this.switchOn());
   }
 
+  /** Boots, if it is off. */
   switchOn(): void {
+    this.#cancelBoot();
     if (this.#isOn) return;
     this.#isOn = true;
-    this.#boot();
+    this.boots++;
+    this.bootedAt = this.lastSeen = this.#now();
+    this.#levels.fill(0);
+    this.#connect();
+    this.wake();
   }
 
-  /** Falls asleep. With a timetable it wakes by itself, without one it sleeps until {@link wake}. */
-  sleep(): void {
-    const { sleep: timetable } = this.settings;
-    if (timetable) this.#next(timetable.every - timetable.awake, () => this.wake());
+  /** Falls asleep, for some seconds if they are given, otherwise until {@link wake}, which a timetable calls. */
+  sleep(seconds?: number): void {
+    if (seconds !== undefined) this.#service.timers.after(seconds * 1000, () => this.wake());
     if (this.asleep) return;
     this.asleep = true;
     this.departures++;
   }
 
-  /** Wakes and uploads, if it was asleep. With a timetable the time awake starts over. */
+  /** Wakes and uploads, if it was asleep. With a timetable it falls asleep again. */
   wake(): void {
-    this.#stayAwake();
+    const { sleep } = this.settings;
+    if (sleep) this.#service.timers.after(sleep.awake * 1000, () => this.sleep());
     if (!this.asleep) return;
     this.asleep = false;
     this.#connect();
-    if (this.online) this.#onWake(this);
+    if (this.online) this.#service.uploadReading(this);
   }
 
   disable(disabled: boolean): void {
@@ -247,32 +224,11 @@ export class Device {
     if (isBack) this.#connect();
   }
 
-  #leave(): void {
-    this.departures++;
-    this.#cancelBoot?.();
-    this.#cancelBoot = undefined;
-  }
-
-  #boot(): void {
-    this.#cancelBoot = undefined;
-    this.boots++;
-    this.bootedAt = this.lastSeen = this.#common.now();
-    this.#levels.fill(0);
-    if (!this.asleep) this.#connect();
-    this.wake();
+  #now(): number {
+    return this.#service.settings.now();
   }
 
   #connect(): void {
-    if (this.online) this.connectedAt = this.#common.now();
-  }
-
-  #stayAwake(): void {
-    const { sleep: timetable } = this.settings;
-    if (timetable) this.#next(timetable.awake, () => this.sleep());
-  }
-
-  #next(seconds: number, run: () => void): void {
-    this.#cancelNext();
-    this.#cancelNext = this.#timers.after(seconds * 1000, run);
+    if (this.online) this.connectedAt = this.#now();
   }
 }

@@ -1,3 +1,9 @@
+import type { JsonObject } from '../types';
+import { isObject } from '../util/object';
+
+/** Beijing, which 5.1 calls server time, in milliseconds ahead of UTC. Assumed: the zone of every time and day (2.1, 4.2.7). */
+export const SERVER_ZONE = 8 * 60 * 60 * 1000;
+
 const isoIn = (ms: number, zone: number): string => new Date(ms + zone).toISOString();
 
 /**
@@ -18,13 +24,16 @@ export const serverDay = (ms: number, zone: number): string =>
  * @returns undefined if there is no such day
  */
 export function startOfDay(text: string, zone: number): number | undefined {
-  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})$/.exec(text) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return undefined;
-  const iso = `${year}-${month}-${day}`;
-  const time = Date.parse(iso);
+  const iso = text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3');
+  const time = iso === text ? NaN : Date.parse(iso);
+  // Of the 30th of February JavaScript makes the first of March.
   const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso);
   return exists ? time - zone : undefined;
 }
+
+/** Removes the white space of ASCII alone at both ends: the server of 2016 trims bytes. */
+export const trimmed = (text: string): string =>
+  text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '');
 
 /**
  * Writes JSON in which a bigint is a bare integer, so that a chip number of 20 digits keeps them all
@@ -42,36 +51,12 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-let codes: Map<string, number> | undefined;
-
-/** The codes by character. The decoder of the platform knows them, so that no table is shipped. */
-function readCodes(): Map<string, number> {
-  const decoder = new TextDecoder('gbk');
-  const table = new Map<string, number>();
-  for (let lead = 0x81; lead <= 0xfe; lead++) {
-    for (let trail = 0x40; trail <= 0xfe; trail++) {
-      const character = decoder.decode(Uint8Array.of(lead, trail));
-      // Not a code: U+FFFD, or that and an ASCII character. Codes for private use stand for no character, and the euro is
-      // only in later standards.
-      const isCode = character.length === 1 && !/[\uFFFD\uE000-\uF8FF€]/.test(character);
-      if (isCode && !table.has(character)) table.set(character, (lead << 8) | trail);
-    }
+/** Reads a JSON object. @returns undefined if the text is none */
+export function readObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
-  return table;
 }
-
-/** Encodes text as GBK. @returns undefined if GBK does not have one of the characters */
-export function encodeGbk(text: string): Buffer | undefined {
-  const bytes: number[] = [];
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0;
-    const code = point < 0x80 ? point : (codes ??= readCodes()).get(character);
-    if (code === undefined) return undefined;
-    if (code > 0xff) bytes.push(code >> 8);
-    bytes.push(code & 0xff);
-  }
-  return Buffer.from(bytes);
-}
-
-/** Decodes GBK; invalid bytes become U+FFFD. */
-export const decodeGbk = (bytes: Buffer): string => new TextDecoder('gbk').decode(bytes);

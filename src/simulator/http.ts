@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Params } from '../api/signing';
-import { FORM_TYPE, MAX_PARAMETERS, STATUS } from './assumptions';
 import { toJson } from './encoding';
 
 /** A request whose body has been read whole. */
@@ -18,17 +17,11 @@ export interface Incoming {
 
 /** A body that is sent as it is, in place of JSON. */
 export class RawBody {
-  readonly bytes: Buffer;
   constructor(
-    content: string | Buffer,
+    readonly content: string | Buffer,
     readonly type: string,
-  ) {
-    this.bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  }
+  ) {}
 }
-
-/** The connection is broken off in place of an answer. */
-export class Broken extends Error {}
 
 /** An answer, as JSON unless its body is a {@link RawBody}. */
 export interface Answer {
@@ -57,28 +50,37 @@ export const badRequest = (msg: string): Refusal => new Refusal(400, msg);
 /** The device, the application or the path does not exist. */
 export const notFound = (msg: string): Refusal => new Refusal(404, msg);
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const nothingHere = (): Refusal => notFound('there is nothing at this path');
 
-/**
- * Sends an answer, as JSON (section 4.2, rule 4) unless its body is raw.
- * @param now the simulator's time, for the header `Date`, in milliseconds
- */
-export function sendAnswer(response: ServerResponse, answer: Answer, now: number): void {
-  const { bytes, type } =
+/** The answer to a request that failed with an error. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  // Of decodeURIComponent.
+  if (error instanceof URIError) return badRequest('the address is not percent-encoded UTF-8');
+  return new Refusal(500, 'internal error');
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Sends an answer, as JSON (section 4.2, rule 4) unless its body is raw. */
+export function sendAnswer(response: ServerResponse, answer: Answer): void {
+  const { content, type } =
     answer.body instanceof RawBody ? answer.body : new RawBody(toJson(answer.body), JSON_TYPE);
   response.writeHead(answer.status, {
-    date: new Date(now).toUTCString(),
     'content-type': type,
-    'content-length': bytes.length,
+    'content-length': Buffer.byteLength(content),
     ...answer.headers,
   });
-  response.end(bytes);
+  response.end(content);
 }
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
 const LOOPBACK_HOST = `(?:localhost|127(?:\\.${OCTET}){3}|\\[::1\\])(?::\\d{1,5})?`;
 const HOST = new RegExp(`^${LOOPBACK_HOST}$`, 'i');
 const ORIGIN = new RegExp(`^https?://${LOOPBACK_HOST}$`, 'i');
+
+/** The rest of the request is not worth reading, so the connection ends with the answer. */
+const forbidden = (msg: string): Refusal => new Refusal(403, msg, { connection: 'close' });
 
 /**
  * Refuses requests that a foreign web page can make a browser on this machine send. Listening on
@@ -101,51 +103,33 @@ export function checkLocal(headers: IncomingHttpHeaders): void {
   }
 }
 
-/** The rest of the request is not worth reading, so the connection ends with the answer. */
-const forbidden = (msg: string): Refusal => new Refusal(403, msg, { connection: 'close' });
-
-function decode(text: string, what: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw badRequest(`${what} is not percent-encoded UTF-8`);
-  }
-}
-
-/** Reads `key=value` pairs joined with `&`, percent-encoded. Stricter than URLSearchParams. */
-function* pairs(encoded: string): Generator<[name: string, value: string]> {
-  for (const pair of encoded.split('&')) {
-    if (pair === '') continue;
-    const [name = '', ...value] = pair.replaceAll('+', ' ').split('=');
-    yield [decode(name, 'a parameter'), decode(value.join('='), 'a parameter')];
-  }
-}
-
 /**
  * The parameters of a request, raw values by name: of the URL's query and of a POST's form-encoded
- * body (section 4.2, rule 3).
- * @throws Refusal 400 if they cannot be read, one is given twice, or there are too many
+ * body (section 4.2, rule 3). Stricter than URLSearchParams.
+ * @throws Refusal 400 if they cannot be read, or one is given twice
  */
 export function readParams(query: string, form = ''): Params {
   const params = new Map<string, string>();
   const lowercased = new Set<string>();
-  for (const encoded of [query, form]) {
-    for (const [name, value] of pairs(encoded)) {
-      const key = name.toLowerCase();
-      if (lowercased.has(key)) throw badRequest(`parameter ${name} is given more than once`);
-      if (lowercased.size === MAX_PARAMETERS) throw badRequest('there are too many parameters');
-      lowercased.add(key);
-      params.set(name, value);
+  for (const pair of `${query}&${form}`.replaceAll('+', ' ').split('&')) {
+    if (pair === '') continue;
+    const [name = '', value = ''] = pair.split(/=(.*)/s).map(decodeURIComponent);
+    if (lowercased.has(name.toLowerCase())) {
+      throw badRequest(`parameter ${name} is given more than once`);
     }
+    lowercased.add(name.toLowerCase());
+    params.set(name, value);
   }
   return Object.fromEntries(params);
 }
 
-/** The form of a POST body. @throws Refusal 400 if the body is of another kind */
+const FORM = 'application/x-www-form-urlencoded';
+
+/** The form of a POST body, assumed to be of the usual type (4.2, rule 3). @throws Refusal 400 if the body is of another kind */
 export function readForm(contentType: string | undefined, body: Buffer): string {
   if (body.length === 0) return '';
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== FORM_TYPE) throw badRequest(`the body's type must be ${FORM_TYPE}`);
+  if (type !== FORM) throw badRequest(`the body's type must be ${FORM}`);
   if (!isUtf8(body)) throw badRequest('the body is not UTF-8');
   return body.toString('utf8');
 }
@@ -183,10 +167,6 @@ export const route = <Run>(method: string, path: string, run: Run): Route<Run> =
 /** What stood in the path's segments, by name. */
 export type Segments = Readonly<Record<string, string>>;
 
-/** Whether a table has a row for a path, whatever the method. */
-export const hasPath = (table: readonly Route<unknown>[], path: string): boolean =>
-  table.some((each) => each.path.test(path));
-
 /**
  * Finds the row for a request.
  * @param noPath makes the refusal of a path that no row has
@@ -198,10 +178,12 @@ export function findRoute<Run>(
   path: string,
   noPath: () => Refusal,
 ): { run: Run; segments: Segments } {
-  if (!hasPath(table, path)) throw noPath();
-  const found = table.find((each) => each.method === method && each.path.test(path));
-  if (!found) throw new Refusal(STATUS.wrongMethod, `${method} is not the method of this path`);
+  const known = table.filter((each) => each.path.test(path));
+  if (known.length === 0) throw noPath();
+  const found = known.find((each) => each.method === method);
+  // Assumed: "an illegal request" (7).
+  if (!found) throw badRequest(`${method} is not the method of this path`);
   const segments = Object.entries(found.path.exec(path)?.groups ?? {});
-  const decoded = segments.map(([name, text]) => [name, decode(text, 'the path')]);
+  const decoded = segments.map(([name, text]) => [name, decodeURIComponent(text)]);
   return { run: found.run, segments: Object.fromEntries(decoded) as Segments };
 }

@@ -1,11 +1,9 @@
 import type { Params } from '../api/signing';
 import type { Device } from './device';
-import { askDevice, callDevice, pushToDevice } from './device-calls';
 import { serverTime } from './encoding';
 import { inOrder, syncRecord, uploadRecord, type UploadEntry } from './history';
 import {
   findRoute,
-  hasPath,
   isInteger,
   readForm,
   readParams,
@@ -14,10 +12,8 @@ import {
   route,
   type Answer,
   type Incoming,
-  type Route,
   type Segments,
 } from './http';
-import type { Settings } from './options';
 import type { Service } from './service';
 
 export const OPEN_API = '/openapi/';
@@ -33,68 +29,58 @@ interface OpenApiCall {
 /** Carries out a call. The result is the JSON of status 200; every other one is a Refusal. */
 type OpenApiRun = (call: OpenApiCall) => unknown;
 
-/**
- * The device named by the path's `:chipid`.
- * @param noDevice makes the refusal of a device that does not exist; default: the refusal of most calls
- * @throws Refusal
- */
+/** The device named by the path's `:chipid`. @throws Refusal */
 function pathDevice(
-  { service, segments }: OpenApiCall,
-  noDevice?: (chipid: string) => Refusal,
+  { service: { devices, dialect }, segments: { chipid = '' } }: OpenApiCall,
+  noDevice = dialect.noDevice,
 ): Device {
-  const { chipid = '' } = segments;
-  if (!isInteger(chipid)) throw service.dialect.notInteger('chipid', true);
-  return service.device(chipid, noDevice);
+  if (!isInteger(chipid)) throw dialect.notInteger('chipid', true);
+  const device = devices.get(chipid);
+  if (!device) throw noDevice(chipid);
+  return device;
 }
 
-/** A device of the open API (section 2.1). Chip numbers are bare integers, however long. */
-const deviceRecord = (device: Device, latest: string, settings: Settings): object => ({
-  chipid: BigInt(device.chipid),
-  name: device.name,
-  devid: BigInt(device.chipid),
-  appid: BigInt(settings.appid),
-  vertype: device.settings.vertype,
-  devkey: device.settings.devkey,
-  latest,
+/** The online devices, as section 2.1 has them. Chip numbers are bare integers, however long. */
+const onlineDevices = ({ service }: OpenApiCall): object[] =>
+  service.online().map((device) => ({
+    chipid: BigInt(device.chipid),
+    name: device.name,
+    devid: BigInt(device.chipid),
+    appid: BigInt(service.settings.appid),
+    vertype: device.settings.vertype,
+    devkey: device.settings.devkey,
+    latest: service.dialect.latest(device),
+  }));
+
+const app = (call: OpenApiCall): object => ({
+  name: call.service.settings.appName,
+  online: onlineDevices(call),
 });
 
-function onlineDevices({ service }: OpenApiCall): object[] {
-  const { settings, dialect, devices } = service;
-  const online = [...devices.values()].filter((device) => device.online);
-  return online.map((device) => deviceRecord(device, dialect.latest(device), settings));
-}
-
-function app(call: OpenApiCall): object {
-  return { name: call.service.settings.appName, online: onlineDevices(call) };
-}
-
-/** Writes uploads, oldest first, as records in the order of the settings. @throws Refusal */
+/** Writes uploads, oldest first, as records of a history. @throws Refusal */
 function written(
   uploads: readonly UploadEntry[],
-  { settings, dialect }: Pick<Service, 'settings' | 'dialect'>,
+  { dialect, form }: Service,
   record: typeof uploadRecord,
 ): object[] {
   dialect.checkHistory(uploads);
-  const ordered = inOrder(uploads, settings.historyOrder, ({ made }) => made);
-  return ordered.map((upload) => record(upload, settings));
+  return inOrder(uploads, dialect.isNewestFirst).map((upload) => record(upload, form));
 }
 
 function uploads(call: OpenApiCall): unknown {
-  const { dialect, rewrite } = call.service;
-  const device = pathDevice(call, dialect.noHistory);
-  const records = written(device.uploads, call.service, uploadRecord);
-  return rewrite ? rewrite(records, device.chipid) : records;
+  const { service } = call;
+  const device = pathDevice(call, call.service.dialect.noHistory);
+  const records = written(device.uploads, service, uploadRecord);
+  return service.rewrite ? service.rewrite(records, device.chipid) : records;
 }
 
 function pushes(call: OpenApiCall): object[] {
-  const { settings, dialect } = call.service;
-  const device = pathDevice(call, dialect.noHistory);
-  const { pushes: kept } = device;
-  const ordered = settings.historyOrder === 'oldest-first' ? kept : kept.toReversed();
+  const { dialect, form } = call.service;
+  const { pushes: kept } = pathDevice(call, call.service.dialect.noHistory);
   // A record of section 2.4.
-  return ordered.map((push) => ({
-    ...dialect.pushedAs(push, settings.historyEncoding),
-    create_time: serverTime(push.at, settings.zone),
+  return (dialect.isNewestFirst ? kept.toReversed() : kept).map((push) => ({
+    ...dialect.pushedAs(push, form.historyEncoding),
+    create_time: serverTime(push.at, form.zone),
     id: String(push.id),
     dev: push.chipid,
   }));
@@ -111,101 +97,84 @@ async function push({ service, params, signal }: OpenApiCall): Promise<object> {
   const devid = requireParam(params, 'devid');
   if (!isInteger(devid)) throw dialect.notInteger('devid', false);
   const content = dialect.readPush(params, 'open-api');
-  await pushToDevice(service, service.device(devid), content, signal);
+  await service.push(service.device(devid), content, signal);
   return { msg: 'OK' };
 }
 
 /** Endpoint 4: nothing is stored for devices that are offline, and nothing waits for those online. */
 function pushToApp({ service, params }: OpenApiCall): object {
-  const { dialect } = service;
-  const content = dialect.readPush(params, 'app-push');
-  const online = [...service.devices.values()].filter((device) => device.online);
-  const answer = dialect.pushedToAll(online.length);
-  for (const device of online) service.push(device, content, true);
+  const content = service.dialect.readPush(params, 'app-push');
+  const online = service.online();
+  const answer = service.dialect.pushedToAll(online.length);
+  for (const device of online) service.send(device, content);
   return answer;
 }
 
 async function rtStatus(call: OpenApiCall): Promise<unknown> {
-  const { service, signal } = call;
-  const { dialect } = service;
-  const key = dialect.readKey(call.params);
+  const { service, params, signal } = call;
+  const key = requireParam(params, 'key');
   const device = pathDevice(call);
-  const read = () => device.callback(key);
-  return dialect.callbackAnswer(device, await callDevice(service, device, read, signal));
-}
-
-async function gpioStatus(call: OpenApiCall): Promise<object> {
-  const device = pathDevice(call);
-  const levels = await callDevice(call.service, device, () => device.levels, call.signal);
-  return { result: call.service.dialect.gpioResult(levels) };
+  const callback = await service.call(device, () => device.callback(key), signal);
+  return service.dialect.callbackAnswer(device.chipid, callback);
 }
 
 async function setGpioEdge(call: OpenApiCall): Promise<object> {
-  const { edge = '', pin: pinText = '' } = call.segments;
-  const { pin, level, result } = call.service.dialect.readPin(pinText, edge);
+  const { service, segments, signal } = call;
+  const { edge = '', pin: pinText = '' } = segments;
+  const { pin, level, result } = service.dialect.readPin(pinText, edge);
   const device = pathDevice(call);
   const set = (): void => {
     if (pin !== undefined) device.setLevel(pin, level);
   };
-  await callDevice(call.service, device, set, call.signal);
+  await service.call(device, set, signal);
   return { result };
 }
 
-async function refresh(call: OpenApiCall): Promise<object> {
+async function gpioStatus(call: OpenApiCall): Promise<object> {
   const device = pathDevice(call);
-  const probe = () => undefined;
-  const outcome = await askDevice(call.service, device, 'refresh', probe, call.signal);
-  if (typeof outcome === 'object') return { status: 'online', msg: 'OK' };
-  return call.service.dialect.refreshed(device, outcome);
+  const levels = await call.service.call(device, () => device.levels, call.signal);
+  return { result: call.service.dialect.gpioResult(levels) };
 }
 
 async function reboot(call: OpenApiCall): Promise<object> {
   const device = pathDevice(call);
-  await callDevice(call.service, device, () => device.reboot(), call.signal);
+  await call.service.call(device, () => device.reboot(), call.signal);
   return { result: call.service.dialect.rebooted };
 }
 
-/** The calls of interface B by endpoint of section 4.2: only the first five do not reach devices. */
-function routesOf({ devicesPath }: Settings): Route<OpenApiRun>[] {
-  const spellings = devicesPath === 'both' ? ['list', 'lists'] : [devicesPath];
-  const get = (path: string, run: OpenApiRun) => route('GET', path, run);
-  const post = (path: string, run: OpenApiRun) => route('POST', path, run);
-  return [
-    get('apps/', app),
-    ...spellings.map((spelling) => get(`devices/${spelling}/`, onlineDevices)),
-    get('up_messages/dev/:chipid/', uploads),
-    get('push_messages/dev/:chipid/', pushes),
-    get('sync/:begin_date/:end_date/', sync),
-    post('dev/push/message/', push),
-    post('app/push/message/', pushToApp),
-    get('rt_status/:chipid/', rtStatus),
-    get('gpio_status/:chipid/', gpioStatus),
-    post('set_gpio_edge/:chipid/:pin/:edge/', setGpioEdge),
-    get('manual_refresh/:chipid/', refresh),
-    post('reboot/dev/:chipid/', reboot),
-  ];
+async function refresh(call: OpenApiCall): Promise<object> {
+  await call.service.call(pathDevice(call), () => undefined, call.signal, 'refresh');
+  return { status: 'online', msg: 'OK' };
 }
+
+/** The calls of interface B by endpoint of section 4.2: only the first five do not reach devices. */
+const routesOf = (devicesPath: string) => [
+  route<OpenApiRun>('GET', 'apps/', app),
+  route<OpenApiRun>('GET', `devices/${devicesPath}/`, onlineDevices),
+  route<OpenApiRun>('GET', 'up_messages/dev/:chipid/', uploads),
+  route<OpenApiRun>('GET', 'push_messages/dev/:chipid/', pushes),
+  route<OpenApiRun>('GET', 'sync/:begin_date/:end_date/', sync),
+  route<OpenApiRun>('POST', 'dev/push/message/', push),
+  route<OpenApiRun>('POST', 'app/push/message/', pushToApp),
+  route<OpenApiRun>('GET', 'rt_status/:chipid/', rtStatus),
+  route<OpenApiRun>('GET', 'gpio_status/:chipid/', gpioStatus),
+  route<OpenApiRun>('POST', 'set_gpio_edge/:chipid/:pin/:edge/', setGpioEdge),
+  route<OpenApiRun>('GET', 'manual_refresh/:chipid/', refresh),
+  route<OpenApiRun>('POST', 'reboot/dev/:chipid/', reboot),
+];
 
 /** Interface B (section 4.2): path, then sign, then parameters, then device. */
 export function createOpenApi(service: Service): (request: Incoming) => Promise<Answer> {
-  const routes = routesOf(service.settings);
   const { dialect } = service;
+  const routes = routesOf(dialect.devicesPath);
 
-  const checkSlash = ({ path, query }: Incoming): void => {
-    if (path.endsWith('/') || !hasPath(routes, `${path.slice(OPEN_API.length)}/`)) return;
-    const location = query === '' ? `${path}/` : `${path}/?${query}`;
-    throw new Refusal(301, 'the path has to end with /', { location });
-  };
-
-  return async (request) => {
-    const { method, path, query, headers, body, signal } = request;
-    checkSlash(request);
-    const { run, segments } = findRoute(
-      routes,
-      method,
-      path.slice(OPEN_API.length),
-      dialect.noPath,
-    );
+  return async ({ method, path, query, headers, body, signal }) => {
+    const command = path.slice(OPEN_API.length);
+    if (!command.endsWith('/') && routes.some((each) => each.path.test(`${command}/`))) {
+      const location = query === '' ? `${path}/` : `${path}/?${query}`;
+      throw new Refusal(301, 'the path has to end with /', { location });
+    }
+    const { run, segments } = findRoute(routes, method, command, dialect.noPath);
     const form = method === 'POST' ? readForm(headers['content-type'], body) : '';
     const params = readParams(query, form);
     dialect.checkSign(service, { method, query: readParams(query), params, of: 'open-api' });

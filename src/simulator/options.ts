@@ -1,81 +1,62 @@
-import {
-  DEVICES_PATH,
-  EVENT_TIMESTAMP,
-  HISTORY_ENCODING,
-  HISTORY_ORDER,
-  NO_ANSWER_AFTER,
-  PUBLIC_APPKEY,
-  PUBLIC_HISTORY_LIMIT,
-  SERVER_ZONE,
-  STATUS,
-  TIMESTAMP_WINDOW,
-} from './assumptions';
-import {
-  defaultDevices,
-  integerText,
-  numberIn,
-  oneOf,
-  readDevices,
-  textOf,
-  type DeviceOptions,
-  type DeviceSettings,
-} from './device-options';
+import { documentDialect, type Dialect } from './document';
+import type { HistoryEncoding } from './history';
+import { publicDialect } from './public-2016';
+import { SENSORS, type DeviceKind } from './sensors';
+
+/** An invalid option: its name, and the problem. */
+export class OptionError extends RangeError {
+  /** Identifies the class where `instanceof` cannot. */
+  override readonly name = 'OptionError';
+  constructor(
+    /** The option's name. */
+    readonly option: string,
+    /** What is wrong, to be read after the name. */
+    readonly problem: string,
+  ) {
+    super(`${option} ${problem}.`);
+  }
+}
+
+const DIALECTS = { document: documentDialect, 'public-2016': publicDialect } as const;
 
 /** How the simulator answers: as the service's document says, or as the public server of 2016 did. */
-const DIALECT_NAMES = ['document', 'public-2016'] as const;
-/** The name of a dialect. */
-export type DialectName = (typeof DIALECT_NAMES)[number];
+export type DialectName = keyof typeof DIALECTS;
 
-const HISTORY_ENCODINGS = ['text', 'base64', 'trimmed', 'tagged'] as const;
-/**
- * How histories write a `body`: as text, as Base64, without the white space at its ends, or so and without its
- * commas and what stands before the first one.
- */
-export type HistoryEncoding = (typeof HISTORY_ENCODINGS)[number];
+/** When a device sleeps by itself. It begins awake. With short times it flaps. */
+export interface SleepOptions {
+  /** Seconds it is awake each time, at least 0.05. */
+  awake: number;
+  /** Seconds from one waking to the next, more than `awake`. */
+  every: number;
+}
 
-const HISTORY_ORDERS = ['oldest-first', 'newest-first', 'newest-made-first'] as const;
-/** The order of a history: by arrival, or by the time of the record, to the second. */
-export type HistoryOrder = (typeof HISTORY_ORDERS)[number];
+/** One device of the simulator. */
+export interface DeviceOptions {
+  /** Chip number, at most 20 digits; beyond the safe integers as a string. */
+  chipid: string | number;
+  /** Default null. */
+  name?: string | number | null;
+  /** What it measures: temperature and humidity (as JSON, or a probe as bytes), power, or whether a door is open. Default `climate`. */
+  kind?: DeviceKind;
+  /** Default 1. */
+  vertype?: number;
+  /** May contain NUL. Default: made of the chip number. */
+  devkey?: string;
+  /** Further callbacks: a value of any shape by key. */
+  callbacks?: Readonly<Record<string, unknown>>;
+  /** Lets it sleep and wake by itself. It uploads as soon as it wakes. Default: always awake. */
+  sleep?: SleepOptions;
+}
 
-/** The calls that wait for a device, by how long. */
-export type Wait = 'push' | 'call' | 'refresh';
-
-/** What a dialect decides unless an option does. Rows are rows of docs/use/known-service.md. */
-const DIALECT_DEFAULTS = {
-  document: {
-    // Mixed case shows a sign that lowercases wrongly.
-    appkey: 'Simulator-AppKey',
-    historyEncoding: HISTORY_ENCODING,
-    historyOrder: HISTORY_ORDER,
-    historyLimit: 10_000,
-    devicesPath: DEVICES_PATH,
-    timestampWindow: TIMESTAMP_WINDOW,
-    waits: { push: NO_ANSWER_AFTER, call: NO_ANSWER_AFTER, refresh: NO_ANSWER_AFTER },
-    zone: SERVER_ZONE,
-  },
-  'public-2016': {
-    appkey: PUBLIC_APPKEY,
-    // Row 12.
-    historyEncoding: 'tagged',
-    // Row 13, and that the zone is UTC.
-    historyOrder: 'newest-made-first',
-    historyLimit: PUBLIC_HISTORY_LIMIT,
-    zone: 0,
-    // Row 3.
-    devicesPath: 'lists',
-    // Row 1.
-    timestampWindow: 3600,
-    // Row 7.
-    waits: { push: 50_000, call: 5000, refresh: 8000 },
-  },
-} satisfies Readonly<Record<DialectName, Partial<Settings>>>;
+/** A device's options, complete. */
+export type DeviceSettings = Readonly<Required<Omit<DeviceOptions, 'chipid' | 'sleep'>>> & {
+  readonly chipid: string;
+  readonly sleep: Readonly<SleepOptions> | undefined;
+};
 
 /** The options of {@link startSimulator}. Each has a default. */
 export interface SimulatorOptions {
-  /**
-   * How the service answers: as its document says, or as the public server of 2016 did. It decides the
-   * defaults of other options, too. Default `document`.
-   */
+  /** How the service answers, which decides the defaults of other options, too. Default `document`. */
   dialect?: DialectName;
   /** Whether a newer channel of a device closes the older one. Default false. */
   replace?: boolean;
@@ -104,40 +85,22 @@ export interface SimulatorOptions {
   offlineAfter?: number;
   /** Milliseconds a device is away when it reboots. Default 1000. */
   rebootTime?: number;
-  /**
-   * How `body` in history records is written: as text, as Base64, without the white space at its ends, or so
-   * and without a tag and its commas. Default `text`; on `public-2016` `tagged`.
-   */
+  /** How histories write a `body`. Default `text`; on `public-2016` `tagged`. */
   historyEncoding?: HistoryEncoding;
-  /** How many uploads and pushes are kept per device. Default 10 000; on `public-2016` 1 000 000. */
-  historyLimit?: number;
-  /** By arrival, or by the time of the record. Default `oldest-first`; on `public-2016` `newest-made-first`. */
-  historyOrder?: HistoryOrder;
-  /** Which spelling of the device list answers. Default `list`; on `public-2016` `lists`. */
-  devicesPath?: 'list' | 'lists' | 'both';
-  /** Unit of an event's timestamp. Default `s`. */
-  eventTimestamp?: 's' | 'ms';
   /** Seconds that a timestamp of interfaces B and C may be off. Default Infinity; on `public-2016` 3600. */
   timestampWindow?: number;
-  /** The status for an unknown appid. Default 401. `public-2016` always answers 400. */
-  unknownApp?: 401 | 404;
-  /** What the devices measure repeats with the seed. Default 1. */
-  seed?: number | string;
   /** The service's clock, as Date.now. Timers do not follow it. */
   now?: () => number;
 }
 
 /** The options, complete. */
 export type Settings = Readonly<
-  Required<Omit<SimulatorOptions, 'devices' | 'appid' | 'seed' | 'offlineAfter'>>
+  Required<Omit<SimulatorOptions, 'dialect' | 'devices' | 'appid' | 'offlineAfter'>>
 > & {
+  readonly dialect: Dialect;
+  readonly waits: Dialect['waits'];
   readonly appid: string;
   readonly devices: readonly DeviceSettings[];
-  readonly seed: string;
-  /** Milliseconds that a call waits for a device. */
-  readonly waits: Readonly<Record<Wait, number>>;
-  /** The zone of the times in histories, milliseconds ahead of UTC. */
-  readonly zone: number;
 };
 
 export const LOOPBACK = '127.0.0.1';
@@ -145,66 +108,119 @@ export const LOOPBACK = '127.0.0.1';
 /** Not secrets: fixed, public, and the simulator's only. A dialect may have another key. */
 export const DEFAULT_CREDENTIALS = {
   appid: '10001',
-  appkey: DIALECT_DEFAULTS.document.appkey,
+  appkey: documentDialect.appkey,
   serverKey: 'Simulator-Key',
   serverPassword: 'Simulator-Password',
 } as const;
 
-export const DEFAULT_DEVICES = 3;
-export const MAX_DEVICES = 10_000;
-const MAX_TIMER = 2 ** 31 - 1;
+/** The longest time of a timer. */
+const MAX_SECONDS = (2 ** 31 - 1) / 1000;
 
-/** What options are that are left out, in every dialect. */
-const DEFAULTS = {
-  replace: false,
-  port: 0,
-  devices: DEFAULT_DEVICES,
-  appid: DEFAULT_CREDENTIALS.appid,
-  appName: 'Simulator',
-  serverKey: DEFAULT_CREDENTIALS.serverKey,
-  serverPassword: DEFAULT_CREDENTIALS.serverPassword,
-  interval: 5,
-  answerDelay: 20,
-  rebootTime: 1000,
-  eventTimestamp: EVENT_TIMESTAMP,
-  unknownApp: STATUS.unknownAppid,
-  seed: 1,
-} as const;
+/** What a value must be, in words, and whether it is. */
+type Rule = readonly [must: string, fits: (value: unknown) => boolean];
+
+const number = (min: number, max: number, isWhole = false): Rule => [
+  `a ${isWhole ? 'whole ' : ''}number ${max === Infinity ? `of ${min} or more` : `from ${min} to ${max}`}`,
+  (value) => Number(value) >= min && Number(value) <= max && (!isWhole || Number.isInteger(value)),
+];
+
+const oneOf = (values: readonly string[]): Rule => [
+  `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
+  (value) => values.includes(String(value)),
+];
+
+const digits: Rule = [
+  'an integer of 1 to 20 digits (beyond the safe integers as a string)',
+  (value) =>
+    (typeof value === 'string' || Number.isSafeInteger(value)) &&
+    /^(?:0|[1-9][0-9]{0,19})$/.test(String(value)),
+];
+
+type Rules<T> = Partial<Record<keyof T, Rule>>;
+
+const RULES: Rules<SimulatorOptions> = {
+  dialect: oneOf(Object.keys(DIALECTS)),
+  port: number(0, 65535, true),
+  appid: digits,
+  interval: number(0, MAX_SECONDS),
+};
+
+/** The options that are given. @throws OptionError if one of them is invalid */
+function checked<T extends object>(options: T, rules: Rules<T>, of = ''): Partial<T> {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) {
+    const [must, fits] = rules[name as keyof T] ?? ['', () => true];
+    if (fits(value)) continue;
+    throw new OptionError(name + of, `must be ${must}, but is ${JSON.stringify(value)}`);
+  }
+  return Object.fromEntries(given) as Partial<T>;
+}
+
+const FIRST_CHIPID = 10_000_001;
+/** The third has none, as a device of the service may (section 2.1). */
+const NAMES = ['Greenhouse', 'Cold store', null] as const;
+
+/** The options of the first devices, chip numbers from 10000001. */
+function firstDevices(count: number): DeviceOptions[] {
+  checked({ devices: count }, { devices: number(0, 10_000, true) });
+  return Array.from({ length: count }, (_, index) => ({
+    chipid: FIRST_CHIPID + index,
+    name: NAMES[index] === undefined ? `Device ${index + 1}` : NAMES[index],
+  }));
+}
+
+/** Checks the options of one device and fills in the defaults. @throws OptionError */
+export function readDevice(options: DeviceOptions): DeviceSettings {
+  const rules = { chipid: digits, kind: oneOf(Object.keys(SENSORS)) };
+  const given = checked(options, rules, ' of a device');
+  const chipid = String(options.chipid);
+  // Section 2.1: a NUL with further text behind it, for clients to cope with.
+  const devkey = `key-${chipid}\u0000simulated`;
+  const defaults = { name: null, kind: 'climate', vertype: 1, devkey, callbacks: {} } as const;
+  return { ...defaults, sleep: undefined, ...given, chipid };
+}
 
 /** Checks options and fills in the defaults. @throws OptionError */
 export function readOptions(options: SimulatorOptions): Settings {
-  const { offlineAfter } = options;
-  const dialect = oneOf('dialect', options.dialect ?? 'document', DIALECT_NAMES);
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const { dialect: name = 'document', offlineAfter, ...given } = checked(options, RULES);
+  const dialect: Dialect = DIALECTS[name];
   const all = {
-    ...{ now: Date.now, ...DEFAULTS, ...DIALECT_DEFAULTS[dialect] },
-    ...(Object.fromEntries(given) as SimulatorOptions),
+    ...DEFAULT_CREDENTIALS,
+    appkey: dialect.appkey,
+    appName: 'Simulator',
+    replace: false,
+    port: 0,
+    devices: 3,
+    interval: 5,
+    answerDelay: 20,
+    rebootTime: 1000,
+    historyEncoding: dialect.historyEncoding,
+    timestampWindow: dialect.timestampWindow,
+    now: Date.now,
+    ...given,
   };
-  const { devices } = all;
-  const count = typeof devices === 'number' ? devices : devices.length;
-  numberIn('devices', count, 0, MAX_DEVICES, 'whole');
-  numberIn('port', all.port, 0, 65535, 'whole');
-  numberIn('historyLimit', all.historyLimit, 0, 1e7, 'whole');
-  numberIn('interval', all.interval, 0, MAX_TIMER / 1000);
-  numberIn('answerDelay', all.answerDelay, 0, MAX_TIMER);
-  numberIn('rebootTime', all.rebootTime, 0, MAX_TIMER);
-  numberIn('timestampWindow', all.timestampWindow, 0, Infinity);
-  if (offlineAfter !== undefined) numberIn('offlineAfter', offlineAfter, 0, MAX_TIMER);
-  for (const name of ['appkey', 'serverKey', 'serverPassword'] as const) textOf(name, all[name]);
-  oneOf('historyEncoding', all.historyEncoding, HISTORY_ENCODINGS);
-  oneOf('historyOrder', all.historyOrder, HISTORY_ORDERS);
-  oneOf('devicesPath', all.devicesPath, ['list', 'lists', 'both']);
-  oneOf('eventTimestamp', all.eventTimestamp, ['s', 'ms']);
-  oneOf('unknownApp', all.unknownApp, [401, 404]);
+  const devices = typeof all.devices === 'number' ? firstDevices(all.devices) : all.devices;
   return {
     ...all,
     dialect,
-    appid: integerText('appid', all.appid),
-    devices: readDevices(typeof devices === 'number' ? defaultDevices(devices) : devices),
-    seed: String(all.seed),
+    appid: String(all.appid),
+    devices: devices.map(readDevice),
     waits:
       offlineAfter === undefined
-        ? all.waits
+        ? dialect.waits
         : { push: offlineAfter, call: offlineAfter, refresh: offlineAfter },
   };
 }
+
+/**
+ * The devices of the simulator that a config node starts: different kinds; two come and go. A door
+ * sensor wakes for a moment and sleeps, and the last one uploads bytes and loses its connection every now and then.
+ */
+export const BUILT_IN_DEVICES: readonly DeviceOptions[] = [
+  { chipid: 10_000_001, name: 'Greenhouse' },
+  { chipid: 10_000_002, name: 'Server room' },
+  { chipid: 10_000_003, name: 'Workshop' },
+  { chipid: 10_000_004, name: 'Power meter', kind: 'power' },
+  { chipid: 10_000_005, name: 'Front door', kind: 'door', sleep: { awake: 12, every: 45 } },
+  { chipid: 10_000_006, name: 'Garage', kind: 'probe', sleep: { awake: 70, every: 95 } },
+];

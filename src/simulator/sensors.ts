@@ -1,23 +1,18 @@
+import { fnv1a } from '../util/fnv1a';
+
 /** What a device measures: the values by name, as it uploads them. */
 export type Reading = Readonly<Record<string, number | boolean>>;
+type Random = () => number;
 
-/** What a device measures with, moved on by each reading. */
-export interface Sensor {
-  /** The last reading. */
-  readonly reading: Reading;
-  /** Lets time pass and measures again. @param relay whether the relay on pin 5 is switched on */
-  step(relay: boolean): Reading;
-}
+/** Each reading lets time pass. It is told whether the relay on pin 5 is switched on. */
+export type Sensor = Generator<Reading, never, boolean>;
 
 /**
  * Pseudo-random numbers in [0, 1) that a seed repeats (mulberry32), so that a device measures the same
  * in every run.
  */
-export function seededRandom(seed: string): () => number {
-  let state = 0x811c9dc5;
-  for (const character of seed) {
-    state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193);
-  }
+export function seededRandom(seed: string): Random {
+  let state = fnv1a(seed);
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -28,21 +23,8 @@ export function seededRandom(seed: string): () => number {
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
-const limited = (value: number, min: number, max: number): number =>
-  Math.min(max, Math.max(min, value));
-
-/** @param pass lets time pass */
-function sensorOf(pass: (relay: boolean) => void, measure: (relay: boolean) => Reading): Sensor {
-  const sensor = {
-    reading: measure(false),
-    step(relay: boolean) {
-      pass(relay);
-      sensor.reading = measure(relay);
-      return sensor.reading;
-    },
-  };
-  return sensor;
-}
+/** A random number around 0. */
+const noise = (random: Random, width: number): number => (random() - 0.5) * 2 * width;
 
 const COLDEST = 16;
 /** Above the first a window is opened, below the other it is closed: 25 °C is crossed without any rule, too. */
@@ -56,22 +38,19 @@ const WARMING = 0.2;
  * The air around a device, temperature (°C) and humidity (%): a random walk between about 23 and 28 °C that the
  * relay, which switches the cooling, can pull down.
  */
-function createClimate(random: () => number): Sensor {
-  const noise = (width: number): number => (random() - 0.5) * 2 * width;
+function* climate(random: Random): Sensor {
   let temperature = 23.5 + random();
   let isAiring = false;
-  return sensorOf(
-    (cooling) => {
-      if (temperature > OPEN_WINDOW) isAiring = true;
-      else if (temperature < CLOSE_WINDOW) isAiring = false;
-      const drift = cooling ? COOLING : isAiring ? AIRING : WARMING;
-      temperature = Math.max(COLDEST, temperature + drift + noise(0.15));
-    },
-    () => ({
+  for (;;) {
+    const isCooling = yield {
       temperature: tenths(temperature),
-      humidity: tenths(55 - (temperature - 25) * 1.5 + noise(1)),
-    }),
-  );
+      humidity: tenths(55 - (temperature - 25) * 1.5 + noise(random, 1)),
+    };
+    if (temperature > OPEN_WINDOW) isAiring = true;
+    else if (temperature < CLOSE_WINDOW) isAiring = false;
+    const drift = isCooling ? COOLING : isAiring ? AIRING : WARMING;
+    temperature = Math.max(COLDEST, temperature + drift + noise(random, 0.15));
+  }
 }
 
 /** The base load of a power meter, in watts. */
@@ -83,24 +62,20 @@ const HEATER = 1500;
 const STEP = 5 / 3600;
 
 /** A meter of power (W), voltage (V) and energy (kWh): a base load, and a heater that the relay switches. */
-function createPowerMeter(random: () => number): Sensor {
-  const noise = (width: number): number => (random() - 0.5) * 2 * width;
-  let base = 180 + noise(40);
+function* powerMeter(random: Random): Sensor {
+  let base = 180 + noise(random, 40);
   let energy = 1200 + 300 * random();
-  return sensorOf(
-    () => {
-      base = limited(base + noise(30), LOWEST_BASE, HIGHEST_BASE);
-    },
-    (relay) => {
-      const power = Math.round(base + (relay ? HEATER + noise(15) : 0));
-      energy += (power / 1000) * STEP;
-      return {
-        power,
-        voltage: tenths(230 - power / 500 + noise(0.6)),
-        energy: Math.round(energy * 1000) / 1000,
-      };
-    },
-  );
+  let isHeating = false;
+  for (;;) {
+    const power = Math.round(base + (isHeating ? HEATER + noise(random, 15) : 0));
+    energy += (power / 1000) * STEP;
+    isHeating = yield {
+      power,
+      voltage: tenths(230 - power / 500 + noise(random, 0.6)),
+      energy: Math.round(energy * 1000) / 1000,
+    };
+    base = Math.min(HIGHEST_BASE, Math.max(LOWEST_BASE, base + noise(random, 30)));
+  }
 }
 
 /** How often the door was used between two readings. */
@@ -110,31 +85,21 @@ const EMPTY = 5;
 const DRAIN = 0.02;
 
 /** A contact at a door, on a battery: whether it is open, and the charge of the battery (%). */
-function createDoor(random: () => number): Sensor {
-  let open = false;
+function* door(random: Random): Sensor {
+  let isOpen = false;
   let battery = 80 + 15 * random();
-  return sensorOf(
-    () => {
-      if (random() < MOVES) open = !open;
-      battery = Math.max(EMPTY, battery - DRAIN);
-    },
-    () => ({ open, battery: Math.round(battery) }),
-  );
+  for (;;) {
+    yield { open: isOpen, battery: Math.round(battery) };
+    if (random() < MOVES) isOpen = !isOpen;
+    battery = Math.max(EMPTY, battery - DRAIN);
+  }
 }
 
-const KINDS = {
-  climate: createClimate,
-  probe: createClimate,
-  power: createPowerMeter,
-  door: createDoor,
-} as const;
+/** What a device measures with, by its kind. */
+export const SENSORS = { climate, probe: climate, power: powerMeter, door } as const;
 
 /** What kind of device it is: what it measures, and what its relay switches. */
-export type DeviceKind = keyof typeof KINDS;
-
-export const DEVICE_KINDS = Object.keys(KINDS) as DeviceKind[];
-
-export const createSensor = (kind: DeviceKind, random: () => number): Sensor => KINDS[kind](random);
+export type DeviceKind = keyof typeof SENSORS;
 
 /** Begins each upload of a probe. No UTF-8 begins so: whatever it measures, its uploads are no text. */
 const PROBE = 0xa1;

@@ -1,20 +1,18 @@
 import { signServerApi } from '../api/signing';
-import { DEFAULT_FORMAT, PAGING, SERVER_OK, STATUS, type ListPage } from './assumptions';
-import { pushToDevice } from './device-calls';
-import { formatOf } from './dialect';
+import type { Device } from './device';
+import { readObject } from './encoding';
 import { inOrder } from './history';
 import {
   badRequest,
   findRoute,
   integer,
-  notFound,
+  nothingHere,
   readParams,
   Refusal,
   requireParam,
   route,
   type Answer,
   type Incoming,
-  type Route,
   type Segments,
 } from './http';
 import type { Service } from './service';
@@ -32,7 +30,7 @@ function header({ headers }: Incoming, name: string): string {
 
 /**
  * Checks the headers of interface A (section 5.1). The sign is over the path as it was sent.
- * @throws Refusal 400 if a header is missing, 401 if the sign is wrong or the application gone
+ * @throws Refusal 400 if a header is missing, 401 if the sign is wrong, the application gone or, assumed, the clock off
  */
 function checkServerSign({ settings, isDeleted }: Service, request: Incoming): void {
   const key = header(request, 'key');
@@ -43,20 +41,15 @@ function checkServerSign({ settings, isDeleted }: Service, request: Incoming): v
   if (isDeleted) throw new Refusal(401, 'the application has been deleted');
   if (key !== settings.serverKey || sign !== expected) throw new Refusal(401, 'sign is wrong');
   if (Math.abs(Number(timestamp) - settings.now() / 1000) > MAX_CLOCK_OFF) {
-    throw new Refusal(STATUS.clockOff, 'Timestamp is too far from the time of the server');
+    throw new Refusal(401, 'Timestamp is too far from the time of the server');
   }
 }
 
-/**
- * The part of a list that `page` and `count` of a query ask for (section 4.1).
- * @param areRequired whether they have to be given
- * @throws Refusal 400
- */
-function pageOf<T>(
-  items: readonly T[],
-  query: string,
-  areRequired: boolean,
-): { part: T[]; page: ListPage } {
+/** Assumed: the limits and defaults of `page` (from 1) and `count`. Of `/up/messages` both are required (4.1). */
+const PAGING = { page: 1, count: 20, maxCount: 1000 } as const;
+
+/** The part of a list that `page` and `count` of a query ask for (section 4.1). @throws Refusal 400 */
+function pageOf<T>(items: readonly T[], query: string, areRequired: boolean) {
   const params = readParams(query);
   const read = (name: 'page' | 'count', max: number): number => {
     if (params[name] === undefined && !areRequired) return PAGING[name];
@@ -76,82 +69,65 @@ interface ServerApiCall {
   readonly segments: Segments;
 }
 
-const dialectOf = ({ service }: ServerApiCall) => service.dialect.server;
+type ServerApiRun = (call: ServerApiCall) => object | Promise<object>;
 
-const pathDevice = (call: ServerApiCall) =>
-  dialectOf(call).find(call.service, call.segments['deviceid'] ?? '');
+const pathDevice = ({ service, segments }: ServerApiCall): Device =>
+  service.dialect.serverDevice(service, segments['deviceid'] ?? '');
 
-function devices(call: ServerApiCall): object {
-  const { part, page } = pageOf([...call.service.devices.values()], call.request.query, false);
-  return dialectOf(call).devices(call.service, part, page);
+function devices({ service, request }: ServerApiCall): object {
+  const { part, page } = pageOf([...service.devices.values()], request.query, false);
+  return service.dialect.serverList(part, page);
 }
 
 const device = (call: ServerApiCall): object =>
-  dialectOf(call).device(call.service, pathDevice(call));
-
-/** Null if it is not JSON. */
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
-}
-
-function jsonObject(body: Buffer): Record<string, unknown> {
-  const value = parsed(body);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw badRequest('the body must be a JSON object');
-}
+  call.service.dialect.serverRecord(pathDevice(call), call.service.form);
 
 /** Renames, disables or re-enables a device, or passes data through to it: one method, one path. */
 async function change(call: ServerApiCall): Promise<object> {
   const { service, request } = call;
   const found = pathDevice(call);
   const { dialect } = service;
-  const wanted = dialect.server.readChange(request.method, jsonObject(request.body));
+  const body = readObject(request.body.toString('utf8'));
+  if (!body) throw badRequest('the body must be a JSON object');
+  const wanted = dialect.readChange(request.method, body);
   if (!wanted) throw badRequest('the body says neither what to change nor what to pass through');
-  if (wanted.kind === 'passthrough') {
-    const format = formatOf(wanted.format) ?? DEFAULT_FORMAT;
-    const message = wanted.data;
-    const bytes = dialect.messageBytes(message, format);
+  const { data: message, format = 'MSG' } = wanted;
+  const { name = found.name, note = found.note, disabled = found.disabled } = wanted;
+  found.name = name;
+  found.note = note;
+  if (disabled !== found.disabled) found.disable(disabled);
+  if (message !== undefined) {
+    const bytes = dialect.messageBytes(message, format, 'server-api');
     const push = { via: 'server-api', format, message, bytes } as const;
-    await pushToDevice(service, found, push, request.signal);
-  } else {
-    if (wanted.name !== undefined) found.name = wanted.name;
-    if (wanted.note !== undefined) found.note = wanted.note;
-    if (wanted.disabled !== undefined) found.disable(wanted.disabled);
+    await service.push(found, push, request.signal);
   }
-  return SERVER_OK;
+  // Assumed (4.1).
+  return { msg: 'OK' };
 }
 
-function uploads(call: ServerApiCall): object {
-  const { service } = call;
-  const all = inOrder(service.allUploads(), service.settings.historyOrder, ({ made }) => made);
-  const { part, page } = pageOf(all, call.request.query, true);
-  return dialectOf(call).uploads(service, part, page);
+function uploads({ service, request }: ServerApiCall): object {
+  const { dialect, form } = service;
+  const all = inOrder(service.allUploads(), dialect.isNewestFirst);
+  const { part, page } = pageOf(all, request.query, true);
+  return dialect.serverUploads(part, page, form);
 }
 
-type ServerApiRoute = Route<(call: ServerApiCall) => object | Promise<object>>;
-
-const ROUTES: readonly ServerApiRoute[] = [
-  route('GET', 'devices', devices),
-  route('GET', 'devices/:deviceid', device),
-  route('PUT', 'devices/:deviceid', change),
-  route('GET', 'up/messages', uploads),
+const ROUTES = [
+  route<ServerApiRun>('GET', 'devices', devices),
+  route<ServerApiRun>('GET', 'devices/:deviceid', device),
+  route<ServerApiRun>('PUT', 'devices/:deviceid', change),
+  route<ServerApiRun>('GET', 'up/messages', uploads),
 ];
 
 /** The way of data to a device that only one dialect has. */
-const POST_ROUTE: ServerApiRoute = route('POST', 'device/:deviceid/messages', change);
+const POST_ROUTE = route<ServerApiRun>('POST', 'device/:deviceid/messages', change);
 
 /** Interface A (section 4.1). */
 export function createServerApi(service: Service): (request: Incoming) => Promise<Answer> {
-  const routes = service.dialect.server.posts ? [...ROUTES, POST_ROUTE] : ROUTES;
-  const noPath = () => notFound('there is nothing at this path');
+  const routes = service.dialect.posts ? [...ROUTES, POST_ROUTE] : ROUTES;
   return async (request) => {
     const path = request.path.slice(SERVER_API.length);
-    const { run, segments } = findRoute(routes, request.method, path, noPath);
+    const { run, segments } = findRoute(routes, request.method, path, nothingHere);
     checkServerSign(service, request);
     return { status: 200, body: await run({ service, request, segments }) };
   };

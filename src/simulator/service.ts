@@ -1,155 +1,120 @@
-import {
-  CHANNEL_FORMAT,
-  CLOSE_DELETED,
-  CLOSE_REPLACED,
-  readQuestion,
-  readAwayOrder,
-  REPLIES_AFTER,
-  replyTo,
-} from './assumptions';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Channels } from './channels';
 import { Device } from './device';
-import { twice, type DeviceSettings } from './device-options';
-import type { Dialect, Push } from './dialect';
-import { documentDialect } from './document';
-import type { Channel, Faults, UploadEvent } from './faults';
+import type { Dialect, Push, Silence, Wait } from './document';
+import { Faults } from './faults';
+import { keep, type Form, type FrameRecord, type OpenRecord } from './history';
 import type { UploadEntry, UploadType } from './history';
-import type { Refusal } from './http';
-import type { DialectName, Settings } from './options';
-import { publicDialect } from './public-2016';
-import { Timers } from './timers';
-
-/** How channels are closed. */
-export interface CloseOptions {
-  /** Close code, default 1001. */
-  code?: number;
-  /** Breaks the connection off without a closing handshake: the other side sees 1006. */
-  terminate?: boolean;
-}
+import { OptionError, type DeviceSettings, type Settings } from './options';
 
 /** What is special about an upload. */
 export interface UploadOptions {
-  /** When the device made it, milliseconds since 1970. Default: now, by the device's clock. */
+  /** When the device made it, milliseconds since 1970. Default: now, by the service's clock. */
   made?: number;
   /** `uart_trans`: data of the transparent serial mode, which no history keeps. Default `data_upload`. */
   type?: UploadType;
 }
 
 /**
- * Makes another answer of the records that a device's history of uploads should have, oldest first or as
- * the option `historyOrder` says. A bigint is written as a bare integer.
+ * Makes another answer of the records that a device's history of uploads should have, in the order of the dialect.
+ * A bigint is written as a bare integer.
  */
 export type HistoryRewrite = (records: readonly object[], chipid: string) => unknown;
 
-/** Bytes that wait for the other side to read: four of the longest frames. */
-const MAX_UNREAD = 64 * 1024 * 1024;
+/** Assumed: milliseconds from a device's answer to a push until it does what the push says. */
+const ACTS_AFTER = 100;
 
-/** Terminates a channel whose other side does not read. @returns whether it is still open */
-export function keepsUp({ socket }: Channel): boolean {
-  if (socket.bufferedAmount <= MAX_UNREAD) return true;
-  socket.terminate();
-  return false;
-}
+/** All timers of one simulator, so that {@link close} can clear them. */
+class Timers {
+  readonly #running = new Set<NodeJS.Timeout>();
+  #isClosed = false;
 
-class Channels {
-  readonly #settings: Settings;
-  readonly #faults: Faults;
-  readonly #open = new Set<Channel>();
-
-  constructor(settings: Settings, faults: Faults) {
-    this.#settings = settings;
-    this.#faults = faults;
-  }
-
-  add(channel: Channel): void {
-    if (this.#settings.replace)
-      for (const { socket } of this.#of(channel.chipid)) socket.close(CLOSE_REPLACED);
-    this.#open.add(channel);
-  }
-
-  remove(channel: Channel): void {
-    this.#open.delete(channel);
-  }
-
-  announce({ chipid, bytes, at, type }: UploadEntry): void {
-    const { appid, eventTimestamp } = this.#settings;
-    const event: UploadEvent = {
-      type,
-      appid,
-      chipid,
-      timestamp: String(Math.floor(eventTimestamp === 's' ? at / 1000 : at)),
-      body: bytes.toString('base64'),
+  /** Runs once after `ms`. @returns a function that cancels it */
+  after(ms: number, run: () => void): () => void {
+    if (this.#isClosed) return () => undefined;
+    const timer = setTimeout(() => {
+      this.#running.delete(timer);
+      run();
+    }, ms);
+    this.#running.add(timer);
+    return () => {
+      clearTimeout(timer);
+      this.#running.delete(timer);
     };
-    const frame = JSON.stringify(event);
-    for (const channel of this.#of(chipid).filter(keepsUp)) {
-      const fault = this.#faults.claimEvent(chipid);
-      if (fault) fault(channel, event);
-      else channel.socket.send(frame);
-    }
   }
 
-  /** Closes the channels of one device, or all. */
-  close(chipid: string | undefined, { code = 1001, terminate = false }: CloseOptions): void {
-    for (const { socket } of this.#of(chipid)) {
-      // No side can send 1006: it means a connection that was cut.
-      if (terminate || code === 1006) socket.terminate();
-      else socket.close(code);
-    }
+  /** Runs every `ms`, the first time after `first`. */
+  every(ms: number, first: number, run: () => void): void {
+    this.after(first, () => {
+      this.every(ms, ms, run);
+      run();
+    });
   }
 
-  count(chipid: string | undefined): number {
-    return this.#of(chipid).length;
-  }
-
-  #of(chipid: string | undefined): Channel[] {
-    return [...this.#open].filter((each) => chipid === undefined || each.chipid === chipid);
+  /** Clears every timer and sets no further one. */
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#running) clearTimeout(timer);
+    this.#running.clear();
   }
 }
 
-const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
-  document: documentDialect,
-  'public-2016': publicDialect,
-};
-
-/** The state of the simulated service: one application, its devices and its channels. */
+/** The application (section 2.2) and its devices, which the interfaces work on. */
 export class Service {
   readonly settings: Settings;
-  readonly faults: Faults;
   readonly dialect: Dialect;
+  /** How histories are written. */
+  readonly form: Form;
+  readonly faults = new Faults();
   readonly timers = new Timers();
+  readonly requests: OpenRecord[] = [];
+  readonly frames: FrameRecord[] = [];
   readonly channels: Channels;
   readonly devices = new Map<string, Device>();
-  /** The id of the newest upload. */
-  lastUpload = 0;
+  /** The open TCP connections. */
+  readonly connections = new Set<Socket>();
   /** Whether the application has been deleted (section 2.2). */
   isDeleted = false;
   /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
+  #lastUpload = 0;
   #lastPush = 0;
-  #lastDevice = 0;
 
-  constructor(settings: Settings, faults: Faults) {
+  constructor(settings: Settings) {
     this.settings = settings;
-    this.faults = faults;
-    this.dialect = DIALECTS[settings.dialect];
-    this.channels = new Channels(settings, faults);
-    for (const options of settings.devices) this.addDevice(options);
+    const { dialect, appName, historyEncoding } = settings;
+    this.dialect = dialect;
+    this.form = { appName, historyEncoding, zone: dialect.zone };
+    this.channels = new Channels(this);
   }
 
+  /** Adds a device, switched on. @throws OptionError if it exists already */
   addDevice(options: DeviceSettings): Device {
     const { chipid } = options;
-    if (this.devices.has(chipid)) throw twice(chipid);
-    const onWake = (woken: Device): void => this.#uploadReading(woken);
-    const device = new Device(options, ++this.#lastDevice, this.settings, this.timers, onWake);
-    this.#startReadings(device, this.devices.size);
+    const { size } = this.devices;
+    if (this.devices.has(chipid)) {
+      throw new OptionError('chipid of a device', `${chipid} is there twice`);
+    }
+    const device = new Device(options, size + 1, this);
     this.devices.set(chipid, device);
+    const ms = this.settings.interval * 1000;
+    // Spread over the interval, so that the devices do not all upload at once.
+    const first = ms * (0.2 + 0.8 * ((size * 0.618) % 1));
+    if (ms > 0) this.timers.every(ms, first, () => this.uploadReading(device));
     return device;
   }
 
-  /** @throws Refusal that `noDevice` makes, by default the dialect's */
-  device(chipid: string, noDevice: (chipid: string) => Refusal = this.dialect.noDevice): Device {
+  /** @throws Refusal */
+  device(chipid: string): Device {
     const device = this.devices.get(chipid);
-    if (!device) throw noDevice(chipid);
+    if (!device) throw this.dialect.noDevice(chipid);
     return device;
+  }
+
+  /** The devices that are online. */
+  online(): Device[] {
+    return [...this.devices.values()].filter((device) => device.online);
   }
 
   /** Every upload that is kept, oldest first. */
@@ -160,94 +125,100 @@ export class Service {
 
   /** Accepts an upload into the history and announces it on the device's channels. */
   upload(device: Device, bytes: Buffer, options: UploadOptions = {}): UploadEntry {
-    const { type = 'data_upload' } = options;
     const at = this.settings.now();
-    const { made = at + device.settings.clockOffset } = options;
+    const { made = at, type = 'data_upload' } = options;
     const isKept = type === 'data_upload';
-    const id = isKept ? ++this.lastUpload : 0;
+    const id = isKept ? ++this.#lastUpload : 0;
     const accepted: UploadEntry = { id, chipid: device.chipid, bytes, at, made, type };
     device.lastSeen = at;
-    if (isKept) device.uploadHistory.add(accepted);
+    if (isKept) keep(device.uploads, accepted);
     this.channels.announce(accepted);
     return accepted;
   }
 
-  /** Delivers a push if the device is online, and notes it in the history if the dialect does. */
-  push(device: Device, push: Push, isAnswered: boolean): void {
-    if (this.dialect.keepsPush(push.via, isAnswered)) this.keepPush(device, push);
-    if (device.online) this.deliver(device, push);
+  /** Lets a device upload its next reading, if it is online. */
+  uploadReading(device: Device): void {
+    if (device.online) this.upload(device, device.measure());
   }
 
-  /** Takes a push that came over a channel, as Base64 text (section 6). */
-  pushFromChannel(chipid: string, message: string): void {
-    const device = this.devices.get(chipid);
-    const bytes = Buffer.from(message, 'base64');
-    const push: Push = { via: 'channel', format: CHANNEL_FORMAT, message, bytes };
-    if (device) this.push(device, push, device.online);
-  }
-
-  /** Notes a push in the history. */
-  keepPush({ chipid, pushHistory }: Device, { format, message, bytes }: Push): void {
-    const at = this.settings.now();
-    pushHistory.add({ id: ++this.#lastPush, chipid, format, message, bytes, at });
-  }
-
-  /** Lets a device receive a push, and do what it says. */
-  deliver(device: Device, { via, format, bytes }: Push): void {
-    const text = this.dialect.deviceText(bytes);
-    device.receive({ at: this.settings.now(), via, format, bytes, text });
-    const question = readQuestion(text);
-    if (question) {
-      this.#afterAnswer(device, () => {
-        const reply = replyTo(question, device.callback(question.get)?.value);
-        this.upload(device, Buffer.from(JSON.stringify(reply)));
-      });
+  /**
+   * Calls a device and waits for its answer (sections 4.2.3 and 4.2.11). The device acts as soon as the
+   * call arrives and answers after its delay; a device that is away does neither.
+   * @param act what the device does; the result is its answer
+   * @param signal ends the waiting when the client has gone
+   * @throws Refusal if the device does not answer
+   */
+  async call<T>(
+    device: Device,
+    act: () => T,
+    signal: AbortSignal,
+    wait: Wait = 'call',
+  ): Promise<T> {
+    const limit = this.settings.waits[wait];
+    const fail = async (why: Silence, waited: number): Promise<never> => {
+      const left = why === 'away' && this.dialect.knowsWhoIsAway ? 0 : limit - waited;
+      if (left > 0) await sleep(left, undefined, { signal });
+      throw this.dialect.unanswered(device.chipid, wait, why);
+    };
+    if (!device.online) return fail('away', 0);
+    device.maxInFlight = Math.max(device.maxInFlight, ++device.inFlight);
+    try {
+      const answer = act();
+      // A reboot counts as a departure itself, and is answered: so this is read after acting.
+      const { departures, answerDelay } = device;
+      const waited = Math.min(answerDelay, limit);
+      if (waited > 0) await sleep(waited, undefined, { signal });
+      if (device.departures !== departures) return await fail('away', waited);
+      if (answerDelay > limit) return await fail('silent', waited);
+      device.lastSeen = this.settings.now();
+      return answer;
+    } finally {
+      device.inFlight--;
     }
-    const order = readAwayOrder(text);
-    if (!order) return;
-    this.#afterAnswer(device, () => {
-      if (order.kind === 'unplug') this.unplug(device, order.seconds);
-      else {
-        device.sleep();
-        this.timers.after(order.seconds * 1000, () => device.wake());
-      }
-    });
   }
 
-  /** Lets a device lose its power, and have it again after some seconds. */
-  unplug(device: Device, seconds: number): void {
-    device.switchOff();
-    this.timers.after(seconds * 1000, () => device.switchOn());
+  /** Pushes to a device and waits for its answer. The dialect says whether the history has a push without one. */
+  async push(device: Device, push: Push, signal: AbortSignal): Promise<void> {
+    const isKeptAnyway = this.dialect.keepsPush(push.via, false);
+    if (isKeptAnyway) this.#keepPush(device, push);
+    await this.call(device, () => this.#deliver(device, push), signal, 'push');
+    if (!isKeptAnyway) this.#keepPush(device, push);
+  }
+
+  /** Pushes to a device, and waits for nothing. */
+  send(device: Device, push: Push): void {
+    const { online } = device;
+    if (this.dialect.keepsPush(push.via, online)) this.#keepPush(device, push);
+    if (online) this.#deliver(device, push);
   }
 
   deleteApp(): void {
     this.isDeleted = true;
-    this.channels.close(undefined, { code: CLOSE_DELETED });
+    // Assumed: policy violation (6).
+    this.channels.close(undefined, { code: 1008 });
   }
 
   /** Puts the uploads back to an old copy, whose newest has the id `lastId`. */
   restore(lastId: number): void {
-    this.lastUpload = lastId;
-    for (const { uploadHistory } of this.devices.values())
-      uploadHistory.cut(({ id }) => id > lastId);
+    this.#lastUpload = lastId;
+    for (const { uploads } of this.devices.values()) {
+      while ((uploads.at(-1)?.id ?? 0) > lastId) uploads.pop();
+    }
   }
 
-  /** Lets a device act a moment after its answer to a push, if it is online by then. */
-  #afterAnswer(device: Device, act: () => void): void {
-    this.timers.after(device.answerDelay + REPLIES_AFTER, () => {
-      if (device.online) act();
+  #keepPush({ chipid, pushes }: Device, { format, message, bytes }: Push): void {
+    const at = this.settings.now();
+    keep(pushes, { id: ++this.#lastPush, chipid, format, message, bytes, at });
+  }
+
+  /** Lets a device receive a push, and do what it says a moment after its answer, if it is online by then. */
+  #deliver(device: Device, { via, format, bytes }: Push): void {
+    const text = this.dialect.deviceText(bytes);
+    keep(device.received, { at: this.settings.now(), via, format, bytes, text });
+    if (!text.startsWith('{')) return;
+    this.timers.after(device.answerDelay + ACTS_AFTER, () => {
+      const reply = device.online && device.obey(text);
+      if (reply) this.upload(device, Buffer.from(JSON.stringify(reply)));
     });
-  }
-
-  #uploadReading(device: Device): void {
-    if (device.online) this.upload(device, device.measure());
-  }
-
-  #startReadings(device: Device, index: number): void {
-    const ms = device.interval * 1000;
-    if (ms === 0) return;
-    // Spread over the interval, so that the devices do not all upload at once.
-    const first = ms * (0.2 + 0.8 * ((index * 0.618) % 1));
-    this.timers.every(ms, first, () => this.#uploadReading(device));
   }
 }

@@ -1,16 +1,21 @@
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { PINS } from './assumptions';
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import type { CloseOptions } from './channels';
 import type { SimulatedDevice } from './device';
-import { numberIn, oneOf, OptionError, readDevice, type DeviceOptions } from './device-options';
-import { Faults, type FaultName, type FaultOptions } from './faults';
-import type { UploadEntry } from './history';
-import { createRequestLog, type FrameRecord, type RequestRecord } from './log';
-import { LOOPBACK, readOptions, type SimulatorOptions } from './options';
+import type { FaultName, FaultOptions } from './faults';
+import type { FrameRecord, RequestRecord, UploadEntry } from './history';
+import { LOOPBACK, OptionError, readDevice, readOptions } from './options';
+import type { DeviceOptions, SimulatorOptions } from './options';
 import { createHttpServer } from './server';
-import { Service, type CloseOptions, type HistoryRewrite, type UploadOptions } from './service';
+import { Service, type HistoryRewrite, type UploadOptions } from './service';
+
+function bytesOf(body: unknown): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
-export interface Simulator {
+export class Simulator {
   /** `http://127.0.0.1:<port>` */
   readonly baseUrl: string;
   /** The port it listens on. */
@@ -31,164 +36,178 @@ export interface Simulator {
   readonly requests: readonly RequestRecord[];
   /** The last 1000 text frames that came over channels, heartbeats among them. */
   readonly frames: readonly FrameRecord[];
+  readonly #service: Service;
+  readonly #server: Server;
+  #closing: Promise<void> | undefined;
+
+  private constructor(service: Service, server: Server) {
+    const { port } = server.address() as AddressInfo;
+    const { appid, appkey, appName, serverKey, serverPassword } = service.settings;
+    this.baseUrl = `http://${LOOPBACK}:${port}`;
+    this.port = port;
+    this.appid = appid;
+    this.appkey = appkey;
+    this.appName = appName;
+    this.serverKey = serverKey;
+    this.serverPassword = serverPassword;
+    this.devices = service.devices;
+    this.requests = service.requests;
+    this.frames = service.frames;
+    this.#service = service;
+    this.#server = server;
+  }
+
+  /** See {@link startSimulator}. */
+  static async start(options: SimulatorOptions): Promise<Simulator> {
+    const settings = readOptions(options);
+    const service = new Service(settings);
+    const server = createHttpServer(service);
+    try {
+      for (const device of settings.devices) service.addDevice(device);
+      server.listen(settings.port, LOOPBACK);
+      await once(server, 'listening');
+    } catch (error) {
+      service.timers.close();
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      const problem = `${settings.port} is taken: choose another one, or 0 for any that is free`;
+      throw new OptionError('port', problem);
+    }
+    return new Simulator(service, server);
+  }
+
   /** One device. @throws Error if there is no such device */
-  device(chipid: string | number): SimulatedDevice;
+  device(chipid: string | number): SimulatedDevice {
+    return this.#device(chipid);
+  }
+
   /**
    * Lets a device upload: into the history and on its channels, whether or not it is switched on.
    * @param body text, bytes, anything else as JSON; default: the device's next reading
    */
-  upload(chipid: string | number, body?: unknown, options?: UploadOptions): UploadEntry;
+  upload(chipid: string | number, body?: unknown, options?: UploadOptions): UploadEntry {
+    const device = this.#device(chipid);
+    const bytes = body === undefined ? device.measure() : bytesOf(body);
+    return this.#service.upload(device, bytes, options);
+  }
+
   /** Closes the channels of one device, or all. */
-  disconnect(chipid?: string | number, options?: CloseOptions): void;
+  disconnect(chipid?: string | number, options: CloseOptions = {}): void {
+    this.#service.channels.close(chipid, options);
+  }
+
   /** Sets how many ms one device takes to answer, or all. Calls under way are not affected. */
-  delay(chipid: string | number | undefined, ms: number): void;
+  delay(chipid: string | number | undefined, ms: number): void {
+    const all = this.#service.devices.values();
+    for (const each of chipid === undefined ? all : [this.#device(chipid)]) each.answerDelay = ms;
+  }
+
   /** Changes the level of a pin, as somebody at the device does: no call, and not among its `sets`. */
-  setPin(chipid: string | number, pin: number, level: 0 | 1): void;
-  /** A device that is off uploads nothing and answers nothing, calls under way included. */
-  switchOff(chipid: string | number): void;
-  /** Switches a device on again: it boots. */
-  switchOn(chipid: string | number): void;
-  /**
-   * Lets a device lose its power: it is off, and boots with its pins low after some seconds, default 5.
-   * @throws OptionError if that is no number from 0 to a day
-   */
-  unplug(chipid: string | number, seconds?: number): void;
+  setPin(chipid: string | number, pin: number, level: 0 | 1): void {
+    this.#device(chipid).changeLevel(pin, level);
+  }
+
+  /** A device that is off uploads nothing and answers nothing, calls under way included. @param seconds until it boots by itself */
+  switchOff(chipid: string | number, seconds?: number): void {
+    this.#device(chipid).switchOff(seconds);
+  }
+
+  /** Switches a device on again: it boots, with its pins low. */
+  switchOn(chipid: string | number): void {
+    this.#device(chipid).switchOn();
+  }
+
   /**
    * Puts a device to sleep: it leaves the list, uploads nothing and answers nothing, calls under way
    * included. With the option `sleep` it wakes by itself, otherwise by {@link wake}.
    */
-  sleep(chipid: string | number): void;
+  sleep(chipid: string | number): void {
+    this.#device(chipid).sleep();
+  }
+
   /** Wakes a device that sleeps: it uploads at once. With the option `sleep` it falls asleep again by itself. */
-  wake(chipid: string | number): void;
+  wake(chipid: string | number): void {
+    this.#device(chipid).wake();
+  }
+
   /**
    * Lets something go wrong.
    * @returns a function that lifts the fault
    * @throws RangeError if there is no such fault
-   * @throws OptionError if an option is invalid, or a thousand faults are set already
    */
-  fail(name: FaultName, options?: FaultOptions): () => void;
+  fail(name: FaultName, options: FaultOptions = {}): () => void {
+    return this.#service.faults.add(name, options);
+  }
+
   /** Lifts all faults. Answers that hang go on hanging. */
-  heal(): void;
+  heal(): void {
+    this.#service.faults.clear();
+  }
+
   /**
    * Adds a device, switched on.
    * @throws OptionError if an option is invalid, or the device exists already
    */
-  addDevice(options: DeviceOptions): SimulatedDevice;
+  addDevice(options: DeviceOptions): SimulatedDevice {
+    return this.#service.addDevice(readDevice(options));
+  }
+
   /** Deletes the application (section 2.2): from now on 401, and every channel is closed. */
-  deleteApp(): void;
+  deleteApp(): void {
+    this.#service.deleteApp();
+  }
+
   /**
    * Puts the uploads back to an old copy of the service: those with a higher id than `lastId` are gone,
    * and the next upload gets the id after it.
    * @param lastId default 0: the history is empty and ids begin at 1 again
-   * @throws OptionError if it is not a whole number, or beyond the newest id
    */
-  restore(lastId?: number): void;
+  restore(lastId = 0): void {
+    this.#service.restore(lastId);
+  }
+
   /**
    * Lets every answer of `up_messages/dev/:chipid/` go through a function, which may leave out, double,
    * reorder or spoil records, or answer something else. Without one, answers are right again.
    */
-  rewriteHistory(rewrite?: HistoryRewrite): void;
+  rewriteHistory(rewrite?: HistoryRewrite): void {
+    this.#service.rewrite = rewrite;
+  }
+
   /** How many channels are open, of one device or in all. */
-  channels(chipid?: string | number): number;
+  channels(chipid?: string | number): number {
+    return this.#service.channels.count(chipid);
+  }
+
   /** How many TCP connections are open, channels included. */
-  sockets(): number;
+  sockets(): number {
+    return this.#service.connections.size;
+  }
+
   /** Ends every connection and timer. May be called again. */
-  close(): Promise<void>;
+  close(): Promise<void> {
+    return (this.#closing ??= this.#end());
+  }
+
+  #device(chipid: string | number) {
+    const found = this.#service.devices.get(String(chipid));
+    if (!found) throw new Error(`The simulator has no device ${chipid}.`);
+    return found;
+  }
+
+  async #end(): Promise<void> {
+    const { timers, channels, connections } = this.#service;
+    timers.close();
+    const ends = [this.#server, ...connections].map((each) => once(each, 'close'));
+    this.#server.close();
+    channels.close(undefined, { terminate: true });
+    for (const socket of connections) socket.destroy();
+    await Promise.all(ends);
+  }
 }
-
-const chipidOf = (chipid: string | number | undefined): string | undefined =>
-  chipid === undefined ? undefined : String(chipid);
-
-function bytesOf(body: unknown): Buffer {
-  if (body instanceof Uint8Array) return Buffer.from(body);
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-const portTaken = (port: number): OptionError =>
-  new OptionError('port', `${port} is taken: choose another one, or 0 for any that is free`);
 
 /**
  * Starts the whole service on loopback.
  * @throws OptionError if an option is invalid, or the port is taken
  */
-export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const settings = readOptions(options);
-  const faults = new Faults();
-  const log = createRequestLog(settings.now);
-  const service = new Service(settings, faults);
-  const { server, connections } = createHttpServer(service, log);
-  let closing: Promise<void> | undefined;
-
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      service.timers.close();
-      reject(error.code === 'EADDRINUSE' ? portTaken(settings.port) : error);
-    });
-    server.listen(settings.port, LOOPBACK, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-
-  const device = (chipid: string | number) => {
-    const found = service.devices.get(String(chipid));
-    if (!found) throw new Error(`The simulator has no device ${chipid}.`);
-    return found;
-  };
-
-  const end = async (): Promise<void> => {
-    service.timers.close();
-    const closed = (emitter: Server | Socket) =>
-      new Promise<void>((resolve) => emitter.once('close', resolve));
-    const ends = [server, ...connections].map(closed);
-    server.close();
-    service.channels.close(undefined, { terminate: true });
-    for (const socket of connections) socket.destroy();
-    await Promise.all(ends);
-  };
-
-  const { appid, appkey, appName, serverKey, serverPassword } = settings;
-  return {
-    baseUrl: `http://${LOOPBACK}:${port}`,
-    port,
-    appid,
-    appkey,
-    appName,
-    serverKey,
-    serverPassword,
-    devices: service.devices,
-    requests: log.requests,
-    frames: log.frames,
-    device,
-    upload: (chipid, body, how) => {
-      const from = device(chipid);
-      return service.upload(from, body === undefined ? from.measure() : bytesOf(body), how);
-    },
-    disconnect: (chipid, how = {}) => service.channels.close(chipidOf(chipid), how),
-    delay(chipid, ms) {
-      numberIn('delay', ms, 0, 2 ** 31 - 1);
-      for (const each of chipid === undefined ? service.devices.values() : [device(chipid)]) {
-        each.answerDelay = ms;
-      }
-    },
-    setPin: (chipid, pin, level) =>
-      device(chipid).changeLevel(
-        numberIn('pin', pin, 0, PINS - 1, 'whole'),
-        oneOf('level', level, [0, 1]),
-      ),
-    switchOff: (chipid) => device(chipid).switchOff(),
-    switchOn: (chipid) => device(chipid).switchOn(),
-    unplug: (chipid, seconds = 5) =>
-      service.unplug(device(chipid), numberIn('seconds', seconds, 0, 86_400)),
-    sleep: (chipid) => device(chipid).sleep(),
-    wake: (chipid) => device(chipid).wake(),
-    fail: (name, how = {}) => faults.add(name, how),
-    heal: () => faults.clear(),
-    addDevice: (added) => service.addDevice(readDevice(added)),
-    deleteApp: () => service.deleteApp(),
-    restore: (lastId = 0) =>
-      service.restore(numberIn('lastId', lastId, 0, service.lastUpload, 'whole')),
-    rewriteHistory: (rewrite) => void (service.rewrite = rewrite),
-    channels: (chipid) => service.channels.count(chipidOf(chipid)),
-    sockets: () => connections.size,
-    close: () => (closing ??= end()),
-  };
-}
+export const startSimulator = (options: SimulatorOptions = {}): Promise<Simulator> =>
+  Simulator.start(options);

@@ -108,7 +108,7 @@ describe('the flows of npm start', () => {
       await shows(String(chipid), String(name));
       await shows(String(chipid), /^(just now|\d+ s ago)$/);
     }
-    await shows(ONE, `${simulator.device(ONE).temperature.toFixed(1)} °C`);
+    await shows(ONE, `${Number(simulator.device(ONE).reading['temperature']).toFixed(1)} °C`);
     await shows(METER, `${String(simulator.device(METER).reading['power'])} W`);
     await shows(DOOR, simulator.device(DOOR).reading['open'] ? 'Open' : 'Closed');
   };

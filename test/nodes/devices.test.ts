@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AppRecord, DeviceRecord } from '../../src/types';
+import { PUBLIC_DIALECT } from '../../tooling/dialect';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -53,7 +54,7 @@ describe('the devices node', () => {
   });
 
   it('finds the address of the list that answers, and remembers it', async () => {
-    const cloud = await startCloud({ devicesPath: 'lists' });
+    const cloud = await startCloud({ dialect: PUBLIC_DIALECT });
     await load([cloudApp(cloud), node('devices')]);
     for (let time = 0; time < 3; time++) {
       assert.equal(((await call('devices', {})).payload as unknown[]).length, 3);
@@ -73,7 +74,7 @@ describe('the devices node', () => {
   it('retries when the service fails for a moment, freshly signed each time', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('devices')]);
-    cloud.fail('unavailable', { times: 1 });
+    cloud.fail('gateway', { times: 1 });
     cloud.fail('reset', { times: 1 });
     assert.equal(((await call('devices', {})).payload as unknown[]).length, 3);
     assert.equal(cloud.requests.length, 3);

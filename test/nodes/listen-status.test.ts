@@ -99,7 +99,7 @@ describe('the status of a listener', () => {
   it('changes at most ten times a second, however many devices there are', async () => {
     const expire = heldTimers(100);
     const many = Array.from({ length: 40 }, (_, n) => String(20000000 + n));
-    for (const chipid of many) cloud.addDevice({ chipid, interval: 0 });
+    for (const chipid of many) cloud.addDevice({ chipid });
     await start({ chipids: many });
     await until(() => cloud.channels() === 40, 'all channels are open');
     await settled();

@@ -95,12 +95,11 @@ describe('a project that installs the package', () => {
   it('starts the simulator with npx', async () => {
     const folder = await userDirWithPackage('consumer-npx');
     const manifest = join(folder, 'node_modules', PACKAGE, 'package.json');
-    const { version, bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
-      version: string;
+    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
       bin: Record<'device-cloud-simulator', string>;
     };
     const command = ['exec', '--no', '--', 'device-cloud-simulator'];
-    assert.equal(await npm([...command, '--version'], folder), `${version}\n`);
+    assert.match(await npm([...command, '--help'], folder), /^Usage: device-cloud-simulator /);
 
     // npx puts a shell between, which could not be ended by its id: the command itself is run on.
     const cli = join(folder, 'node_modules', PACKAGE, bin['device-cloud-simulator']);

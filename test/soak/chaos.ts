@@ -34,7 +34,6 @@ const EVENT_FAULTS: FaultName[] = [
   'bad-json',
   'not-an-object',
   'deep',
-  'noise',
   'bad-base64',
   'missing-fields',
   'other-chipid',
@@ -43,8 +42,6 @@ const EVENT_FAULTS: FaultName[] = [
   'rsv-frame',
   'big-frame',
 ];
-/** Uploads all the same, emitted as they arrive. */
-const ODD_TIMES: FaultName[] = ['no-timestamp', 'odd-timestamp'];
 /** As Base64 in its event it exceeds 16 MiB, a frame's limit; a history in text with it does not. */
 const OVER_LIMIT = 12_700_000;
 /** Each stays in the history of its device for good. */
@@ -157,20 +154,6 @@ export function startChaos(
           chipid: dice.pick(unordered),
           times: 1 + roll(3),
         }),
-    ],
-    [
-      2,
-      'events with odd times',
-      () =>
-        void simulator.fail(dice.pick(ODD_TIMES), {
-          chipid: dice.pick(chipids),
-          times: 1 + roll(20),
-        }),
-    ],
-    [
-      unordered.length > 0 ? 1 : 0,
-      'floods of tiny frames',
-      () => void simulator.fail('noise', { chipid: dice.pick(unordered), times: 5 + roll(20) }),
     ],
     [2, 'uploads nested deeply', uploadDeep],
     [isPublic && unordered.length > 0 ? 4 : 0, 'uploads that come late', uploadLate],

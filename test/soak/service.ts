@@ -1,6 +1,5 @@
 import {
   startSimulator,
-  type DeviceOptions,
   type DialectName,
   type Simulator,
   type UploadOptions,
@@ -24,17 +23,12 @@ import { startTraffic } from './traffic';
 const EARLIER = 3;
 const LOOK = 100;
 
-const FIRST_CHIPID = 10_000_001;
 /** Every fifth device of the public server has a clock that is two hours behind. */
 const [WRONG_CLOCK, BEHIND] = [5, 2 * 3_600_000];
 
-const devicesOf = (count: number, dialect: DialectName): number | DeviceOptions[] =>
-  dialect === 'document'
-    ? count
-    : Array.from({ length: count }, (_, index) => ({
-        chipid: FIRST_CHIPID + index,
-        clockOffset: index % WRONG_CLOCK === WRONG_CLOCK - 1 ? -BEHIND : 0,
-      }));
+/** When a device of a dialect makes an upload, by its clock. */
+const madeBy = (chipid: string, dialect: DialectName): number =>
+  dialect === 'document' || Number(chipid) % WRONG_CLOCK > 0 ? Date.now() : Date.now() - BEHIND;
 
 const answer = (report: Report): void => void process.send?.(report);
 
@@ -60,10 +54,9 @@ async function serve(settings: ServiceSettings): Promise<void> {
   const simulator = await startSimulator({
     dialect,
     replace,
-    devices: devicesOf(devices + PEERS, dialect),
+    devices: devices + PEERS,
     interval: 0,
     offlineAfter: 1000,
-    seed,
     historyEncoding: history,
   });
   const front = await startFront(simulator.port);
@@ -78,7 +71,7 @@ async function serve(settings: ServiceSettings): Promise<void> {
   let connected = (): number => 1;
 
   const upload = (chipid: string, body: string, how?: UploadOptions): void => {
-    const { id, at } = simulator.upload(chipid, body, how);
+    const { id, at } = simulator.upload(chipid, body, { made: madeBy(chipid, dialect), ...how });
     const kept = keptAs(history, body);
     const accepted: Accepted = { id, chipid, at, body: shortOf(body) };
     if (kept !== body) accepted.kept = shortOf(kept);

@@ -1,6 +1,6 @@
 import type { AppConfig } from '../../../nodes/app/app.config';
 import type { Simulator } from '../../../src/simulator';
-import { EVENT_FAULTS, UPGRADE_FAULTS, type FaultName } from '../../../src/simulator/faults';
+import { FAULTS, type FaultName } from '../../../src/simulator/faults';
 import { ONE } from './fixture';
 import { around, idOf } from './flows';
 import { type FlowNode, app, node } from '../../../tooling/node-red/nodes';
@@ -22,8 +22,8 @@ export const DEVKEY = 'Canary-DevKey-6E1F';
 
 /** A device for each fault of a channel, since one makes the next attempt wait. */
 export const deviceOf = (index: number): string => String(20000001 + index);
-export const EVENTS = Object.keys(EVENT_FAULTS) as FaultName[];
-export const UPGRADES = Object.keys(UPGRADE_FAULTS) as FaultName[];
+export const EVENTS = Object.keys(FAULTS.event) as FaultName[];
+export const UPGRADES = Object.keys(FAULTS.upgrade) as FaultName[];
 /** And one for each operation, since commands to one device wait for each other. */
 export const OPERATION_NAMES = Object.keys(OPERATIONS);
 const count = EVENTS.length + UPGRADES.length + OPERATION_NAMES.length;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
-import { SERVER_ZONE } from '../../../src/simulator/assumptions';
+import { SERVER_ZONE } from '../../../src/simulator/encoding';
 import { serverTime } from '../../../src/simulator/encoding';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';

@@ -128,7 +128,7 @@ async function main(): Promise<void> {
     const chipid = dice.pick(chipids);
     if (simulator.device(chipid).online && dice.roll(4) > 0) {
       // Often too short for the list to show it.
-      simulator.unplug(chipid, dice.between(0.5, dice.roll(3) === 0 ? 90 : 10));
+      simulator.switchOff(chipid, dice.between(0.5, dice.roll(3) === 0 ? 90 : 10));
       powerLosses++;
     } else if (dice.roll(3) === 0) {
       const level = dice.roll(5) === 0 ? null : (dice.roll(2) as 0 | 1);

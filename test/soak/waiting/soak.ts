@@ -59,7 +59,6 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'waiting-'));
   const simulator = await startSimulator({
     ...{ interval: 0, answerDelay: 20, offlineAfter: 100 },
-    historyLimit: 1_000_000,
     devices: chipids.map((chipid) => ({ chipid })),
   });
   const { baseUrl, appid, appkey } = simulator;

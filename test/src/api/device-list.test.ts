@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { clientOf, simulator } from '../support/client';
+import { clientOf, keysOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
+import { PUBLIC_DIALECT } from '../../../tooling/dialect';
 import { until } from '../../../tooling/until';
 import { httpService, json, raw } from '../../../tooling/servers/http-service';
 
@@ -9,7 +10,7 @@ const paths = (requests: readonly { path: string }[]): string[] =>
 
 describe('the list of the online devices, whose address the document gives in two spellings', () => {
   it('is requested at the first', async () => {
-    const service = await simulator({ devicesPath: 'list', devices: 1 });
+    const service = await simulator({ devices: 1 });
     const client = clientOf(service.baseUrl);
     assert.equal((await client.devices()).body.length, 1);
     assert.equal((await client.devices()).body.length, 1);
@@ -17,8 +18,8 @@ describe('the list of the online devices, whose address the document gives in tw
   });
 
   it('is requested at the second if the first is 404, and from then on', async () => {
-    const service = await simulator({ devicesPath: 'lists', devices: 1 });
-    const client = clientOf(service.baseUrl);
+    const service = await simulator({ dialect: PUBLIC_DIALECT, devices: 1 });
+    const client = clientOf(service.baseUrl, keysOf(PUBLIC_DIALECT));
     for (let call = 0; call < 3; call++) assert.equal((await client.devices()).body.length, 1);
     assert.deepEqual(paths(service.requests), ['list/', 'lists/', 'lists/', 'lists/']);
   });

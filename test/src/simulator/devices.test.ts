@@ -40,7 +40,7 @@ describe('simulator: devices', () => {
     'get cooler while the relay on pin 5 is high, and slowly warmer when it is low',
     withSimulator({}, async (simulator) => {
       const relay = (level: string) => openPost(simulator, `set_gpio_edge/10000001/5/${level}/`);
-      const { temperature } = simulator.device(10000001);
+      const temperature = Number(simulator.device(10000001).reading['temperature']);
       await relay('1');
       const cooled = temperatures(simulator, 10).at(-1) ?? NaN;
       assert.ok(cooled < temperature - 2, `${temperature} to ${cooled}`);

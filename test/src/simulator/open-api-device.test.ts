@@ -83,7 +83,7 @@ describe('simulator: calling devices over the open API', () => {
         const read = async (key: string) =>
           (await openGet(simulator, 'rt_status/1/', { query: { key } })).body;
         assert.deepEqual(await read('list'), [1, null]);
-        assert.equal(await read('temperature'), simulator.device(1).temperature);
+        assert.equal(await read('temperature'), simulator.device(1).reading['temperature']);
         const status = async (query: Record<string, string>) =>
           (await openGet(simulator, 'rt_status/1/', { query })).status;
         assert.equal(await status({ key: 'toString' }), 404);

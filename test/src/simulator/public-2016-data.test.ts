@@ -59,11 +59,10 @@ describe('simulator, public server of 2016: histories, events and the server API
 
   it('row 13: newest first by the clock of the device, to the second, in UTC', async () => {
     let now = BEFORE_MIDNIGHT;
-    const devices = [{ chipid: DEVICE, clockOffset: 2 * HOUR }];
-    const test = on({ now: () => now, devices }, async (simulator) => {
-      simulator.upload(DEVICE, 'one');
+    const test = on({ now: () => now }, async (simulator) => {
+      simulator.upload(DEVICE, 'one', { made: now + 2 * HOUR });
       now += 500;
-      simulator.upload(DEVICE, 'two');
+      simulator.upload(DEVICE, 'two', { made: now + 2 * HOUR });
       const kept = await uploads(simulator, now);
       assert.deepEqual(
         kept.map(({ body, create_time: time }) => [body, time]),
@@ -124,10 +123,11 @@ describe('simulator, public server of 2016: histories, events and the server API
 
   it('rows 18 and 20: the time of an event is that of the server, in a frame as in the sample', async () => {
     const now = 1_466_644_524_000;
-    const devices = [{ chipid: '8454703', clockOffset: -HOUR }];
+    const devices = [{ chipid: '8454703' }];
     const test = on({ appid: 1234, devices, now: () => now }, async (simulator) => {
       const event = nextEvent(await openChannel(simulator, '8454703'));
-      simulator.upload('8454703', Buffer.from('VEVTVEFHQUlODQo=', 'base64'));
+      const bytes = Buffer.from('VEVTVEFHQUlODQo=', 'base64');
+      simulator.upload('8454703', bytes, { made: now - HOUR });
       assert.deepEqual(await event, {
         appid: '1234',
         body: 'VEVTVEFHQUlODQo=',

@@ -15,9 +15,9 @@ describe('simulator: kinds of devices', () => {
       for (const { chipid, kind = 'climate' } of BUILT_IN_DEVICES) {
         const { bytes } = simulator.upload(chipid);
         if (kind === 'probe') {
-          const { temperature, humidity } = simulator.device(chipid);
-          assert.equal(bytes.readInt16BE(1), Math.round(temperature * 100));
-          assert.equal(bytes.readUInt8(3), Math.round(humidity));
+          const { temperature, humidity } = simulator.device(chipid).reading;
+          assert.equal(bytes.readInt16BE(1), Math.round(Number(temperature) * 100));
+          assert.equal(bytes.readUInt8(3), Math.round(Number(humidity)));
           assert.ok(!isUtf8(bytes));
         } else {
           const reading = JSON.parse(bytes.toString()) as Record<string, unknown>;

@@ -66,7 +66,7 @@ describe('simulator: devices that sleep', () => {
     withSimulator({ devices: 1 }, async (simulator) => {
       const device = simulator.device(10000001);
       for (const pull of [
-        () => Promise.resolve(simulator.unplug(10000001, 0.01)),
+        () => Promise.resolve(simulator.switchOff(10000001, 0.01)),
         () => push(simulator, '10000001', '{"unplug":0.01}'),
       ]) {
         simulator.setPin(10000001, 3, 1);

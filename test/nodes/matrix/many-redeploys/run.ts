@@ -54,7 +54,6 @@ export async function redeployUnderTraffic(): Promise<{ cloud: Simulator; report
     devices: 5,
     answerDelay: 5,
     offlineAfter: 60_000,
-    historyLimit: 500,
   });
   cloud.delay(SLOW, 60_000);
   let uploads = 0;
