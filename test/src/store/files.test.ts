@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Files } from '../../../src/store/files';
+import { Store } from '../../../src/store/store';
+import { temporaryFolder } from '../../../tooling/temporary-folder';
+import { until } from '../../../tooling/until';
+
+describe('the files of a store', () => {
+  let path: string;
+  let lines: string[];
+  let time: number;
+  const open = (of = 'one'): Store =>
+    new Store(new Files(path, { of: () => of, log: (line) => lines.push(line), now: () => time }));
+  const loaded = async (of?: string): Promise<Store> => {
+    const store = open(of);
+    await store.loaded;
+    return store;
+  };
+  const names = (folder = ''): string[] => readdirSync(join(path, folder)).sort();
+
+  beforeEach(() => {
+    path = join(temporaryFolder('store'), 'device-cloud', 'app');
+    lines = [];
+    time = 0;
+  });
+
+  it('are one for each kind and one for each command, for their owner alone, and read as they were written', async () => {
+    const store = open();
+    const command = { node: 'push', what: { text: 'ß' } };
+    await Promise.all([
+      ...[store.set('pin:1:5', { wanted: 1 }), store.set('position:a:1', { id: '7' })],
+      ...[store.set('command:1:x', command), store.set('command:2:../y', command)],
+    ]);
+    assert.deepEqual(names(), ['begun', 'pin.json', 'position.json', 'waiting']);
+    assert.equal(names('waiting').length, 2);
+    if (process.platform !== 'win32')
+      for (const name of ['pin.json', `waiting/${names('waiting')[0]}`])
+        assert.equal(statSync(join(path, name)).mode & 0o777, 0o600);
+    const again = await loaded();
+    assert.deepEqual(again.list('pin:'), [['pin:1:5', { wanted: 1 }]]);
+    assert.deepEqual(
+      again
+        .list('command:')
+        .map(([key]) => key)
+        .sort(),
+      ['command:1:x', 'command:2:../y'],
+    );
+    // Of another application, commands end; all else is not used.
+    const other = await loaded('two');
+    assert.deepEqual([other.list('pin:').length, other.list('command:').length], [0, 2]);
+    assert.deepEqual(lines, []);
+  });
+
+  it('of a command are renamed when it begins, which one process alone can do, and removed when it ends', async () => {
+    const store = open();
+    await store.set('command:1:x', { n: 1 });
+    const other = await loaded();
+    assert.equal(await store.set('command:1:x', { n: 1, isBegun: true }), true);
+    assert.deepEqual([names('waiting'), names('begun').length], [[], 1]);
+    assert.equal(await other.set('command:1:x', { n: 1, isBegun: true }), false);
+    assert.equal(other.get('command:1:x'), undefined);
+    assert.deepEqual((await loaded()).get('command:1:x'), { n: 1, isBegun: true });
+    await store.set('command:1:x', { n: 1, isBegun: true, end: { result: 5 } });
+    assert.deepEqual((await loaded()).get('command:1:x'), {
+      ...{ n: 1, isBegun: true, end: { result: 5 } },
+    });
+    await store.set('command:1:x', undefined);
+    assert.deepEqual([names('waiting'), names('begun')], [[], []]);
+  });
+
+  for (const [what, make] of [
+    ['torn', (file: string) => truncateSync(file, 30)],
+    ['zeroed', (file: string) => writeFileSync(file, Buffer.alloc(100))],
+    ['empty', (file: string) => writeFileSync(file, '')],
+    ['foreign', (file: string) => writeFileSync(file, '{"format":"other"}')],
+    [
+      'of a later version',
+      (file: string) => writeFileSync(file, '{"format":"device-cloud","version":2}'),
+    ],
+    ['a list', (file: string) => writeFileSync(file, '[]')],
+    ['endless', (file: string) => truncateSync(file, 60 * 2 ** 20)],
+    ['a folder', (file: string) => (rmSync(file), mkdirSync(file))],
+    ['a link', (file: string) => (rmSync(file), symlinkSync('/dev/zero', file))],
+    ['a pipe', (file: string) => (rmSync(file), execFileSync('mkfifo', [file]))],
+  ] as const)
+    it(`that are ${what} are set aside, with a line of the log, and cost themselves alone`, async function () {
+      if (process.platform === 'win32' && /link|pipe/.test(what)) this.skip();
+      const store = open();
+      await Promise.all([
+        ...[store.set('pin:1:5', 1), store.set('position:a:1', 2)],
+        ...[store.set('command:1:x', {}), store.set('command:1:y', {})],
+      ]);
+      for (const file of ['pin.json', 'waiting/1-x.json']) make(join(path, file));
+      const again = await loaded();
+      assert.deepEqual(
+        ['pin:', 'position:', 'command:'].map((kind) => again.list(kind).length),
+        [0, 1, 1],
+      );
+      assert.equal(lines.length, 2);
+      for (const line of lines) assert.match(line, /is not used: .* It is now called .*\.bad\.$/);
+      await again.set('pin:1:6', 1);
+      assert.equal(names().filter((name) => name.startsWith('pin.json')).length, 2);
+    });
+
+  it('lose no entry to one that is malformed', async () => {
+    const store = open();
+    await Promise.all([store.set('pin:1:5', 1), store.set('command:1:x', {})]);
+    const file = join(path, 'pin.json');
+    const { entries, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { entries: object };
+    writeFileSync(
+      file,
+      JSON.stringify({ ...rest, entries: { ...entries, '': 1, 'position:1': 2 } }),
+    );
+    const format = { format: 'device-cloud', version: 1 };
+    for (const [name, value] of Object.entries({ a: {}, b: { key: 5 }, c: { key: 'pin:1:1' } }))
+      writeFileSync(join(path, 'waiting', `${name}.json`), JSON.stringify({ ...format, ...value }));
+    const again = await loaded();
+    assert.deepEqual(
+      [again.list('pin:').length, again.list('position:'), again.list('command:').length],
+      [1, [], 1],
+    );
+    assert.deepEqual(lines, []);
+  });
+
+  it('show that another process uses the folder: nothing is written until that has been quiet for a minute', async () => {
+    const store = open();
+    await Promise.all([store.set('pin:1:5', 1), store.set('command:1:x', {})]);
+    const other = await loaded();
+    await other.set('pin:1:6', 2);
+    assert.equal(await store.set('pin:1:5', 3), false);
+    assert.match(String(store.problem), /another Node-RED uses it/);
+    // What it has not found itself goes on.
+    assert.equal(await store.set('command:1:y', {}), true);
+    assert.deepEqual((await loaded()).list('pin:'), [
+      ['pin:1:5', 1],
+      ['pin:1:6', 2],
+    ]);
+    const third = await loaded();
+    await store.set('pin:1:5', 3);
+    time += 30_000;
+    writeFileSync(join(path, 'pin.json'), readFileSync(join(path, 'pin.json')));
+    assert.equal(await third.set('pin:1:5', 4), false);
+    assert.equal(await third.set('command:1:x', { isBegun: true }), false, 'one that was restored');
+    await third.close();
+    const isQuiet = (): boolean => (time += 60_001) > 0 && store.problem === undefined;
+    await until(isQuiet, 'it is written again');
+    assert.deepEqual((await loaded()).list('pin:')[0], ['pin:1:5', 3]);
+    await Promise.all([store, other].map((each) => each.close()));
+  });
+
+  it('are written once that is possible, after a while without', async () => {
+    const store = open();
+    await store.set('pin:1:5', 1);
+    renameSync(path, `${path}-away`);
+    writeFileSync(path, 'a file');
+    assert.equal(await store.set('pin:1:5', 2), false);
+    assert.equal(await store.set('command:1:x', {}), false);
+    assert.match(
+      String(store.problem),
+      /does not survive a restart, since .* cannot be written: \w+/,
+    );
+    rmSync(path);
+    await until(() => store.problem === undefined, 'all is written');
+    const again = await loaded();
+    assert.deepEqual([again.get('pin:1:5'), again.list('command:').length], [2, 1]);
+  });
+
+  it('that were left unfinished are removed; nothing is made before something is kept', async () => {
+    const empty = await loaded();
+    await empty.close();
+    assert.ok(!existsSync(path));
+    const store = open();
+    await store.set('command:1:x', {});
+    for (const name of ['pin.json.123456', 'waiting/1-y.json.7'])
+      writeFileSync(join(path, name), '{');
+    await loaded();
+    assert.deepEqual([names('waiting'), names()], [['1-x.json'], ['begun', 'waiting']]);
+  });
+});
