@@ -6,7 +6,7 @@
 /** The folders of src/, from the bottom up: each may import from those before it, none from those after it. */
 export const FOLDERS = [
   'util',
-  'state',
+  'store',
   'input',
   'http',
   'api',

@@ -20,11 +20,19 @@ import { Limiter } from './http/limiter';
 import type { AllServiceLimits } from './http/service-limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
-import { createServiceClock, USER_AGENT } from './http/headers';
+import { ServiceClock, USER_AGENT } from './http/headers';
 import { serverApi } from './api/server-api';
 import { invalidInput } from './errors';
 import { readSettings, type ClientOptions, type Settings } from './settings';
+import { Store } from './store/store';
 import { oneLine } from './util/show';
+
+/** Where nothing survives. */
+const NOWHERE = {
+  load: () => Promise.resolve([]),
+  unitOf: () => '',
+  write: () => Promise.resolve(true),
+};
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;
@@ -60,6 +68,7 @@ const serviceZone = ({ historyZone }: Settings, listening?: Listening): number =
 export function createApplication(options: ClientOptions, limits: AllServiceLimits) {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
+  const { store = new Store(NOWHERE) } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
   const { appkey, serverKey, serverPassword } = options;
@@ -84,18 +93,22 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
     deadlines,
     redact,
     random,
-    clock: createServiceClock(now),
+    clock: new ServiceClock(now),
   };
 
   const { handshakes, readings } = limits.of(settings.origin);
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
     const identity = { ...openApiSettings, userAgent, now };
     const api = openApi(identity, titleOf);
-    const channels = new Channels(
-      channelSettings(...([settings, identity, tls, proxy, random, handshakes, registry] as const)),
-    );
+    const channels = new Channels({
+      ...channelSettings(
+        ...([settings, identity, tls, proxy, random, handshakes, registry] as const),
+      ),
+      onTime: (ms) => http.clock.sawEvent(ms),
+    });
     const streamHistory = historyStreamer(http, api, settings.timeout / 1000);
     const listening = createListening({
+      store,
       appid: identity.appid,
       channels,
       readUploads: streamHistory,
@@ -125,6 +138,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
   const openCommands = (channels: NonNullable<typeof parts>) => {
     const commands = new DeviceCommands({
       ...{ queues, registry, now, timers: new TimerQueue(), list: fleet.poller },
+      clock: http.clock,
       channels: channels.channels,
     });
     const requests = new Requests({
@@ -152,6 +166,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
     options,
     http,
     queues,
+    store,
     /** This machine's clock, in ms. */
     now,
     /** What needs the application's id and key: interfaces B and C. */

@@ -5,8 +5,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { invalidInput, notConfigured } from './errors';
-import { KeptPins, type PinCalls } from './commands/pins';
-import type { KeeperOptions, PinKeeper } from './commands/wanted-pin';
+import { KeptPins, type KeeperOptions, type PinCalls } from './commands/pins';
 import { semaphoreOf } from './commands/many';
 import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
 import { matcherOf } from './commands/reply/matcher';
@@ -22,6 +21,7 @@ import {
   type Answer,
   type CallOptions,
   type CommandOptions,
+  type PinKeeper,
   type PulseOptions,
   type PushFormat,
   type PushOptions,
@@ -108,6 +108,7 @@ const CHECK = 300_000;
 export function readKeeper(keeper: PinKeeper): KeeperOptions {
   return readInput('keeper', () => ({
     keeper,
+    id: keeper.id ?? '',
     check:
       keeper.check === 0
         ? 0
@@ -291,9 +292,11 @@ export class Caller {
 
   /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
   keptPins(): KeptPins {
-    const { poller: list, now } = this.#application;
+    const { poller: list, now, store, http } = this.#application;
     const { channels } = this.parts;
-    return new KeptPins({ calls: this.#pinCalls(), channels, list, timers: new TimerQueue(), now });
+    const timers = new TimerQueue();
+    const calls = this.#pinCalls();
+    return new KeptPins({ calls, channels, list, timers, now, store, clock: http.clock });
   }
 
   #pinCalls(): PinCalls {

@@ -14,8 +14,7 @@ import {
   type DeviceLimits,
 } from './caller';
 import type { ChannelListener } from './channel/listener';
-import type { KeptPins } from './commands/pins';
-import type { KeptPin, PinKeeper, SavedPin } from './commands/wanted-pin';
+import type { Kept, KeptPins } from './commands/pins';
 import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';
@@ -51,8 +50,10 @@ import type {
   Day,
   DeviceRecord,
   JsonObject,
+  KeptPin,
   Level,
   Pin,
+  PinKeeper,
   PulseOptions,
   PushAnswer,
   PushMessage,
@@ -81,13 +82,17 @@ export interface Pins {
    * Of all devices, or of one.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
-  list(chipid?: Chipid): KeptPin[];
-  /** Stops keeping the pins of a keeper, and calls it no more. */
-  release(keeper: PinKeeper): void;
-  /** What to save of the pins of a keeper, as JSON, so that they are kept over a restart. */
-  saved(keeper: PinKeeper): SavedPin[];
-  /** Keeps what was saved, without malformed values. @param saved what {@link saved} has returned */
-  restore(keeper: PinKeeper, saved: unknown): void;
+  list(chipid?: Chipid): Kept[];
+  /** Those of the keeper with this id. */
+  listOf(id: string): Kept[];
+  /**
+   * Goes on with the pins that the store has of a keeper's id.
+   * @param isMeant whether a pin still is the keeper's; otherwise it ends
+   * @returns how many have ended
+   */
+  restore(keeper: PinKeeper, isMeant?: (pin: KeptPin) => boolean): Promise<number>;
+  /** Stops keeping the pins of a keeper's id for now, and calls it no more. @param isGone whether they have ended */
+  release(id: string, isGone?: boolean): void;
 }
 
 /**
@@ -404,21 +409,20 @@ export class DeviceCloudClient implements AsyncDisposable {
   /**
    * Has a pin keep a level from now on (section 4.2, endpoints 9 and 10). It is set at once, or when the device next shows itself,
    * and read back. It is read again after the device was away, after a {@link reboot}, and every `check`, and set again if it
-   * differs: once for each look, 30 s apart. After three times in vain it is left alone until the device was away. Of a pin
-   * that is kept already the newest call counts.
+   * differs: once for each look, 30 s apart. Of a pin that is kept already the newest call counts.
    * @param chipid the device
    * @param pin an integer from 0
    * @param level as for {@link setGpioEdge}; null ends it
    * @param keeper `check`, and `onState`, which is called with each later change; see {@link PinKeeper}
-   * @returns the pin as it is known at once: no call is waited for
+   * @returns the pin as it is known once the wish is written: no call is waited for
    * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept
    */
-  keepPin(
+  async keepPin(
     chipid: Chipid,
     pin: Pin,
     level: Level | null,
     keeper: PinKeeper = this.#keeper,
-  ): KeptPin {
+  ): Promise<KeptPin> {
     const device = parseChipid(chipid);
     const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
     return this.#keptPins.keep(device, number, edge, readKeeper(keeper));
@@ -428,10 +432,11 @@ export class DeviceCloudClient implements AsyncDisposable {
   get pins(): Pins {
     return {
       list: (chipid) =>
-        this.#pins?.list(chipid === undefined ? undefined : parseChipid(chipid)) ?? [],
-      release: (keeper) => this.#pins?.release(keeper),
-      saved: (keeper) => this.#pins?.saved(keeper) ?? [],
-      restore: (keeper, saved) => this.#keptPins.restore(saved, readKeeper(keeper)),
+        this.#pins?.list(chipid === undefined ? {} : { chipid: parseChipid(chipid) }) ?? [],
+      listOf: (id) => this.#pins?.list({ id }) ?? [],
+      restore: async (keeper, isMeant = () => true) =>
+        this.#keptPins.restore(readKeeper(keeper), isMeant),
+      release: (id, isGone = false) => this.#pins?.release(id, isGone),
     };
   }
 
@@ -618,6 +623,14 @@ export class DeviceCloudClient implements AsyncDisposable {
   get clockSkew(): number | undefined {
     const seconds = this.#application.http.clock.skew();
     return seconds === undefined ? undefined : seconds * 1000;
+  }
+
+  /**
+   * The service's time in ms since 1970, whatever this machine's clock says: by the `Date` of its latest answer and the time that has
+   * passed since; undefined before the first answer.
+   */
+  get serviceTime(): number | undefined {
+    return this.#application.http.clock.time();
   }
 
   /**

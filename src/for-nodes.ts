@@ -1,7 +1,7 @@
 /** All of the client's names that nodes use: the public ones, and what nobody else needs. The package does not export it. */
 export * from './index';
 export type { ChannelState, ChannelSubscription } from './channel/listener';
-export type { KeptPin, PinKeeper, SavedPin } from './commands/wanted-pin';
+export type { Kept } from './commands/pins';
 export type {
   DecodedBody,
   RequestMatch,
@@ -33,13 +33,14 @@ export {
 } from './fleet/types';
 export type { Watch } from './fleet/watch/watch';
 export type { WatchListener } from './fleet/watch/watch-types';
-export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept-calls';
+export { errorOfEnd, readSaved, SavedCalls, type SavedCall } from './commands/saved-call';
 export {
   readSelection,
   withOrigin,
   type WaitingCommands,
   type WaitingSelection,
 } from './commands/waiting-list';
+export { withoutCode } from './errors';
 export type { TlsSettings } from './http/tls';
 export type { KeyWarning } from './input/pasted-key';
 export { LinkedList, type Linked } from './util/linked-list';
@@ -47,9 +48,8 @@ export { Slices } from './util/slices';
 export type { TestRecorder, TestRecording } from './fleet/test-recorder';
 export { isPosition } from './recovery/position';
 export { seemsBase64 } from './recovery/writing';
-export { fileNameOf, StateFolder, type KeptValue } from './state/folder';
-export { WaitingStore } from './state/waiting-store';
-export { Saver } from './state/saver';
+export { fileNameOf, Files } from './store/files';
+export { Store, type StorePort } from './store/store';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,
   UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
@@ -57,7 +57,9 @@ export {
 export type {
   Charset,
   JsonObject,
+  KeptPin,
   Pin,
+  PinKeeper,
   ProxySettings,
   PulseOptions,
   Query,

@@ -2,6 +2,7 @@ import { parseAppid } from './input/chipid';
 import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
+import type { Store } from './store/store';
 import { show } from './util/show';
 import { parseZone, USUAL_ZONE } from './recovery/zone';
 import { CHARSETS, type Charset, type ProxySettings } from './types';
@@ -55,6 +56,8 @@ export interface ClientOptions {
    * your own. It is watched. Default: none.
    */
   book?: string;
+  /** What survives a restart: kept pins. Default: nothing. The client does not close it. */
+  store?: Store;
   /** User-Agent of every request, default the package's name and version; not with the word robot in it. */
   userAgent?: string;
   /** Milliseconds since 1970, default Date.now. */

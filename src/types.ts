@@ -1,3 +1,5 @@
+import type { DeviceCloudError } from './errors';
+
 /**
  * The arguments of the calls. Each is checked again when it is used, since many come from messages
  * and forms: an invalid one is `INVALID_INPUT`, and nothing is sent.
@@ -251,4 +253,38 @@ export interface ResultAnswer {
    * them. Of the others text that is not shown.
    */
   result: string;
+}
+
+/**
+ * `kept`: the device has confirmed the level. `pending`: it has not, or not since it was last away. `differs`: it was set and
+ * read back, and has another level. `ended`: it is not kept any more.
+ */
+export type KeptState = 'kept' | 'pending' | 'differs' | 'ended';
+
+/** A pin that is to keep a level. */
+export interface KeptPin {
+  /** The device, as digits. */
+  chipid: string;
+  pin: number;
+  /** Null once it has ended. */
+  wanted: 0 | 1 | null;
+  /** The level that was read last; null before, and if the answer had none of this pin. */
+  found: unknown;
+  state: KeptState;
+}
+
+/** How pins are kept, and who is called with changes: the same for all pins that belong together. */
+export interface PinKeeper {
+  /** Whose pins they are, also after a restart. Default: empty. */
+  id?: string;
+  /** Milliseconds between two looks at a device, default 300,000, at least 30,000; 0: only after it was away. */
+  check?: number;
+  /** The level of each character of an answer, as for `pinLevels`. */
+  codes?: Readonly<Record<string, unknown>>;
+  /** Milliseconds that a call may take, default 12,000. */
+  timeout?: number;
+  /** The state of a pin has changed, after the call that has set its level. */
+  onState?(pin: KeptPin): void;
+  /** A pin could not be set or read, and not since its device is silent. Once for a code, until the pin has the level. */
+  onError?(pin: KeptPin, error: DeviceCloudError): void;
 }

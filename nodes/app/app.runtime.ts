@@ -5,22 +5,23 @@ import { FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
 import type { AppNode } from './deployed';
 import { deviceText } from '../common/errors';
-import { isInFlows } from '../common/kept';
+import { findInFlows } from '../common/settings';
 import { FleetView } from './fleet';
-import { Keeper } from './kept-commands';
-import { KeptState } from './kept-state';
 import { dialectOf, readSettings } from './options';
 import type { SharedSimulator } from './simulator';
+import { openStore, removeFolder } from './store';
+import { Keeper } from './waiting';
 
-export { endLeft } from './kept-commands';
+export { tidy } from './waiting';
 
 function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSimulator): void {
   const { config, problem } = readSettings(def);
   const reports = new Map<string, (problem: DeviceCloudError) => void>();
-  const connection = new Connection(RED, node, { ...config, problem }, simulator, (late) => {
+  const store = openStore(RED, node, () => connection.application);
+  const settings = { ...config, problem };
+  const connection: Connection = new Connection(RED, node, settings, simulator, store, (late) => {
     for (const report of reports.values()) report(late);
   });
-  const kept = new KeptState(RED, node);
   let users = 0;
   let stopped: Promise<unknown> = Promise.resolve();
 
@@ -57,18 +58,13 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
       exit();
     }
   };
-  // What one that has closed keeps would never be closed.
-  node.kept = (user, name) =>
-    node.users[user.id] === user
-      ? kept.value(connection.application, user, name)
-      : Promise.reject(new Error('The node was closed.'));
-  node.forgetPins = (user, name) => kept.forget(connection.application, user, name);
   const keeper = new Keeper(RED, node, {
+    store,
+    isUsable: () => connection.problem('open') === undefined,
     application: () => connection.application,
-    mayHaveMore: () => kept.mayHaveCommands,
-    store: () => kept.commands(connection.application),
     titleOf: (chipid) => deviceText(node.fleet()?.name(chipid), chipid),
   });
+  node.store = () => store;
   Object.assign(node, { keeper });
   node.fleet = () => connection.current()?.fleet;
   node.waiting = () => {
@@ -86,11 +82,14 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
     if (Object.keys(node.users).length > 0) view.look();
   };
   node.on('close', (removed: boolean, done: () => void) => {
-    const isGone = removed && !isInFlows(RED, node);
+    const isGone = removed && !findInFlows(RED, node.id);
     view.close();
     keeper.close(isGone);
-    const closed = [stopped, connection.stop(), kept.close(isGone)];
-    void Promise.allSettled(closed).then(() => done());
+    void Promise.allSettled([stopped, connection.stop()])
+      // Not before: what ends with the client is written, too.
+      .then(() => store.close())
+      .then(() => (isGone ? removeFolder(RED, node.id) : undefined))
+      .then(() => done());
   });
 }
 

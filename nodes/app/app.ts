@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { addRoutes, registerNode } from '../common/register';
 import type { SharedSimulator } from './simulator';
@@ -5,14 +7,23 @@ import type { SharedSimulator } from './simulator';
 /** The events of the Node-RED that are listened to: its modules may be called again, as tests do. */
 const followed = new WeakSet<NodeAPI['events']>();
 
-/** Ends what applications keep that are removed while they are disabled: they have no node that could. */
+/** Milliseconds between two looks at folders of applications that are in no flow. */
+const DAY = 24 * 60 * 60_000;
+
+/** Removes what applications keep that are gone: they have no node that could. */
 function followRemovals(RED: NodeAPI): void {
   if (followed.has(RED.events)) return;
   followed.add(RED.events);
+  const tidy = (removed: readonly string[]): void => {
+    const { userDir } = RED.settings;
+    if (!userDir || !existsSync(join(userDir, 'device-cloud'))) return;
+    const runtime = require('./app.runtime') as typeof import('./app.runtime');
+    void runtime.tidy(RED, removed);
+  };
+  let days: NodeJS.Timeout | undefined;
   RED.events.on('flows:started', ({ diff }: { diff?: { removed?: string[] } } = {}) => {
-    if (!diff?.removed?.length) return;
-    const { endLeft } = require('./app.runtime') as typeof import('./app.runtime');
-    void endLeft(RED, diff.removed);
+    days ??= setInterval(() => tidy([]), DAY).unref();
+    tidy(diff?.removed ?? []);
   });
 }
 

@@ -6,6 +6,7 @@ import {
   type Book,
   type BookProblem,
   type ClientOptions,
+  type Store,
 } from '../../src/for-nodes';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
@@ -78,6 +79,7 @@ export class Connection {
   readonly #node: Node<AppCredentials>;
   readonly #config: AppConfig;
   readonly #simulator: SharedSimulator;
+  readonly #store: Store;
   readonly #onProblem: (problem: DeviceCloudError) => void;
 
   /** @param onProblem is called if making the client shows that the settings are wrong */
@@ -86,19 +88,22 @@ export class Connection {
     node: Node<AppCredentials>,
     config: AppConfig & { problem: string | undefined },
     simulator: SharedSimulator,
+    store: Store,
     onProblem: (problem: DeviceCloudError) => void,
   ) {
     this.#RED = RED;
     this.#node = node;
     this.#config = config;
     this.#simulator = simulator;
+    this.#store = store;
     this.#onProblem = onProblem;
     try {
       if (config.problem !== undefined) throw notConfigured(config.problem);
       this.#book = bookOf(RED, node, config);
       if (this.#isSimulated) return;
       const { credentials } = node;
-      const { options, unset } = clientOptions(RED, node, { ...config, credentials });
+      const { options: read, unset } = clientOptions(RED, node, { ...config, credentials });
+      const options = { ...read, store };
       this.#unset = unset;
       // Checks them. Without a book, it is the client, too.
       const client = new DeviceCloudClient(options);
@@ -207,7 +212,7 @@ export class Connection {
       const { client, close } = await this.#connect({
         ...{ baseUrl, appid, appkey, serverKey, serverPassword },
         ...commonSettings(this.#config),
-        proxy: false,
+        ...{ proxy: false, store: this.#store },
       });
       return { client, close: () => close().then(() => use.leave()) };
     } catch (error) {

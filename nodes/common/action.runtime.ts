@@ -1,13 +1,13 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from 'node-red';
 import {
   DeviceCloudError,
   LinkedList,
   type DeviceCloudClient,
-  type KeptCommands,
   type Linked,
   type RequestProgress,
+  type SavedCall,
 } from '../../src/for-nodes';
 import { invalidInput, notConfigured } from '../../src/input';
 import type { Action, Outcome, Runtime } from './action';
@@ -15,9 +15,8 @@ import { findApp, type App } from './app';
 import { deviceIn, readKept, selectionOf } from './device-call';
 import { DeviceTypes } from './device-types';
 import { asError, closed, closedMeanwhile, messageOf } from './errors';
-import { isInFlows } from './kept';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
-import { readProperties } from './settings';
+import { findInFlows, readProperties } from './settings';
 import type { TypedConfig } from './shared.config';
 import { CallStatus, failureStatus } from './status';
 
@@ -50,6 +49,19 @@ const settingsOf = (config: object, defaults: object): object =>
     }),
   );
 
+/** Ends the commands of a removed node that wait. @returns their errors */
+function cancelWaiting(kept: SavedCall): DeviceCloudError[] {
+  const waiting = kept.chipids.filter((chipid) => {
+    const saved = kept.of(chipid);
+    return saved && !saved.isBegun && !saved.end;
+  });
+  return waiting.map((chipid) => {
+    const text = `The node was removed. The waiting command to device ${chipid} was not sent.`;
+    void kept.end(chipid, { code: 'CANCELLED', text });
+    return new DeviceCloudError('CANCELLED', text);
+  });
+}
+
 /** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
 class Arrival implements Linked<Arrival> {
   previous: Arrival | undefined = undefined;
@@ -63,7 +75,7 @@ class Arrival implements Linked<Arrival> {
   /** The chip number, as it came. */
   chipid: unknown;
   /** The call whose commands may wait. */
-  kept: KeptCommands | undefined;
+  kept: SavedCall | undefined;
   /** Of a message that was kept. */
   goOn: ReturnType<typeof readKept>['goOn'] | undefined;
   /** Lets the next message of a sequential node begin. */
@@ -100,7 +112,7 @@ class ActionLife<C extends object, K extends string> {
   #endBackground: ((removed: boolean) => void) | undefined;
   /** The calls that were given back, by what stands on their messages. */
   readonly #resumed = new Map<unknown, Pick<Arrival, 'kept' | 'goOn'>>();
-  readonly #unregister: (() => void) | undefined;
+  #unregister: (() => void) | undefined;
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #config: C;
@@ -122,6 +134,8 @@ class ActionLife<C extends object, K extends string> {
     this.#types = new DeviceTypes(RED, (config as Partial<TypedConfig>).deviceType, (line) =>
       node.warn(line),
     );
+    // Each message that waits until it is known what waited before listens.
+    setMaxListeners(0, this.#closing.signal);
     this.#status = new CallStatus(node, () => this.#open.all());
     this.#problem =
       wrong === undefined
@@ -138,12 +152,21 @@ class ActionLife<C extends object, K extends string> {
       const showIdle = (status: () => NodeStatus): void => this.#status.showIdle(status);
       this.#endBackground = action.start?.({ RED, node, config, app: this.#app, showIdle });
     }
-    if (action.waits)
-      this.#unregister = this.#app.keeper?.register(
-        node,
-        settingsOf(config, action.defaults),
-        (kept, what) => this.#resume(kept, what),
-      );
+    if (action.waits && !this.#problem) this.#register(settingsOf(config, action.defaults));
+  }
+
+  /** Commands of the node may wait. */
+  #register(settings: object): void {
+    const { keeper } = this.#app;
+    if (!keeper) return;
+    const { onProblem } = this.#app.store();
+    const refresh = (): void => this.#status.refresh();
+    onProblem.add(refresh);
+    const leave = keeper.register(this.#node, settings, (kept, what) => this.#resume(kept, what));
+    this.#unregister = () => {
+      onProblem.delete(refresh);
+      leave();
+    };
   }
 
   /** Takes a message that has arrived. */
@@ -168,21 +191,24 @@ class ActionLife<C extends object, K extends string> {
   }
 
   close(removed: boolean, done: () => void): void {
-    this.#endBackground?.(removed && !isInFlows(this.#RED, this.#node));
+    this.#endBackground?.(removed && !findInFlows(this.#RED, this.#node.id));
     this.#status.close();
     this.#unregister?.();
-    for (const { kept } of this.#open.all()) {
+    const cancelled = new Map<SavedCall, DeviceCloudError>();
+    for (const { kept } of [...this.#open.all(), ...this.#resumed.values()]) {
       if (!removed) kept?.detach();
-      else if (kept?.isKept)
-        for (const chipid of kept.call.chipids) if (kept.waits(chipid)) void kept.cancel(chipid);
+      else if (kept) for (const error of cancelWaiting(kept)) cancelled.set(kept, error);
     }
     this.#closing.abort('the node was closed');
     this.#app.leave(this.#node);
     void this.#patience().then(() => {
       // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
       setImmediate(() => {
-        for (const arrival of this.#open.all())
-          if (arrival.hasBegun) this.#fail(arrival, closedMeanwhile(this.#deviceOf(arrival)));
+        for (const arrival of this.#open.all()) {
+          const error = arrival.kept && cancelled.get(arrival.kept);
+          if (arrival.hasBegun)
+            this.#fail(arrival, error ?? closedMeanwhile(this.#deviceOf(arrival)));
+        }
         setImmediate(done);
       });
     });
@@ -202,7 +228,7 @@ class ActionLife<C extends object, K extends string> {
   }
 
   /** A call of an earlier time is given back. Its message goes the way of every other, so that it has its one `done`. */
-  #resume(kept: KeptCommands, what: unknown): void {
+  #resume(kept: SavedCall, what: unknown): void {
     const { msg, goOn } = readKept(what);
     this.#resumed.set(kept.id, { kept, goOn });
     Reflect.set(msg, RESUMED, kept.id);
@@ -254,9 +280,8 @@ class ActionLife<C extends object, K extends string> {
     const onProgress = (progress: RequestProgress): void =>
       this.#status.progress(arrival, progress);
     const { keeper } = app;
-    const onKept = (kept: KeptCommands): void => {
+    const onKept = (kept: SavedCall): void => {
       arrival.kept = kept;
-      kept.onChange = () => this.#status.refresh();
     };
     const perform = (client: DeviceCloudClient): Promise<Outcome> => {
       const types = this.#types;
@@ -358,7 +383,7 @@ class ActionLife<C extends object, K extends string> {
       this.#node.error(asError(error));
     }
     // After the message was passed on: a process that ends in between reports it once more, and loses none.
-    if (!arrival.kept?.isDetached) void arrival.kept?.close();
+    if (!arrival.kept?.isDetached) arrival.kept?.close();
     arrival.onOver?.();
     if (this.#open.size === 0) this.#onAllOver?.();
   }
@@ -369,7 +394,7 @@ class ActionLife<C extends object, K extends string> {
 
   /** The device of a message that is about a single one. */
   #deviceOf({ kept, chipid }: Arrival): string | undefined {
-    const [first, ...others] = kept?.call.chipids ?? [];
+    const [first, ...others] = kept?.chipids ?? [];
     return deviceIn(this.#config, others.length === 0 ? (first ?? chipid) : undefined);
   }
 

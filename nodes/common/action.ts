@@ -1,10 +1,10 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeStatus } from 'node-red';
 import type {
   DeviceCloudClient,
-  KeptCommands,
   PulseOptions,
   PushOptions,
   RequestProgress,
+  SavedCall,
   ValueOptions,
 } from '../../src/for-nodes';
 import type { Api, App, CommandKeeper } from './app';
@@ -30,7 +30,7 @@ export interface ActionCall<C, K extends string> {
   onProgress: (progress: RequestProgress) => void;
   keeper: CommandKeeper | undefined;
   /** Says that commands of the message may wait. */
-  onKept: (kept: KeptCommands) => void;
+  onKept: (kept: SavedCall) => void;
 }
 
 /** The answer of a call; over a channel it has no status. */

@@ -1,12 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
-import type {
-  DeviceCloudClient,
-  DeviceCloudError,
-  KeptCommands,
-  NewCall,
-} from '../../src/for-nodes';
+import type { DeviceCloudClient, DeviceCloudError, SavedCall, Store } from '../../src/for-nodes';
 import { notConfigured } from '../../src/input';
-import type { Kept } from './kept';
 import { findNode } from './settings';
 import { APP_TYPE, type Charset } from './shared.config';
 
@@ -17,18 +11,18 @@ export type Api = 'open' | 'server';
 export interface CommandKeeper {
   /** Resolves when the commands of earlier times are back, before which none may wait; undefined from then on. */
   readonly ready: Promise<void> | undefined;
-  /** A call has arrived whose commands may wait. */
-  add(call: NewCall): KeptCommands;
+  /** A call has arrived whose commands may wait. @param whatOf returns what its node needs to make it again */
+  add(node: string, chipids: readonly string[], whatOf: (chipid: string) => unknown): SavedCall;
   /**
    * A node runs whose commands may wait.
    * @param settings what its commands depend on: if that has changed, they end with `CANCELLED`
-   * @param resume is called with each call that is given back, and with what was kept of it
+   * @param resume is called with each command that is given back, and with what was kept of it
    * @returns a function to be called when the node closes
    */
   register(
     node: Node,
     settings: object,
-    resume: (kept: KeptCommands, what: unknown) => void,
+    resume: (saved: SavedCall, what: unknown) => void,
   ): () => void;
 }
 
@@ -51,10 +45,8 @@ export interface App {
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
-  /** A value that a node keeps over a restart. */
-  kept(node: Node, name: string): Promise<Kept>;
-  /** Forgets the pins that a node has kept, under such a name, while it was set to something else. */
-  forgetPins(node: Node, name: string): Promise<void>;
+  /** What survives a restart. @throws if there is no application */
+  store(): Store;
   /** Undefined if there is no application. */
   readonly keeper: CommandKeeper | undefined;
 }
@@ -75,8 +67,9 @@ const NO_APP: App = {
   client: () => {
     throw noApp();
   },
-  kept: () => Promise.reject(noApp()),
-  forgetPins: () => Promise.resolve(),
+  store: () => {
+    throw noApp();
+  },
   keeper: undefined,
 };
 

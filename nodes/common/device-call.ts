@@ -1,14 +1,16 @@
 import type { NodeMessage } from 'node-red';
 import {
   DeviceCloudError,
+  errorOfEnd,
   isDeviceCloudError,
   withOrigin,
+  withoutCode,
   type Answer,
   type CallOptions,
   type DeviceCloudClient,
-  type KeptCommands,
   type PushFormat,
   type PushOptions,
+  type SavedCall,
   type WaitingSelection,
 } from '../../src/for-nodes';
 import {
@@ -24,7 +26,6 @@ import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action
 import { asError, closed, deviceText, messageOf } from './errors';
 import { decodeMessage, encodeMessage } from './kept-message';
 import {
-  isObject,
   MAX_MANY,
   type DeviceCallConfig,
   type DeviceConfig,
@@ -148,37 +149,29 @@ function makeCall(
 function optionsOf(
   { node, signal, onProgress }: AnyCall,
   { options = {} }: Plan,
-  kept?: KeptCommands,
+  kept?: SavedCall,
 ): PushOptions {
   // A plan is made for each message: a copy would cost more than all else that is done with its options.
   if (options.when === undefined) return Object.assign(options, { signal, onProgress });
-  return withOrigin({ ...options, signal, onProgress }, { node: node.id, ...(kept && { kept }) });
+  const origin = { node: node.id, ...(kept && { saved: kept }) };
+  return withOrigin({ ...options, signal, onProgress }, origin);
 }
 
-/** Keeps a call whose commands may wait. @param atOnce of a call to several devices */
+/** Keeps a call whose commands may wait. */
 function keep(
   { keeper, node, msg, onKept, client }: AnyCall,
-  { call, args, argsOf, options }: Plan,
+  plan: Plan,
   chipids: readonly string[],
-  atOnce?: number,
-): KeptCommands | undefined {
+  isMany = false,
+): SavedCall | undefined {
+  const { call, options } = plan;
   if (options?.when === undefined || !keeper) return undefined;
-  const ownArguments = (chipid: string): [string, readonly unknown[]][] => {
-    try {
-      const own = argsOf?.(chipid, client) ?? args;
-      return own.every((each, index) => each === args[index]) ? [] : [[chipid, own]];
-    } catch {
-      // Its command has failed, and does not wait.
-      return [];
-    }
-  };
-  const what = (): SavedCall => ({
-    plan: { call, args, options },
-    ...(argsOf && { own: Object.fromEntries(chipids.flatMap(ownArguments)) }),
-    ...(atOnce !== undefined && { atOnce }),
-    msg: encodeMessage(msg),
+  let encoded: Record<string, unknown> | undefined;
+  const what = (chipid: string): KeptCall => ({
+    plan: { call, args: argumentsOf(plan, [chipid], client), options },
+    ...{ isMany, msg: (encoded ??= encodeMessage(msg)) },
   });
-  const kept = keeper.add({ chipids, node: node.id, what });
+  const kept = keeper.add(node.id, chipids, what);
   onKept(kept);
   return kept;
 }
@@ -243,7 +236,7 @@ export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
   const many = readAtOnce(atOnce);
   const chipids = readDevices(config, device);
   return inOrder(call, plan, () =>
-    callMany(call, plan, chipids, many, keep(call, plan, chipids, many)),
+    callMany(call, plan, chipids, many, keep(call, plan, chipids, true)),
   );
 }
 
@@ -269,60 +262,48 @@ async function callService(call: AnyCall, plan: Plan): Promise<Outcome> {
   return { set: fields(answer, '', call.client) };
 }
 
-/** What is kept of a call whose commands wait, beside their devices. */
-interface SavedCall {
+/** What is kept of a command that waits, beside its device. */
+interface KeptCall {
   plan: Pick<Plan, 'call' | 'args' | 'options'>;
-  /** The arguments of devices that do not have the plan's, such as the number of a pin that has a name, by chip number. */
-  own?: Readonly<Record<string, readonly unknown[]>>;
-  atOnce?: number;
+  isMany: boolean;
   msg: Record<string, unknown>;
 }
 
 /** Reads what was kept: its message, and how to go on with the call. */
 export function readKept(saved: unknown): {
   msg: NodeMessage;
-  goOn: (call: AnyCall, kept: KeptCommands) => Promise<Outcome>;
+  goOn: (call: AnyCall, kept: SavedCall) => Promise<Outcome>;
 } {
-  const { plan, own, atOnce, msg } = saved as SavedCall;
+  const { plan, isMany, msg } = saved as KeptCall;
   // What it was to replace is gone, and what came later stays.
   const { replace: _, ...options } = plan.options ?? {};
   return {
     msg: decodeMessage(msg),
     goOn(call, kept) {
-      const { chipids } = kept.call;
-      const argsOf = (chipid: string): readonly unknown[] => own?.[chipid] ?? plan.args;
-      const again: Plan = { ...plan, argsOf, options };
-      if (atOnce !== undefined) return callMany(call, again, chipids, atOnce, kept);
-      return callOne(call, again, chipids[0] as string, kept);
+      const again: Plan = { ...plan, options };
+      // Of a call to several devices, each goes on by itself.
+      if (isMany) return callMany(call, again, kept.chipids, 1, kept);
+      return callOne(call, again, kept.chipids[0] as string, kept);
     },
   };
 }
 
-/** Why a command is not sent any more: it had begun when the process ended, or it was cancelled. */
+/** Why a command is not sent any more: it had begun when the process ended, or it has ended. */
 function endOf(
   { client }: AnyCall,
   plan: Plan,
-  kept: KeptCommands | undefined,
+  kept: SavedCall | undefined,
   chipid: string,
 ): DeviceCloudError | undefined {
-  const mark = kept?.marks.get(chipid);
-  const device = deviceText(nameOf(client, chipid), chipid);
-  if (mark === 'begun')
-    return new DeviceCloudError(
-      'TIMEOUT',
-      `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.${leftBy(plan, chipid, client)}`,
-    );
-  if (mark === 'cancelled')
-    return new DeviceCloudError(
-      'CANCELLED',
-      `The node was changed, disabled or removed, or the command cancelled. The waiting command to ${device} was not sent.`,
-    );
-  return undefined;
+  const saved = kept?.of(chipid);
+  const error = saved && errorOfEnd(saved, deviceText(nameOf(client, chipid), chipid));
+  if (!error?.uncertain || plan.call !== 'pulseGpio') return error;
+  const { code } = error;
+  return new DeviceCloudError(code, `${withoutCode(error)}${leftBy(plan, chipid, client)}`);
 }
 
 /** At which level a pulse that was broken off may have left its pin. */
 function leftBy(plan: Plan, chipid: string, client: DeviceCloudClient): string {
-  if (plan.call !== 'pulseGpio') return '';
   const [pin, level] = argumentsOf(plan, [chipid], client);
   return ` Pin ${String(pin)} may have been left at ${parseLevel(level) === 1 ? 'high (1)' : 'low (0)'}: check it.`;
 }
@@ -332,7 +313,7 @@ async function callOne(
   call: AnyCall,
   plan: Plan,
   chipid: string,
-  kept: KeptCommands | undefined,
+  kept: SavedCall | undefined,
 ): Promise<Outcome> {
   const { client, msg } = call;
   const end = endOf(call, plan, kept, chipid);
@@ -350,10 +331,10 @@ async function callOne(
 }
 
 /** A command that was cancelled while its node closed ends with `CANCELLED`. */
-const cancelledOr = (error: unknown, ...[call, plan, kept, chipid]: Parameters<typeof endOf>) =>
-  kept?.marks.get(chipid) === 'cancelled' && !isDeviceCloudError(error, 'CANCELLED')
-    ? endOf(call, plan, kept, chipid)
-    : error;
+const cancelledOr = (error: unknown, ...[call, plan, kept, chipid]: Parameters<typeof endOf>) => {
+  const end = kept?.of(chipid)?.end && endOf(call, plan, kept, chipid);
+  return isDeviceCloudError(end, 'CANCELLED') ? end : error;
+};
 
 /** Does more than a call about one device. */
 export async function aboutDevice(
@@ -441,13 +422,13 @@ async function callMany(
   plan: Plan,
   chipids: readonly string[],
   atOnce: number,
-  kept: KeptCommands | undefined,
+  kept: SavedCall | undefined,
 ): Promise<Outcome> {
   const fields = plan.fields ?? answerFields;
   /** Makes one of the calls, unless it has ended before; what comes of it is kept until the message ends. */
   const one = async (chipid: string, options: CallOptions): Promise<Result> => {
-    const mark = kept?.marks.get(chipid);
-    if (isObject(mark)) return mark['ended'] as Result;
+    const { end: before } = kept?.of(chipid) ?? {};
+    if (before && 'result' in before) return before.result as Result;
     try {
       const end = endOf(call, plan, kept, chipid);
       if (end) throw end;
@@ -455,11 +436,11 @@ async function callMany(
       const { payload, statusCode, warning } = fields(answer, chipid, call.client);
       const result = withStatus({ chipid, ok: true, payload }, statusCode);
       if (warning !== undefined) result.warning = warning;
-      kept?.end(chipid, result);
+      void kept?.end(chipid, { result });
       return result;
     } catch (thrown) {
       const error = cancelledOr(thrown, call, plan, kept, chipid);
-      if (!kept?.isDetached || !kept.waits(chipid)) kept?.end(chipid, failed(chipid, error));
+      if (!kept?.isDetached) void kept?.end(chipid, { result: failed(chipid, error) });
       throw error;
     }
   };

@@ -126,6 +126,19 @@ export function findSaved<C extends object>(
   return saved;
 }
 
+/** The settings of a node of the flows, disabled or not. Of one in a subflow, those of the template. */
+export function findInFlows(
+  RED: NodeAPI,
+  id: string,
+): (NodeDef & Record<string, unknown>) | undefined {
+  const [last] = id.split('-').slice(-1);
+  let found: NodeDef | undefined;
+  RED.nodes.eachNode((each) => {
+    if (each.id === id || (each.id === last && !found)) found = each;
+  });
+  return found as (NodeDef & Record<string, unknown>) | undefined;
+}
+
 interface TlsNode extends Node {
   addTLSOptions(options: TlsSettings): TlsSettings;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import {
   isDeviceCloudError,
@@ -12,10 +11,10 @@ import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { asError, messageOf } from '../common/errors';
-import type { Kept } from '../common/kept';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties } from '../common/settings';
+import { isObject } from '../common/shared.config';
 import { failureStatus, STATUS, StatusLine } from '../common/status';
 import { CHOICES, DEFAULTS, LIMITS, type EventsConfig } from './events.config';
 
@@ -69,10 +68,8 @@ function eventMessage(what: FleetEvent, client: DeviceCloudClient | undefined): 
   });
 }
 
-/** Milliseconds that the store may take to answer when the node starts. */
-const READ_LIMIT = 5000;
-
-const SLOW = 'The store does not answer: the state before this start is not known.';
+/** Stands for what is known of the list, beside the chip numbers. */
+const LIST = 'list';
 
 /** Milliseconds until a node that could not start tries again. */
 const RETRY = 10_000;
@@ -89,15 +86,13 @@ class EventsLife implements WatchListener {
   readonly #status: StatusLine;
   readonly #log = new FaultLog((line) => this.#node.warn(line));
   readonly #unusable = new UnusableRecords(this.#log);
-  #kept: Kept | undefined;
-  readonly #snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
+  /** What has changed in this turn, whose messages Node-RED has not passed on yet. */
+  readonly #changed = new Set<string>();
   #watch: Watch | undefined;
   #client: DeviceCloudClient | undefined;
   #leaveGroup: (() => void) | undefined;
   readonly #closing = new AbortController();
   #isRead = false;
-  /** The state to keep, once the watch has ended. */
-  #lastState: object | undefined;
   #retry: NodeJS.Timeout | undefined;
   readonly #node: Node;
   readonly #config: EventsConfig;
@@ -118,8 +113,9 @@ class EventsLife implements WatchListener {
     this.#closing.abort();
     clearTimeout(this.#retry);
     this.#status.close();
-    this.#lastState = this.#watch?.state();
     this.#leaveGroup?.();
+    // Node-RED drops what it has not passed on yet.
+    this.#changed.clear();
     this.#watch?.close();
     this.#log.close();
     this.#app.leave(this.#node);
@@ -129,9 +125,9 @@ class EventsLife implements WatchListener {
     this.#node.send(eventMessage(event, this.#client));
   }
 
-  onState(): void {
-    // Node-RED passes a message on in the next turn. A second of events at most is reported again after a start.
-    this.#kept?.write(this.#snapshot, false);
+  onState(chipid = LIST): void {
+    if (this.#changed.size === 0) setImmediate(() => this.#save());
+    this.#changed.add(chipid);
     this.#showCounts();
   }
 
@@ -152,8 +148,13 @@ class EventsLife implements WatchListener {
       if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
       const client = await this.#app.client('open');
       this.#status.show(STATUS.connecting);
-      const state = await this.#readState();
+      const store = this.#app.store();
+      await store.loaded;
       if (this.#closing.signal.aborted) return;
+      const show = (): void => this.#showCounts();
+      store.onProblem.add(show);
+      this.#closing.signal.addEventListener('abort', () => store.onProblem.delete(show));
+      const state = this.#readState(client.appid);
       const options = { ...watchOptions(this.#config, (error) => this.#node.error(error)), state };
       this.#client = client;
       if (this.#config.devices === 'group') this.#followGroup(client, options);
@@ -181,32 +182,36 @@ class EventsLife implements WatchListener {
     });
   }
 
-  /** The state before this start. No event waits for a file or a context that is slow or broken. */
-  async #readState(): Promise<unknown> {
-    const failed = (error: unknown): void => {
-      const text = `The state cannot be kept: ${messageOf(error)}`;
-      this.#log.write(text, text);
-    };
-    try {
-      const kept = (this.#kept ??= await this.#app.kept(this.#node, 'state'));
-      kept.onProblem(() => this.#showCounts());
-      const over = new AbortController();
-      const limit = sleep(READ_LIMIT, SLOW, { signal: over.signal }).catch(() => SLOW);
-      const read = await Promise.race([kept.read(), limit]);
-      over.abort();
-      if (read === SLOW) throw new Error(SLOW);
-      return read;
-    } catch (error) {
-      failed(error);
-      return undefined;
+  get #prefix(): string {
+    return `event:${this.#node.id}:`;
+  }
+
+  /** The state before this start. */
+  #readState(appid: string | undefined): object {
+    const store = this.#app.store();
+    const list = store.get(this.#prefix + LIST);
+    const devices = store.list(this.#prefix).map(([, device]) => device);
+    return { ...(isObject(list) && list), appid, devices: devices.filter(Array.isArray) };
+  }
+
+  #save(): void {
+    const store = this.#app.store();
+    const watch = this.#watch;
+    // Others may be watched by now.
+    if (this.#changed.delete(LIST)) {
+      store.update(this.#prefix + LIST, watch?.listState());
+      for (const [key] of store.list(this.#prefix)) this.#changed.add(key.split(':')[2] ?? '');
+      this.#changed.delete(LIST);
     }
+    for (const chipid of this.#changed) store.update(this.#prefix + chipid, watch?.stateOf(chipid));
+    this.#changed.clear();
   }
 
   #showCounts(): void {
     const watch = this.#watch;
     if (!watch || !this.#isRead) return;
     // With `current`, each start begins anew.
-    const isKept = this.#config.start === 'current' || this.#kept?.problem === undefined;
+    const isKept = this.#config.start === 'current' || !this.#app.store().problem;
     this.#status.update(() => (isKept ? countsStatus(watch.counts()) : STATUS.notKept));
   }
 

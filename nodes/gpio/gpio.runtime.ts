@@ -1,12 +1,17 @@
 import type { Node } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/for-nodes';
+import {
+  DeviceCloudError,
+  type DeviceCloudClient,
+  type ResultAnswer,
+  type Store,
+} from '../../src/for-nodes';
 import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
 import { addWait, nameOf, performPlan, timeoutOf } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
-import { deviceText, messageOf } from '../common/errors';
+import { deviceText } from '../common/errors';
 import { CHOICES, DEFAULTS, type GpioConfig } from './gpio.config';
-import { KEPT, KeptByNode } from './keep';
+import { KeptByNode } from './keep';
 
 type GpioCall = ActionCall<GpioConfig, 'chipid' | 'pin' | 'level'>;
 
@@ -116,6 +121,12 @@ function planOfReading({ config, inputs, types }: GpioCall): Plan {
 /** The nodes that keep pins. */
 const kept = new WeakMap<Node, KeptByNode>();
 
+async function forgetPins(store: Store, id: string): Promise<void> {
+  await store.loaded;
+  for (const [key, value] of store.list('pin:'))
+    if ((value as { node?: unknown } | null)?.node === id) store.update(key, undefined);
+}
+
 /** Sets, reads or keeps the pin levels of devices. */
 export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
   api: 'open',
@@ -131,10 +142,7 @@ export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
     const { app, config, node } = background;
     if (config.operation !== 'keep') {
       // What it has kept before must not come back when it is set to keep again.
-      app.forgetPins(node, KEPT).catch((error: unknown) => {
-        // What is missing in the configuration the node shows already.
-        if (!app.problem('open')) node.warn(`Kept pins: ${messageOf(error)}`);
-      });
+      void forgetPins(app.store(), node.id);
       return undefined;
     }
     const keeping = new KeptByNode(background);

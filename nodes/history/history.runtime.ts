@@ -11,8 +11,6 @@ import { chipidOf, decodeRecords, splitRecords, type HistoryRecord } from './rec
 type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
 
-const KEPT = 'positions';
-
 /** Endpoints 5, 6 and 7. @param chipid undefined: all uploads between two days */
 function read(
   { client, config, inputs: { begin, end }, signal }: HistoryCall,
@@ -35,7 +33,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const { datatype, operation } = config;
   const { statusCode, body } = await read(call, chipid);
   const warn = (line: string): void => node.warn(line);
-  const kept = config.incremental ? await app.kept(node, KEPT) : undefined;
+  const kept = config.incremental ? { store: app.store(), node: node.id } : undefined;
   const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
   const form = { isBase64: isBase64(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
@@ -72,17 +70,13 @@ export const action = defineAction<HistoryConfig, HistoryInput>({
   defaults: DEFAULTS,
   choices: CHOICES,
   inputs: ({ operation }) => (operation === 'sync' ? ['begin', 'end'] : ['chipid']),
-  start({ app, config, node, showIdle }) {
-    if (config.incremental)
-      app.kept(node, KEPT).then(
-        (kept) => {
-          const show = (): void => showIdle(() => (kept.problem ? STATUS.notKept : STATUS.none));
-          kept.onProblem(show);
-          if (kept.problem) show();
-        },
-        () => undefined,
-      );
-    return undefined;
+  start({ app, config, showIdle }) {
+    if (!config.incremental) return undefined;
+    const store = app.store();
+    const show = (): void => showIdle(() => (store.problem ? STATUS.notKept : STATUS.none));
+    store.onProblem.add(show);
+    if (store.problem) show();
+    return () => store.onProblem.delete(show);
   },
   // Two readings at once would emit the same new records twice.
   sequential: ({ incremental }) => incremental,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Kept } from '../common/kept';
+import type { Store } from '../../src/for-nodes';
 import { isObject } from '../common/shared.config';
 import { chipidOf, type HistoryRecord } from './records';
 
@@ -141,54 +141,41 @@ export function readPosition(stored: unknown): Position {
   };
 }
 
-/** Beside the positions once a device was forgotten: that is said once. */
-const FORGOTTEN = 'forgotten';
-
-/** Moves the devices just read to the end, and drops those read longest ago. */
-function merge(stored: Record<string, unknown>, read: Record<string, unknown>) {
-  const { [FORGOTTEN]: forgotten, ...before } = stored;
-  const kept = Object.entries(before).filter(([place]) => !Object.hasOwn(read, place));
-  const all = [...kept, ...Object.entries(read)];
-  const forgets = all.length > MAX_DEVICES;
-  const positions = Object.fromEntries(all.slice(-MAX_DEVICES));
-  if (forgotten === true || forgets) positions[FORGOTTEN] = true;
-  return { positions, forgets: forgets && forgotten !== true };
-}
-
 /**
  * Leaves out the records that were emitted before, by a position for each device.
- * @param kept a {@link Position} for each operation and device, `uploads:10000001`
+ * @param kept where positions are, and the id of the node
  * @param operation which history it is
  * @param chipid the device, or empty where each record names its own (section 2.5)
  * @returns the new records, and a function to call once they have been emitted, which remembers them
  */
 export async function onlyNew<R extends HistoryRecord>(
-  kept: Kept,
+  { store, node }: { store: Store; node: string },
   warn: (line: string) => void,
   operation: string,
   chipid: string,
   records: readonly R[],
 ): Promise<{ fresh: R[]; remember: () => void }> {
+  const prefix = `mark:${node}:`;
   const places = new Map<string, R[]>();
   for (const record of records) {
     const device = 'chipid' in record ? chipidOf(record).slice(0, MAX_ID) : chipid;
-    const place = `${operation}:${device}`;
+    const place = `${prefix}${operation}:${device}`;
     const group = places.get(place);
     if (group) group.push(record);
     else places.set(place, [record]);
   }
-  const saved = await kept.read();
-  const stored = isObject(saved) ? saved : {};
-  const added = [...places.keys()].filter((place) => !Object.hasOwn(stored, place));
-  const devices = Math.min(Object.keys(stored).length + added.length, MAX_DEVICES);
+  await store.loaded;
+  const stored = store.list(prefix).map(([place]) => place);
+  const added = [...places.keys()].filter((place) => store.get(place) === undefined);
+  const devices = Math.min(stored.length + added.length, MAX_DEVICES);
   const fresh = new Set<R>();
-  const read: Record<string, Position> = {};
+  const read = new Map<string, Position>();
   let overflowing = 0;
   for (const [place, group] of places) {
-    const start = readPosition(Object.hasOwn(stored, place) ? stored[place] : undefined);
+    const start = readPosition(store.get(place));
     const { fresh: news, position } = advance(start, group, devices);
     for (const record of news) fresh.add(record);
-    read[place] = position;
+    read.set(place, position);
     if (position.overflow && !start.overflow) overflowing++;
   }
   if (overflowing > 0) {
@@ -202,10 +189,17 @@ export async function onlyNew<R extends HistoryRecord>(
   return {
     fresh: records.filter((record) => fresh.has(record)),
     remember: () => {
-      if (records.length === 0) return;
-      const { positions, forgets } = merge(stored, read);
-      kept.write(() => positions);
-      if (!forgets) return;
+      // Removed first: the devices just read are the last to be forgotten.
+      for (const [place, position] of read) {
+        store.update(place, undefined);
+        store.update(place, position);
+      }
+      const all = store.list(prefix);
+      if (all.length <= MAX_DEVICES) return;
+      for (const [place] of all.slice(0, -MAX_DEVICES)) store.update(place, undefined);
+      const said = `fact:forgets-${node}`;
+      if (store.get(said) !== undefined) return;
+      store.update(said, true);
       warn(
         'This node has read the histories of more than 10,000 devices. It forgets those that it read ' +
           'longest ago, and will emit their records again when it next reads them. Use several nodes.',

@@ -5,7 +5,7 @@ import {
   type DeviceCloudClient,
   type Upload,
 } from '../../src/index';
-import { invalidInput } from '../../src/input';
+import { invalidInput, parseChipid } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes } from '../common/device-types';
@@ -53,6 +53,7 @@ class ListenLife implements DevicesListener {
   /** Of a listener to every online device. */
   #online: OnlineDevices | undefined;
   #stopWatching: (() => void) | undefined;
+  #leaveStore: (() => void) | undefined;
   /** The latest attempt to start, which never rejects, and why it failed. */
   #starting: Promise<void>;
   #failure: unknown;
@@ -78,7 +79,23 @@ class ListenLife implements DevicesListener {
     await this.#restart();
     if (this.#closing.signal.aborted) throw closed();
     if (!this.#devices) throw asError(this.#failure);
-    return changeDevices(this.#devices, msg);
+    const answer = changeDevices(this.#devices, msg);
+    await this.#saveSubscriptions(this.#devices);
+    return answer;
+  }
+
+  /** A restart goes on with the devices that messages have subscribed to. */
+  async #saveSubscriptions(devices: ListenedDevices): Promise<void> {
+    const store = this.#app.store();
+    const prefix = `subscribed:${this.#node.id}:`;
+    const before = new Set(store.list(prefix).map(([key]) => key));
+    const now = new Set(devices.chipids().map((chipid) => prefix + chipid));
+    const added = [...now].filter((key) => !before.has(key));
+    const removed = [...before].filter((key) => !now.has(key));
+    await Promise.all([
+      ...added.map((key) => store.set(key, true)),
+      ...removed.map((key) => store.set(key, undefined)),
+    ]);
   }
 
   close(): void {
@@ -91,7 +108,7 @@ class ListenLife implements DevicesListener {
     this.#log.close();
     this.#app.leave(this.#node);
     this.#positions?.close();
-    this.#online?.close();
+    this.#leaveStore?.();
   }
 
   onUpload(upload: Upload): void {
@@ -131,7 +148,7 @@ class ListenLife implements DevicesListener {
     const { problem } = this.#types;
     if (problem) return failureStatus(problem);
     const states = this.#devices?.states() ?? [];
-    const isKept = (this.#positions?.problem ?? this.#online?.problem) === undefined;
+    const isKept = !this.#keeps || this.#app.store().problem === undefined;
     return channelsStatus(states, Date.now(), isKept);
   }
 
@@ -139,7 +156,7 @@ class ListenLife implements DevicesListener {
     try {
       if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
       const client = await this.#app.client('open');
-      this.#positions = await this.#readPositions();
+      await this.#app.store().loaded;
       if (!this.#closing.signal.aborted) this.#listen(client);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
@@ -159,16 +176,19 @@ class ListenLife implements DevicesListener {
     return this.#starting;
   }
 
-  async #readPositions(): Promise<Positions | undefined> {
-    if (this.#config.recover !== 'restart' || this.#app.isSimulated) return undefined;
-    const failed = (error: unknown): void => this.#failed(error);
-    const kept = await this.#app.kept(this.#node, 'positions');
-    kept.onProblem(() => this.onChange());
-    return Positions.read(kept, failed, this.#closing.signal);
+  /** Whether it needs the store. */
+  get #keeps(): boolean {
+    return this.#positions !== undefined || ['online', 'dynamic'].includes(this.#config.devices);
   }
 
   #listen(client: DeviceCloudClient): void {
     const { devices: mode, chipids, recover } = this.#config;
+    const store = this.#app.store();
+    const change = (): void => this.onChange();
+    store.onProblem.add(change);
+    this.#leaveStore = () => store.onProblem.delete(change);
+    if (recover === 'restart' && !this.#app.isSimulated)
+      this.#positions = new Positions(store, this.#node.id);
     const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions);
     this.#client = client;
     this.#devices = devices;
@@ -176,7 +196,10 @@ class ListenLife implements DevicesListener {
       this.#listenToOnline(client, devices);
     } else if (mode === 'group') {
       this.#followGroup(client, devices);
-    } else if (mode !== 'dynamic') {
+    } else if (mode === 'dynamic') {
+      for (const [key] of store.list(`subscribed:${this.#node.id}:`))
+        devices.add(parseChipid(key.split(':')[2]));
+    } else {
       for (const entry of chipids) {
         try {
           devices.add(readListEntry(entry));
@@ -204,18 +227,14 @@ class ListenLife implements DevicesListener {
   /** Listens to each device that the list of online devices shows. All nodes of an application share its readings. */
   #listenToOnline(client: DeviceCloudClient, devices: ListenedDevices): void {
     const online = new OnlineDevices({
-      appid: client.appid ?? '',
-      kept: this.#app.kept(this.#node, 'seen'),
-      onProblem: () => this.onChange(),
+      ...{ store: this.#app.store(), node: this.#node.id, now: () => client.serviceTime },
       add: (chipid) => devices.add(chipid),
       remove: (chipid) => devices.remove(chipid),
-      failed: (error) => this.#failed(error),
       full: (max) =>
         this.#log.write('full', `More than ${max} devices are online: some are not listened to.`),
     });
     const unusable = new UnusableRecords(this.#log);
     this.#online = online;
-    void online.restore();
     this.#stopWatching = client.fleet.pollList(1000 * refreshOf(this.#config), {
       onReading: (reading) => {
         unusable.read(reading.invalid);

@@ -32,6 +32,8 @@ export interface ChannelSettings extends ConnectionSettings {
   now: () => number;
   /** Observes every channel of the application. */
   observer?: ChannelObserver | undefined;
+  /** Is called with the time of each event that has one, in ms since 1970. */
+  onTime?(ms: number): void;
   /** Ends connections that are still being made below the sockets. */
   close?(): void;
 }
@@ -169,6 +171,7 @@ export class Channel implements ChannelView, ConnectionEvents {
       ? { fault: 'A frame is binary.' }
       : readFrame(data, { chipid: this.#chipid, appid }, now);
     if ('upload' in frame) {
+      if (frame.flaws.length === 0) this.#settings.onTime?.(frame.upload.timestamp);
       this.#settings.observer?.onLive(frame.upload, frame.base64);
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);

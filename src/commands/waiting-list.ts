@@ -4,7 +4,7 @@ import { parseChipids } from '../input/chipid';
 import type { When } from '../types';
 import { isObject } from '../util/object';
 import { show } from '../util/show';
-import type { KeptCommands } from './kept-calls';
+import type { SavedCall } from './saved-call';
 
 /** When a command is sent. */
 export interface CommandWait {
@@ -22,7 +22,7 @@ export interface CommandWait {
 export interface Origin {
   readonly node?: string;
   /** The call that it belongs to, if that survives the process. */
-  readonly kept?: KeptCommands;
+  readonly saved?: SavedCall;
 }
 
 const ORIGIN = Symbol('origin');

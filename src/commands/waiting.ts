@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { isSilence, type DeviceCloudError } from '../errors';
+import type { ServiceClock } from '../http/headers';
 import { CLOSED } from '../http/deadline';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
@@ -17,6 +18,7 @@ import {
   queueFull,
 } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
+import { leftOf, timeLeft, type SavedCommand } from './saved-call';
 import {
   readSelection,
   type CommandWait,
@@ -35,6 +37,9 @@ export const MAX_WAITING = 100;
 export const MAX_WAITING_IN_ALL = 20_000;
 
 const REPLACED = 'Replaced by a newer command';
+
+/** Milliseconds by which the times of events and answers may differ. */
+const INACCURACY = 3000;
 
 /** Milliseconds between two readings of the list while a command waits for a device to be in it. */
 const REFRESH = 60_000;
@@ -56,6 +61,7 @@ interface DeviceCommandsDeps {
   timers: TimerQueue;
   /** This machine's clock, in ms. */
   now: () => number;
+  clock: ServiceClock;
   /** Own code, which never throws. */
   registry: Pick<FleetRegistry, 'onHeld' | 'titleOf' | 'onError'>;
 }
@@ -78,26 +84,27 @@ class WaitingCommand implements Timed {
   isWatched = false;
   /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
   isSaved: boolean;
+  /** Until when it waits, on the clock of the timers; undefined while that is unknown: then it is not sent. */
+  expiresAt: number | undefined;
+  /** Since and until when, by the clock of this machine, for people; the end by the clock of the service, if it is known. */
+  since = 0;
+  until = 0;
+  serviceUntil = Infinity;
 
-  /**
-   * @param expiresAt on the clock of the timers
-   * @param since in ms by the wall clock, as is `until`
-   */
   constructor(
     readonly id: string,
     readonly command: Command,
     readonly device: Device,
     readonly wait: CommandWait,
-    readonly expiresAt: number,
-    readonly since: number,
-    readonly until: number,
+    /** As an earlier process has left it. */
+    readonly found: SavedCommand | undefined,
     readonly owner: DeviceCommands,
   ) {
-    this.isSaved = wait.origin?.kept === undefined;
+    this.isSaved = found !== undefined || wait.origin?.saved === undefined;
   }
 
   get order(): number | undefined {
-    return this.wait.origin?.kept?.order;
+    return this.wait.origin?.saved?.order;
   }
 
   /** Whether it waits for its device, and not in the queue. */
@@ -137,22 +144,22 @@ export class DeviceCommands implements WaitingCommands {
    */
   run<T>(chipid: string, work: () => Promise<T>, caller: Caller, wait: CommandWait): Promise<T> {
     const { queues } = this.#deps;
-    const { kept } = wait.origin ?? {};
-    if (wait.when === 'now' || !kept) {
+    const { saved } = wait.origin ?? {};
+    if (wait.when === 'now' || !saved) {
       const command = new Command(chipid, work, caller, this.#onFailure);
       if (wait.when === 'now') return queues.run(command);
       return queues.run(command, (held) => this.#hold(held, wait));
     }
     let hasBegun = false;
     const begin = async (): Promise<T> => {
-      await kept.begin(chipid);
+      await saved.begin(chipid);
       hasBegun = true;
       return work();
     };
     const command = new Command(chipid, begin, caller, this.#onFailure);
     const outcome = queues.run(command, (held) => this.#hold(held, wait));
     return outcome.catch(async (error: unknown) => {
-      if (!hasBegun) await kept.notSent(chipid, error);
+      if (!hasBegun) await saved.notSent(chipid, error);
       throw error;
     });
   }
@@ -168,11 +175,10 @@ export class DeviceCommands implements WaitingCommands {
     const isChosen = (info: WaitingInfo): boolean =>
       isOfSelection(info) && (node === undefined || info.node === node);
     const chosen = [...this.#all()].filter((waiting) => isChosen(infoOf(waiting)));
-    const cancelledNow = chosen.filter((waiting) => this.#cancel(waiting, CANCELLED));
-    await Promise.all(
-      cancelledNow.map(async ({ device, wait }) => wait.origin?.kept?.cancel(device.chipid)),
-    );
-    return cancelledNow.length;
+    const endings = chosen.flatMap((waiting) => this.#cancel(waiting, CANCELLED) ?? []);
+    // A process that is killed after this does not bring them back.
+    await Promise.all(endings);
+    return endings.length;
   }
 
   /** A call to a device has failed: a command's, or the push of a request. */
@@ -185,7 +191,7 @@ export class DeviceCommands implements WaitingCommands {
   close(): void {
     this.#isClosed = true;
     for (const { command, wait } of [...this.#all()]) {
-      wait.origin?.kept?.detach();
+      wait.origin?.saved?.detach();
       this.#deps.queues.refuse(command, this.#notSent(command.chipid, CLOSED));
     }
   }
@@ -194,12 +200,13 @@ export class DeviceCommands implements WaitingCommands {
   onDue(waiting: WaitingCommand): void {
     const { timers, queues, registry } = this.#deps;
     const { command, wait } = waiting;
-    if (timers.now() >= waiting.expiresAt) {
+    const { expiresAt = Infinity } = waiting;
+    if (timers.now() >= expiresAt) {
       queues.refuse(command, expired(registry.titleOf(command.chipid), wait.expires));
-    } else {
-      timers.set(waiting, waiting.expiresAt);
-      this.#watch(waiting);
+      return;
     }
+    if (expiresAt < Infinity) timers.set(waiting, expiresAt);
+    this.#watch(waiting);
   }
 
   /** A command that its caller aborted says nothing about the device. */
@@ -221,14 +228,15 @@ export class DeviceCommands implements WaitingCommands {
       return;
     }
     const waiting = this.#make(command, device, wait);
-    const { expiresAt } = waiting;
     const now = timers.now();
     command.isCounted = false;
     command.onSettled = () => this.#remove(waiting);
     insert(device.all, waiting);
     this.#devices.set(chipid, device);
     this.#size++;
-    timers.set(waiting, wait.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt);
+    const { expiresAt = Infinity } = waiting;
+    const check = wait.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt;
+    if (check < Infinity) timers.set(waiting, check);
     this.#changed(chipid);
     const saving = waiting.isSaved ? undefined : this.#save(waiting);
     if (waiting.isSaved) command.caller.progress?.(AWAITING_DEVICE);
@@ -236,35 +244,62 @@ export class DeviceCommands implements WaitingCommands {
     if (expiresAt <= now) this.onDue(waiting);
     else if (wait.when === 'online') void this.#findInList(waiting, saving);
     else this.#watch(waiting);
+    this.#askForTime(waiting);
   }
 
-  /** One of an earlier process waits since then. */
   #make(command: Command, device: Device, wait: CommandWait): WaitingCommand {
-    const { timers, now } = this.#deps;
-    const { kept } = wait.origin ?? {};
-    const id = kept
-      ? `${kept.id}/${device.chipid}`
+    const { saved } = wait.origin ?? {};
+    const id = saved
+      ? `${saved.id}/${device.chipid}`
       : `${this.#prefix}${(++this.#count).toString(36)}`;
-    const since = kept?.wait?.since ?? now();
-    const until = kept?.wait?.until ?? since + wait.expires * 1000;
-    const expiresAt = timers.now() + until - now();
-    return new WaitingCommand(id, command, device, wait, expiresAt, since, until, this);
+    const waiting = new WaitingCommand(id, command, device, wait, saved?.of(device.chipid), this);
+    this.#setTime(waiting, waiting.found ? undefined : wait.expires * 1000);
+    return waiting;
+  }
+
+  /** Sets until when a command waits, if that is known. @param left milliseconds, if it is new */
+  #setTime(waiting: WaitingCommand, left = leftOfFound(waiting, this.#deps.clock)): void {
+    const { now, timers, clock } = this.#deps;
+    const { found, wait } = waiting;
+    if (left !== undefined) waiting.expiresAt = timers.now() + left;
+    waiting.until = now() + (left ?? found?.left ?? 0);
+    waiting.since = waiting.until - wait.expires * 1000;
+    const time = clock.time();
+    if (time !== undefined && left !== undefined) waiting.serviceUntil = time + left;
+  }
+
+  /** Has the service's time read, if it is needed: for how long one of an earlier process still waits, and for the next one. */
+  #askForTime(waiting: WaitingCommand): void {
+    const { clock, list, timers } = this.#deps;
+    if (waiting.serviceUntil < Infinity || waiting.command.isSettled || !waiting.order) return;
+    clock.whenKnown(() => {
+      if (!waiting.isWaiting) return;
+      if (waiting.expiresAt !== undefined) {
+        this.#setTime(waiting, waiting.expiresAt - timers.now());
+        void this.#save(waiting);
+        return;
+      }
+      this.#setTime(waiting);
+      this.onDue(waiting);
+    });
+    // Any answer tells it.
+    if (clock.time() === undefined) list.read(FRESH).catch(() => undefined);
   }
 
   /** Writes it down: only then it counts as waiting. */
   async #save(waiting: WaitingCommand): Promise<void> {
-    const { command, wait, since, until } = waiting;
-    const { path, when, origin } = wait;
+    const { command, wait, expiresAt = 0 } = waiting;
+    const { path, when, expires, origin } = wait;
+    const left = timeLeft(expiresAt - this.#deps.timers.now(), this.#deps.clock);
     try {
-      await origin?.kept?.save(
-        { path, when: when as WaitingInfo['when'], since, until },
-        command.chipid,
-      );
+      const of = { path, when: when as WaitingInfo['when'], expires };
+      await origin?.saved?.save(command.chipid, { ...of, ...left });
     } catch (error) {
       // The only error is one that refuses it.
       this.#deps.queues.refuse(command, error as DeviceCloudError);
       return;
     }
+    if (waiting.isSaved) return;
     waiting.isSaved = true;
     if (waiting.isWaiting) command.caller.progress?.(AWAITING_DEVICE);
   }
@@ -274,16 +309,17 @@ export class DeviceCommands implements WaitingCommands {
     for (const waiting of [...all]) {
       const other = commandOf(waiting.wait.path);
       // If it is about a pin, it replaces one about the same pin.
-      if (other.kind === kind && other.pin === pin) this.#cancel(waiting, REPLACED);
+      if (other.kind === kind && other.pin === pin) void this.#cancel(waiting, REPLACED);
     }
   }
 
-  /** @returns false if it has begun or ended by now */
-  #cancel({ command }: WaitingCommand, why: string): boolean {
-    if (command.isSettled) return false;
+  /** @returns undefined if it has begun or ended by now; otherwise resolves when a restart does not bring it back */
+  #cancel({ command, wait }: WaitingCommand, why: string): Promise<void> | undefined {
+    if (command.isSettled) return undefined;
     const { queues, registry } = this.#deps;
-    queues.refuse(command, cancelled(registry.titleOf(command.chipid), why));
-    return true;
+    const error = cancelled(registry.titleOf(command.chipid), why);
+    queues.refuse(command, error);
+    return wait.origin?.saved?.notSent(command.chipid, error) ?? Promise.resolve();
   }
 
   *#all(): Iterable<WaitingCommand> {
@@ -316,11 +352,18 @@ export class DeviceCommands implements WaitingCommands {
     this.#changed(device.chipid);
   }
 
-  /** The device has shown itself. The first command may begin at once, and its caller may add others: these do not count. */
-  #release(device: Device, isListed = false): void {
-    for (const waiting of [...device.all])
-      if (waiting.isWaiting && (!isListed || waiting.wait.when === 'online'))
-        this.#deps.queues.add(waiting.command);
+  /**
+   * The device has shown itself. The first command may begin at once, and its caller may add others: these do not count.
+   * @param time of its upload: the clock of a machine that was suspended stood still
+   */
+  #release(device: Device, isListed: boolean, time = this.#deps.clock.time() ?? 0): void {
+    for (const waiting of [...device.all]) {
+      if (!waiting.isWaiting || (isListed && waiting.wait.when !== 'online')) continue;
+      if (waiting.expiresAt === undefined) continue;
+      if (time > waiting.serviceUntil + INACCURACY) waiting.expiresAt = -Infinity;
+      if (waiting.expiresAt > this.#deps.timers.now()) this.#deps.queues.add(waiting.command);
+      else this.onDue(waiting);
+    }
   }
 
   /** A call to a device got no answer: it counts as gone until it shows itself. */
@@ -346,7 +389,7 @@ export class DeviceCommands implements WaitingCommands {
     const { device, isWatched, wait } = waiting;
     // A live upload is a sign of life for every command. Replayed ones do not reach this listener.
     device.subscription ??= this.#deps.channels.join(device.chipid, {
-      onUpload: () => this.#release(device),
+      onUpload: ({ timestamp }) => this.#release(device, false, timestamp),
     });
     if (isWatched) return;
     waiting.isWatched = true;
@@ -412,6 +455,9 @@ const infoOf = ({ id, device: { chipid }, wait, since, until }: WaitingCommand):
   ...{ since, until },
   ...(wait.origin?.node !== undefined && { node: wait.origin.node }),
 });
+
+const leftOfFound = ({ found }: WaitingCommand, clock: ServiceClock): number | undefined =>
+  found && leftOf(found, clock);
 
 /** Adds a command in the order of arrival: one that comes back is before those that came after it. */
 function insert(all: WaitingCommand[], waiting: WaitingCommand): void {

@@ -86,25 +86,51 @@ export function readRetryAfter(
 /** The header has whole seconds, rounded down: half a second is the best estimate of the rest. */
 const HALF_SECOND = 500;
 
-/** Remembers the latest `Date` header, for the difference between the clocks. */
-export interface ServiceClock {
-  saw(date: string): void;
-  /** Seconds that the service is ahead; undefined before the first answer. */
-  skew(): number | undefined;
-}
+/** The service's clock, by the latest `Date` header, of refusals too. */
+export class ServiceClock {
+  readonly #now: () => number;
+  readonly #monotonic: () => number;
+  #latest = '';
+  /** When that came, by this machine's clock, which may be set, and by the monotonic one. */
+  #at = 0;
+  #came = 0;
+  /** Are called once it is known. */
+  #waiting: (() => void)[] = [];
 
-export function createServiceClock(now: () => number): ServiceClock {
-  let latest = '';
-  let at = 0;
-  return {
+  constructor(now: () => number, monotonic = (): number => performance.now()) {
+    this.#now = now;
+    this.#monotonic = monotonic;
+  }
+
+  saw(date: string): void {
     // Parsed only when it is needed: this runs for every answer.
-    saw(date) {
-      latest = date;
-      at = now();
-    },
-    skew() {
-      const time = Date.parse(latest);
-      return Number.isNaN(time) ? undefined : Math.round((time + HALF_SECOND - at) / 1000);
-    },
-  };
+    this.#latest = date;
+    this.#at = this.#now();
+    this.#came = this.#monotonic();
+    if (this.#waiting.length === 0 || this.time() === undefined) return;
+    for (const known of this.#waiting.splice(0)) known();
+  }
+
+  /** The time of an event, which counts if there was no answer. */
+  sawEvent(ms: number): void {
+    if (this.#latest === '' && ms > 0) this.saw(new Date(ms).toUTCString());
+  }
+
+  /** Calls a function once the time is known: now, if it is. */
+  whenKnown(known: () => void): void {
+    if (this.time() === undefined) this.#waiting.push(known);
+    else known();
+  }
+
+  /** Milliseconds since 1970, whatever this machine's clock says; undefined before the first answer. */
+  time(): number | undefined {
+    const time = this.#latest === '' ? NaN : Date.parse(this.#latest);
+    return Number.isNaN(time) ? undefined : time + HALF_SECOND + this.#monotonic() - this.#came;
+  }
+
+  /** Seconds that the service is ahead of this machine; undefined before the first answer. */
+  skew(): number | undefined {
+    const time = Date.parse(this.#latest);
+    return Number.isNaN(time) ? undefined : Math.round((time + HALF_SECOND - this.#at) / 1000);
+  }
 }

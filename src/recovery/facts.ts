@@ -36,6 +36,12 @@ export class HistoryFacts {
   /** Two devices, or the only one so far. */
   readonly #devices = new Set<string>();
   readonly #reported = new Set<string>();
+  readonly #onLearned: (learned: Learned) => void;
+
+  /** @param onLearned is called with all that is to be kept */
+  constructor(onLearned: (learned: Learned) => void = () => undefined) {
+    this.#onLearned = onLearned;
+  }
 
   get learned(): Learned {
     return this.#learned;
@@ -63,6 +69,7 @@ export class HistoryFacts {
 
   learn(learned: Learned): void {
     this.#learned = { ...this.#learned, ...learned };
+    this.#onLearned(this.#learned);
   }
 
   /** Takes over what an earlier run has learned, unless this one has learned it by itself. */

@@ -6,7 +6,8 @@ import {
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
 import type { ServiceLimiter } from '../http/service-limiter';
-import { HistoryFacts } from './facts';
+import type { Store } from '../store/store';
+import { HistoryFacts, isLearned } from './facts';
 import {
   Budgets,
   LIMITS,
@@ -29,7 +30,11 @@ interface ListeningDeps {
   now: () => number;
   random: () => number;
   observer: RecoveryObserver;
+  /** What was learned of the histories of the application survives a restart. */
+  store: Store;
 }
+
+const LEARNED = 'fact:history';
 
 /** Joins a channel as a listener, with or without recovery. */
 export type Listen = (
@@ -139,8 +144,12 @@ class Recoveries {
 }
 
 export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, limiter, now, random, observer } = deps;
-  const facts = new HistoryFacts();
+  const { appid, channels, readUploads, limiter, now, random, observer, store } = deps;
+  const facts = new HistoryFacts((learned) => store.update(LEARNED, learned));
+  void store.loaded.then(() => {
+    const learned = store.get(LEARNED);
+    if (isLearned(learned)) facts.restore(learned);
+  });
   const shared: RecoveryShared = {
     ...{ appid, limiter, facts, now, random, observer },
     read: readUploads,

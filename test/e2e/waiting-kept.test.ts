@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
@@ -15,8 +15,10 @@ describe('commands that wait when Node-RED is killed', () => {
 
   const kept = (text: string): Promise<void> =>
     until(async () => {
-      const file = join(red.userDir, 'device-cloud', 'app', 'commands.jsonl');
-      return (await readFile(file, 'utf8').catch(() => '')).includes(text);
+      const folder = join(red.userDir, 'device-cloud', 'app', 'waiting');
+      const names = await readdir(folder).catch(() => []);
+      const texts = names.map((name) => readFile(join(folder, name), 'utf8').catch(() => ''));
+      return (await Promise.all(texts)).some((each) => each.includes(text));
     }, `${text} is written down`);
   const texts = (chipid: string) => simulator.device(chipid).received.map(({ text }) => text);
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, send, shows } from './support/messages';
-import { commandsFile, fileOf, isKept, startCloud, useNodeRed } from './support/node-red';
+import { arrivedAt, call, fail, shows } from './support/messages';
+import { startCloud, useNodeRed, written } from './support/node-red';
 
 const keep = (properties: object = {}) => node('gpio', { operation: 'keep', ...properties });
 
@@ -28,6 +26,8 @@ describe('the gpio node that keeps a level', () => {
   const [first, second] = ['10000001', '10000002'];
   const calls = (): number => cloud.requests.filter(({ path }) => path.includes('gpio')).length;
 
+  const pins = (): unknown[] => (helper.getNode('app') as unknown as { pins(): unknown[] }).pins();
+
   async function start(properties: object = {}): Promise<void> {
     cloud = await startCloud();
     await load([cloudApp(cloud), keep(properties)]);
@@ -46,18 +46,6 @@ describe('the gpio node that keeps a level', () => {
     await until(() => states(first).includes('kept'), 'the level is confirmed');
     assert.deepEqual(shown().at(-1)?.payload, { pin: 5, wanted: 1, found: 1, state: 'kept' });
     assert.equal(cloud.device(first).levels[5], '1');
-  });
-
-  it('ends a message as not sent that came before it was known what is kept, if it closes then', async () => {
-    await mkdir(dirname(commandsFile), { recursive: true });
-    // For 12.5 s it may be another process's.
-    await writeFile(join(dirname(commandsFile), 'lock'), '{"pid":17,"host":"elsewhere"}');
-    await start();
-    const ending = send('gpio', { chipid: first, pin: 5, payload: 1 });
-    await helper.unload();
-    const { error } = await ending;
-    assert.match(String(error), /UNREACHABLE: Nothing was sent for device 10000001, since/);
-    assert.equal(calls(), 0);
   });
 
   it('with several devices sends a message of each, and null ends them without a call', async () => {
@@ -81,25 +69,29 @@ describe('the gpio node that keeps a level', () => {
     assert.equal(calls(), 0);
   });
 
-  it('goes on after a deploy: looks at the pin again, without a message', async () => {
-    await start({ check: '1' });
-    await call('gpio', { chipid: first, pin: 5, payload: 1 });
-    await until(() => states(first).includes('kept'), 'the level is confirmed');
-    await deploy([cloudApp(cloud), keep({ name: 'changed', check: '1' })]);
-    const before = calls();
-    await until(() => calls() > before + 1, 'the pin is looked at, and the look has ended');
-    assert.deepEqual(states(first), ['pending', 'kept']);
-  });
+  for (const [how, between] of [
+    ['after a deploy', undefined],
+    ['once it is enabled', { d: true }],
+  ] as const)
+    it(`goes on ${how}, without a message`, async () => {
+      await start();
+      await call('gpio', { chipid: first, pin: 5, payload: 1 });
+      await until(() => states(first).includes('kept'), 'the level is confirmed');
+      if (between) {
+        await deploy([cloudApp(cloud), keep(between)]);
+        assert.equal(pins().length, 0);
+      }
+      await deploy([cloudApp(cloud), keep({ name: 'changed' })]);
+      await until(() => pins().length === 1, 'it is kept');
+      assert.deepEqual(pins(), [{ chipid: first, pin: 5, wanted: 1, found: 1, state: 'kept' }]);
+      assert.deepEqual(states(first), ['pending', 'kept']);
+    });
 
-  it('keeps nothing while it or its tab is disabled, and goes on once it is enabled', async () => {
-    await start({ check: '1' });
+  it('ends its pins when it is removed', async () => {
+    await start();
     await call('gpio', { chipid: first, pin: 5, payload: 1 });
-    await until(() => states(first).includes('kept'), 'the level is confirmed');
-    await deploy([cloudApp(cloud), keep({ check: '1', d: true })]);
-    await deploy([cloudApp(cloud), keep({ check: '1' })]);
-    const before = calls();
-    await until(() => calls() > before + 1, 'the pin is looked at, and the look has ended');
-    assert.deepEqual(states(first), ['pending', 'kept']);
+    await deploy([cloudApp(cloud), node('push')]);
+    await until(() => Object.keys(written('pin')).length === 0, 'nothing is wanted any more');
   });
 
   for (const [what, before, after] of [
@@ -114,16 +106,15 @@ describe('the gpio node that keeps a level', () => {
       const said = (): boolean =>
         journal.logs.some(({ msg }) => /set to another device or pin/.test(String(msg)));
       await until(said, 'the log says so');
-      const { pins } = helper.getNode('app') as unknown as { pins(): unknown[] };
       assert.deepEqual(pins(), []);
     });
 
   it('forgets what it has kept when it is set to another operation', async () => {
     await start();
     await call('gpio', { chipid: first, pin: 5, payload: 1 });
-    await until(() => isKept('gpio-pins-gpio'), 'it is written');
+    await until(() => 'pin:10000001:5' in written('pin'), 'it is written');
     await deploy([cloudApp(cloud), node('gpio')]);
-    await until(() => !isKept('gpio-pins-gpio'), 'it is forgotten');
+    await until(() => !('pin:10000001:5' in written('pin')), 'it is forgotten');
     const before = calls();
     await deploy([cloudApp(cloud), keep()]);
     await call('gpio', { chipid: second, pin: 5, payload: 1 });
@@ -133,12 +124,6 @@ describe('the gpio node that keeps a level', () => {
 
   it('has written a wish when its message leaves, so that a kill does not bring back the one before', async () => {
     await start();
-    const written = async (): Promise<[number, number][]> => {
-      const { value } = JSON.parse(await readFile(fileOf('gpio-pins-gpio'), 'utf8')) as {
-        value: { pins: { pin: number; wanted: number }[] };
-      };
-      return value.pins.map(({ pin, wanted }) => [pin, wanted]);
-    };
     for (const [pin, payload] of [
       [5, 1],
       [5, 0],
@@ -147,11 +132,11 @@ describe('the gpio node that keeps a level', () => {
       [4, 0],
     ] as const) {
       await call('gpio', { chipid: first, pin, payload });
-      const wanted = (await written()).find(([each]) => each === pin)?.[1] ?? null;
-      assert.equal(wanted, payload);
+      const pins = written('pin') as Record<string, { wanted: number } | undefined>;
+      assert.equal(pins[`pin:${first}:${pin}`]?.wanted ?? null, payload);
     }
     await call('gpio', { chipid: first, pin: 4, payload: null });
-    assert.deepEqual(await written(), []);
+    assert.deepEqual(written('pin'), {});
   });
 
   it('says why a pin cannot be set: an error of the node, and its status', async () => {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post } from './support/messages';
-import { commandsFile, startCloud, useNodeRed } from './support/node-red';
+import { leaveCommand, startCloud, useNodeRed } from './support/node-red';
 
 describe('a gpio node that pulses', () => {
   useNodeRed();
@@ -57,25 +55,13 @@ describe('a gpio node that pulses', () => {
   });
 
   it('that was under way when Node-RED was killed says at which level it may have left the pin', async () => {
-    const now = Date.now();
-    const call = {
-      ...{ path: `pulse/${chipid}/5/1/`, when: 'upload', since: now, until: now + 60_000 },
-      ...{ order: 1, chipids: [chipid], node: 'gpio' },
-      what: {
-        settings: 'as before',
-        what: {
-          plan: { call: 'pulseGpio', args: [5, 1], options: { when: 'upload', duration: 500 } },
-          msg: { topic: 'kept' },
-        },
-      },
+    const plan = { call: 'pulseGpio', args: [5, 1], options: { when: 'upload', duration: 500 } };
+    const what = { settings: 'as before', what: { plan, isMany: false, msg: { topic: 'kept' } } };
+    const command = {
+      ...{ path: `pulse/${chipid}/5/1/`, when: 'upload', expires: 60, left: 60_000, at: null },
+      ...{ order: 1, node: 'gpio', what },
     };
-    const lines = [
-      { format: 'device-cloud-journal', version: 1 },
-      ['id', call],
-      [`id/${chipid}`, 'begun'],
-    ];
-    await mkdir(dirname(commandsFile), { recursive: true });
-    await writeFile(commandsFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    leaveCommand(chipid, 'id', command, 'begun');
     const cloud = await startCloud();
     await load([cloudApp(cloud), pulse({ when: 'upload' })]);
     await until(() => arrivedAt('caught').length === 1, 'it has ended');

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
 import type { App } from '../../nodes/common/app';
-import type { Kept } from '../../nodes/common/kept';
 import type { Simulator } from '../../src/simulator';
 import { httpService } from '../../tooling/servers/http-service';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, send } from './support/messages';
-import { isKept, startCloud, useNodeRed } from './support/node-red';
+import { startCloud, useNodeRed, written } from './support/node-red';
 import { until } from '../../tooling/until';
 
 describe('the history node, for new records only', () => {
@@ -114,7 +113,7 @@ describe('the history node, for new records only', () => {
       nodeRed.hooks.remove('onSend.closes');
     }
     await helper.unload();
-    assert.ok(!isKept('history-positions-history'));
+    assert.deepEqual(written('mark'), {});
   });
 
   it('emits everything each time if that is off', async () => {
@@ -143,11 +142,10 @@ describe('the history node, for new records only', () => {
       shown = records;
       return read(msg);
     };
-    const kept = (): Promise<Kept> =>
-      (helper.getNode('app') as unknown as App).kept(helper.getNode('history')!, 'positions');
-    const stored = async (): Promise<unknown> => (await kept()).read();
-    const store = async (positions: unknown): Promise<void> =>
-      (await kept()).write(() => positions as object);
+    const marks = () => (helper.getNode('app') as unknown as App).store();
+    const stored = (): unknown => marks().list('mark:history:');
+    const store = (place: string, position: unknown): void =>
+      marks().update(`mark:history:${place}`, position);
     const bodies = (records: object[]) => records.map((each) => (each as { body: string }).body);
 
     it('emits each push once if its id is not a number', async () => {
@@ -202,7 +200,7 @@ describe('the history node, for new records only', () => {
         await serve();
         const long = Array.from({ length: 2000 }, (_, n) => record(idOf(n), n));
         assert.equal((await readAll(long)).length, 2000);
-        assert.ok(JSON.stringify(await stored()).length < 20_000);
+        assert.ok(JSON.stringify(stored()).length < 20_000);
         assert.deepEqual(await readAll([...long].reverse()), []);
         const next = record(idOf(2000), 2000);
         const again = record(idOf(7), 2001);
@@ -239,7 +237,7 @@ describe('the history node, for new records only', () => {
           assert.deepEqual(fresh, bodies(all.slice(end === 900 ? 610 : end - 5, end)));
           assert.deepEqual(await readAll(all.slice(0, end).reverse()), []);
         }
-        assert.ok(JSON.stringify(await stored()).length < 60_000);
+        assert.ok(JSON.stringify(stored()).length < 60_000);
       });
     }
 
@@ -249,12 +247,12 @@ describe('the history node, for new records only', () => {
         ...record(`h${n}z`, 0),
         create_time: undefined,
       }));
-      const size = async (): Promise<number> => JSON.stringify(await stored()).length;
+      const size = (): number => JSON.stringify(stored()).length;
       assert.equal((await readAll(many)).length, 6000);
-      const before = await size();
+      const before = size();
       const extra = { ...record('brandnew', 0), create_time: undefined };
       assert.ok((await readAll([...many, extra])).includes(bodies([extra])[0]));
-      assert.ok((await size()) < before + 1000);
+      assert.ok(size() < before + 1000);
       const lines = journal.logs.filter(({ id }) => id === 'history').map(({ msg }) => String(msg));
       const warnings = lines.filter((line) => line.includes('will be emitted again'));
       assert.equal(warnings.length, 1);
@@ -271,20 +269,20 @@ describe('the history node, for new records only', () => {
       ];
       assert.deepEqual(await readAll(odd), bodies(odd));
       assert.deepEqual(await readAll(odd), []);
-      assert.ok(JSON.stringify(await stored()).length < 1000);
+      assert.ok(JSON.stringify(stored()).length < 1000);
     });
 
     it('ignores the position of another history', async () => {
       await serve({ operation: 'pushes' });
-      await store({ [`uploads:${chipid}`]: { keys: [], mark: { time: '', id: '2' } } });
+      store(`uploads:${chipid}`, { keys: [], mark: { time: '', id: '2' } });
       const pushed = [record(1, 1), record(2, 2)];
       assert.deepEqual(await readAll(pushed), bodies(pushed));
     });
 
-    for (const broken of ['text', 7, { [`uploads:10000001`]: { keys: 'x', mark: 1 } }]) {
+    for (const broken of ['text', 7, { keys: 'x', mark: 1 }]) {
       it(`starts over when what is kept is ${JSON.stringify(broken)}`, async () => {
         await serve();
-        await store(broken);
+        store(`uploads:${chipid}`, broken);
         assert.deepEqual(await readAll([record(1, 1)]), bodies([record(1, 1)]));
         assert.deepEqual(await readAll([record(1, 1)]), []);
       });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { OnlineDevices } from '../../nodes/listen/online';
+import { Positions } from '../../nodes/listen/positions';
 import type { Simulator } from '../../src/simulator';
 import { settled, until } from '../../tooling/until';
-import { keptWith } from './support/kept-in-memory';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { inEachDialect } from '../../tooling/dialect';
-import { tick, useClock } from '../support/clock';
+import { useClock } from '../support/clock';
+import { MemoryPort, memoryStore } from '../support/memory-store';
 
 const [ONE, TWO] = ['10000001', '10000002'] as const;
 const DAY = 24 * 3600_000;
@@ -69,32 +70,26 @@ inEachDialect('a listener to every online device', () => {
 describe('the devices that were seen online', () => {
   useClock();
 
-  const world = (saved?: unknown, isHeld = false) => {
-    let now = 100 * DAY;
+  const world = (seen: readonly (readonly [key: string, at: unknown])[] = []) => {
+    let now: number | undefined = 100 * DAY;
     const listening = new Set<string>();
-    const [failures, written]: [unknown[], object[]] = [[], []];
     let isFull = false;
-    let open: () => void = () => undefined;
-    const isOpen = isHeld ? new Promise<void>((resolve) => (open = resolve)) : Promise.resolve();
-    const kept = keptWith({
-      read: () => (saved instanceof Error ? Promise.reject(saved) : Promise.resolve(saved)),
-      write: (value) => Promise.resolve(void written.push(value)),
-    });
+    const store = memoryStore();
+    for (const [chipid, at] of seen) store.update(`seen:listen:${chipid}`, at);
     const devices = new OnlineDevices({
-      ...{ appid: '10001', now: () => now },
-      kept: isOpen.then(() => kept),
-      onProblem: () => undefined,
+      ...{ store, node: 'listen', now: () => now },
       add: (chipid) => void listening.add(chipid),
       remove: (chipid) => void listening.delete(chipid),
-      failed: (error) => void failures.push(error),
       full: () => void (isFull = true),
     });
     const record = (chipid: string) => [chipid, { chipid: Number(chipid) }] as const;
     return {
-      ...{ devices, failures, written, isFull: () => isFull, open: () => open() },
+      ...{ devices, isFull: () => isFull },
       listening: () => [...listening].sort(),
       count: () => listening.size,
-      pass: (time: number) => void (now += time),
+      pass: (time: number) => void (now = Number(now) + time),
+      setTime: (time: number | undefined) => void (now = time),
+      kept: () => store.list('seen:').map(([key, at]) => [String(key.split(':')[2]), at] as const),
       read: (...chipids: string[]) =>
         devices.onReading({ devices: new Map(chipids.map(record)) as never }),
     };
@@ -102,7 +97,6 @@ describe('the devices that were seen online', () => {
 
   it('are listened to for 30 days after they were last seen, by the list or an upload', async () => {
     const { devices, listening, pass, read } = world();
-    await devices.restore();
     read('1', '2', '3');
     assert.deepEqual(listening(), ['1', '2', '3']);
     pass(20 * DAY);
@@ -117,8 +111,7 @@ describe('the devices that were seen online', () => {
   });
 
   it('are at most 10,000: of those that are not online, the one seen last longest ago is dropped first', async () => {
-    const { devices, listening, count, pass, read, isFull } = world();
-    await devices.restore();
+    const { listening, count, pass, read, isFull } = world();
     read('old');
     pass(1);
     const many = Array.from({ length: 10_000 }, (_, index) => String(20_000 + index));
@@ -135,74 +128,67 @@ describe('the devices that were seen online', () => {
     assert.equal(count(), 10_000);
   });
 
-  it('are listened to while it is not known yet what was kept, which is not lost', async () => {
-    const saved = { appid: '10001', seen: [['1', 100 * DAY - 1]] };
-    const { devices, listening, read, written, open } = world(saved, true);
-    const restored = devices.restore();
-    read('2');
-    await settled();
-    assert.deepEqual([listening(), written], [['2'], []]);
-    open();
-    await restored;
-    assert.deepEqual(listening(), ['1', '2']);
-    await settled();
-    assert.equal((written.at(-1) as { seen: unknown[] }).seen.length, 2);
-  });
-
-  it('are kept, and restored without what is invalid or of another application', async () => {
+  it('are kept, and restored without what is invalid', () => {
     const first = world();
-    await first.devices.restore();
     first.read('1', '2');
-    await settled();
-    const kept = first.written.at(-1);
-    const again = world(JSON.parse(JSON.stringify(kept)));
-    await again.devices.restore();
-    assert.deepEqual(again.listening(), ['1', '2']);
+    assert.deepEqual(world(first.kept()).listening(), ['1', '2']);
     const seen = [
       ['3', 99 * DAY],
       ['x', 99 * DAY],
-      ['4', 69 * DAY],
       ['5', '6'],
-      null,
-      ['6', 200 * DAY],
-    ];
-    const edited = world({ appid: '10001', seen });
-    await edited.devices.restore();
-    assert.deepEqual(edited.listening(), ['3', '6']);
-    const other = world({ appid: '10002', seen });
-    await other.devices.restore();
-    assert.deepEqual(other.listening(), []);
+      ['6', null],
+    ] as const;
+    assert.deepEqual(world(seen).listening(), ['3']);
   });
 
-  it('are written once they have changed, and once an hour', async () => {
-    const { devices, written, pass, read } = world();
+  it('are not forgotten for a clock that is wrong: what counts is the time of the service', () => {
+    const sleeping = world([['1', 99 * DAY]]);
+    // A start with an old date, or a new one, before the service has said what time it is.
+    sleeping.setTime(undefined);
+    sleeping.devices.seen('1');
+    assert.deepEqual([sleeping.listening(), sleeping.kept()], [['1'], [['1', 99 * DAY]]]);
+    sleeping.setTime(100 * DAY);
+    sleeping.read('2');
+    assert.deepEqual(sleeping.listening(), ['1', '2']);
+    sleeping.pass(29 * DAY + 1);
+    sleeping.read();
+    assert.deepEqual(sleeping.listening(), ['2']);
+  });
+
+  it('are written when they are new, and then with a new time once an hour', () => {
+    const { kept, pass, read } = world();
     read('1');
-    await settled();
-    assert.equal(written.length, 0, 'what was kept has not been read yet');
-    await devices.restore();
-    await settled();
-    assert.equal(written.length, 1);
+    const [[, first] = ['', 0]] = kept();
     for (let minute = 0; minute < 59; minute++) {
       pass(60_000);
       read('1');
-      tick(60_000);
-      await settled(3);
     }
-    assert.equal(written.length, 1);
+    assert.deepEqual(kept(), [['1', first]]);
     pass(60_000);
     read('1');
-    await settled();
-    assert.equal(written.length, 2);
-    devices.close();
+    assert.deepEqual(kept(), [['1', Number(first) + 3600_000]]);
   });
+});
 
-  it('are listened to as the list shows them while the store fails', async () => {
-    const { devices, listening, failures, written, read } = world(new Error('broken'));
-    const restoring = devices.restore();
-    read('1');
-    await settled();
-    assert.deepEqual([listening(), failures.length, written.length], [['1'], 1, 0]);
-    devices.close();
-    await restoring;
+describe('how far a listener has emitted', () => {
+  it('is kept as far as its messages were passed on', async () => {
+    const port = new MemoryPort();
+    port.kept.set('position:listen:1', '{"id":"7","live":2}');
+    port.kept.set('position:listen:2', '{"id":"x","live":0}');
+    port.kept.set('position:listen:3', 'null');
+    const store = memoryStore(port);
+    await store.loaded;
+    const positions = new Positions(store, 'listen');
+    const found = ['1', '2', '3'].map((chipid) => positions.get(chipid));
+    assert.deepEqual(found, [{ id: '7', live: 2 }, undefined, undefined]);
+    positions.set('1', () => ({ id: '8', live: 1 }));
+    positions.set('1', () => ({ id: '8', live: 2 }));
+    assert.deepEqual(positions.get('1'), { id: '8', live: 2 });
+    await settled(2);
+    positions.set('1', () => ({ id: '9', live: 3 }));
+    // Node-RED drops what it has not passed on.
+    positions.close();
+    await store.close();
+    assert.equal(port.kept.get('position:listen:1'), '{"id":"8","live":2}');
   });
 });

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
-import { journal } from './support/journal';
-import { arrivedAt, post, send, shows } from './support/messages';
-import { commandsFile, startCloud, useNodeRed } from './support/node-red';
+import { arrivedAt, post, shows } from './support/messages';
+import { startCloud, stateFolder, useNodeRed, writtenCommands } from './support/node-red';
 
 const ONE = '10000001';
 const TWO = '10000002';
@@ -61,7 +58,8 @@ describe('a command that waits while its flow is deployed', () => {
         ['a', { msg: 'OK' }, Buffer.from('ß'), how === 'another node'],
       );
       assert.deepEqual(errors(), []);
-      await until(async () => !/"chipids"/.test(await lastEntries()), 'nothing is kept any more');
+      const left = (): number => [...writtenCommands(), ...writtenCommands('begun')].length;
+      await until(() => left() === 0, 'nothing is kept any more');
     });
 
   it('ends with CANCELLED if its node was changed, and reaches the Catch node', async () => {
@@ -128,7 +126,7 @@ describe('a command that waits while its flow is deployed', () => {
       await deploy(flow().slice(1));
       await until(() => errors().length === 2, 'both have ended');
       assert.match(String(errors()[0]?.message), /application .* removed\. .* to device 10000001 /);
-      await until(() => !existsSync(dirname(commandsFile)), 'nothing is left of it');
+      await until(() => !existsSync(stateFolder), 'nothing is left of it');
     });
 
   it('ends with CANCELLED if the application is another one', async () => {
@@ -138,44 +136,23 @@ describe('a command that waits while its flow is deployed', () => {
     assert.equal(other.requests.filter(({ path }) => path.includes('push')).length, 0);
   });
 
-  it('goes on after a deploy and a stop while another process may have its file, and is not said to be cancelled', async () => {
-    await helper.unload();
-    const lock = join(dirname(commandsFile), 'lock');
-    await writeFile(lock, '{"pid":17,"host":"elsewhere"}');
-    await load(flow());
-    // It is not written down yet, and ends with its node.
-    const ending = send('push', { chipid: ONE, payload: 'c', topic: 'c' });
-    await deploy(flow({ name: 'new' }), 'nodes');
-    const { error } = await ending;
-    assert.match(String(error), /UNREACHABLE: Nothing was sent for device 10000001, since/);
-    await deploy(flow({ name: 'new' }, {}, { timeout: 20 }));
-    await helper.unload();
-    await rm(lock);
-    await load(flow());
-    await wake(ONE);
-    await until(() => texts(ONE).length === 2, 'both are sent');
-    const said = journal.logs.filter(({ msg }) => /CANCELLED|cannot be kept/.test(String(msg)));
-    assert.deepEqual([texts(ONE), said], [['a', 'b'], []]);
-  });
-
-  it('of several devices keeps the results of those that have ended', async () => {
+  it('of several devices leaves as a message for each, with the result of one that has ended', async () => {
     cloud.switchOff(TWO);
     post('gpio', { chipid: [ONE, TWO], pin: 3, payload: 1, topic: 'many' });
     await shows('gpio', 'status.awaiting-device');
     await wake(ONE);
-    await until(async () => /"ended"/.test(await lastEntries()), 'the first has ended');
+    await until(() => writtenCommands('begun').some((text) => /"end"/.test(text)), 'one has ended');
     await deploy(flow());
     await shows('gpio', 'status.awaiting-device');
     cloud.switchOn(TWO);
     await wake(TWO);
-    const find = () => arrivedAt('out').find(({ topic }) => topic === 'many');
-    await until(() => find() !== undefined, 'the message leaves the node');
+    const found = () => arrivedAt('out').filter(({ topic }) => topic === 'many');
+    await until(() => found().length === 2, 'both leave the node');
     assert.deepEqual(
-      (find()!.payload as { chipid: string; ok: boolean }[]).map(({ chipid, ok }) => [chipid, ok]),
-      [
-        [ONE, true],
-        [TWO, true],
-      ],
+      found().map(({ payload }) =>
+        (payload as { chipid: string; ok: boolean }[]).map(({ chipid, ok }) => [chipid, ok]),
+      ),
+      [[[ONE, true]], [[TWO, true]]],
     );
     const edges = cloud.requests.filter(({ path }) => path.includes('set_gpio_edge'));
     assert.equal(edges.length, 2);
@@ -192,24 +169,12 @@ describe('a command that waits while its flow is deployed', () => {
     await deploy(named());
     await shows('gpio', 'status.awaiting-device');
     for (const chipid of [ONE, TWO]) await wake(chipid);
-    const isOut = (): boolean => arrivedAt('out').some(({ topic }) => topic === 'many');
-    await until(isOut, 'the message leaves the node');
+    const isOut = (): boolean =>
+      arrivedAt('out').filter(({ topic }) => topic === 'many').length === 2;
+    await until(isOut, 'the messages leave the node');
     assert.deepEqual(
       [ONE, TWO].map((chipid) => cloud.device(chipid).levels[12]),
       ['1', '1'],
     );
   });
-
-  const lastEntries = () => readFile(commandsFile, 'utf8').then(liveLines);
 });
-
-/** The lines of a journal that say what is kept now. */
-function liveLines(text: string): string {
-  const entries = new Map<string, string>();
-  for (const line of text.split('\n').slice(1, -1)) {
-    const entry = JSON.parse(line) as [string, unknown?];
-    if (entry.length === 2) entries.set(entry[0], line);
-    else entries.delete(entry[0]);
-  }
-  return [...entries.values()].join('\n');
-}

@@ -85,8 +85,12 @@ export function prepareUserDir(
 /** The positions that the listen node has saved, by chip number. */
 export function savedPositions(userDir: string): Record<string, Position> {
   try {
-    const file = join(userDir, 'device-cloud', 'app', `listen-positions-${LISTEN}.json`);
-    return (JSON.parse(readFileSync(file, 'utf8')) as { value: Record<string, Position> }).value;
+    const file = join(userDir, 'device-cloud', 'app', 'position.json');
+    const { entries } = JSON.parse(readFileSync(file, 'utf8')) as {
+      entries: Record<string, Position>;
+    };
+    const own = Object.entries(entries).filter(([key]) => key.split(':')[1] === LISTEN);
+    return Object.fromEntries(own.map(([key, position]) => [key.split(':')[2], position]));
   } catch {
     return {};
   }

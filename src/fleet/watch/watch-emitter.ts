@@ -44,12 +44,12 @@ export class WatchEmitter {
 
   /** @param was null if nothing was known of it */
   presenceChanged(device: WatchedDevice, was: boolean | null): void {
-    this.stateChanged();
+    this.stateChanged(device);
     if (was !== null || this.#settings.start === 'current') this.#emitPresence(device);
   }
 
   channelChanged(device: WatchedDevice, was: boolean | null): void {
-    this.stateChanged();
+    this.stateChanged(device);
     if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
   }
 
@@ -82,9 +82,9 @@ export class WatchEmitter {
     this.#pass(event, { ...none, since, ...(reason === undefined ? {} : { reason }) });
   }
 
-  /** What is kept until the next start has changed. */
-  stateChanged(): void {
-    this.notify((listener) => listener.onState?.());
+  /** What is kept until the next start has changed. @param device of which; undefined: of the list */
+  stateChanged(device?: WatchedDevice): void {
+    this.notify((listener) => listener.onState?.(device?.chipid));
   }
 
   /** Calls the listener, unless the watch has ended. */

@@ -72,8 +72,11 @@ export interface WatchOptions {
 export interface WatchListener {
   /** Something has changed. */
   onEvent(event: FleetEvent): void;
-  /** What `state()` returns has changed. Called often: read it when it is needed. */
-  onState?(): void;
+  /**
+   * What `state()` returns has changed. Called often: read it when it is needed.
+   * @param chipid of which device; undefined: of the list
+   */
+  onState?(chipid?: string): void;
   /**
    * The list has been read.
    * @param invalid the number of its records without a valid chip number, which are left out

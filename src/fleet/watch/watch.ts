@@ -126,14 +126,20 @@ export class Watch {
   /** What to keep for the watch after the next start: JSON, without secrets. Also once it has ended. */
   state(): SavedState {
     const { appid } = this.#source;
+    const devices = Array.from(this.#devices, (device) => this.#stateOf(device));
+    return { appid, ...this.listState(), devices };
+  }
+
+  /** The part of {@link state} that is about the list. */
+  listState(): Pick<SavedState, 'complete' | 'unknown'> {
     const complete = this.#isComplete && this.#settings.chipids === undefined;
-    const devices = Array.from(this.#devices, (device) => {
-      const { chipid, presence, silence, channel } = device;
-      const { online, since } = presence;
-      const [silent, connected] = [silence?.isSilent ?? false, channel?.connected ?? null];
-      return [chipid, online, since, silent, connected, this.#nameOf(device)] as const;
-    });
-    return { appid, complete, unknown: this.#list.isUnknown, devices };
+    return { complete, unknown: this.#list.isUnknown };
+  }
+
+  /** The part of {@link state} that is about a device; undefined if it is not known. */
+  stateOf(chipid: string): SavedDevice | undefined {
+    const device = this.#devices.get(chipid);
+    return device && this.#stateOf(device);
   }
 
   /** Ends it: nothing is called any more. May be called again. */
@@ -142,6 +148,13 @@ export class Watch {
     this.#emitter.close();
     for (const leave of this.#leave) leave();
     this.#devices.stop();
+  }
+
+  #stateOf(device: WatchedDevice): SavedDevice {
+    const { chipid, presence, silence, channel } = device;
+    const { online, since } = presence;
+    const [silent, connected] = [silence?.isSilent ?? false, channel?.connected ?? null];
+    return [chipid, online, since, silent, connected, this.#nameOf(device)];
   }
 
   #restore(saved: SavedState): void {
@@ -197,14 +210,14 @@ export class Watch {
     if (changed) this.#emitter.presenceChanged(device, was);
     if (!wasSilent) return;
     this.#emitter.emit('heard', device);
-    this.#emitter.stateChanged();
+    this.#emitter.stateChanged(device);
   }
 
   #silent(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
     this.#emitter.emit('silent', device);
-    this.#emitter.stateChanged();
+    this.#emitter.stateChanged(device);
   }
 
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {

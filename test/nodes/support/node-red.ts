@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
@@ -16,14 +16,30 @@ const { version } = JSON.parse(readFileSync(require.resolve('node-red/package.js
   version: string;
 };
 
-/** The file of a kept value of the application `app`. */
-export const fileOf = (name: string): string =>
-  join(userDir, 'device-cloud', 'app', `${name}.json`);
+/** What the application `app` keeps over a restart. */
+export const stateFolder = join(userDir, 'device-cloud', 'app');
 
-export const isKept = (name: string): boolean => existsSync(fileOf(name));
+/** The entries of a kind that are on the disk. */
+export function written(kind: string): Record<string, unknown> {
+  const path = join(stateFolder, `${kind}.json`);
+  if (!existsSync(path)) return {};
+  return (JSON.parse(readFileSync(path, 'utf8')) as { entries: Record<string, unknown> }).entries;
+}
 
-/** The journal of the waiting commands of the application `app`. */
-export const commandsFile = join(userDir, 'device-cloud', 'app', 'commands.jsonl');
+/** The commands that are on the disk: those that wait, or those that have begun. */
+export function writtenCommands(folder: 'waiting' | 'begun' = 'waiting'): string[] {
+  const path = join(stateFolder, folder);
+  const names = existsSync(path) ? readdirSync(path).filter((name) => name.endsWith('.json')) : [];
+  return names.map((name) => readFileSync(join(path, name), 'utf8'));
+}
+
+/** Puts a waiting command where an earlier process would have left it. */
+export function leaveCommand(chipid: string, id: string, value: object, folder = 'waiting'): void {
+  mkdirSync(join(stateFolder, folder), { recursive: true });
+  const [key, format] = [`command:${chipid}:${id}`, { format: 'device-cloud', version: 1 }];
+  const text = JSON.stringify({ ...format, key, value });
+  writeFileSync(join(stateFolder, folder, `${chipid}-${id}.json`), text);
+}
 
 /** The services of a test: what is left open on them when the flow has stopped is a leak. */
 const clouds: Pick<Simulator, 'sockets' | 'close'>[] = [];

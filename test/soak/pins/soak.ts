@@ -110,7 +110,7 @@ async function main(): Promise<void> {
   const wish = (chipid: string, pin: number, level: 0 | 1 | null): void => {
     const key = `${chipid}/${pin}`;
     wishes.set(key, [...(wishes.get(key) ?? []), { at: Date.now(), level }]);
-    client.keepPin(chipid, pin, level, keeper);
+    void client.keepPin(chipid, pin, level, keeper);
   };
   let last: RequestRecord | undefined;
   const watching = setInterval(() => {

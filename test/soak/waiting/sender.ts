@@ -2,13 +2,7 @@
 // `~id CHIPID` a command arrives, `+id CHIPID` it waits, `=id CODE` it has ended.
 import { writeSync } from 'node:fs';
 import { DeviceCloudClient, isDeviceCloudError } from '../../../src';
-import {
-  KeptCalls,
-  StateFolder,
-  WaitingStore,
-  withOrigin,
-  type KeptCommands,
-} from '../../../src/for-nodes';
+import { Files, SavedCalls, Store, withOrigin, type SavedCall } from '../../../src/for-nodes';
 
 interface Command {
   id: number;
@@ -24,25 +18,18 @@ const note = (line: string): void => void writeSync(1, `${line}\n`);
 /** Even devices have commands that wait for the list, too; each device one kind, which has an order. */
 const whenOf = (chipid: string) => (Number(chipid) % 2 === 0 ? 'online' : 'upload');
 
-async function openJournal(): Promise<WaitingStore> {
-  const log = (line: string): void => note(`!${line}`);
-  const state = await StateFolder.open(folder, { application: 'soak', log });
-  const journal = await state.journal('commands');
-  if (!journal) throw new Error('there is no journal');
-  return new WaitingStore(journal);
-}
-
 async function main(): Promise<void> {
-  const client = new DeviceCloudClient({ baseUrl, appid, appkey });
-  const store = await openJournal();
-  const calls = new KeptCalls({
-    store: () => Promise.resolve(store),
-    failed: (error) => note(`!${String(error)}`),
-  });
-  const send = async ({ id, chipid }: Command, kept: KeptCommands): Promise<void> => {
+  const log = (line: string): void => note(`!${line}`);
+  const store = new Store(new Files(folder, { of: () => 'soak', log }));
+  store.onProblem.add(() => store.problem && log(store.problem));
+  const client = new DeviceCloudClient({ baseUrl, appid, appkey, store });
+  await store.loaded;
+  const calls = new SavedCalls(store);
+  const send = async ({ id, chipid }: Command, kept: SavedCall): Promise<void> => {
     try {
-      const mark = kept.marks.get(chipid);
-      if (mark !== undefined) note(`=${id} UNCERTAIN`);
+      const { end, isBegun } = kept.of(chipid) ?? {};
+      if (end) note(`=${id} ${'code' in end ? end.code : 'OK'}`);
+      else if (isBegun) note(`=${id} UNCERTAIN`);
       else {
         const options = {
           ...({ when: whenOf(chipid), timeout: 2000, expires: 3_600_000 } as const),
@@ -50,22 +37,25 @@ async function main(): Promise<void> {
             if (waits === 'awaiting-device') note(`+${id} ${chipid}`);
           },
         };
-        await client.push(chipid, String(id), withOrigin(options, { kept }));
+        await client.push(chipid, String(id), withOrigin(options, { saved: kept }));
         note(`=${id} OK`);
       }
     } catch (error) {
       note(`=${id} ${isDeviceCloudError(error) ? error.code : String(error)}`);
     }
-    if (!kept.isDetached) await kept.close();
+    if (!kept.isDetached) kept.close();
   };
 
-  for (const kept of await calls.take()) void send(kept.call.what() as Command, kept);
+  for (const kept of calls.take()) void send(kept.whatOf(kept.chipids[0] ?? '') as Command, kept);
   note('*');
   const devices = process.env['DEVICES']?.split(',') ?? [];
   for (let n = 0; n < Number(count); n++) {
     const command = { id: Number(first) + n, chipid: devices[n % devices.length] ?? '' };
     note(`~${command.id} ${command.chipid}`);
-    void send(command, calls.add({ chipids: [command.chipid], node: '', what: () => command }));
+    void send(
+      command,
+      calls.add('', [command.chipid], () => command),
+    );
     // Some at once, some apart.
     if (n % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -1,11 +1,14 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
-import { KeptPins, type PinCalls } from '../../../src/commands/pins';
-import type { KeeperOptions, KeptPin, PinKeeper } from '../../../src/commands/wanted-pin';
+import { KeptPins, type KeeperOptions, type PinCalls } from '../../../src/commands/pins';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
+import { ServiceClock } from '../../../src/http/headers';
 import { parseCodes, readLevels } from '../../../src/input/gpio';
+import { Store } from '../../../src/store/store';
+import type { KeptPin, PinKeeper } from '../../../src/types';
 import { settled } from '../../../tooling/until';
 import { FakeChannels, FakeList } from './waiting-world';
 import { tick } from '../../support/clock';
+import { MemoryPort } from '../../support/memory-store';
 
 /** A call that has reached a device: when, in seconds, and which. */
 export type PinCall = [at: number, call: string];
@@ -28,7 +31,8 @@ class PinDevice {
 
 const NO_KEEPER: PinKeeper = {};
 export const optionsOf = (keeper = NO_KEEPER, check = 300): KeeperOptions => ({
-  ...{ keeper, check: check * 1000, codes: parseCodes({ 0: 0, 1: 1 }), seconds: 12 },
+  ...{ keeper, id: keeper.id ?? '', check: check * 1000, codes: parseCodes({ 0: 0, 1: 1 }) },
+  seconds: 12,
 });
 
 /** Pins that are kept, on devices, a list and a clock that a test has in its hand. */
@@ -76,11 +80,17 @@ export function keepWorld() {
     },
     levels: (result, codes) => readLevels(result, 'position', codes),
   };
+  const port = new MemoryPort();
+  const clock = new ServiceClock(Date.now, Date.now);
+  clock.saw(new Date().toUTCString());
   const make = (): KeptPins =>
-    new KeptPins({ calls: pinCalls, channels, list, timers, now: Date.now });
+    new KeptPins({
+      ...{ calls: pinCalls, channels, list, timers, clock, now: Date.now, store: new Store(port) },
+    });
   let pins = make();
   const states: string[] = [];
   const keeper: PinKeeper = {
+    id: 'node',
     onState: ({ chipid, pin, wanted, found, state: to }: KeptPin) =>
       void states.push(`${chipid}/${pin} ${String(wanted)} ${String(found)} ${to}`),
     onError: ({ chipid, pin }: KeptPin, { code }: DeviceCloudError) =>
@@ -88,13 +98,13 @@ export function keepWorld() {
   };
 
   return {
-    ...{ list, channels, calls, timers, states, keeper, gates, state },
+    ...{ list, channels, calls, timers, states, keeper, gates, state, port },
     device: deviceOf,
     get pins() {
       return pins;
     },
     async keep(chipid: string, pin: number, level: 0 | 1 | null, by = keeper, check = 300) {
-      const kept = pins.keep(chipid, pin, level, optionsOf(by, check));
+      const kept = await pins.keep(chipid, pin, level, optionsOf(by, check));
       await settled(20);
       return kept.state;
     },
@@ -108,11 +118,12 @@ export function keepWorld() {
     },
     /** Ends the process and begins another one, after some seconds. */
     async restart(seconds: number): Promise<void> {
-      const saved: unknown = JSON.parse(JSON.stringify(pins.saved(keeper)));
+      tick(1000);
+      await settled(20);
       pins.close();
-      tick(seconds * 1000);
+      tick(seconds * 1000 - 1000);
       pins = make();
-      pins.restore(saved, optionsOf(keeper));
+      await pins.restore(optionsOf(keeper), () => true);
       await settled(20);
     },
     /** What was called since the last time, and which states were shown. */

@@ -25,7 +25,7 @@ describe('a pin that is kept', () => {
   it('is set at once, and believed when it was read back', async () => {
     assert.equal(await world.keep('1', 5, 1), 'pending');
     assert.deepEqual(world.take(), { calls: ['1 5=1', '1 read'], states: ['1/5 1 1 kept'] });
-    assert.deepEqual(world.pins.list('1'), [
+    assert.deepEqual(world.pins.list({ chipid: '1' }), [
       { chipid: '1', pin: 5, wanted: 1, found: 1, state: 'kept' },
     ]);
   });
@@ -96,78 +96,33 @@ describe('a pin that is kept', () => {
     assert.deepEqual(world.take(), { calls: [], states: [] });
   });
 
-  it('that does not follow is set three times, 30 s apart, and then left alone', async () => {
+  it('that does not follow differs, and is tried again at the next look', async () => {
     world.device('1').stuck.add(5);
     await world.keep('1', 5, 1);
-    await world.pass(3600);
-    const sets = world.calls.filter(([, call]) => call === '1 5=1').map(([at]) => at);
-    assert.deepEqual(sets, [0, 30, 60]);
-    assert.deepEqual(world.take(), {
-      calls: ['1 5=1', '1 read', '1 read', '1 5=1', '1 read', '1 read', '1 5=1', '1 read'],
-      states: ['1/5 1 0 differs'],
-    });
+    assert.deepEqual(world.take(), { calls: ['1 5=1', '1 read'], states: ['1/5 1 0 differs'] });
     assert.equal(await world.keep('1', 5, 1), 'differs');
+    await world.pass(299);
     assert.deepEqual(world.take(), { calls: [], states: [] });
-  });
-
-  for (const refusal of ['SERVER_ERROR', 'BAD_REQUEST'] as const)
-    it(`that the service does not set (${refusal}) is left alone after three times, and the error told once`, async () => {
-      const device = world.device('1');
-      device.refusal = refusal;
-      await world.keep('1', 5, 1);
-      await uploadEachMinute();
-      const { calls, states } = world.take();
-      assert.equal(calls.filter((call) => call === '1 5=1').length, 3);
-      assert.deepEqual(states, [`1/5 ${refusal}`, '1/5 1 0 differs']);
-      device.refusal = undefined;
-      assert.equal(await world.keep('1', 5, 0), 'pending');
-      assert.equal(world.take().states.at(-1), '1/5 0 0 kept');
-    });
-
-  it('that a gateway does not set although its device answers is left alone, too, until it was offline', async () => {
-    world.device('1').refusal = 'GATEWAY';
-    await world.keep('1', 5, 1);
-    await uploadEachMinute();
-    assert.deepEqual(world.take().states, ['1/5 1 0 differs']);
-    world.device('1').refusal = undefined;
-    world.list.online = [];
-    await world.pass(60);
-    world.list.online = ['1'];
-    await world.pass(60);
-    assert.deepEqual(world.take().states, ['1/5 1 0 pending', '1/5 1 1 kept']);
-  });
-
-  it('stays pending while the keys are wrong, and reports the error once', async () => {
-    world.device('1').refusal = 'UNAUTHORIZED';
-    await world.keep('1', 5, 1);
-    await uploadEachMinute();
-    assert.deepEqual(world.take().states, ['1/5 UNAUTHORIZED']);
-    world.device('1').refusal = undefined;
-    await world.pass(600);
-    assert.deepEqual(world.take().states, ['1/5 1 1 kept']);
-  });
-
-  it('that was left alone is tried anew after the device was offline, and for another level', async () => {
-    world.device('1').stuck.add(5);
-    await world.keep('1', 5, 1);
-    await world.pass(100);
-    world.take();
-    world.list.online = [];
-    await world.pass(60);
-    world.list.online = ['1'];
+    await world.pass(1);
+    assert.deepEqual(world.take(), { calls: ['1 read', '1 5=1', '1 read'], states: [] });
     world.device('1').stuck.clear();
-    await world.pass(60);
+    await world.pass(300);
     assert.deepEqual(world.take(), {
       calls: ['1 read', '1 5=1', '1 read'],
-      states: ['1/5 1 0 pending', '1/5 1 1 kept'],
+      states: ['1/5 1 1 kept'],
     });
-    world.device('1').stuck.add(5);
-    await world.keep('1', 5, 0);
-    await world.pass(100);
-    world.take();
-    assert.equal(await world.keep('1', 5, 1), 'pending');
-    assert.deepEqual(world.take().states, ['1/5 1 1 kept']);
   });
+
+  for (const refusal of ['SERVER_ERROR', 'BAD_REQUEST', 'UNAUTHORIZED'] as const)
+    it(`that the service does not set (${refusal}) stays pending, and the error is told once`, async () => {
+      world.device('1').refusal = refusal;
+      await world.keep('1', 5, 1);
+      await uploadEachMinute();
+      assert.deepEqual(world.take().states, [`1/5 ${refusal}`]);
+      world.device('1').refusal = undefined;
+      await world.pass(120);
+      assert.deepEqual(world.take().states, ['1/5 1 1 kept']);
+    });
 
   it('is looked at after a reboot through this client, once the device has had time to boot', async () => {
     await world.keep('1', 5, 1);
@@ -199,18 +154,6 @@ describe('a pin that is kept', () => {
     });
   });
 
-  it('of a device that is listed and never answers is looked at ever less often', async () => {
-    world.device('1').isOn = false;
-    await world.keep('1', 5, 1);
-    await world.pass(3600);
-    const reads = world.calls.map(([at]) => at);
-    assert.ok(reads.length <= 12, `${reads.length} calls`);
-    assert.deepEqual(
-      reads.filter((at, index) => index > 0 && at - Number(reads[index - 1]) < 30),
-      [],
-    );
-  });
-
   it('is read once for all pins of its device, which are set together', async () => {
     await world.keep('1', 5, 1);
     await world.keep('1', 4, 1);
@@ -238,17 +181,21 @@ describe('a pin that is kept', () => {
     world.state.isQueued = false;
     for (const open of world.gates.splice(0)) open();
     await settled(20);
-    assert.deepEqual(world.take(), { calls: ['1 5=0', '1 read'], states: ['1/5 0 0 kept'] });
+    assert.deepEqual(world.take(), {
+      calls: ['1 read', '1 5=0', '1 read'],
+      states: ['1/5 0 0 kept'],
+    });
   });
 
   it('belongs to the newest keeper; the one before is told that it has ended', async () => {
     const others: string[] = [];
-    const other = { onState: ({ state }: { state: string }) => void others.push(state) };
+    const onState = ({ state }: { state: string }): void => void others.push(state);
+    const other = { id: 'other', onState };
     await world.keep('1', 5, 1);
     await world.keep('1', 5, 0, other);
     assert.deepEqual(world.take().states, ['1/5 1 1 kept', '1/5 null 1 ended']);
     assert.deepEqual(others, ['kept']);
-    world.pins.release(world.keeper);
+    world.pins.release('node', true);
     assert.equal(world.pins.list().length, 1);
     await world.keep('1', 5, null);
     assert.deepEqual(others, ['kept', 'ended']);
@@ -265,42 +212,70 @@ describe('a pin that is kept', () => {
     assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 4=1', '1 read']);
   });
 
-  it('is not looked at within 30 s because of restarts, nor at all if it was left alone', async () => {
+  it('is not looked at within 30 s because of restarts', async () => {
     world.device('1').stuck.add(5);
     await world.keep('1', 5, 1);
+    world.take();
     await world.restart(10);
     await world.restart(10);
     await world.pass(9);
-    assert.deepEqual(world.take().calls, ['1 5=1', '1 read']);
-    await world.pass(1);
-    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 read']);
-    await world.pass(100);
-    assert.equal(world.pins.list()[0]?.state, 'differs');
-    world.take();
-    await world.restart(60);
-    await world.pass(1000);
     assert.deepEqual(world.take().calls, []);
+    await world.pass(2);
+    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 read']);
   });
 
-  it('is continued only from what was saved whole, and not if it has a newer level by then', async () => {
+  it('is wanted once that is written: a kill brings back no earlier level', async () => {
+    await world.keep('1', 5, 1);
+    world.state.isQueued = true;
     await world.keep('1', 5, 0);
+    assert.match(String(world.port.kept.get('pin:1:5')), /"wanted":0/);
+    await world.keep('1', 5, null);
+    assert.equal(world.port.kept.size, 0);
+  });
+
+  it('is wanted although nothing can be written, and written as soon as it can be', async () => {
+    await world.keep('1', 4, 1);
     world.take();
-    const old = { chipid: '1', pin: 5, wanted: 1, found: 1, state: 'kept', since: 5, setAt: 5 };
-    const invalid = [
-      null,
-      7,
-      { ...old, pin: -1 },
-      { ...old, chipid: '../x' },
-      { ...old, wanted: 2 },
-    ];
-    world.pins.restore([...invalid, old], optionsOf());
-    world.pins.restore({ length: 3 }, optionsOf());
-    await settled(20);
+    world.port.failure = new Error('EMFILE: too many open files');
+    assert.equal(await world.keep('1', 5, 1), 'pending');
+    assert.deepEqual(world.take().states, ['1/5 1 1 kept']);
+    world.port.failure = undefined;
+    await world.pass(3);
+    assert.match(String(world.port.kept.get('pin:1:5')), /"wanted":1,"found":1,"state":"kept"/);
+  });
+
+  it('is continued only from what is whole and its own, and not if it has a newer level by then', async () => {
+    const wish = { node: 'node', wanted: 1, found: 1, state: 'kept', isNew: false };
+    const { kept } = world.port;
+    kept.set('pin:1:5', JSON.stringify(wish));
+    kept.set('pin:1:6', JSON.stringify({ ...wish, state: 'x', found: undefined, isNew: 7 }));
+    for (const [key, value] of Object.entries({
+      ...{ 'pin:1:1': null, 'pin:1:2': 7, 'pin:1:-1': wish, 'pin:../x:1': wish, 'pin:1': wish },
+      ...{ 'pin:1:3': { ...wish, wanted: 2 }, 'pin:1:4': { ...wish, node: 'other' } },
+    }))
+      kept.set(key, JSON.stringify(value));
+    await world.restart(2);
+    const newer = world.keep('1', 5, 0);
     assert.deepEqual(
-      world.pins.list().map(({ wanted }) => wanted),
-      [0],
+      world.pins.list().map(({ pin }) => pin),
+      [5, 6],
     );
-    assert.deepEqual(world.take().states, []);
+    await newer;
+    assert.equal(world.pins.list()[0]?.wanted, 0);
+  });
+
+  it('ends if its keeper does not mean it any more', async () => {
+    await world.keep('1', 5, 1);
+    await world.keep('1', 4, 1);
+    world.pins.release('node', false);
+    const ended = await world.pins.restore(optionsOf(world.keeper), ({ pin }) => pin === 4);
+    await settled(20);
+    assert.deepEqual([ended, world.pins.list().map(({ pin }) => pin)], [1, [4]]);
+    await world.pass(2);
+    assert.deepEqual([...world.port.kept.keys()], ['pin:1:4']);
+    world.pins.release('node', true);
+    await world.pass(2);
+    assert.deepEqual([world.pins.list(), world.port.kept.size], [[], 0]);
   });
 
   it('may be ended by what is called with its state', async () => {
@@ -308,7 +283,7 @@ describe('a pin that is kept', () => {
     const keeper = {
       onState({ pin, state }: { pin: number; state: string }) {
         ended.push(`${pin} ${state}`);
-        if (state === 'kept') world.pins.keep('1', 9 - pin, null, optionsOf(keeper));
+        if (state === 'kept') void world.pins.keep('1', 9 - pin, null, optionsOf(keeper));
         throw new Error('thrown by a callback');
       },
     };
@@ -327,11 +302,15 @@ describe('a pin that is kept', () => {
     );
   });
 
-  it('is one of 20,000 at most, and says so', () => {
-    for (let pin = 0; pin < MAX_KEPT; pin++) world.pins.keep('9', pin, 1, optionsOf());
-    assert.throws(() => world.pins.keep('9', MAX_KEPT, 1, optionsOf()), { code: 'QUEUE_FULL' });
-    world.pins.keep('9', 0, null, optionsOf());
-    world.pins.keep('9', MAX_KEPT, 1, optionsOf());
+  it('is one of 20,000 at most, and says so', async () => {
+    const keep = (pin: number, level: 1 | null): Promise<unknown> =>
+      world.pins.keep('9', pin, level, optionsOf());
+    for (let pin = 0; pin < MAX_KEPT; pin++)
+      world.port.kept.set(`pin:9:${pin}`, '{"node":"other","wanted":1}');
+    await world.restart(2);
+    await assert.rejects(keep(MAX_KEPT, 1), { code: 'QUEUE_FULL' });
+    await keep(0, null);
+    await keep(MAX_KEPT, 1);
   });
 
   it('of a device that comes and goes at random: as wanted at the end, and never called too often', async () => {

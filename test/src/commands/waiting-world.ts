@@ -1,14 +1,16 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
-import type { KeptCommands } from '../../../src/commands/kept-calls';
 import { Queues } from '../../../src/commands/queue';
+import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
 import { DeviceCommands } from '../../../src/commands/waiting';
+import { ServiceClock } from '../../../src/http/headers';
 import type { ListReading, ListUser } from '../../../src/fleet/list-poller';
 import type { CallProgress, DeviceRecord, When } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
 import { pass } from '../../support/clock';
+import { MemoryPort, memoryStore } from '../../support/memory-store';
 
 /** What happened, in order: signs of a device, a call without an answer, and commands. */
 export type WaitingEvent =
@@ -93,7 +95,7 @@ export interface Fate {
 }
 
 /** Commands to devices whose lists, uploads, answers and clock a test has in its hand. Mock `setTimeout` first. */
-export function waitingWorld(gap = 0) {
+export function waitingWorld(gap = 0, port = new MemoryPort()) {
   const events: WaitingEvent[] = [];
   const note = (event: WaitingEvent): void => void events.push(event);
   const list = new FakeList(note);
@@ -106,15 +108,21 @@ export function waitingWorld(gap = 0) {
     onError: (): void => undefined,
     titleOf: String,
   };
-  const commands = new DeviceCommands({ channels, queues, timers, list, now: Date.now, registry });
+  const clock = new ServiceClock(Date.now, Date.now);
+  const store = memoryStore(port);
+  const calls = new SavedCalls(store);
+  const commands = new DeviceCommands({
+    ...{ channels, queues, timers, list, clock, now: Date.now, registry },
+  });
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
 
   return {
     ...{ events, list, channels, loads, queues, timers, started, running, commands },
+    ...{ clock, store, calls, port },
     run(name: string, when: When, options: RunOptions = {}): Fate {
       const { device = '1', expires = 3600, signal, onProgress } = options;
-      const { path = 'reboot/', replace = false, node, kept } = options;
+      const { path = 'reboot/', replace = false, node, saved } = options;
       const progress: CallProgress[] = [];
       note({ kind: 'run', device, name });
       const command = (): Promise<string> => {
@@ -131,7 +139,7 @@ export function waitingWorld(gap = 0) {
       const caller = { signal, progress: show };
       const promise = commands.run(device, command, caller, {
         ...{ when, expires, path, replace },
-        origin: { ...(node !== undefined && { node }), ...(kept && { kept }) },
+        origin: { ...(node !== undefined && { node }), ...(saved && { saved }) },
       });
       const end = (): void => note({ kind: 'end', device, name });
       // Tests look at the errors that matter to them.
@@ -168,5 +176,5 @@ interface RunOptions {
   path?: string;
   replace?: boolean;
   node?: string;
-  kept?: KeptCommands;
+  saved?: SavedCall;
 }

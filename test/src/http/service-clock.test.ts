@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createServiceClock, USER_AGENT } from '../../../src/http/headers';
+import { ServiceClock, USER_AGENT } from '../../../src/http/headers';
 import { repository } from '../../../tooling/repository';
 import { clientOf, simulator } from '../support/client';
 
@@ -9,7 +9,7 @@ describe("the service's clock", () => {
   it('is compared with this one by the header Date, in whole seconds', () => {
     // Half a second past: the header has cut off something between nothing and a second.
     let now = Date.parse('2026-01-01T00:00:00.500Z');
-    const clock = createServiceClock(() => now);
+    const clock = new ServiceClock(() => now);
     assert.equal(clock.skew(), undefined);
     clock.saw('Thu, 01 Jan 2026 02:00:00 GMT');
     assert.equal(clock.skew(), 7200);

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Node, NodeAPI } from 'node-red';
+import { fileNameOf, Files, Store, type StorePort } from '../../src/for-nodes';
+import { messageOf } from '../common/errors';
+import { findInFlows } from '../common/settings';
+import { isObject } from '../common/shared.config';
+
+/** The folder in Node-RED's user directory in which each application has one of its own. */
+const FOLDER = 'device-cloud';
+
+/** How long what belongs to no node of the flows is kept, in days. */
+const DAYS = 30;
+
+/** In the folder of an application that is in no flow: on how many days that was seen. */
+const GONE = 'gone.json';
+
+const folderOf = ({ settings: { userDir } }: NodeAPI, ...ids: string[]): string | undefined =>
+  userDir && join(userDir, FOLDER, ...ids.map(fileNameOf));
+
+const NO_USER_DIRECTORY = 'Nothing survives a restart: this Node-RED has no user directory.';
+
+const NOWHERE: StorePort = {
+  load: () => Promise.resolve([]),
+  unitOf: (key) => key.slice(0, key.indexOf(':')),
+  write: () => Promise.reject(new Error(NO_USER_DIRECTORY)),
+};
+
+/** The store of an application. @param application its address and id: what was written for others is not used */
+export function openStore(RED: NodeAPI, node: Node, application: () => string): Store {
+  const path = folderOf(RED, node.id);
+  const log = (line: string): void => node.warn(line);
+  const store = new Store(path ? new Files(path, { of: application, log }) : NOWHERE);
+  const said = new Set<string>();
+  store.onProblem.add(() => {
+    if (store.problem && !said.has(store.problem)) log(store.problem);
+    said.add(store.problem ?? '');
+  });
+  return store;
+}
+
+export async function removeFolder(RED: NodeAPI, id: string): Promise<void> {
+  const path = folderOf(RED, id);
+  if (path) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
+/** The node that an entry belongs to. */
+function nodeOf(key: string, value: unknown): string | undefined {
+  const [kind = '', id] = key.split(':');
+  if (kind === 'fact' || kind === 'command') return undefined;
+  if (kind !== 'pin') return id;
+  const owner: unknown = isObject(value) ? value['node'] : undefined;
+  return typeof owner === 'string' ? owner : undefined;
+}
+
+/** Counts the days on which something was missed. A clock that is set counts one day at most. */
+function countDay(before: unknown): { days: number; last: string } {
+  const { days = 0, last } = isObject(before) ? before : {};
+  const today = new Date().toISOString().slice(0, 10);
+  return { days: last === today ? Number(days) : Number(days) + 1, last: today };
+}
+
+const STATE = ['position', 'pin', 'event', 'seen', 'mark', 'subscribed'];
+
+/** Removes what belongs to nodes that a deploy has removed, or that were in no flow for 30 days. */
+export function tidyStore(RED: NodeAPI, store: Store, removed: readonly string[]): void {
+  const owners = new Map<string, string[]>();
+  for (const [key, value] of STATE.flatMap((kind) => store.list(`${kind}:`))) {
+    const owner = nodeOf(key, value);
+    if (owner !== undefined) owners.set(owner, [...(owners.get(owner) ?? []), key]);
+  }
+  for (const [owner, keys] of owners) {
+    const fact = `fact:gone-${owner}`;
+    const isGone = !findInFlows(RED, owner);
+    const count = isGone ? countDay(store.get(fact)) : undefined;
+    const isOver = isGone && (removed.includes(owner) || (count?.days ?? 0) > DAYS);
+    if (isOver) for (const key of keys) store.update(key, undefined);
+    if (count || store.get(fact) !== undefined) store.update(fact, isOver ? undefined : count);
+  }
+}
+
+/** Removes the folders of applications that a deploy has removed, or that were in no flow for 30 days. Never rejects. */
+export async function tidyFolders(
+  RED: NodeAPI,
+  removed: readonly string[],
+  end: (key: string, value: unknown) => void,
+): Promise<void> {
+  const all = folderOf(RED);
+  if (!all || !existsSync(all)) return;
+  const known = new Set<string>();
+  RED.nodes.eachNode(({ id }) => known.add(fileNameOf(id)));
+  for (const name of await readdir(all).catch(() => []))
+    if (!known.has(name)) {
+      const isRemoved = removed.some((id) => fileNameOf(id) === name);
+      await tidyFolder(join(all, name), isRemoved, end).catch((error: unknown) =>
+        RED.log.warn(
+          `${join(all, name)} is left of an application that was removed: remove it. ${messageOf(error)}`,
+        ),
+      );
+    }
+}
+
+async function tidyFolder(
+  path: string,
+  isRemoved: boolean,
+  end: (key: string, value: unknown) => void,
+): Promise<void> {
+  const marker = join(path, GONE);
+  const before: unknown = await readFile(marker, 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined);
+  const count = countDay(before);
+  if (!isRemoved && count.days <= DAYS) {
+    await writeFile(marker, JSON.stringify(count), { mode: 0o600 });
+    return;
+  }
+  const files = new Files(path, { of: () => '', log: () => undefined });
+  for (const [key, value] of await files.load()) if (key.startsWith('command:')) end(key, value);
+  await rm(path, { recursive: true });
+}

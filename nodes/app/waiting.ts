@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import type { Node, NodeAPI } from 'node-red';
+import {
+  DeviceCloudError,
+  errorOfEnd,
+  readSaved,
+  SavedCalls,
+  type SavedCall,
+  type Store,
+} from '../../src/for-nodes';
+import type { CommandKeeper } from '../common/app';
+import { readKept } from '../common/device-call';
+import { deviceText } from '../common/errors';
+import { findInFlows } from '../common/settings';
+import { isObject } from '../common/shared.config';
+import { tidyFolders, tidyStore } from './store';
+
+/** Milliseconds between two looks at what is in no flow any more. */
+const DAY = 24 * 60 * 60_000;
+
+interface User {
+  /** What it is set to, and for which application. */
+  readonly settings: string;
+  readonly resume: (saved: SavedCall, what: unknown) => void;
+}
+
+interface KeeperDeps {
+  store: Store;
+  /** Whether commands can be sent. If not, they go on waiting. */
+  isUsable: () => boolean;
+  application: () => string;
+  titleOf: (chipid: string) => string;
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** What a deploy has removed, of an event of Node-RED. */
+type Started = { diff?: { removed?: string[] } } | undefined;
+
+/**
+ * Gives waiting commands back to their nodes: after a restart, and after a deploy that has closed them. They go on if the node
+ * is set as it was, and otherwise end with `CANCELLED`. What cannot be sent for now goes on waiting.
+ */
+export class Keeper implements CommandKeeper {
+  readonly #users = new Map<string, User>();
+  readonly #calls: SavedCalls;
+  #isReady = false;
+  #setReady!: () => void;
+  readonly #ready = new Promise<void>((resolve) => (this.#setReady = resolve));
+  /** Whether all nodes run: during a deploy or a stop, it is not known whose node is gone. */
+  #isStarted = false;
+  readonly #onStopping = (): void => void (this.#isStarted = false);
+  readonly #onStarted = (started: Started): void => {
+    this.#isStarted = true;
+    void this.#resume(started?.diff?.removed ?? []);
+  };
+  readonly #days = setInterval(() => tidyStore(this.#RED, this.#deps.store, []), DAY).unref();
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #deps: KeeperDeps;
+
+  constructor(RED: NodeAPI, node: Node, deps: KeeperDeps) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#deps = deps;
+    this.#calls = new SavedCalls(deps.store);
+    // By then all nodes exist, so that it is known whose commands have no node any more.
+    RED.events.on('flows:started', this.#onStarted);
+    RED.events.on('flows:stopping', this.#onStopping);
+  }
+
+  get ready(): Promise<void> | undefined {
+    return this.#isReady ? undefined : this.#ready;
+  }
+
+  add(node: string, chipids: readonly string[], whatOf: (chipid: string) => unknown): SavedCall {
+    const settings = this.#users.get(node)?.settings;
+    return this.#calls.add(node, chipids, (chipid) => ({ settings, what: whatOf(chipid) }));
+  }
+
+  register(user: Node, settings: object, resume: User['resume']): () => void {
+    const text = JSON.stringify([this.#deps.application(), user.type, settings]);
+    const registered = { settings: hash(text), resume };
+    this.#users.set(user.id, registered);
+    return () => {
+      if (this.#users.get(user.id) === registered) this.#users.delete(user.id);
+    };
+  }
+
+  /** @param isGone whether the application is: its commands end, those of nodes that stay too */
+  close(isGone: boolean): void {
+    clearInterval(this.#days);
+    const left = isGone ? this.#deps.store.list('command:') : [];
+    this.#RED.events.once('flows:started', () => {
+      for (const [key, value] of left) endCommand(this.#RED, key, value, this.#deps.titleOf);
+    });
+    this.#RED.events.off('flows:started', this.#onStarted);
+    this.#RED.events.off('flows:stopping', this.#onStopping);
+    // Nothing that waits for it is left: nodes close at the same time.
+    this.#setReady();
+  }
+
+  /** It never rejects. */
+  async #resume(removed: readonly string[]): Promise<void> {
+    const { store, isUsable } = this.#deps;
+    if (isUsable()) {
+      await store.loaded;
+      if (!this.#isStarted) return;
+      tidyStore(this.#RED, store, removed);
+      for (const saved of this.#calls.take()) this.#give(saved);
+    }
+    this.#isReady = true;
+    this.#setReady();
+  }
+
+  #give(saved: SavedCall): void {
+    const [chipid = ''] = saved.chipids;
+    const user = this.#users.get(saved.node);
+    if (user) {
+      const { settings, what } = asObject(saved.whatOf(chipid));
+      if (settings !== user.settings && !saved.of(chipid)?.isBegun)
+        void saved.end(chipid, { code: 'CANCELLED', text: `${CHANGED} ${notSentTo(chipid)}` });
+      user.resume(saved, what);
+    } else if (findInFlows(this.#RED, saved.node)?.['app'] === this.#node.id) {
+      // It is disabled, or cannot run for now.
+      saved.letGo();
+    } else {
+      endCommand(this.#RED, `command:${chipid}`, saved.of(chipid), this.#deps.titleOf);
+      saved.close();
+    }
+  }
+}
+
+const CHANGED = 'The node was changed.';
+const asObject = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
+const notSentTo = (device: string): string => `The waiting command to ${device} was not sent.`;
+
+/** Ends a command of a node that is gone, or that has another application. */
+function endCommand(
+  RED: NodeAPI,
+  key: string,
+  value: unknown,
+  titleOf: KeeperDeps['titleOf'] = (chipid) => deviceText(undefined, chipid),
+): void {
+  const saved = readSaved(value);
+  if (!saved) return;
+  const device = titleOf(key.split(':')[1] ?? '');
+  // The types of Node-RED say that there always is one.
+  const node = RED.nodes.getNode(saved.node) as Node | null;
+  const why = node
+    ? 'The application of the node was changed or removed.'
+    : `The node ${saved.node} was removed.`;
+  const error =
+    errorOfEnd(saved, device) ?? new DeviceCloudError('CANCELLED', `${why} ${notSentTo(device)}`);
+  if (node) node.error(error, readKept(asObject(saved.what)['what']).msg);
+  else RED.log.warn(error.message);
+}
+
+/** Removes what belongs to applications that are gone, and ends what waits of them. */
+export const tidy = (RED: NodeAPI, removed: readonly string[]): Promise<void> =>
+  tidyFolders(RED, removed, (key, value) => endCommand(RED, key, value));

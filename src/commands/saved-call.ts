@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto';
+import { DeviceCloudError, isDeviceCloudError, withoutCode, type ErrorCode } from '../errors';
+import type { ServiceClock } from '../http/headers';
+import type { Store } from '../store/store';
+import { deviceTitle } from '../util/show';
+import { isObject } from '../util/object';
+import { FEWER, notSent } from './outcome';
+
+/** Bytes that the waiting commands of an application may take. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+/** This process: within it, its own clock says how much time has passed. */
+const PROCESS = randomBytes(8).toString('hex');
+
+/** Until when a command waits: what is left of its time, and when that was measured. */
+interface TimeLeft {
+  readonly left: number;
+  /** By the service's clock, in ms since 1970; null while it is unknown. */
+  readonly at: number | null;
+  /** By the monotonic clock of a process. */
+  readonly process: string;
+  readonly ran: number;
+}
+
+/** How a command has ended, until that was passed on: what its caller has to know, or its error. */
+export type CommandEnd =
+  | { readonly result: unknown }
+  | { readonly code: ErrorCode; readonly text: string };
+
+/** A command that waits, or has waited, as the store has it. */
+export interface SavedCommand extends TimeLeft {
+  /** Earlier ones have lower numbers. */
+  readonly order: number;
+  /** What its request is, for people. */
+  readonly path: string;
+  readonly when: 'online' | 'upload';
+  /** Seconds that it waits in all. */
+  readonly expires: number;
+  readonly node: string;
+  /** What the caller needs to make it again. */
+  readonly what: unknown;
+  readonly isBegun?: boolean;
+  readonly end?: CommandEnd;
+}
+
+/** Measures what is left of a command's time. */
+export const timeLeft = (left: number, clock: ServiceClock): TimeLeft => ({
+  ...{ left, at: clock.time() ?? null, process: PROCESS, ran: performance.now() },
+});
+
+/**
+ * What is left of a command's time by now, in ms. Not by this machine's clock, which may be wrong.
+ * @returns undefined while the service's time is unknown
+ */
+export function leftOf(
+  { left, at, process, ran }: TimeLeft,
+  clock: ServiceClock,
+): number | undefined {
+  if (process === PROCESS) return left - (performance.now() - ran);
+  // Late is worse than never.
+  if (at === null) return 0;
+  const now = clock.time();
+  return now === undefined ? undefined : Math.min(left, left - (now - at));
+}
+
+/** Reads what the store has, which may have been edited. @returns undefined if it is malformed */
+export function readSaved(value: unknown): SavedCommand | undefined {
+  if (!isObject(value)) return undefined;
+  const { order, left, expires, at, when, path, node } = value;
+  const isSaved =
+    [order, left, expires].every(Number.isFinite) &&
+    (at === null || Number.isFinite(at)) &&
+    (when === 'online' || when === 'upload') &&
+    [path, node].every((each) => typeof each === 'string');
+  return isSaved ? (value as unknown as SavedCommand) : undefined;
+}
+
+/** A call whose commands may wait, as the store has it: one entry for each device. */
+export class SavedCall {
+  /** Whether its caller has let go of it, and another one may take what waits. */
+  isDetached = false;
+  readonly #calls: SavedCalls;
+  readonly #endings = new Map<string, Promise<boolean>>();
+
+  constructor(
+    calls: SavedCalls,
+    readonly id: string,
+    readonly chipids: readonly string[],
+    readonly node: string,
+    readonly whatOf: (chipid: string) => unknown,
+    readonly order: number,
+  ) {
+    this.#calls = calls;
+  }
+
+  /** Whether it survives a restart, as far as is known. */
+  get isKept(): boolean {
+    return this.#store.problem === undefined;
+  }
+
+  /** What the store has of a command; undefined if it has not had to wait. */
+  of(chipid: string): SavedCommand | undefined {
+    return readSaved(this.#store.get(this.#keyOf(chipid)));
+  }
+
+  /**
+   * A command has to wait. Resolves once it is written, or could not be.
+   * @throws DeviceCloudError `QUEUE_FULL` if all commands together are too large
+   */
+  async save(
+    chipid: string,
+    wait: Pick<SavedCommand, 'path' | 'when' | 'expires'> & TimeLeft,
+  ): Promise<void> {
+    const { node, order } = this;
+    const key = this.#keyOf(chipid);
+    const what = this.of(chipid)?.what ?? this.whatOf(chipid);
+    this.#calls.hold(key, what);
+    await this.#store.set(key, { ...wait, node, order, what });
+  }
+
+  /** A command is about to be sent. @throws DeviceCloudError `UNREACHABLE` if it must not be */
+  async begin(chipid: string): Promise<void> {
+    const key = this.#keyOf(chipid);
+    const saved = this.of(chipid);
+    if (!saved || (await this.#store.set(key, { ...saved, isBegun: true }))) return;
+    if (this.of(chipid) === undefined)
+      throw notSent(deviceTitle(chipid), 'another process has it, or its file was removed');
+    // Removing needs no room on the disk. Without its file, the next process does not send it either.
+    if (await this.#store.set(key, undefined)) return;
+    throw notSent(deviceTitle(chipid), `that it begins could not be written down`);
+  }
+
+  /** A command has failed before it began. Resolves when the next process knows it, or it is known to go on. */
+  async notSent(chipid: string, error: unknown): Promise<void> {
+    if (this.isDetached || !isDeviceCloudError(error)) return;
+    await this.end(chipid, { code: error.code, text: withoutCode(error) });
+  }
+
+  /** A command has ended: what became of it is kept until it was passed on. */
+  async end(chipid: string, end: CommandEnd): Promise<void> {
+    const saved = this.of(chipid);
+    if (!saved) return;
+    const ending =
+      this.#endings.get(chipid) ?? this.#store.set(this.#keyOf(chipid), { ...saved, end });
+    this.#endings.set(chipid, ending);
+    await ending;
+  }
+
+  /** Lets go of it, if a command of it waits and survives: another caller may take it. */
+  detach(): void {
+    const waits = ({ isBegun, end }: Partial<SavedCommand> = { isBegun: true }): boolean =>
+      !isBegun && end === undefined;
+    if (!this.isKept || !this.chipids.some((chipid) => waits(this.of(chipid)))) return;
+    this.letGo();
+  }
+
+  /** Leaves what it has as it is. */
+  letGo(): void {
+    this.isDetached = true;
+    for (const chipid of this.chipids) this.#calls.release(this.#keyOf(chipid));
+  }
+
+  /** It has ended, and everything of it was passed on. */
+  close(): void {
+    for (const chipid of this.chipids) {
+      const key = this.#keyOf(chipid);
+      this.#calls.release(key);
+      if (this.#store.get(key) !== undefined) void this.#store.set(key, undefined);
+    }
+  }
+
+  get #store(): Store {
+    return this.#calls.store;
+  }
+
+  #keyOf(chipid: string): string {
+    return `command:${chipid}:${this.id}`;
+  }
+}
+
+/** The calls of an application whose commands wait, over clients, deploys and restarts. */
+export class SavedCalls {
+  /** The keys of those whose callers wait for them, and their bytes. */
+  readonly #held = new Map<string, number>();
+  #bytes = 0;
+  readonly #prefix = randomBytes(6).toString('hex');
+  #count = 0;
+  #order = 0;
+
+  constructor(readonly store: Store) {}
+
+  /** A call has arrived. It is kept once one of its commands waits. */
+  add(node: string, chipids: readonly string[], whatOf: (chipid: string) => unknown): SavedCall {
+    const id = `${this.#prefix}${(++this.#count).toString(36)}`;
+    return new SavedCall(this, id, chipids, node, whatOf, ++this.#order);
+  }
+
+  /** Takes what nobody waits for, in the order of arrival: each command is a call of its own. */
+  take(): SavedCall[] {
+    const found = this.store.list('command:').flatMap(([key, value]) => {
+      const [, chipid = '', id = ''] = key.split(':');
+      const saved = readSaved(value);
+      if (!saved || this.#held.has(key) || !/^\d{1,20}$/.test(chipid)) return [];
+      // Taken once, whatever it takes.
+      this.#held.set(key, 0);
+      return [new SavedCall(this, id, [chipid], saved.node, () => saved.what, saved.order)];
+    });
+    // Later ones come after them.
+    for (const { order } of found) this.#order = Math.max(this.#order, order);
+    return found.sort((a, b) => a.order - b.order);
+  }
+
+  /** Somebody waits for a command. @throws DeviceCloudError `QUEUE_FULL` */
+  hold(key: string, what: unknown): void {
+    this.release(key);
+    const bytes = JSON.stringify(what).length;
+    if (this.#bytes + bytes > MAX_BYTES)
+      throw new DeviceCloudError(
+        'QUEUE_FULL',
+        `Waiting commands take ${MAX_BYTES / 2 ** 20} MiB already. ${FEWER}`,
+      );
+    this.#held.set(key, bytes);
+    this.#bytes += bytes;
+  }
+
+  release(key: string): void {
+    this.#bytes -= this.#held.get(key) ?? 0;
+    this.#held.delete(key);
+  }
+}
+
+/** The error of a command that had ended, or had begun, when the process did; undefined if it waits. */
+export function errorOfEnd(
+  { isBegun, end }: SavedCommand,
+  device: string,
+): DeviceCloudError | undefined {
+  if (end && 'code' in end) return new DeviceCloudError(end.code, end.text);
+  return isBegun && !end
+    ? new DeviceCloudError(
+        'TIMEOUT',
+        `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`,
+      )
+    : undefined;
+}
