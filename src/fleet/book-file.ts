@@ -83,10 +83,13 @@ type ReadRow = BookRow | string | undefined;
 const isKnown = (name: string): name is BookColumn =>
   (BOOK_COLUMNS as readonly string[]).includes(name);
 
+/** White space and characters without a width, which a number or the name of a column may bring along when it is copied. */
+const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+
 /** @throws DeviceCloudError `INVALID_INPUT` */
 function readHeader(cells: readonly string[], { separator }: CsvForm): string[] {
   const columns = cells.map((cell) => {
-    const name = cellText(cell).trim();
+    const name = cellText(cell).replace(AROUND, '');
     return isKnown(name.toLowerCase()) ? name.toLowerCase() : name;
   });
   const names = columns.filter((name) => name !== '');
@@ -107,15 +110,12 @@ function readHeader(cells: readonly string[], { separator }: CsvForm): string[] 
 
 const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 
-/** White space and characters without a width, which a number may bring along when it is copied. */
-const AROUND_NUMBER = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
-
 /** `="00012"`: so that a spreadsheet takes a number for text. */
 const AS_TEXT = /^="(.*)"$/;
 
 /** @returns the chip number, or what is wrong with it after an exclamation mark */
 function readChipid(cell: string): { chipid: string } | string {
-  const text = cell.replace(AROUND_NUMBER, '').replace(AS_TEXT, '$1');
+  const text = cell.replace(AROUND, '').replace(AS_TEXT, '$1');
   if (text === '') return 'has no chip number';
   const chipid = chipidOf(text);
   if (chipid !== undefined) return { chipid };

@@ -22,7 +22,7 @@ describe('the file of a device book', () => {
 
   it('has the numbers that a spreadsheet has written as text, or a person has copied', async () => {
     const numbers = ['="00012"', '"=""13"""', '\u200B14\uFEFF', '\u00A015\u2060', '\u202A16\u202C'];
-    const { devices, problems } = await read(`chipid\n${numbers.join('\n')}\n`);
+    const { devices, problems } = await read(`\u200Bchipid\u00A0\n${numbers.join('\n')}\n`);
     assert.deepEqual([[...devices.keys()], problems], [['12', '13', '14', '15', '16'], []]);
   });
 
