@@ -51,9 +51,6 @@ const recorders = (): typeof import('./fleet/test-recorder') =>
  */
 const REVISIONS_PER_MS = 1024;
 
-/** A key of a queue may also be an id of the server API, which the registry does not know. */
-const CHIPID = /^\d{1,20}$/;
-
 /** Milliseconds that the service's times are ahead of UTC: as it is set, learned, or most likely. */
 const serviceZone = ({ historyZone }: Settings, listening?: Listening): number =>
   historyZone === 'auto'
@@ -80,10 +77,11 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
   const deadlines = new Deadlines(explain);
   const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
   const titleOf = (chipid: string): string => registry.titleOf(chipid);
-  const onQueue: QueueObserver = (key, waiting, running) => {
-    if (CHIPID.test(key)) registry.onQueue(key, waiting, running);
-  };
+  const onQueue: QueueObserver = (chipid, waiting, running) =>
+    registry.onQueue(chipid, waiting, running);
   const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf);
+  // The ids of interface A are its own: one that looks like a chip number is another device.
+  const serverQueues = new Queues(settings.deviceGap, explain);
   const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy);
   const http: HttpContext = {
     dispatcher,
@@ -167,6 +165,8 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
     http,
     queues,
     store,
+    /** Of commands of interface A, by their `deviceid`. */
+    serverQueues,
     /** This machine's clock, in ms. */
     now,
     /** What needs the application's id and key: interfaces B and C. */
@@ -189,6 +189,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
       fleet.close();
       open?.commands.close();
       queues.close();
+      serverQueues.close();
       deadlines.close();
       open?.requests.close();
       open?.listening.close();

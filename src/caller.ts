@@ -256,11 +256,11 @@ export class Caller {
     spec: CallSpec<T>,
     options: CallOptions | undefined,
   ): Promise<Answer<T>> {
-    const { http, queues, settings } = this.#application;
+    const { http, serverQueues, settings } = this.#application;
     // Checked now, not when the commands before it have ended.
     const { seconds, signal, progress } = readLimits(options, settings.timeout);
     const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
-    return queues.call(deviceid, call, { signal, progress });
+    return serverQueues.call(deviceid, call, { signal, progress });
   }
 
   /**

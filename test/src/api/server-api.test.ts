@@ -4,6 +4,7 @@ import { USER_AGENT } from '../../../src/http/headers';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { httpService, json, raw } from '../../../tooling/servers/http-service';
+import { until } from '../../../tooling/until';
 import { signServerByHand } from '../../../tooling/sign-by-hand';
 
 const ID = '10000001';
@@ -108,6 +109,22 @@ describe('the results of calls of the server API', () => {
     assert.equal(service.device(ID).received[0]?.text, 'hallo');
     const uploads = (await client.serverUploads({ page: 1, count: 10 })).body;
     assert.equal((uploads as { messages: { body: string }[] }).messages[0]?.body, 'up');
+  });
+
+  it('of an id that looks like a chip number: it makes no device, and waits for no command to one', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    service.delay(ID, 2 ** 30);
+    const push = client.push(ID, 'x').catch(() => undefined);
+    await until(() => service.requests.length === 1, 'the push is under way');
+    await client.serverUpdate(ID, { name: 'Neu' });
+    await client.serverPassthrough('10000002', { data: 'x' });
+    assert.deepEqual(
+      client.fleet.snapshot().map(({ chipid, running }) => [chipid, running]),
+      [[ID, 1]],
+    );
+    await client.close();
+    await push;
   });
 
   it('UNAUTHORIZED if this clock is three hours off, with a hint about the clock', async () => {
