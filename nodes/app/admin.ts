@@ -21,7 +21,9 @@ import type { AppChoice, DeviceChoice } from './answers.config';
 import {
   appNodeOf,
   findAppNode,
+  nameOfApp,
   runningApps,
+  savedId,
   serviceOf,
   type AppNode,
   type RunningApp,
@@ -158,11 +160,11 @@ const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
     },
   });
 
-function toAppChoice({ saved, node }: RunningApp): AppChoice {
+function toAppChoice(RED: NodeAPI, app: RunningApp): AppChoice {
+  const { saved, node } = app;
   return {
-    id: saved.id,
-    name: saved.name ?? '',
-    service: serviceOf(saved),
+    ...{ id: node.id, name: nameOfApp(RED, app), service: serviceOf(saved) },
+    ...(savedId(node) !== node.id && { template: savedId(node) }),
     ...(node.fleet()?.count() ?? { devices: 0, online: 0 }),
   };
 }
@@ -171,7 +173,7 @@ function toAppChoice({ saved, node }: RunningApp): AppChoice {
 const appsRoute =
   (RED: NodeAPI): Handler =>
   (_request, response) => {
-    response.json(runningApps(RED).map(toAppChoice));
+    response.json(runningApps(RED).map((app) => toAppChoice(RED, app)));
   };
 
 /** Shows the fleet of an application. It starts nothing that no node uses. */

@@ -51,6 +51,8 @@ export interface DeviceChoice {
 /** An application in the editor's choice. */
 export interface AppChoice {
   id: string;
+  /** Of one in an instance of a subflow: the id that nodes of the subflow name. */
+  template?: string;
   name: string;
   service: 'cloud' | 'simulator';
   /** How many devices are known, and how many of them are online. */

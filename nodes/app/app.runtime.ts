@@ -3,7 +3,7 @@ import type { DeviceCloudError } from '../../src/for-nodes';
 import type { Runtime } from '../common/action';
 import { FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
-import type { AppNode } from './deployed';
+import { addRunning, type AppNode } from './deployed';
 import { deviceText } from '../common/errors';
 import { findInFlows } from '../common/settings';
 import { FleetView } from './fleet';
@@ -34,6 +34,7 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
   };
 
   const { baseUrl, tls, proxy } = config;
+  addRunning(node);
   node.users = {};
   node.endpoint = { baseUrl, tls, proxy };
   Object.assign(node, dialectOf(config), { isSimulated: config.service === 'simulator' });

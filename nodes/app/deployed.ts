@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { Fleet, KeptPin, WaitingCommands } from '../../src/for-nodes';
 import { noApp, type App } from '../common/app';
 import { findNode, findSaved } from '../common/settings';
-import { APP_TYPE } from '../common/shared.config';
+import { APP_TYPE, readText } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
@@ -48,14 +48,37 @@ export interface RunningApp extends DeployedApp {
   node: AppNode;
 }
 
-/** All applications that run. */
-export function runningApps(RED: NodeAPI): RunningApp[] {
-  const apps: RunningApp[] = [];
-  RED.nodes.eachNode((saved: RunningApp['saved']) => {
-    const node = saved.type === APP_TYPE ? findAppNode(RED, saved.id) : undefined;
-    if (node) apps.push({ saved, node });
+/** Those that run. Node-RED lists no node of an instance of a subflow. */
+const running = new Set<AppNode>();
+
+/** An application runs until its node closes. */
+export function addRunning(node: AppNode): void {
+  running.add(node);
+  node.on('close', (_removed: boolean, done: () => void) => {
+    running.delete(node);
+    done();
   });
-  return apps;
+}
+
+/** The id under which a node is in the flows: of one in an instance of a subflow, that of the template's node. */
+export const savedId = (node: Node): string => (node as { _alias?: string })._alias ?? node.id;
+
+/** All applications that run. */
+export const runningApps = (RED: NodeAPI): RunningApp[] =>
+  [...running].flatMap((node) => {
+    const saved = findSaved<AppConfig>(RED, savedId(node), APP_TYPE);
+    return saved ? [{ saved, node }] : [];
+  });
+
+/** The name of an application; in an instance of a subflow followed by that of the instance. */
+export function nameOfApp(RED: NodeAPI, { saved, node }: RunningApp): string {
+  const name = readText(saved.name) ?? '';
+  if (savedId(node) === node.id) return name;
+  let instance = '';
+  RED.nodes.eachNode(({ id, name: own }) => {
+    if (id === node.z) instance = readText(own) ?? '';
+  });
+  return [name, instance || node.z || ''].filter(Boolean).join(' · ');
 }
 
 export const serviceOf = ({ service }: RunningApp['saved']): AppConfig['service'] =>
@@ -65,8 +88,9 @@ const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
 
 /** Finds the deployed config node of an id. Undefined for an id of anything else. */
 export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp | undefined {
-  const saved = findSaved<AppConfig>(RED, id, APP_TYPE);
-  return saved && { saved, node: findAppNode(RED, saved.id) };
+  const node = id === undefined ? undefined : findAppNode(RED, id);
+  const saved = findSaved<AppConfig>(RED, node ? savedId(node) : id, APP_TYPE);
+  return saved && { saved, node };
 }
 
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');

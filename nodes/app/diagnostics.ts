@@ -82,9 +82,9 @@ async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][numbe
   };
 }
 
-function errorsOf({ saved, node }: RunningApp): Diagnostics['errors'] {
+function errorsOf({ node }: RunningApp): Diagnostics['errors'] {
   return (node.fleet()?.errors() ?? []).map(({ chipid, code, message, at }) => ({
-    ...{ app: saved.id, chipid, code, at },
+    ...{ app: node.id, chipid, code, at },
     message,
   }));
 }
@@ -103,7 +103,7 @@ export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
     },
     apps: await Promise.all(
       apps.map(async (app) => ({
-        id: app.saved.id,
+        id: app.node.id,
         settings: settingsOf(app),
         counts: await countsOf(app),
       })),

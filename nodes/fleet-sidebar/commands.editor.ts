@@ -9,6 +9,8 @@ import type { Fleet } from './fleet.editor';
 /** The application and the device that the actions are for. */
 export interface Target {
   app: string;
+  /** The id that nodes in the flows name, if it is another. */
+  inFlows?: string;
   chipid: string;
   name: string;
 }

@@ -34,7 +34,7 @@ const mayLook = (): boolean => true;
 const find: Action['run'] = (target, _button, { showUses }) => showUses(target);
 const copy: Action['run'] = ({ chipid }, button) =>
   void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue');
-const listen: Action['run'] = ({ app, chipid }) => insertListener(app, chipid);
+const listen: Action['run'] = ({ app, inFlows = app, chipid }) => insertListener(inFlows, chipid);
 const refresh: Action['run'] = (target) => command(target, 'refresh', {});
 const book: Action['run'] = (target, _button, { tab }) => editRow(tab, target);
 

@@ -222,7 +222,8 @@ export class Panel implements Tab {
     const device = this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
     if (!device) return undefined;
     const { chipid } = device;
-    return { app: this.#chosen, chipid, name: nameOf(device) };
+    const template = this.#apps?.find(({ id }) => id === this.#chosen)?.template;
+    return { app: this.#chosen, inFlows: template ?? this.#chosen, chipid, name: nameOf(device) };
   }
 
   #tick(): void {

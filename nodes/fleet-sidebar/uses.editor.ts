@@ -61,7 +61,7 @@ export function usesOf(target: Target): JQuery {
   const number = new RegExp(`(?<!\\d)${target.chipid}(?!\\d)`);
   const found: [Properties, Use][] = [];
   RED.nodes.eachNode((node) => {
-    const use = useOf(node as Properties, target.app, number);
+    const use = useOf(node as Properties, target.inFlows ?? target.app, number);
     if (use) found.push([node as Properties, use]);
   });
   found.sort(([, a], [, b]) => Number(b === 'number') - Number(a === 'number'));
