@@ -102,22 +102,6 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'closes or cuts the channels of one device, or all',
-    withSimulator({}, async (simulator) => {
-      const first = await openChannel(simulator, DEVICE);
-      const second = await openChannel(simulator, '10000002');
-      const closed = once(first, 'close');
-      simulator.disconnect(DEVICE, { code: 1012 });
-      assert.equal((await closed)[0], 1012);
-      assert.equal(second.readyState, WebSocket.OPEN);
-      const broken = once(second, 'close');
-      simulator.disconnect(undefined, { terminate: true });
-      assert.equal((await broken)[0], 1006);
-      await until(() => simulator.channels() === 0);
-    }),
-  );
-
-  it(
     'closes the channels of a deleted application and accepts no further ones',
     withSimulator({}, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);

@@ -6,53 +6,6 @@ const DEVICE = '10000001';
 
 // What each fault does to a client and to nodes is tested there, with these names.
 describe('simulator: faults', () => {
-  const statuses: [FaultName, number][] = [
-    ['bad-request', 400],
-    ['unauthorized', 401],
-    ['forbidden', 403],
-    ['not-found', 404],
-    ['too-many', 429],
-    ['server-error', 500],
-    ['gateway', 502],
-    ['gateway-timeout', 504],
-    ['odd-status', 299],
-    ['no-gateway', 200],
-  ];
-  const bodies: [FaultName, RegExp][] = [
-    ['empty', /^$/],
-    ['html', /^<!doctype html>/],
-    ['null', /^null$/],
-    ['array', /^\["OK"\]$/],
-    ['broken-json', /^\[\{"msg":"OK"$/],
-  ];
-  it(
-    'put another status or body in place of an answer',
-    withSimulator({}, async (simulator) => {
-      for (const [name, status] of statuses) {
-        simulator.fail(name, { times: 1 });
-        const reply = await openGet(simulator, 'devices/list/');
-        assert.equal(reply.status, status, name);
-        assert.match(reply.text, /^\{"msg":/, name);
-      }
-      for (const [name, text] of bodies) {
-        simulator.fail(name, { times: 1 });
-        assert.match((await openGet(simulator, 'devices/list/')).text, text, name);
-      }
-      assert.equal((await openGet(simulator, 'devices/list/')).status, 200);
-    }),
-  );
-
-  it(
-    'end the connection before the answer or within it',
-    withSimulator({}, async (simulator) => {
-      for (const name of ['reset', 'reset-in-body', 'truncated'] as const) {
-        simulator.fail(name, { times: 1 });
-        await assert.rejects(openGet(simulator, 'apps/'), TypeError, name);
-      }
-      assert.equal((await openGet(simulator, 'apps/')).status, 200);
-    }),
-  );
-
   it(
     'affect only the device, the path and the number of requests that were named',
     withSimulator({}, async (simulator) => {
