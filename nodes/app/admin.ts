@@ -9,7 +9,15 @@ import {
   type Fleet,
   type WaitingSelection,
 } from '../../src/for-nodes';
-import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
+import {
+  invalidInput,
+  oneLine,
+  parseChipid,
+  parseFormat,
+  parseKey,
+  parseLevel,
+  parsePin,
+} from '../../src/input';
 import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
 import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
@@ -239,6 +247,23 @@ const push: Action = ({ message, format = 'MSG' }, chipid) => {
   return (client) => client.push(chipid, message, { format: checked }).then(() => ({}));
 };
 
+const gpio: Action = (body, chipid) => {
+  const [pin, level] = [parsePin(body['pin']), parseLevel(body['level'])];
+  return (client) => client.setGpioEdge(chipid, pin, level).then(() => ({}));
+};
+
+/** Characters of a value that are shown. */
+const LONGEST_VALUE = 200;
+
+const value: Action = (body, chipid) => {
+  const key = parseKey(body['key']);
+  return async (client) => {
+    const found: unknown = (await client.rtStatus(chipid, key)).body;
+    const text = typeof found === 'string' ? found : JSON.stringify(found);
+    return { value: oneLine(text, LONGEST_VALUE) };
+  };
+};
+
 const statusOf = (error: unknown): number => {
   if (!(error instanceof DeviceCloudError)) return 500;
   return error.code === 'INVALID_INPUT' ? 400 : 502;
@@ -329,7 +354,7 @@ const metricsRoute =
 
 type Route =
   | ('apps' | 'devices' | 'unsavedDevices' | 'fleet' | 'details' | 'diagnostics' | 'test')
-  | ('refresh' | 'push' | 'book' | 'writeBook' | 'waiting' | 'cancel')
+  | ('refresh' | 'push' | 'gpio' | 'value' | 'book' | 'writeBook' | 'waiting' | 'cancel')
   | ('metrics' | 'record');
 
 /** What answers the routes of the editor. Its type is written down, since a declaration cannot name the types of Express. */
@@ -345,6 +370,8 @@ export const appRoutes =
     diagnostics: diagnosticsRoute(RED),
     refresh: deviceRoute(RED, 'refresh', refresh),
     push: deviceRoute(RED, 'push', push),
+    gpio: deviceRoute(RED, 'gpio', gpio),
+    value: deviceRoute(RED, 'value', value),
     book: bookRoute(RED),
     writeBook: writeBookRoute(RED),
     waiting: waitingRoute(RED),

@@ -59,6 +59,8 @@ export = function (RED: NodeAPI): void {
       metrics: ['get', '/device-cloud/metrics', 'device-cloud.read'],
       refresh: ['post', `${apps}/:id/devices/:chipid/refresh`, 'device-cloud.write'],
       push: ['post', `${apps}/:id/devices/:chipid/push`, 'device-cloud.write'],
+      gpio: ['post', `${apps}/:id/devices/:chipid/gpio`, 'device-cloud.write'],
+      value: ['post', `${apps}/:id/devices/:chipid/value`, 'device-cloud.write'],
       book: ['get', `${apps}/:id/book`, 'device-cloud.read'],
       writeBook: ['put', `${apps}/:id/book`, 'device-cloud.write'],
       waiting: ['get', `${apps}/:id/waiting`, 'device-cloud.read'],

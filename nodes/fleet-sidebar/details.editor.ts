@@ -1,4 +1,5 @@
 import { editRow } from './book-row.editor';
+import { Controls } from './controls.editor';
 import { ageText, localTime, t } from '../common/editor/texts';
 import {
   askPush,
@@ -104,6 +105,7 @@ export class Details {
   readonly #title = $('<h4>');
   readonly #buttons: JQuery;
   readonly #uses = $('<div>').appendTo(this.element);
+  readonly #controls: Controls;
   readonly #list = $('<dl>');
   readonly #recent: RecentList;
   #isShown = false;
@@ -112,6 +114,7 @@ export class Details {
   /** @param onLeave Escape */
   constructor(tab: Tab, target: () => Target | undefined, onLeave: () => void) {
     this.#recent = new RecentList(tab);
+    this.#controls = new Controls(target);
     const showUses = (chosen: Target): void => {
       this.#uses.empty().append(usesOf(chosen));
       this.element[0]?.scrollTo(0, 0);
@@ -121,7 +124,7 @@ export class Details {
       this.#title,
       this.#buttons,
     );
-    this.element.prepend(head).append(this.#list, this.#recent.element);
+    this.element.prepend(head).append(this.#controls.element, this.#list, this.#recent.element);
     this.element.attr('aria-label', t('details'));
     this.element.on('keydown', (event) => {
       if (event.key !== 'Escape') return;
@@ -140,6 +143,7 @@ export class Details {
       this.#recent.clear();
       this.element[0]?.scrollTo(0, 0);
     }
+    this.#controls.show(device.chipid, device.type);
     // As text, always: names and errors come from a server that may be anyone's.
     const title = nameOf(device);
     this.#title.text(title).attr('title', title);

@@ -25,7 +25,10 @@ describe('the device book in the sidebar', () => {
     return [
       { id: 'tab', type: 'tab', label: 'Flow' },
       { ...app(simulator), book: path },
-      { id: 'type', type: 'device-cloud-type', name: 'climate' },
+      {
+        ...{ id: 'type', type: 'device-cloud-type', name: 'climate' },
+        ...{ pins: 'valve: 5, lamp: 12 low', callbacks: 'uptime' },
+      },
       {
         ...node('listen', { chipids: ['10000001'] }),
         ...{ id: 'listen', type: 'device-cloud-listen', z: 'tab', x: 200, y: 100, wires: [[]] },
@@ -205,6 +208,29 @@ describe('the device book in the sidebar', () => {
       ['climate'],
     );
     await page.click('.red-ui-notification:visible button:has-text("Cancel")');
+    await page.click('button[data-view=book]:visible');
+  });
+
+  it('names a type, whose pins are switched and whose callbacks are read in the details', async () => {
+    const { page } = here.editor;
+    const device = here.simulator.device('10000001');
+    writeFileSync(path, 'chipid,name,type\n10000001,Gate,climate\n');
+    await page.click('button[data-view=devices]:visible');
+    await page.waitForSelector('.device-cloud-fleet-controls:visible');
+    const click = (row: string, action: string): Promise<void> =>
+      page.click(`.device-cloud-fleet-controls > div:has-text("${row}") [data-action=${action}]`);
+    await click('valve', 'on');
+    await until(() => device.levels[5] === '1', 'the valve is open');
+    await click('lamp', 'off');
+    await until(() => device.levels[12] === '1', 'the lamp, which is active low, is off');
+    await click('uptime', 'read');
+    await page.waitForFunction(`/^\\d+$/.test($('.device-cloud-fleet-controls output').text())`);
+    await here.editor.run(`void $('.device-cloud-fleet-details')[0].scrollTo(0, 0)`);
+    await inEachTheme(here.editor, async (theme) => {
+      await here.editor.picture(`sidebar-controls-${theme}`);
+      assert.deepEqual(await tabFaint(here.editor), [], theme);
+      assert.deepEqual(await tabMisfits(here.editor), [], theme);
+    });
     await page.click('button[data-view=book]:visible');
   });
 

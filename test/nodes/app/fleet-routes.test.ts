@@ -157,6 +157,11 @@ describe('the fleet for the editor', () => {
     ['app/devices/1/push', { message: 'x', format: 'x' }, 400, 'INVALID_INPUT'],
     ['app/devices/1/push', { message: 'x'.repeat(65_537) }, 400, 'INVALID_INPUT'],
     ['app/devices/1/push', { message: 'x' }, 502, 'NOT_FOUND'],
+    ['app/devices/1/gpio', { pin: -1, level: 1 }, 400, 'INVALID_INPUT'],
+    ['app/devices/1/gpio', { pin: 5, level: 'up' }, 400, 'INVALID_INPUT'],
+    ['app/devices/1/gpio', { pin: 5, level: 1 }, 502, 'NOT_FOUND'],
+    ['app/devices/1/value', {}, 400, 'INVALID_INPUT'],
+    ['app/devices/1/value', { key: 'uptime' }, 502, 'NOT_FOUND'],
   ];
   for (const [path, body, expected, code] of REFUSED) {
     it(`refuses ${path} with ${JSON.stringify(body).slice(0, 40)}`, async () => {
@@ -230,6 +235,8 @@ describe('the fleet for the editor', () => {
       'get /device-cloud/metrics': 'device-cloud.read',
       'post /device-cloud/apps/:id/devices/:chipid/refresh': 'device-cloud.write',
       'post /device-cloud/apps/:id/devices/:chipid/push': 'device-cloud.write',
+      'post /device-cloud/apps/:id/devices/:chipid/gpio': 'device-cloud.write',
+      'post /device-cloud/apps/:id/devices/:chipid/value': 'device-cloud.write',
       'get /device-cloud/apps/:id/waiting': 'device-cloud.read',
       'post /device-cloud/apps/:id/waiting/cancel': 'device-cloud.write',
       'get /device-cloud/apps/:id/book': 'device-cloud.read',

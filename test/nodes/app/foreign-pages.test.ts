@@ -48,6 +48,8 @@ const ROUTES: ['post' | 'put', path: string][] = [
   ['post', 'test'],
   ['post', 'app/devices/10000001/refresh'],
   ['post', 'app/devices/10000001/push'],
+  ['post', 'app/devices/10000001/gpio'],
+  ['post', 'app/devices/10000001/value'],
   ['put', 'app/book'],
   ['post', 'app/waiting/cancel'],
   ['post', 'app/record'],
