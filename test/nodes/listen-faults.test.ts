@@ -34,7 +34,7 @@ describe('a listener, when something goes wrong', () => {
     await load([cloudApp(cloud), node('listen', { chipids: [one], datatype: 'JSON' as 'json' })]);
     await shows('listen', 'status.invalid-input');
     const texts = journal.logs.map(({ msg }) => String(msg));
-    assert.ok(texts.some((text) => /datatype must be .*"JSON"/.test(text)));
+    assert.ok(texts.some((text) => /"datatype" must be .*"JSON"/.test(text)));
     assert.equal(cloud.channels(), 0);
   });
 
