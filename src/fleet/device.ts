@@ -75,6 +75,8 @@ export class FleetDevice {
   /** When the service said so, in ms. */
   refreshedAt = 0;
   lastUpload: number | null = null;
+  /** Whether it has uploaded since the latest list was asked for, or the service has said whether it is online. */
+  wasHeard = false;
   /** Whether a list, an upload or the service has ever shown that it exists. */
   wasSeen = false;
   /** Null if no channel is open. */
@@ -126,11 +128,9 @@ export class FleetDevice {
    * @param readAt when the request of the latest list began
    */
   isOnline(readAt: number | null): boolean | null {
-    const { listed, refreshed, refreshedAt, lastUpload } = this;
+    const { listed, refreshed, wasHeard } = this;
     const known = refreshed ?? listed;
-    const at = refreshed === null ? readAt : refreshedAt;
-    if (at === null || known === true) return known;
-    return lastUpload !== null && lastUpload >= at ? true : known;
+    return wasHeard && (refreshed !== null || readAt !== null) ? true : known;
   }
 
   /** @param readAt as for {@link isOnline} */

@@ -209,7 +209,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
-    device.wasSeen = true;
+    device.wasSeen = device.wasHeard = true;
     const latest = (device.latest ??= new KeptUpload());
     latest.set(upload, 'live', at, device.connections, base64);
     this.recent.upload(upload, 'live', at, latest.base64);
@@ -273,6 +273,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   onRefreshed(chipid: string, online: boolean): void {
     const device = this.#touch(chipid);
     device.refreshed = online;
+    device.wasHeard = false;
     device.wasSeen ||= online;
     device.refreshedAt = this.#now();
   }
@@ -323,8 +324,14 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const name = record ? nameOf(record) : device.name;
     // A list that was asked for before says less. A clock that was set back must not keep the answer.
     const { refreshed, refreshedAt } = device;
-    const isKept = refreshed === null || (at < refreshedAt && refreshedAt <= this.#now());
-    if (device.listed === listed && device.name === name && isKept) return;
+    const now = this.#now();
+    const isKept = refreshed === null || (at < refreshedAt && refreshedAt <= now);
+    const { lastUpload } = device;
+    const wasHeard =
+      device.wasHeard && lastUpload !== null && at <= lastUpload && lastUpload <= now;
+    const isSame = device.wasHeard === wasHeard && device.listed === listed;
+    if (isSame && device.name === name && isKept) return;
+    device.wasHeard = wasHeard;
     if (!isKept) device.refreshed = null;
     if (device.listed !== listed) device.listedSince = at;
     device.listed = listed;

@@ -105,6 +105,28 @@ describe('the registry of devices', () => {
     assert.equal(device('1').isOnline(registry.readAt), false);
   });
 
+  for (const step of [2, -2].map((years) => years * 365 * 86_400_000))
+    it(`knows who is online, and what is the latest, once the clock has stepped by ${step} ms, and back`, () => {
+      const { registry, list, live, replay, device, pass, body, now } = createSubject();
+      const online = (chipid: string) => device(chipid).isOnline(registry.readAt);
+      list(['2']);
+      live('1', 'first');
+      for (const by of [step, -step]) {
+        pass(by);
+        live('1', `after ${by}`);
+        assert.equal(online('1'), true, 'an upload since the list');
+        assert.equal(body('1'), `after ${by}`);
+        assert.equal(device('1').latest?.toLatest('1', now() - 1000).age, 0);
+        replay('1', { timestamp: now() - 60_000 });
+        assert.equal(body('1'), `after ${by}`, 'what is replayed is older');
+        pass(1000);
+        const { revision } = registry;
+        list(['2']);
+        assert.deepEqual([online('1'), online('2')], [false, true], 'a list since the upload');
+        assert.ok(device('1').revision > revision, 'which is a change of the device');
+      }
+    });
+
   it('ignores a list that was requested before the latest one, unless the clock was set back', () => {
     const { list, device, pass, now } = createSubject();
     const earlier = now();
