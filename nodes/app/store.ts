@@ -91,7 +91,10 @@ export async function tidyFolders(
   const known = new Set<string>();
   RED.nodes.eachNode(({ id }) => known.add(fileNameOf(id)));
   for (const name of await readdir(all).catch(() => []))
-    if (!known.has(name)) {
+    // In an instance of a subflow, an id ends with that of the template.
+    if (known.has(name) || known.has(name.replace(/^.*-/, ''))) {
+      await rm(join(all, name, GONE), { force: true }).catch(() => undefined);
+    } else {
       const isRemoved = removed.some((id) => fileNameOf(id) === name);
       await tidyFolder(join(all, name), isRemoved, end).catch((error: unknown) =>
         RED.log.warn(

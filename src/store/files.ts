@@ -59,6 +59,7 @@ export class Files implements StorePort {
   /** The files of kinds as this process has left them. */
   readonly #left = new Map<string, string>();
   #foreignAt = -Infinity;
+  readonly #syncs = new Map<string, { running: Promise<void>; next?: Promise<void> }>();
   /** The commands that have a file, and those that another process has left. */
   readonly #written = new Set<string>();
   readonly #found = new Set<string>();
@@ -199,10 +200,17 @@ export class Files implements StorePort {
     return true;
   }
 
-  /** Has the names of files survive a loss of power. Not every system can. */
-  async #syncFolder(name: string): Promise<void> {
-    const folder = await open(join(this.#path, name), 'r').catch(() => undefined);
-    await folder?.sync().catch(() => undefined);
-    await folder?.close();
+  /** Has the names of files survive a loss of power. Not every system can. What comes meanwhile is one more, for all. */
+  #syncFolder(name: string): Promise<void> {
+    const { running = Promise.resolve(), next } = this.#syncs.get(name) ?? {};
+    if (next) return next;
+    const sync = running.then(async () => {
+      this.#syncs.set(name, { running: sync });
+      const folder = await open(join(this.#path, name), 'r').catch(() => undefined);
+      await folder?.sync().catch(() => undefined);
+      await folder?.close();
+    });
+    this.#syncs.set(name, { running, next: sync });
+    return sync;
   }
 }

@@ -113,6 +113,24 @@ describe('a command that waits while its flow is deployed', () => {
     assert.deepEqual([texts(ONE), errors()], [['a', 'b'], []]);
   });
 
+  for (const [what, nodes, credentials] of [
+    ['without its key', () => flow(), {}],
+    ['with an address that is not set', () => flow({}, {}, { baseUrl: '${MISSING}' }), undefined],
+    ['with its application disabled', () => flow({}, {}, { d: true }), undefined],
+    ['with its node disabled', () => flow({ d: true }), undefined],
+    ['on a branch without the application', () => [node('push', { app: '' })], undefined],
+  ] as const)
+    it(`goes on after a start ${what}`, async () => {
+      await helper.unload();
+      await load(nodes(), credentials);
+      assert.equal(writtenCommands().length, 2);
+      await helper.unload();
+      await load(flow());
+      await wake(ONE);
+      await until(() => texts(ONE).length === 2, 'both are sent');
+      assert.deepEqual([texts(ONE), errors()], [['a', 'b'], []]);
+    });
+
   for (const [how, isRestarted] of [
     ['', false],
     [', which it was before Node-RED started', true],
