@@ -46,6 +46,7 @@ describe('the start of Node-RED with the package', () => {
       'get /device-cloud/apps/:id/fleet device-cloud.read',
       'get /device-cloud/apps/:id/waiting device-cloud.read',
       'get /device-cloud/diagnostics device-cloud.read',
+      'get /device-cloud/metrics device-cloud.read',
       'post /device-cloud/apps/:id/devices/:chipid/push device-cloud.write',
       'post /device-cloud/apps/:id/devices/:chipid/refresh device-cloud.write',
       'post /device-cloud/apps/:id/record device-cloud.write',
