@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
@@ -53,6 +54,15 @@ describe('a listener that is controlled by messages', () => {
       emitted.map(({ payload }) => payload),
       ['x', 'y'],
     );
+  });
+
+  it('goes on with the devices that messages have subscribed to, after a restart', async () => {
+    await tell('subscribe', [one, two]);
+    await tell('unsubscribe', two);
+    await helper.unload();
+    await load([cloudApp(cloud), node('listen', { devices: 'dynamic' })]);
+    await channels(one);
+    assert.deepEqual(await listed(), [one]);
   });
 
   it('answers with its devices on the message that asked for them', async () => {
