@@ -5,11 +5,10 @@ import { FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
 import { addRunning, type AppNode } from './deployed';
 import { deviceText } from '../common/errors';
-import { findInFlows } from '../common/settings';
 import { FleetView } from './fleet';
 import { dialectOf, readSettings } from './options';
 import type { SharedSimulator } from './simulator';
-import { openStore, removeFolder } from './store';
+import { openStore } from './store';
 import { Keeper } from './waiting';
 
 export { tidy } from './waiting';
@@ -82,14 +81,12 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
   node.viewFleet = () => {
     if (Object.keys(node.users).length > 0) view.look();
   };
-  node.on('close', (removed: boolean, done: () => void) => {
-    const isGone = removed && !findInFlows(RED, node.id);
+  node.on('close', (_removed: boolean, done: () => void) => {
     view.close();
-    keeper.close(isGone);
+    keeper.close();
     void Promise.allSettled([stopped, connection.stop()])
       // Not before: what ends with the client is written, too.
       .then(() => store.close())
-      .then(() => (isGone ? removeFolder(RED, node.id) : undefined))
       .then(() => done());
   });
 }

@@ -40,11 +40,6 @@ export function openStore(RED: NodeAPI, node: Node, application: () => string): 
   return store;
 }
 
-export async function removeFolder(RED: NodeAPI, id: string): Promise<void> {
-  const path = folderOf(RED, id);
-  if (path) await rm(path, { recursive: true, force: true }).catch(() => undefined);
-}
-
 /** The node that an entry belongs to. */
 function nodeOf(key: string, value: unknown): string | undefined {
   const [kind = '', id] = key.split(':');
@@ -91,8 +86,8 @@ export async function tidyFolders(
   const known = new Set<string>();
   RED.nodes.eachNode(({ id }) => known.add(fileNameOf(id)));
   for (const name of await readdir(all).catch(() => []))
-    // In an instance of a subflow, an id ends with that of the template.
-    if (known.has(name) || known.has(name.replace(/^.*-/, ''))) {
+    // In an instance of a subflow, an id has those of the instance and of the template.
+    if (known.has(name) || name.split('-').every((id) => known.has(id))) {
       await rm(join(all, name, GONE), { force: true }).catch(() => undefined);
     } else {
       const isRemoved = removed.some((id) => fileNameOf(id) === name);

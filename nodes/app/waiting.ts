@@ -87,13 +87,9 @@ export class Keeper implements CommandKeeper {
     };
   }
 
-  /** @param isGone whether the application is: its commands end, those of nodes that stay too */
-  close(isGone: boolean): void {
+  /** The commands of an application that is gone are ended by {@link tidy}. */
+  close(): void {
     clearInterval(this.#days);
-    const left = isGone ? this.#deps.store.list('command:') : [];
-    this.#RED.events.once('flows:started', () => {
-      for (const [key, value] of left) endCommand(this.#RED, key, value, this.#deps.titleOf);
-    });
     this.#RED.events.off('flows:started', this.#onStarted);
     this.#RED.events.off('flows:stopping', this.#onStopping);
     // Nothing that waits for it is left: nodes close at the same time.
