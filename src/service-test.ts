@@ -1,11 +1,11 @@
 import { signedAppText, signedServerText, type SignedText } from './api/signed-text';
-import type { DeviceCloudClient } from './client';
+import type { ChannelListener } from './channel/listener';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
 import type { DeviceSnapshot } from './fleet/device';
 import type { Fleet } from './fleet/fleet';
 import { keyWarnings, type KeyWarning } from './input/pasted-key';
 import type { ClientOptions } from './settings';
-import type { DeviceRecord } from './types';
+import type { Answer, AppRecord, CallOptions, DeviceRecord, Query } from './types';
 
 /** What may be wrong if a request is refused. */
 export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
@@ -72,12 +72,24 @@ export interface TestOptions {
   used?: ReadonlySet<string>;
 }
 
+/** What a test needs of a client. */
+export interface TestedClient extends AsyncDisposable {
+  readonly appid: string | undefined;
+  readonly clockSkew: number | undefined;
+  readonly listPath: string | undefined;
+  readonly fleet: Fleet;
+  app(options: CallOptions): Promise<Answer<AppRecord>>;
+  devices(options: CallOptions): Promise<unknown>;
+  serverDevices(query: Query, options: CallOptions): Promise<Answer<unknown>>;
+  listen(chipid: string, listener: ChannelListener): { release(): void };
+}
+
 /** What is tested. */
 interface Tested {
-  client: DeviceCloudClient;
+  client: TestedClient;
   options: ClientOptions;
   /** Makes a client with other options. */
-  make: (options: ClientOptions) => DeviceCloudClient;
+  make: (options: ClientOptions) => TestedClient;
   limits: { timeout?: number };
 }
 
@@ -96,7 +108,7 @@ export const failedTest = (error: unknown): ApiTest =>
     ? { ok: false, code: error.code, message: error.message }
     : { ok: false, code: 'ERROR', message: error instanceof Error ? error.message : String(error) };
 
-const skewOf = ({ clockSkew }: DeviceCloudClient): { clockSkew?: number } =>
+const skewOf = ({ clockSkew }: TestedClient): { clockSkew?: number } =>
   clockSkew === undefined ? {} : { clockSkew };
 
 /** Which address the list has; undefined if neither answers. */
@@ -164,11 +176,7 @@ async function testServerApi(tested: Tested): Promise<ApiTest> {
 const originOf = ({ baseUrl }: ClientOptions): string => new URL(baseUrl).origin;
 
 /** Opens the channel of a device, and closes it once that is decided. */
-function openChannel(
-  client: DeviceCloudClient,
-  chipid: string,
-  timeout: number,
-): Promise<ChannelTest> {
+function openChannel(client: TestedClient, chipid: string, timeout: number): Promise<ChannelTest> {
   return new Promise((resolve) => {
     const end = (result: ChannelTest): void => {
       clearTimeout(timer);
@@ -188,7 +196,7 @@ function openChannel(
 
 /** Tries the channel (section 4.3): one that is open, or that of the first online device whose channel nobody uses. */
 async function testChannel(
-  client: DeviceCloudClient,
+  client: TestedClient,
   online: readonly string[],
   timeout: number,
   channels: ReadonlyMap<string, Channel>,
@@ -210,9 +218,9 @@ async function testChannel(
  * @param timeout milliseconds for each call, if none is given
  */
 export async function testService(
-  client: DeviceCloudClient,
+  client: TestedClient,
   options: ClientOptions,
-  make: (options: ClientOptions) => DeviceCloudClient,
+  make: (options: ClientOptions) => TestedClient,
   timeout: number,
   { channels = openChannels(client.fleet), used = new Set(), ...given }: TestOptions,
 ): Promise<ServiceTest> {
@@ -289,7 +297,9 @@ async function problemOf(error: unknown, api: Api, tested: Tested): Promise<Prob
     return CERTIFICATES.find(([code]) => code.test(text))?.[1];
   // Each answer of the open API has a `msg` (section 7); those of the server API are not shown, but are no page.
   const isCloud = api === 'open' ? / failed: "/.test(text) : !/ failed: "</.test(text);
-  const isOdd = isDeviceCloudError(error, 'NOT_FOUND', 'BAD_REQUEST', 'UNEXPECTED_STATUS');
+  const isOdd =
+    isDeviceCloudError(error, 'NOT_FOUND', 'BAD_REQUEST', 'UNEXPECTED_STATUS') ||
+    (api === 'open' && isDeviceCloudError(error, 'UNAUTHORIZED'));
   const isForeign = isDeviceCloudError(error, 'INVALID_RESPONSE') || (isOdd && !isCloud);
   if (!isForeign && !isDeviceCloudError(error, 'CONNECTION_LOST')) return undefined;
   if (await speaksTls(tested)) return 'needs-https';

@@ -1,10 +1,11 @@
 import type { ChannelState } from '../channel/listener';
-import type { CommandKind, RecentCommand } from './recent';
 
 /** Commands of one kind that ended with one code. */
 export interface CommandCount {
-  call: CommandKind;
-  code: NonNullable<RecentCommand['outcome']>;
+  /** What it does, such as `push`. */
+  call: string;
+  /** `OK`, or the code of its error. */
+  code: string;
   count: number;
 }
 
@@ -39,7 +40,7 @@ export class Counters {
   readonly #commands = new Map<string, CommandCount>();
 
   /** A command has ended. */
-  command(call: CommandKind, code: CommandCount['code']): void {
+  command(call: string, code: string): void {
     const key = `${call} ${code}`;
     const known = this.#commands.get(key);
     if (known) known.count++;

@@ -9,7 +9,7 @@ import { uploadText } from '../util/decode';
 import { oneLine } from '../util/show';
 import { thrownText } from '../util/thrown';
 import type { LatestSource } from './latest';
-import type { CommandCount, Counters } from './metrics';
+import type { Counters } from './metrics';
 
 /** Uploads, and commands, that are kept of a device. */
 export const MOST = 20;
@@ -195,7 +195,7 @@ export class RecentActivity {
       ...{ at: this.#now(), path, outcome: null, message: undefined, ended: 0 },
     };
     push(this.#entriesOf(chipid).commands, entry);
-    const end = (ended: CommandCount['code'], message?: string): void => {
+    const end = (ended: NonNullable<CommandEntry['outcome']>, message?: string): void => {
       this.#counters.command(commandOf(path).kind, ended);
       entry.ended = this.#now();
       entry.outcome = ended;

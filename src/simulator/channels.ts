@@ -2,11 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { decodeBase64 } from '../util/base64';
+import type { Device } from './device';
+import type { Application, Dialect, Push } from './document';
 import { readObject } from './encoding';
-import { refuseUpgrade, type Channel, type UploadEvent } from './faults';
+import { refuseUpgrade, type Channel, type Faults, type UploadEvent } from './faults';
 import { checkLocal, integer, notFound, readParams, refusalOf, requireParam } from './http';
-import { keep, LOGGED, logged, type OpenRecord, type UploadEntry } from './history';
-import type { Service } from './service';
+import {
+  keep,
+  LOGGED,
+  logged,
+  type FrameRecord,
+  type OpenRecord,
+  type UploadEntry,
+} from './history';
 
 /** Section 4.3; without a final `/`. */
 export const CHANNEL_PATH = '/noticed/peer';
@@ -27,9 +35,19 @@ export interface CloseOptions {
   terminate?: boolean;
 }
 
+/** What channels need of their application. */
+interface Hub extends Application {
+  readonly settings: Application['settings'] & { readonly replace: boolean };
+  readonly dialect: Pick<Dialect, 'checkSign'>;
+  readonly faults: Faults;
+  readonly frames: FrameRecord[];
+  device(chipid: string): Device;
+  send(device: Device, push: Push): void;
+}
+
 /** Interface C: the open channels. */
 export class Channels {
-  readonly #service: Service;
+  readonly #service: Hub;
   readonly #open = new Set<Channel>();
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -38,7 +56,7 @@ export class Channels {
     perMessageDeflate: false,
   });
 
-  constructor(service: Service) {
+  constructor(service: Hub) {
     this.#service = service;
   }
 

@@ -1,9 +1,14 @@
 import type { PushFormat } from '../types';
 import { readObject } from './encoding';
 import { keep, type PushEntry, type UploadEntry } from './history';
-import type { DeviceSettings } from './options';
-import { seededRandom, SENSORS, uploadOf, type Reading, type Sensor } from './sensors';
-import type { Service } from './service';
+import {
+  seededRandom,
+  SENSORS,
+  uploadOf,
+  type DeviceKind,
+  type Reading,
+  type Sensor,
+} from './sensors';
 
 /** The pin of the relay: while it is high, the cooling of a climate device and the heater of a meter are on. */
 export const RELAY_PIN = 5;
@@ -50,6 +55,53 @@ const MAX_AWAY = 86_400;
 const isTimeAway = (value: unknown): value is number =>
   typeof value === 'number' && value > 0 && value <= MAX_AWAY;
 
+/** When a device sleeps by itself. It begins awake. With short times it flaps. */
+export interface SleepOptions {
+  /** Seconds it is awake each time, at least 0.05. */
+  awake: number;
+  /** Seconds from one waking to the next, more than `awake`. */
+  every: number;
+}
+
+/** One device of the simulator. */
+export interface DeviceOptions {
+  /** Chip number, at most 20 digits; beyond the safe integers as a string. */
+  chipid: string | number;
+  /** Default null. */
+  name?: string | number | null;
+  /** What it measures: temperature and humidity (as JSON, or a probe as bytes), power, or whether a door is open. Default `climate`. */
+  kind?: DeviceKind;
+  /** Default 1. */
+  vertype?: number;
+  /** May contain NUL. Default: made of the chip number. */
+  devkey?: string;
+  /** Further callbacks: a value of any shape by key. */
+  callbacks?: Readonly<Record<string, unknown>>;
+  /** Lets it sleep and wake by itself. It uploads as soon as it wakes. Default: always awake. */
+  sleep?: SleepOptions;
+}
+
+/** A device's options, complete. */
+export type DeviceSettings = Readonly<Required<Omit<DeviceOptions, 'chipid' | 'sleep'>>> & {
+  readonly chipid: string;
+  readonly sleep: Readonly<SleepOptions> | undefined;
+};
+
+/** What a device needs of its application. */
+interface Surroundings {
+  readonly settings: {
+    readonly interval: number;
+    readonly answerDelay: number;
+    readonly rebootTime: number;
+    readonly now: () => number;
+  };
+  readonly timers: {
+    after(ms: number, run: () => void): () => void;
+    every(ms: number, first: number, run: () => void): void;
+  };
+  uploadReading(device: Device): void;
+}
+
 /** A device, as the simulator itself uses it. It begins switched on; its uploads are the service's affair. */
 export class Device {
   /** Chip number, as digits. */
@@ -91,7 +143,7 @@ export class Device {
   readonly sets: PinSet[] = [];
   readonly #sensor: Sensor;
   readonly #levels = new Array<0 | 1>(PINS).fill(0);
-  readonly #service: Pick<Service, 'settings' | 'timers' | 'uploadReading'>;
+  readonly #service: Surroundings;
   #isOn = true;
   /** Cancels the boot that ends a reboot or a loss of power. */
   #cancelBoot: () => void = () => undefined;
@@ -100,7 +152,7 @@ export class Device {
   constructor(
     readonly settings: DeviceSettings,
     readonly id: number,
-    service: Pick<Service, 'settings' | 'timers' | 'uploadReading'>,
+    service: Surroundings,
   ) {
     const { chipid, name, kind } = settings;
     this.chipid = chipid;

@@ -6,7 +6,6 @@ import { SERVER_ZONE, serverDay, serverTime, startOfDay } from './encoding';
 import { syncRecord, type Form, type HistoryEncoding } from './history';
 import type { PushEntry, UploadEntry } from './history';
 import { badRequest, integer, notFound, nothingHere, Refusal, requireParam } from './http';
-import type { Service } from './service';
 
 /** The calls that wait for a device, by how long. */
 export type Wait = 'push' | 'call' | 'refresh';
@@ -88,6 +87,17 @@ function messageBytes(message: string, format: PushFormat, _via: Push['via']): B
   );
 }
 
+/** What signatures are checked against. */
+export interface Application {
+  readonly settings: {
+    readonly appid: string;
+    readonly appkey: string;
+    readonly timestampWindow: number;
+    readonly now: () => number;
+  };
+  readonly isDeleted: boolean;
+}
+
 /**
  * What the dialects do differently, as the service's document says it. Where the document leaves it open, the comment says
  * that it is assumed. Each function may throw a Refusal.
@@ -111,10 +121,7 @@ export const documentDialect = {
   zone: SERVER_ZONE,
 
   /** Checks the common parameters of interfaces B and C (section 5.2). 400 if one is missing or invalid (section 7). */
-  checkSign(
-    { settings, isDeleted }: Pick<Service, 'settings' | 'isDeleted'>,
-    { method, query, params, of }: Signed,
-  ): void {
+  checkSign({ settings, isDeleted }: Application, { method, query, params, of }: Signed): void {
     const { appid, appkey, timestampWindow, now } = settings;
     // The common parameters have to be in the URL (section 4.2, rule 2).
     const given = integer('appid', requireParam(query, 'appid'));
@@ -206,7 +213,10 @@ export const documentDialect = {
   /** Whether data for a device may also be sent by `POST /device/:id/messages`. */
   posts: false,
   /** The device that a path names. */
-  serverDevice({ devices }: Pick<Service, 'devices'>, deviceid: string): Device {
+  serverDevice(
+    { devices }: { readonly devices: ReadonlyMap<string, Device> },
+    deviceid: string,
+  ): Device {
     const device = devices.get(deviceid);
     if (!device) throw noDevice(deviceid);
     return device;

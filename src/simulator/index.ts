@@ -2,7 +2,8 @@
 /// <reference types="node" preserve="true" />
 export { startSimulator, type Simulator } from './simulator';
 export { BUILT_IN_DEVICES, DEFAULT_CREDENTIALS, OptionError } from './options';
-export type { DeviceOptions, DialectName, SimulatorOptions, SleepOptions } from './options';
+export type { DialectName, SimulatorOptions } from './options';
+export type { DeviceOptions, SleepOptions } from './device';
 export { RELAY_PIN, type PinSet, type Received, type SimulatedDevice } from './device';
 export type { DeviceKind, Reading } from './sensors';
 export { FAULT_NAMES, type FaultName, type FaultOptions } from './faults';

@@ -1,7 +1,8 @@
+import type { DeviceOptions, DeviceSettings } from './device';
 import { documentDialect, type Dialect } from './document';
 import type { HistoryEncoding } from './history';
 import { publicDialect } from './public-2016';
-import { SENSORS, type DeviceKind } from './sensors';
+import { SENSORS } from './sensors';
 
 /** An invalid option: its name, and the problem. */
 export class OptionError extends RangeError {
@@ -21,38 +22,6 @@ const DIALECTS = { document: documentDialect, 'public-2016': publicDialect } as 
 
 /** How the simulator answers: as the service's document says, or as the public server of 2016 did. */
 export type DialectName = keyof typeof DIALECTS;
-
-/** When a device sleeps by itself. It begins awake. With short times it flaps. */
-export interface SleepOptions {
-  /** Seconds it is awake each time, at least 0.05. */
-  awake: number;
-  /** Seconds from one waking to the next, more than `awake`. */
-  every: number;
-}
-
-/** One device of the simulator. */
-export interface DeviceOptions {
-  /** Chip number, at most 20 digits; beyond the safe integers as a string. */
-  chipid: string | number;
-  /** Default null. */
-  name?: string | number | null;
-  /** What it measures: temperature and humidity (as JSON, or a probe as bytes), power, or whether a door is open. Default `climate`. */
-  kind?: DeviceKind;
-  /** Default 1. */
-  vertype?: number;
-  /** May contain NUL. Default: made of the chip number. */
-  devkey?: string;
-  /** Further callbacks: a value of any shape by key. */
-  callbacks?: Readonly<Record<string, unknown>>;
-  /** Lets it sleep and wake by itself. It uploads as soon as it wakes. Default: always awake. */
-  sleep?: SleepOptions;
-}
-
-/** A device's options, complete. */
-export type DeviceSettings = Readonly<Required<Omit<DeviceOptions, 'chipid' | 'sleep'>>> & {
-  readonly chipid: string;
-  readonly sleep: Readonly<SleepOptions> | undefined;
-};
 
 /** The options of {@link startSimulator}. Each has a default. */
 export interface SimulatorOptions {

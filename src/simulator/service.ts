@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Channels } from './channels';
-import { Device } from './device';
+import { Device, type DeviceSettings } from './device';
 import type { Dialect, Push, Silence, Wait } from './document';
 import { Faults } from './faults';
 import { keep, type Form, type FrameRecord, type OpenRecord } from './history';
 import type { UploadEntry, UploadType } from './history';
-import { OptionError, type DeviceSettings, type Settings } from './options';
+import { OptionError, type Settings } from './options';
 
 /** What is special about an upload. */
 export interface UploadOptions {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import type { CloseOptions } from './channels';
-import type { SimulatedDevice } from './device';
+import type { SimulatedDevice, DeviceOptions } from './device';
 import type { FaultName, FaultOptions } from './faults';
 import type { FrameRecord, RequestRecord, UploadEntry } from './history';
 import { LOOPBACK, OptionError, readDevice, readOptions } from './options';
-import type { DeviceOptions, SimulatorOptions } from './options';
+import type { SimulatorOptions } from './options';
 import { createHttpServer } from './server';
 import { Service, type HistoryRewrite, type UploadOptions } from './service';
 
