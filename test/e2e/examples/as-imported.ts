@@ -10,7 +10,7 @@ import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { comesToHold, until } from '../../../tooling/until';
 import { atPort, startBroker } from '../../../tooling/servers/broker';
 import { linesTo, startLineServer } from '../../../tooling/servers/lines';
-import { examples, named, ofType } from './files';
+import { examples, named, ofType, troubles } from './files';
 import { onSimulator } from './scene';
 import type { Stage } from './stage';
 import { request } from '../harness/request';
@@ -154,5 +154,5 @@ async function works({ red, editor }: Stage, name: string, nodes: FlowNode[]): P
     if (!problems.includes(String(node['name']))) continue;
     assert.ok(!hasShown(node), `went wrong: ${JSON.stringify(editor.shown.get(node.id)?.at(-1))}`);
   }
-  assert.doesNotMatch(log, /\[(error|warn)\]/);
+  assert.deepEqual(troubles(log), []);
 }

@@ -44,3 +44,11 @@ export const change = (nodes: FlowNode[], name: string, properties: object): Flo
   const { id } = named(nodes, name);
   return nodes.map((node) => (node.id === id ? { ...node, ...properties } : node));
 };
+
+/** What a log has of errors and warnings. That the public server's history alters uploads is said once, and is no fault. */
+export const troubles = (log: string): string[] =>
+  log
+    .split('\n')
+    .filter(
+      (line) => /\[(error|warn)\]/.test(line) && !line.includes('the history alters uploads'),
+    );

@@ -4,7 +4,7 @@ import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { DIALECT } from '../../../tooling/dialect';
 import { until } from '../../../tooling/until';
 import { type FlowNode, app } from '../../../tooling/node-red/nodes';
-import { example, named } from './files';
+import { example, named, troubles } from './files';
 import type { Stage } from './stage';
 import { request } from '../harness/request';
 
@@ -97,7 +97,7 @@ export function plays(
       // Before the end of the flow: a call that it breaks off is an error, and not the example's.
       const lines = stage.red.log().slice(from).split('\n');
       assert.deepEqual(
-        lines.filter((line) => /\[(error|warn)\]/.test(line) && !CUT.test(line)),
+        troubles(lines.join('\n')).filter((line) => !CUT.test(line)),
         [],
       );
     } finally {

@@ -38,7 +38,7 @@ describe('the metrics', () => {
     cloud.upload(ONE, 'live');
     await until(() => arrivedAt('out').length > 0, 'it has arrived');
     await call('push', { payload: 'x' });
-    cloud.fail('gateway', { times: 1 });
+    cloud.fail('gateway', { path: 'dev/push', times: 1 });
     await fail('push', { payload: 'x' }, 'GATEWAY');
     post('later', { chipid: TWO, payload: 'x' });
     await shows('later', 'status.awaiting-device');
