@@ -251,9 +251,9 @@ describe('the flows of npm start', () => {
 
   if (DIALECT !== PUBLIC_DIALECT) {
     it(`show the readings and switch a device on ${PUBLIC_DIALECT}, too`, async () => {
-      const { close } = simulator;
+      const before = simulator;
       await runOn(PUBLIC_DIALECT);
-      await close();
+      await before.close();
       await isListening();
       await showsReadings();
       await switches();
