@@ -88,6 +88,20 @@ describe('a waiting command over a kill', () => {
   const received = (): unknown[] => cloud.device(CHIPID).received.map(({ text }) => text);
   const isOver = (): Promise<void> => until(() => ends.length > 0, 'it has ended');
 
+  it('is sent at an upload that is the first to tell the time of the service', async () => {
+    const first = await start();
+    await first.client.devices();
+    await first.give('a');
+    await first.kill();
+    cloud.fail('hang', { path: 'devices/' });
+    const second = await start();
+    second.goOn();
+    await second.waits(1);
+    await wake();
+    await isOver();
+    assert.deepEqual([received(), ends], [['a'], ['OK']]);
+  });
+
   it('is sent, in order, and its file is gone', async () => {
     const first = await start();
     await first.client.devices();
