@@ -99,6 +99,8 @@ export async function tidyFolders(
     }
 }
 
+const orderOf = (value: unknown): number => Number(isObject(value) && value['order']);
+
 async function tidyFolder(
   path: string,
   isRemoved: boolean,
@@ -114,6 +116,9 @@ async function tidyFolder(
     return;
   }
   const files = new Files(path, { of: () => '', log: () => undefined });
-  for (const [key, value] of await files.load()) if (key.startsWith('command:')) end(key, value);
+  const commands = [...(await files.load())].filter(([key]) => key.startsWith('command:'));
+  // They end in the order in which they came, whatever the order of the files is.
+  commands.sort(([, a], [, b]) => orderOf(a) - orderOf(b));
+  for (const [key, value] of commands) end(key, value);
   await rm(path, { recursive: true });
 }

@@ -25,7 +25,6 @@ describe('commands to one device', () => {
       client.gpioStatus(CHIPID),
       client.setGpioEdge(CHIPID, 1, 1),
       client.refresh(CHIPID),
-      client.serverPassthrough(CHIPID, { data: 'y' }),
       client.reboot(Number(CHIPID)),
     ]);
     assert.equal(service.device(CHIPID).maxInFlight, 1);
@@ -36,7 +35,6 @@ describe('commands to one device', () => {
       'gpio_status',
       'set_gpio_edge',
       'manual_refresh',
-      'server',
       'reboot',
     ]);
   });
