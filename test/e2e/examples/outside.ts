@@ -79,7 +79,7 @@ export function outside(stage: Stage): void {
         scene.simulator.upload(THREE, 'no number');
         assert.deepEqual(await scene.waitShown('Answered'), [204]);
         const [{ body = '' } = {}] = server.posted;
-        const lines = body.split('\n').map((line) => line.replace(/ \d{10}$/, ' AT'));
+        const lines = body.split('\n').map((line) => line.replace(/ \d{19}$/, ' AT'));
         // Devices have no order among each other.
         assert.deepEqual(lines.sort(), [
           `upload,chipid=${TWO},name=Cold\\ store temperature=21.5,door=true,a\\ b=1 AT`,
