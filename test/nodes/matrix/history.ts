@@ -151,7 +151,7 @@ const large = row(
   ),
   ONCE,
   async () => {
-    const cloud = await listening();
+    const cloud = await listening({ timeout: 60 });
     let answers = 0;
     cloud.rewriteHistory((records) =>
       answers++ === 0 ? [{ id: 0, body: 'x'.repeat(LIMIT) }, ...records] : records,
