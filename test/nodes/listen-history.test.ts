@@ -70,7 +70,7 @@ describe('a listener whose history is written in another form', () => {
     assert.equal(payloads().filter((payload) => payload === 'missed').length, 1);
   });
 
-  it('says it once for several devices, and as long as the history of one is not understood', async () => {
+  it('says it once for several devices', async () => {
     cloud = await startCloud();
     const all = [one, two, three];
     await openWithRecovery(cloud, all);
@@ -84,15 +84,5 @@ describe('a listener whose history is written in another form', () => {
     await shows('listen', 'status.history-unclear');
     await until(() => all.every((chipid) => readings(chipid) >= 3), 'each is read again', PATIENCE);
     assert.equal(lines('are not recovered').length, 1);
-    cloud.rewriteHistory((records, chipid) =>
-      chipid === one ? reversed(records, chipid) : records,
-    );
-    // By itself it is read less and less often.
-    cloud.disconnect();
-    await until(() => lines('contains what arrived live again').length === 1, 'one is', PATIENCE);
-    assert.equal(statusesOf('listen').at(-1)?.text, 'status.history-unclear');
-    cloud.rewriteHistory();
-    cloud.disconnect(one);
-    await shows('listen', '3/3');
   });
 });
