@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
 import {
   DeviceCloudError,
@@ -299,9 +298,6 @@ const waitingRoute = (RED: NodeAPI): Handler =>
 /** Ids that an audit line names; the others it counts. */
 const MOST_AUDITED = 20;
 
-/** Commands that are cancelled in one turn of the event loop. */
-const CANCELLED_AT_ONCE = 200;
-
 /** The device is one, as a person chooses it: the client takes several. */
 function selectionOf(body: unknown): WaitingSelection {
   const { chipid, ...others } = bodyOf(body);
@@ -328,16 +324,7 @@ const cancelRoute = (RED: NodeAPI): Handler =>
     }),
     audited: ({ id, selection }) => ({ id, ...auditedSelection(selection) }),
     async answer({ node, selection }) {
-      const waiting = node.waiting();
-      const isChosen = readSelection(selection);
-      const ids = waiting?.list().flatMap((each) => (isChosen(each) ? [each.id] : [])) ?? [];
-      let cancelled = 0;
-      // There may be 10,000, each of which ends a message or a part of one: the event loop turns in between.
-      while (ids.length > 0) {
-        cancelled += (await waiting?.cancel({ ids: ids.splice(0, CANCELLED_AT_ONCE) })) ?? 0;
-        await nextTurn();
-      }
-      return { ok: true, cancelled };
+      return { ok: true, cancelled: (await node.waiting()?.cancel(selection)) ?? 0 };
     },
     failure: () => [502],
   });

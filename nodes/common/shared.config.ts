@@ -104,7 +104,7 @@ export const VALUE_TYPES = [
 
 // How a property is read that is of another version, or was written by hand.
 
-/** A text, which a number may be, too, unless it has lost digits; undefined if it is none. */
+/** Reads a text: a string, or a number that has lost no digits. @returns undefined if the value is neither */
 export function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number' || (Number.isInteger(value) && !Number.isSafeInteger(value)))
@@ -112,14 +112,14 @@ export function readText(value: unknown): string | undefined {
   return String(value);
 }
 
-/** A flag; undefined if it is none. */
+/** Reads a flag. @returns undefined if the value is not true or false */
 export function readFlag(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const text = readText(value)?.toLowerCase() ?? '';
   return /^(?:true|false|1|0)$/.test(text) ? text === 'true' || text === '1' : undefined;
 }
 
-/** A list, which a text or a number may be, too; undefined if it is none. */
+/** Reads a list: an array, or a single text or number. @returns undefined if the value is neither */
 export function readList(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value as unknown[];
   if (typeof value === 'string') return value.split(/[\s,;]+/).filter((part) => part !== '');

@@ -1,5 +1,4 @@
 import type { BookBrief, BookChange } from '../app/answers.config';
-import { readNames } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { appPath, getRoute, putRoute } from '../common/editor/routes';
 import { isObject, TYPE_TYPE } from '../common/shared.config';
@@ -18,11 +17,10 @@ import {
 
 export const bookPath = (app: string): string => appPath(app, 'book');
 
-/** Writes the book of an application, as a whole or some rows; the labels of nodes follow at once. */
-export async function writeBook(app: string, content: object, revision: string): Promise<void> {
+/** Writes the book of an application, as a whole or some rows. */
+export const writeBook = async (app: string, content: object, revision: string): Promise<void> => {
   await putRoute(bookPath(app), content, revision);
-  readNames(app);
-}
+};
 
 /** All but the file. @param chipid of a device whose row is wanted, too */
 export const readBook = async (app: string, chipid = ''): Promise<BookBrief> =>

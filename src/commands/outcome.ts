@@ -49,6 +49,13 @@ export const queueFull = (
 export const cancelled = (device: string, why: string): DeviceCloudError =>
   new DeviceCloudError('CANCELLED', `${why}. The waiting command to ${device} was not sent.`);
 
+/** The error for a command that an earlier process has left, and nothing tells how long ago. */
+export const tooOld = (device: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'EXPIRED',
+    `Node-RED ended before the service told its time: how long the command to ${device} has waited is unknown. It was not sent. Send it again if it is still wanted.`,
+  );
+
 /** The error for a command whose device did not show itself. */
 export const expired = (device: string, seconds: number): DeviceCloudError =>
   new DeviceCloudError(

@@ -63,6 +63,10 @@ export function leftOf(
   return now === undefined ? undefined : Math.min(left, left - (now - at));
 }
 
+/** Whether an earlier process has left a command without knowing the service's time: nothing tells how old it is. */
+export const isOfUnknownAge = ({ at, process }: TimeLeft): boolean =>
+  at === null && process !== PROCESS;
+
 /** Reads what the store has, which may have been edited. @returns undefined if it is malformed */
 export function readSaved(value: unknown): SavedCommand | undefined {
   if (!isObject(value)) return undefined;

@@ -77,7 +77,9 @@ export interface WaitingCommands {
 }
 
 /** @returns whether a command is chosen. @throws DeviceCloudError `INVALID_INPUT` */
-export function readSelection(which: unknown): (command: WaitingInfo) => boolean {
+export function readSelection(
+  which: unknown,
+): (command: Pick<WaitingInfo, 'id' | 'chipid'>) => boolean {
   const { ids, chipids, all } = isObject(which) ? which : {};
   if ([ids, chipids, all].filter((each) => each !== undefined).length === 1) {
     if (all === true) return () => true;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { isSilence, type DeviceCloudError } from '../errors';
@@ -16,9 +17,10 @@ import {
   FEWER,
   notSent,
   queueFull,
+  tooOld,
 } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
-import { leftOf, timeLeft, type SavedCommand } from './saved-call';
+import { isOfUnknownAge, leftOf, timeLeft, type SavedCommand } from './saved-call';
 import {
   readSelection,
   type CommandWait,
@@ -37,6 +39,9 @@ export const MAX_WAITING = 100;
 export const MAX_WAITING_IN_ALL = 20_000;
 
 const REPLACED = 'Replaced by a newer command';
+
+/** Commands that are cancelled in one turn of the event loop. */
+const CANCELLED_AT_ONCE = 200;
 
 /** Milliseconds by which the times of events and answers may differ. */
 const INACCURACY = 3000;
@@ -172,13 +177,21 @@ export class DeviceCommands implements WaitingCommands {
 
   async cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
     const isOfSelection = readSelection(which);
-    const isChosen = (info: WaitingInfo): boolean =>
-      isOfSelection(info) && (node === undefined || info.node === node);
-    const chosen = [...this.#all()].filter((waiting) => isChosen(infoOf(waiting)));
-    const endings = chosen.flatMap((waiting) => this.#cancel(waiting, CANCELLED) ?? []);
-    // A process that is killed after this does not bring them back.
-    await Promise.all(endings);
-    return endings.length;
+    const chosen = [...this.#all()].filter(
+      ({ id, device: { chipid }, wait }) =>
+        isOfSelection({ id, chipid }) && (node === undefined || wait.origin?.node === node),
+    );
+    let cancelled = 0;
+    // There may be 20,000, each of which ends a message or a part of one: the event loop turns in between.
+    for (let at = 0; at < chosen.length; at += CANCELLED_AT_ONCE) {
+      if (at > 0) await nextTurn();
+      const some = chosen.slice(at, at + CANCELLED_AT_ONCE);
+      const endings = some.flatMap((waiting) => this.#cancel(waiting, CANCELLED) ?? []);
+      // A process that is killed after this does not bring them back.
+      await Promise.all(endings);
+      cancelled += endings.length;
+    }
+    return cancelled;
   }
 
   /** A call to a device has failed: a command's, or the push of a request. */
@@ -202,7 +215,9 @@ export class DeviceCommands implements WaitingCommands {
     const { command, wait } = waiting;
     const { expiresAt = Infinity } = waiting;
     if (timers.now() >= expiresAt) {
-      queues.refuse(command, expired(registry.titleOf(command.chipid), wait.expires));
+      const title = registry.titleOf(command.chipid);
+      const isLost = waiting.found && isOfUnknownAge(waiting.found);
+      queues.refuse(command, isLost ? tooOld(title) : expired(title, wait.expires));
       return;
     }
     if (expiresAt < Infinity) timers.set(waiting, expiresAt);

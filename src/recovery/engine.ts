@@ -99,7 +99,7 @@ export class Engine {
   #unreadable = 0;
   /** Answers in a row that may owe the record of an arrival (rule 12). */
   #owed = 0;
-  /** After so many arrivals the history is read. */
+  /** The number of arrivals after which the history is read. */
   #due = 1;
   #recent = new Map<number, number>();
   #recentUntil = 0;

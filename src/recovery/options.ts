@@ -38,7 +38,7 @@ export const LIMITS = {
   short: 500,
   long: 2000,
   pressed: 100,
-  /** An answer of at most so many bytes is that of a short history. */
+  /** The most bytes of an answer that counts as a short history. */
   small: 64 * 1024,
   /** More arrivals than this mean that the history has been unavailable for too long (rule 16). */
   forgotten: 10_000,

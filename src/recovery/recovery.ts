@@ -308,7 +308,7 @@ export class Recovery implements ChannelListener {
     this.#device.listener.onUpload(upload);
   }
 
-  /** After anything that may have changed what is due, held back or emitted. */
+  /** Called whenever what is due, held back or emitted may have changed. */
   #update(): void {
     if (this.#isClosed) return;
     this.#save();

@@ -51,7 +51,7 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-/** Reads a JSON object. @returns undefined if the text is none */
+/** Reads a JSON object. @returns undefined if the text is anything else */
 export function readObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);

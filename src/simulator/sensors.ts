@@ -4,7 +4,7 @@ import { fnv1a } from '../util/fnv1a';
 export type Reading = Readonly<Record<string, number | boolean>>;
 type Random = () => number;
 
-/** Each reading lets time pass. It is told whether the relay on pin 5 is switched on. */
+/** Makes readings, and lets time pass with each. It is called with whether the relay on pin 5 is on. */
 export type Sensor = Generator<Reading, never, boolean>;
 
 /**

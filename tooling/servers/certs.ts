@@ -25,11 +25,5 @@ export const LOOPBACK_FILE = path('loopback.cert.pem');
 /** Self-signed, for localhost alone. */
 export const LOCALHOST = read('localhost');
 
-/** Where a server of another language finds a certificate and its key. */
-export const certificateFiles = (name: 'loopback' | 'localhost'): Certificate => ({
-  cert: path(`${name}.cert.pem`),
-  key: path(`${name}.key.pem`),
-});
-
 /** Self-signed, for elsewhere.test. */
 export const ELSEWHERE = read('elsewhere');

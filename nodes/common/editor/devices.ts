@@ -129,7 +129,7 @@ if (isFirst) {
 }
 
 /** Reads the names that the run time knows: the first time, and when the device book has changed. */
-export function readNames(app: string): void {
+function readNames(app: string): void {
   asked.add(app);
   getRoute(`${appPath(app, 'devices')}?names`).then(
     (devices: unknown) => rememberNames(app, readDevices(devices)),

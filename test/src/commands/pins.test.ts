@@ -114,7 +114,7 @@ describe('a pin that is kept', () => {
   });
 
   for (const refusal of ['SERVER_ERROR', 'BAD_REQUEST', 'UNAUTHORIZED'] as const)
-    it(`that the service does not set (${refusal}) stays pending, and the error is told once`, async () => {
+    it(`that the service does not set (${refusal}) stays pending, and the error is reported once`, async () => {
       world.device('1').refusal = refusal;
       await world.keep('1', 5, 1);
       await uploadEachMinute();

@@ -21,6 +21,7 @@ describe('a waiting command over a kill', () => {
   let passed: number;
   let wrong: number;
   let ends: string[];
+  let lastText = '';
 
   beforeEach(async () => {
     [passed, wrong, ends] = [0, 0, []];
@@ -47,7 +48,10 @@ describe('a waiting command over a kill', () => {
         const text = String(call.whatOf(CHIPID));
         await client.push(CHIPID, text, withOrigin(options, { saved: call })).then(
           () => note('OK'),
-          (error: unknown) => note((error as DeviceCloudError).code),
+          (error: unknown) => {
+            lastText = (error as DeviceCloudError).message;
+            note((error as DeviceCloudError).code);
+          },
         );
       }
       if (!isKilled && !call.isDetached) call.close();
@@ -206,6 +210,7 @@ describe('a waiting command over a kill', () => {
       if (isKnown) await second.waits(1);
       else await isOver();
       assert.deepEqual(ends, isKnown ? [] : ['EXPIRED']);
+      if (!isKnown) assert.match(lastText, /how long the command to .* has waited is unknown/);
       await second.client.waiting.cancel({ all: true });
       await isOver();
       ends = [];

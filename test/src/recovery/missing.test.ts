@@ -36,7 +36,7 @@ describe('a history that has what arrived in no writing that is known', () => {
       /an upload was "three", and the newest record is "dessim"/,
     );
     assert.ok(subject.readings() < 30, `${subject.readings()} readings in half an hour`);
-    // That so many have arrived since that they are forgotten shows nothing.
+    // An upload that was forgotten, since many have arrived after it, proves nothing.
     for (let count = 0; count < 10_001; count++) subject.live(`more ${count}`);
     await minutes(5);
     assert.ok(!subject.kinds().includes('history understood'));

@@ -326,7 +326,7 @@ class Run {
     assert.deepEqual([held.used, answers.used, arrived.used], [0, 0, 0]);
   }
 
-  /** Everything arrives and is answered, until nothing is due any more. */
+  /** Delivers and answers everything until nothing is due. */
   #settle(): void {
     if (this.#kept) this.#toggleDevice();
     for (let round = 0, idle = 0; round < 400; round++) {

@@ -62,7 +62,7 @@ export interface Behaviour {
   earlier?: number;
   /** Only the newest ones are shown. */
   shown?: number;
-  /** The newest ones, up to so many, are not shown yet. */
+  /** The most of the newest records that are not shown yet. */
   lag?: number;
   /** Ids have gaps. */
   hasGaps?: boolean;
