@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Coalescer } from '../util/coalescer';
 
 /**
  * What is kept, by the first part of its key: how far uploads were emitted (`position:NODE:CHIP`), commands that wait
@@ -20,32 +21,24 @@ export interface StorePort {
   /** What is written together: of each, one write is under way at a time. */
   unitOf(key: string): string;
   /**
-   * Writes changes of a unit, all or none.
+   * Writes changes of a unit, all or none. Rejects if it is unknown whether they are written: they are written again.
    * @param all the entries of that kind, with the changes
-   * @returns false if they are refused, since they are another process's. Rejects if it is unknown whether they are written: they
-   * are written again
+   * @returns false if they are refused, since they are another process's
    */
   write(unit: string, changes: Entries, all: Entries): Promise<boolean>;
 }
 
-/** Milliseconds between two writes that nobody waits for: usually, and of a kind with {@link MANY} entries or more. */
+/** Milliseconds until a change is written that nobody waits for: usually, and of a kind with {@link MANY} entries or more. */
 const PACE = 1000;
 const PACE_OF_MANY = 5000;
 const MANY = 500;
 
-/** Milliseconds until what has failed is tried again, and that the last writes may take before the process ends. */
+/** Milliseconds until what has failed is tried again. */
 const RETRY = 1000;
-const LAST_WRITES = 3000;
 
-class Unit {
-  changed = new Set<string>();
-  /** When the oldest change was made that is not written. */
-  since = Infinity;
-  waiting: ((isWritten: boolean) => void)[] = [];
-  lastWrite = -Infinity;
-  /** Ends the pause before the next write. */
-  pause = new AbortController();
-  writing: Promise<void> | undefined;
+interface Unit {
+  changed: Set<string>;
+  readonly writes: Coalescer<boolean>;
 }
 
 /** All that survives a restart. Everything is in memory, and is written in the background. */
@@ -55,11 +48,11 @@ export class Store {
   readonly #port: StorePort;
   readonly #entries = new Map(KINDS.map((kind) => [kind, new Map<string, unknown>()]));
   readonly #units = new Map<string, Unit>();
+  /** When those entries were changed that are not written, the oldest first. */
+  readonly #unconfirmed = new Map<string, number>();
   readonly #failures = new Map<string, string>();
   readonly #closing = new AbortController();
   #loading: Promise<void> | undefined;
-  #isLoaded = false;
-  #problem: string | undefined;
 
   constructor(port: StorePort) {
     this.#port = port;
@@ -72,12 +65,12 @@ export class Store {
 
   /** Why something does not survive a restart, in a sentence; undefined if all does. */
   get problem(): string | undefined {
-    return this.#problem;
+    return this.#failures.values().next().value;
   }
 
   /** When the oldest change was made that is not written; Infinity if all is. */
   get oldestUnconfirmed(): number {
-    return Math.min(...[...this.#units.values()].map(({ since }) => since));
+    return this.#unconfirmed.values().next().value ?? Infinity;
   }
 
   get(key: string): unknown {
@@ -86,37 +79,28 @@ export class Store {
 
   /** The entries whose keys begin with a kind and what follows it, such as `position:a1b2:`. */
   list(prefix: string): [key: string, value: unknown][] {
-    const all = [...this.#of(prefix)];
-    return all.filter(([key, value]) => value !== undefined && key.startsWith(prefix));
+    return [...this.#of(prefix)].filter(([key]) => key.startsWith(prefix));
   }
 
   /**
-   * Sets an entry, and has it written at once.
+   * Sets an entry, and has it written at once. Never rejects.
    * @param value what JSON can hold; undefined removes the entry
-   * @returns whether it is written. It is false if it could not be for now, and is tried again, or if it was refused: then the
-   * entry is gone. Never rejects
+   * @returns whether it is written. If not, that is tried again, or it was refused: then the entry is gone
    */
   set(key: string, value: unknown): Promise<boolean> {
-    const unit = this.#change(key, value);
-    unit.pause.abort();
-    return new Promise((resolve) => unit.waiting.push(resolve));
+    return this.#change(key, value).writes.run();
   }
 
   /** Sets an entry that nobody waits for. @param value as of {@link set}; its `toJSON` is called when it is written */
   update(key: string, value: unknown): void {
-    this.#change(key, value);
+    const { writes } = this.#change(key, value);
+    writes.runWithin(this.#of(key).size < MANY ? PACE : PACE_OF_MANY);
   }
 
-  /** Writes what is left, for at most 3 s. */
+  /** Writes what is left, as far as that is possible. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const units = [...this.#units.values()];
-    for (const { pause } of units) pause.abort();
-    const over = new AbortController();
-    const limit = sleep(LAST_WRITES, undefined, over).catch(() => undefined);
-    const written = Promise.all(units.map(({ writing = Promise.resolve() }) => writing));
-    await Promise.race([written, limit]);
-    over.abort();
+    await Promise.all([...this.#units.values()].map(({ writes }) => writes.run()));
   }
 
   #of(key: string): Map<string, unknown> {
@@ -127,92 +111,62 @@ export class Store {
 
   #change(key: string, value: unknown): Unit {
     const entries = this.#of(key);
-    // Before everything is loaded, what was removed hides what is read.
-    if (value === undefined && this.#isLoaded) entries.delete(key);
+    if (value === undefined) entries.delete(key);
     else entries.set(key, value);
     const name = this.#port.unitOf(key);
-    const unit = this.#units.get(name) ?? new Unit();
+    const unit: Unit = this.#units.get(name) ?? {
+      changed: new Set(),
+      writes: new Coalescer(() => this.#write(name, unit, entries), this.loaded),
+    };
     this.#units.set(name, unit);
-    unit.since = Math.min(unit.since, performance.now());
     unit.changed.add(key);
-    unit.writing ??= this.#writeAll(name, unit, entries);
+    if (!this.#unconfirmed.has(key)) this.#unconfirmed.set(key, performance.now());
     return unit;
   }
 
+  /** What is older never overrides what has changed since, removals included. */
   async #load(): Promise<void> {
     const { signal } = this.#closing;
-    for (let found; !found && !signal.aborted;) {
+    do {
       try {
-        found = (await this.#port.load()) ?? [];
+        for (const [key, value] of (await this.#port.load()) ?? [])
+          if (!this.#unconfirmed.has(key)) this.#entries.get(kindOf(key))?.set(key, value);
         this.#report('load');
+        return;
       } catch (error) {
         this.#report('load', error);
-        await rest(RETRY, signal);
-        continue;
+        await sleep(RETRY, undefined, { signal, ref: false }).catch(() => undefined);
       }
-      // What is older never overrides what is newer.
-      for (const [key, value] of found) {
-        const entries = this.#entries.get(kindOf(key));
-        if (entries && !entries.has(key)) entries.set(key, value);
-      }
-      this.#isLoaded = true;
-    }
-    for (const entries of this.#entries.values())
-      for (const [key, value] of entries) if (value === undefined) entries.delete(key);
+    } while (!signal.aborted);
   }
 
-  /** Writes a unit until nothing of it has changed. Never rejects. */
-  async #writeAll(name: string, unit: Unit, entries: Map<string, unknown>): Promise<void> {
-    await this.loaded;
-    const { signal } = this.#closing;
-    let isTried = false;
-    do {
-      const pace = entries.size < MANY ? PACE : PACE_OF_MANY;
-      if (isTried) await rest(RETRY, signal);
-      else await rest(unit.lastWrite + pace - performance.now(), unit.pause.signal);
-      isTried = !(await this.#write(name, unit, entries));
-    } while (unit.changed.size > 0 && !(isTried && signal.aborted));
-    unit.writing = undefined;
-    // Those of commands are many.
-    if (!KINDS.includes(name)) this.#units.delete(name);
-  }
-
-  /** @returns whether it is written, or refused */
+  /** Writes what has changed of a unit. @returns whether it is written; it is false also if it was refused. Never rejects */
   async #write(name: string, unit: Unit, entries: Map<string, unknown>): Promise<boolean> {
-    const { changed, waiting, since } = unit;
-    Object.assign(unit, { changed: new Set(), waiting: [], pause: new AbortController() });
-    unit.lastWrite = performance.now();
-    let isWritten = false;
+    const { changed } = unit;
+    unit.changed = new Set();
     try {
-      if (!this.#isLoaded) throw new Error('What was kept before could not be read.');
+      // Nothing is written over what could not be read.
+      if (this.#failures.has('load')) throw new Error(this.#failures.get('load'));
       const changes = new Map([...changed].map((key) => [key, entries.get(key)]));
-      isWritten = await this.#port.write(name, changes, entries);
+      const isWritten = changes.size === 0 || (await this.#port.write(name, changes, entries));
       if (!isWritten) for (const key of changed) entries.delete(key);
-      unit.since = unit.changed.size > 0 ? unit.lastWrite : Infinity;
+      for (const key of changed) if (!unit.changed.has(key)) this.#unconfirmed.delete(key);
       this.#report(name);
-      return true;
+      if (unit.changed.size === 0) this.#units.delete(name);
+      return isWritten;
     } catch (error) {
       // What has changed since is newer, and is written with it.
       for (const key of changed) unit.changed.add(key);
-      unit.since = since;
+      if (!this.#closing.signal.aborted) unit.writes.runWithin(RETRY);
       this.#report(name, error);
       return false;
-    } finally {
-      for (const resolve of waiting) resolve(isWritten);
     }
   }
 
   #report(name: string, error?: unknown): void {
+    const before = this.problem;
     if (error === undefined) this.#failures.delete(name);
     else this.#failures.set(name, (error as Error).message);
-    const problem = this.#failures.values().next().value;
-    if (problem === this.#problem) return;
-    this.#problem = problem;
-    for (const listener of this.onProblem) listener();
+    if (this.problem !== before) for (const listener of this.onProblem) listener();
   }
-}
-
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return;
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }

@@ -16,7 +16,7 @@ describe('commands that wait when Node-RED is killed', () => {
   /** Resolves once a command is in its file, with the service's time: without it, a restart ends it. */
   const kept = (text: string): Promise<void> =>
     until(async () => {
-      const folder = join(red.userDir, 'device-cloud', 'app', 'waiting');
+      const folder = join(red.userDir, 'device-cloud', 'app');
       const names = (await readdir(folder).catch(() => [])).filter((name) =>
         name.endsWith('.json'),
       );

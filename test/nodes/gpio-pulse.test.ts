@@ -61,7 +61,7 @@ describe('a gpio node that pulses', () => {
       ...{ path: `pulse/${chipid}/5/1/`, when: 'upload', expires: 60, left: 60_000, at: null },
       ...{ order: 1, node: 'gpio', what },
     };
-    leaveCommand(chipid, 'id', command, 'begun');
+    await leaveCommand(chipid, 'id', { ...command, isBegun: true });
     const cloud = await startCloud();
     await load([cloudApp(cloud), pulse({ when: 'upload' })]);
     await until(() => arrivedAt('caught').length === 1, 'it has ended');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+import { Files } from '../../../src/store/files';
 import { closeJournal, journal, startJournal, stopJournal } from './journal';
 import { CANARIES } from './secrets';
 import { currentDialect } from '../../../tooling/dialect';
@@ -27,18 +28,17 @@ export function written(kind: string): Record<string, unknown> {
 }
 
 /** The commands that are on the disk: those that wait, or those that have begun. */
-export function writtenCommands(folder: 'waiting' | 'begun' = 'waiting'): string[] {
-  const path = join(stateFolder, folder);
-  const names = existsSync(path) ? readdirSync(path).filter((name) => name.endsWith('.json')) : [];
-  return names.map((name) => readFileSync(join(path, name), 'utf8'));
+export function writtenCommands(state: 'waiting' | 'begun' = 'waiting'): string[] {
+  const all = existsSync(stateFolder) ? readdirSync(stateFolder) : [];
+  const names = all.filter((name) => name.endsWith(`.${state}.json`));
+  return names.map((name) => readFileSync(join(stateFolder, name), 'utf8'));
 }
 
 /** Puts a waiting command where an earlier process would have left it. */
-export function leaveCommand(chipid: string, id: string, value: object, folder = 'waiting'): void {
-  mkdirSync(join(stateFolder, folder), { recursive: true });
-  const [key, format] = [`command:${chipid}:${id}`, { format: 'device-cloud', version: 1 }];
-  const text = JSON.stringify({ ...format, key, value });
-  writeFileSync(join(stateFolder, folder, `${chipid}-${id}.json`), text);
+export async function leaveCommand(chipid: string, id: string, value: object): Promise<void> {
+  const key = `command:${chipid}:${id}`;
+  const files = new Files(stateFolder, { of: () => 'one', log: assert.fail });
+  await files.write(key, new Map([[key, value]]), new Map());
 }
 
 /** The services of a test: what is left open on them when the flow has stopped is a leak. */

@@ -17,6 +17,9 @@ const HOUR = 3_600_000;
 describe('a waiting command over a kill', () => {
   let cloud: Simulator;
   let path: string;
+  /** Of commands. */
+  const files = (): string[] =>
+    readdirSync(path).filter((name) => /\.(waiting|begun)\./.test(name));
   /** How far the service's time is ahead of the real one, and this machine's. */
   let passed: number;
   let wrong: number;
@@ -73,12 +76,10 @@ describe('a waiting command over a kill', () => {
       },
       /** The process ends at once: what it has not written is lost. */
       async kill(): Promise<void> {
-        for (const folder of ['waiting', 'begun'])
-          for (const name of readdirSync(join(path, folder))) {
-            const file = join(path, folder, name);
-            const text = readFileSync(file, 'utf8');
-            writeFileSync(file, text.replace(/"process":"\w+"/, '"process":"another"'));
-          }
+        for (const name of files()) {
+          const text = readFileSync(join(path, name), 'utf8');
+          writeFileSync(join(path, name), text.replace(/"process":"\w+"/, '"process":"another"'));
+        }
         isKilled = true;
         await client.close();
       },
@@ -125,7 +126,7 @@ describe('a waiting command over a kill', () => {
         ['OK', 'OK', 'OK'],
       ],
     );
-    await until(() => readdirSync(join(path, 'begun')).length === 0, 'no file is left');
+    await until(() => files().length === 0, 'no file is left');
   });
 
   it('is not sent after its end, though the machine starts with the clock of its shutdown', async () => {
@@ -195,9 +196,8 @@ describe('a waiting command over a kill', () => {
       cloud.fail('hang', { path: '/devices/' });
       const first = await start();
       await first.give('a', 60);
-      const [name = ''] = readdirSync(join(path, 'waiting'));
-      const isWritten = (at: RegExp): boolean =>
-        at.test(readFileSync(join(path, 'waiting', name), 'utf8'));
+      const [name = ''] = files();
+      const isWritten = (at: RegExp): boolean => at.test(readFileSync(join(path, name), 'utf8'));
       assert.ok(isWritten(/"at":null/));
       if (isKnown) {
         cloud.heal();
