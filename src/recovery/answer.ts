@@ -14,8 +14,8 @@ export interface Measure {
   bytes: number;
 }
 
-/** A record that is remembered. */
-export type Seen = readonly [id: RecordId, time: string];
+/** A record that is remembered: its time in milliseconds since 1970 if it is of UTC; NaN without one. */
+export type Seen = readonly [id: RecordId, time: number];
 
 /** What an answer is read for. */
 export interface Sought {
@@ -62,7 +62,7 @@ export class HistoryAnswer {
   readonly sought: Sought;
   /** The newest records up to the position. */
   #seen: HistoryRecord[] = [];
-  readonly #remembered: ReadonlyMap<RecordId, string>;
+  readonly #remembered: ReadonlyMap<RecordId, number>;
   /** By how much the times of remembered records differ from what they were, in milliseconds. */
   readonly #shifts: number[] = [];
   #announced = Infinity;
@@ -157,7 +157,7 @@ export class HistoryAnswer {
   seenUpTo(id: RecordId): Seen[] {
     const all = [...this.#seen, ...this.records].filter((record) => record.id <= id);
     const newest = all.sort(byId).slice(-REMEMBERED).reverse();
-    return newest.map(({ id: each, shownTime }) => [each, shownTime] as const);
+    return newest.map(({ id: each, shownTime }) => [each, toUnix(shownTime, 0)] as const);
   }
 
   release(): void {
@@ -195,7 +195,8 @@ export class HistoryAnswer {
   #recognise({ id, shownTime }: HistoryRecord): void {
     const remembered = this.#remembered.get(id);
     if (remembered === undefined) return;
-    this.#shifts.push(remembered === shownTime ? 0 : toUnix(shownTime, 0) - toUnix(remembered, 0));
+    const time = toUnix(shownTime, 0);
+    this.#shifts.push(Object.is(time, remembered) ? 0 : time - remembered);
   }
 
   #order(record: HistoryRecord): void {

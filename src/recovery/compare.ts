@@ -1,10 +1,18 @@
 import type { Upload } from '../types';
 import { BEFORE_ALL, type HistoryRecord, type RecordId } from './record';
-import { isLossy, Keys, type KnownWriting, type Writing, WRITINGS } from './writing';
+import {
+  FREE_FLAG,
+  isLossy,
+  Keys,
+  MAX_KEYS,
+  type KnownWriting,
+  type Writing,
+  WRITINGS,
+} from './writing';
 
-/** The marks of saved arrivals: it may lie before the position; nothing can have been missed right before it. */
-const LOOSE = '~';
-const GAPLESS = '^';
+/** Flags of saved arrivals: it may lie before the position; something may have been missed right before it. */
+const LOOSE = FREE_FLAG;
+const AFTER_GAP = FREE_FLAG * 2;
 
 /** An upload that arrived live after the position. Unlike a record of the history, it has no id. */
 export class Arrival {
@@ -29,17 +37,29 @@ export class Arrival {
     public isAfterGap: boolean,
   ) {}
 
-  /** Reads what {@link join} has returned. */
-  static from(saved: string): Arrival {
-    const [, flags = '', keys = ''] = /^([~^]*)(.*)$/.exec(saved) ?? [];
-    const arrival = new Arrival(Keys.from(keys), NaN, !flags.includes(GAPLESS));
-    arrival.isLoose = flags.includes(LOOSE);
-    return arrival;
+  /** Reads what {@link saveAll} has returned, as far as it is well-formed. */
+  static readAll(saved: string): Arrival[] {
+    const bytes = Buffer.from(saved, 'base64url');
+    const arrivals: Arrival[] = [];
+    for (let at = 0; at < bytes.length;) {
+      const flags = bytes[at] ?? 0;
+      const read = Keys.read(bytes, at);
+      if (!read) break;
+      const arrival = new Arrival(read.keys, NaN, (flags & AFTER_GAP) !== 0);
+      arrival.isLoose = (flags & LOOSE) !== 0;
+      arrivals.push(arrival);
+      at = read.end;
+    }
+    return arrivals;
   }
 
-  /** As a text, to be saved. */
-  join(): string {
-    return (this.isLoose ? LOOSE : '') + (this.isAfterGap ? '' : GAPLESS) + this.keys.join();
+  /** Arrivals as a text, to be saved: no body is in it. */
+  static saveAll(arrivals: readonly Arrival[]): string {
+    const bytes = Buffer.allocUnsafe(arrivals.length * MAX_KEYS);
+    let end = 0;
+    for (const { keys, isLoose, isAfterGap } of arrivals)
+      end = keys.write(bytes, end, (isLoose ? LOOSE : 0) | (isAfterGap ? AFTER_GAP : 0));
+    return bytes.toString('base64url', 0, end);
   }
 
   /** Whether an answer to a later request must have it. */
@@ -92,10 +112,8 @@ function orderOf(known: KnownWriting | undefined): Writing[] {
   return [...new Set([...first, ...WRITINGS])];
 }
 
-const hashIn = (record: HistoryRecord, writing: Writing): number | undefined => {
-  const hashes = record.hashes;
-  return hashes && (isLossy(writing) ? hashes.bare : hashes.whole);
-};
+const hashIn = ({ hashes }: HistoryRecord, writing: Writing): number | undefined =>
+  writing === 'base64' ? hashes?.decoded : isLossy(writing) ? hashes?.bare : hashes?.whole;
 
 /** Whether an arrival and a record are equal in some writing. */
 const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean =>
@@ -206,7 +224,7 @@ function goneOf({ records, arrivals, sure, known }: Compared, position: number |
   let run = 0;
   while (isDense && run < Math.min(between, sure) && arrivals[run]?.isAfterGap === false) run++;
   if (isDense && between <= sure && continues(records, arrivals, between)) return between;
-  const there = new Set(records.flatMap(({ hashes }) => hashes && [hashes.whole, hashes.bare]));
+  const there = new Set(records.flatMap(({ everyHash }) => everyHash));
   const isThere = ({ keys }: Arrival): boolean =>
     WRITINGS.some((writing) => there.has(keys.hashes[writing]));
   const end = arrivals.slice(0, sure).findLastIndex(isThere);

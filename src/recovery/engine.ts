@@ -2,11 +2,11 @@ import type { Upload } from '../types';
 import { show } from '../util/show';
 import type { HistoryFacts } from './facts';
 import type { Budgets, LIMITS } from './options';
-import type { Position } from './position';
+import { type Position, readPosition, writePosition } from './position';
 import { fromUnix, toUnix, zoneText } from './zone';
 import { HistoryAnswer, type Measure, type Seen } from './answer';
 import { Arrival, compare, type Comparison, UNPROVEN } from './compare';
-import { BEFORE_ALL, type HistoryRecord, idFromText, type RecordId } from './record';
+import { BEFORE_ALL, type HistoryRecord, type RecordId } from './record';
 import {
   isLossy,
   Keys,
@@ -121,18 +121,15 @@ export class Engine {
     this.#options = options;
     this.#facts = facts;
     this.#limits = limits;
-    this.#id = start && idFromText(start.id);
-    this.#seen = (start?.seen ?? []).map(([id, time]) => [idFromText(id), time] as const);
-    this.#measure = start?.measure && {
-      id: idFromText(start.measure[0]),
-      bytes: start.measure[1],
-    };
-    if (start?.learned) facts.restore(start.learned);
-    this.#afterTime = start?.afterTime;
-    this.#isPlain = start?.isPlain === true;
-    this.#isMixed = start?.isMixed === true;
-    this.#isUnordered = start?.isUnordered === true;
-    this.#arrivals = (start?.keys ?? []).map((saved) => Arrival.from(saved));
+    const state = start && readPosition(start);
+    this.#id = state?.id;
+    this.#seen = state?.seen ?? [];
+    this.#measure = state?.measure;
+    this.#afterTime = state?.afterTime;
+    this.#isPlain = state?.isPlain === true;
+    this.#isMixed = state?.isMixed === true;
+    this.#isUnordered = state?.isUnordered === true;
+    this.#arrivals = [...(state?.arrivals ?? [])];
     this.#count();
   }
 
@@ -157,20 +154,13 @@ export class Engine {
     const arrivals =
       this.#heldCount === 0 ? this.#arrivals : this.#arrivals.filter(({ held }) => !held);
     const { length } = arrivals;
-    const { learned } = this.#facts;
     const [seen, measure, afterTime] = [this.#seen, this.#measure, this.#afterTime];
     const [isPlain, isMixed, isUnordered] = [this.#isPlain, this.#isMixed, this.#isUnordered];
-    return () => ({
-      id: String(id),
-      ...(length > 0 && { keys: arrivals.slice(0, length).map((arrival) => arrival.join()) }),
-      ...(seen.length > 0 && { seen: seen.map(([each, time]) => [String(each), time]) }),
-      ...(measure && { measure: [String(measure.id), measure.bytes] }),
-      ...(afterTime !== undefined && { afterTime }),
-      ...(Object.keys(learned).length > 0 && { learned }),
-      ...(isPlain && { isPlain }),
-      ...(isMixed && { isMixed }),
-      ...(isUnordered && { isUnordered }),
-    });
+    return () =>
+      writePosition({
+        ...{ id, seen, measure, afterTime, isPlain, isMixed, isUnordered },
+        arrivals: arrivals.slice(0, length),
+      });
   }
 
   /** Whether something that is held back may have been announced twice: the history shows it a little later. */
@@ -440,7 +430,7 @@ export class Engine {
     // Records that were taken for arrivals after the request: each may be an earlier, equal one instead.
     const open = new Set<number>();
     for (const [record, place] of found.of)
-      if (place >= sure && record.hashes) open.add(record.hashes.bare).add(record.hashes.whole);
+      if (place >= sure) for (const hash of record.everyHash) open.add(hash);
     const wasGapped = this.#isGapped;
     if (!isCut) {
       // While equal ones may have changed places, only the next answer shows which of them is not there.
@@ -501,10 +491,12 @@ export class Engine {
     return used > limit / 2 ? Math.min(this.#due, this.#limits.pressed) : this.#due;
   }
 
-  /** The latest time that is remembered, but for that of a wrong clock. */
+  /** The latest time that is remembered, but for that of a wrong clock; empty without one. */
   #latestTime(until: string): string {
-    const known = (latest: string, time: string): boolean => time > latest && time <= until;
-    return this.#seen.reduce((latest, [, time]) => (known(latest, time) ? time : latest), '');
+    const latest = Math.max(
+      ...this.#seen.map(([, time]) => time).filter((time) => time <= toUnix(until, 0)),
+    );
+    return latest > -Infinity ? fromUnix(latest, 0) : '';
   }
 
   /** @returns false if it exceeds a limit */
@@ -650,14 +642,11 @@ export class Engine {
   }
 
   /** For rule 13. */
-  #remember({ hashes }: HistoryRecord): void {
+  #remember({ everyHash }: HistoryRecord): void {
     const now = this.#options.now();
     if (now >= this.#recentUntil) this.#recent.clear();
     this.#recentUntil = now + ANNOUNCED_WITHIN;
-    if (!hashes) return;
-    this.#recent.set(hashes.bare, (this.#recent.get(hashes.bare) ?? 0) + 1);
-    if (hashes.whole !== hashes.bare)
-      this.#recent.set(hashes.whole, (this.#recent.get(hashes.whole) ?? 0) + 1);
+    for (const hash of everyHash) this.#recent.set(hash, (this.#recent.get(hash) ?? 0) + 1);
     while (this.#recent.size > MOST_RECENT)
       this.#recent.delete(this.#recent.keys().next().value as number);
   }
@@ -715,7 +704,7 @@ export class Engine {
       return;
     }
     this.#isPlain = false;
-    if (whole === hashes.base64) this.#setWriting('base64', arrival, record);
+    if (record.hashes?.decoded === hashes.base64) this.#setWriting('base64', arrival, record);
     else if (hashes.trimmed !== hashes.tagged) {
       if (writing === 'tagged') this.#facts.learn({ keepsCommas: false });
       this.#setWriting(writing, arrival, record);

@@ -1,49 +1,104 @@
 import { invalidInput } from '../errors';
 import { isObject } from '../util/object';
-import { isLearned, type Learned } from './facts';
+import type { Measure, Seen } from './answer';
+import { Arrival } from './compare';
+import { idFromText, type RecordId } from './record';
+
+const SECOND = 1000;
 
 /** How far the uploads of a device have been emitted; small enough to be saved often (rule 2). */
 export interface Position {
   /** The history up to this id has been emitted. */
   id: string;
   /** The arrivals since then, as hashes. */
-  keys?: string[];
-  /** The newest records up to the id, newest first. */
-  seen?: [id: string, time: string][];
-  /** How many bytes the history had up to an id, if it says so. */
-  measure?: [id: string, bytes: number];
+  keys?: string;
+  /** The newest records up to the id, newest first: of each, by how much its id is lower, and its time in seconds or null. */
+  seen?: (number | null)[];
+  /** How many bytes the history had up to an id, if it says so: by how much that id is lower, and the bytes. */
+  size?: [lower: number, bytes: number];
   /** Since ids have started over, only records with a later time count. */
   afterTime?: string;
-  /** What was learned of the histories of the application: how they write bodies, and the zone of their times. */
-  learned?: Learned;
-  /** The last text of the device that came both ways was in the history as it was. */
-  isPlain?: boolean;
-  /** Bytes that are no text came in Base64 among texts. */
-  isMixed?: boolean;
-  /** Its times are not in the order of its ids. */
-  isUnordered?: boolean;
+  /** What is known of its history: `p` it is plain, `m` it is mixed, `u` it is unordered. */
+  is?: string;
 }
 
 const isId = (value: unknown): boolean =>
   typeof value === 'string' && /^(-1|\d{1,20})$/.test(value);
-const isList = (value: unknown, is: (item: unknown) => boolean): boolean =>
-  value === undefined || (Array.isArray(value) && value.every(is));
-const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
+const isNumber = (value: unknown): boolean => Number.isFinite(value);
 
 /** Whether a value is a position: it may be anything. */
 export function isPosition(value: unknown): value is Position {
   if (!isObject(value)) return false;
-  const { id, keys, seen, measure, learned = {}, afterTime = '' } = value;
+  const { id, seen = [], size = [0, 0] } = value;
   return (
     isId(id) &&
-    typeof afterTime === 'string' &&
-    isList(keys, (key) => typeof key === 'string') &&
-    isList(seen, (pair) => Array.isArray(pair) && isId(pair[0]) && typeof pair[1] === 'string') &&
-    (measure === undefined ||
-      (Array.isArray(measure) && isId(measure[0]) && Number.isSafeInteger(measure[1]))) &&
-    isLearned(learned) &&
-    ['isPlain', 'isMixed', 'isUnordered'].every((flag) => isFlag(value[flag]))
+    ['keys', 'afterTime', 'is'].every((key) => typeof (value[key] ?? '') === 'string') &&
+    Array.isArray(seen) &&
+    seen.length % 2 === 0 &&
+    seen.every((each, place) => isNumber(each) || (place % 2 === 1 && each === null)) &&
+    Array.isArray(size) &&
+    size.length === 2 &&
+    size.every(isNumber)
   );
+}
+
+/** What a position is made of, as a recovery has it. */
+export interface State {
+  id: RecordId;
+  arrivals: readonly Arrival[];
+  seen: readonly Seen[];
+  measure: Measure | undefined;
+  afterTime: string | undefined;
+  isPlain: boolean;
+  isMixed: boolean;
+  isUnordered: boolean;
+}
+
+const lowerBy = (id: RecordId, than: RecordId): number => Number(BigInt(than) - BigInt(id));
+const lowered = (id: RecordId, by: number): RecordId =>
+  idFromText(String(BigInt(id) - BigInt(Math.trunc(by))));
+
+export function writePosition(state: State): Position {
+  const { id, arrivals, measure, afterTime, isPlain, isMixed, isUnordered } = state;
+  const seen: (number | null)[] = [];
+  let [before, last] = [id, 0];
+  for (const [each, time] of state.seen) {
+    seen.push(lowerBy(each, before), Number.isNaN(time) ? null : time / SECOND - last);
+    before = each;
+    if (!Number.isNaN(time)) last = time / SECOND;
+  }
+  const is = (isPlain ? 'p' : '') + (isMixed ? 'm' : '') + (isUnordered ? 'u' : '');
+  return {
+    id: String(id),
+    ...(arrivals.length > 0 && { keys: Arrival.saveAll(arrivals) }),
+    ...(seen.length > 0 && { seen }),
+    ...(measure && { size: [lowerBy(measure.id, id), measure.bytes] }),
+    ...(afterTime !== undefined && { afterTime }),
+    ...(is && { is }),
+  };
+}
+
+export function readPosition(position: Position): State {
+  const { keys = '', seen = [], size, afterTime, is = '' } = position;
+  const id = idFromText(position.id);
+  const read: Seen[] = [];
+  let [before, last] = [id, 0];
+  for (let place = 0; place < seen.length; place += 2) {
+    const time = seen[place + 1] ?? NaN;
+    before = lowered(before, seen[place] ?? 0);
+    if (!Number.isNaN(time)) last += time;
+    read.push([before, Number.isNaN(time) ? NaN : last * SECOND]);
+  }
+  return {
+    id,
+    arrivals: Arrival.readAll(keys),
+    seen: read,
+    measure: size && { id: lowered(id, size[0]), bytes: size[1] },
+    afterTime,
+    isPlain: is.includes('p'),
+    isMixed: is.includes('m'),
+    isUnordered: is.includes('u'),
+  };
 }
 
 /** Checks the `start` of a listener. @throws DeviceCloudError `INVALID_INPUT` */

@@ -1,7 +1,7 @@
 import { timeOf, toUnix } from './zone';
 import type { ServiceInteger } from '../types';
 import { isObject } from '../util/object';
-import { recordHashes } from './writing';
+import { recordHashes, type RecordHashes } from './writing';
 
 /**
  * An id of a history: a number, or a bigint where a number would lose digits. Always the one or the other, so that ids
@@ -38,7 +38,7 @@ const isOfAnother = (dev: unknown, chipid: string): boolean =>
 
 /** A record of a device's history of uploads (section 2.3). It is hashed only if there is something to compare it with. */
 export class HistoryRecord {
-  #hashes: { whole: number; bare: number } | undefined;
+  #hashes: RecordHashes | undefined;
 
   /**
    * @param written its id as the service writes it
@@ -75,9 +75,16 @@ export class HistoryRecord {
     );
   }
 
-  get hashes(): { whole: number; bare: number } | undefined {
+  get hashes(): RecordHashes | undefined {
     if (this.body === undefined) return undefined;
     return (this.#hashes ??= recordHashes(this.body));
+  }
+
+  /** The same as a list, each once. */
+  get everyHash(): number[] {
+    if (!this.hashes) return [];
+    const { whole, bare, decoded = whole } = this.hashes;
+    return [...new Set([whole, bare, decoded])];
   }
 
   /** Milliseconds since 1970 if its time is of UTC; NaN without a time. */

@@ -2,6 +2,15 @@ import assert from 'node:assert/strict';
 import { isDeviceCloudError } from '../../../src/errors';
 import { DeviceCloudClient } from '../../../src';
 import { settled } from '../../../tooling/until';
+import { Arrival } from '../../../src/recovery/compare';
+import {
+  isPosition,
+  type Position,
+  readPosition,
+  type State,
+  writePosition,
+} from '../../../src/recovery/position';
+import { Keys } from '../../../src/recovery/writing';
 import { createSubject, record } from './subject';
 
 describe('the position of a listener', () => {
@@ -58,6 +67,65 @@ describe('the position of a listener', () => {
     assert.ok(text.length < 180, `${text.length}: ${text}`);
   });
 
+  it('is at most 1 MB for 5,000 devices with five arrivals each', async () => {
+    const subject = createSubject();
+    const old = Array.from({ length: 20 }, (_, n) =>
+      record(1_234_500 + n, `{"n":${n}}`, `2026-01-01 00:00:${n + 10}`),
+    );
+    subject.has(...old);
+    await subject.connect();
+    for (let n = 0; n < 5; n++) subject.live(`{"n":${n},"t":21.5,"h":40}`);
+    const position = subject.position();
+    subject.recovery.close();
+    const entries = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, n) => [
+        `position:0123456789abcdef:${2_000_000 + n}`,
+        position,
+      ]),
+    );
+    const { length } = JSON.stringify(entries);
+    assert.ok(length <= 1_000_000, `${length}: ${JSON.stringify(position)}`);
+  });
+
+  it('is read as it was written', () => {
+    const arrival = (body: string | number[], isAfterGap: boolean, isLoose: boolean): Arrival =>
+      Object.assign(new Arrival(Keys.of(Buffer.from(body as string)), NaN, isAfterGap), {
+        isLoose,
+      });
+    const state: State = {
+      id: 2n ** 60n,
+      arrivals: [
+        arrival('plain', true, false),
+        arrival(' trimmed \r\n', false, true),
+        arrival('ta,gged,', false, false),
+        arrival(' 21° ', true, true),
+        arrival([0xfe, 0xff, 0x2c, 0x20], false, false),
+        arrival('', false, false),
+      ],
+      seen: [
+        [2n ** 60n - 1n, 1_000],
+        [2n ** 60n - 8n, NaN],
+        [2n ** 60n - 9n, 61_000],
+      ],
+      measure: { id: 2n ** 60n - 7n, bytes: 1e10 },
+      afterTime: '2026-01-01 00:00:00',
+      ...{ isPlain: true, isMixed: false, isUnordered: true },
+    };
+    const position = JSON.parse(JSON.stringify(writePosition(state))) as Position;
+    assert.equal(isPosition(position), true);
+    const { arrivals, ...rest } = readPosition(position);
+    const { arrivals: before, ...others } = state;
+    assert.deepEqual(rest, others);
+    const shown = ({ keys, isLoose, isAfterGap }: Arrival): unknown => [
+      ...[keys.hashes, keys.isText, keys.mayBeSpoilt, keys.mayBeEmpty, isLoose, isAfterGap],
+    ];
+    assert.deepEqual(arrivals.map(shown), before.map(shown));
+    for (let end = 0; end < position.keys!.length; end++)
+      assert.ok(
+        readPosition({ ...position, keys: position.keys!.slice(0, end) }).arrivals.length < 6,
+      );
+  });
+
   it('is INVALID_INPUT as a start if it is malformed', async () => {
     const client = new DeviceCloudClient({
       baseUrl: 'http://127.0.0.1:9',
@@ -76,8 +144,9 @@ describe('the position of a listener', () => {
         { id: '1', seen: [1] },
       ],
       ...[
-        { id: '1', measure: [1] },
-        { id: '1', isPlain: 1 },
+        { id: '1', seen: [null, 1] },
+        { id: '1', size: [1] },
+        { id: '1', is: 1 },
         { id: '1', afterTime: 0 },
       ],
     ];

@@ -24,7 +24,12 @@ describe('the writing of a history', () => {
       assert.equal(facts.writing, writing);
       assert.deepEqual(subject.kinds(), writing === 'base64' ? ['writing base64'] : []);
       const start = subject.position();
-      for (const known of [createSubject({}, { facts }), createSubject({ start })]) {
+      const restored = new HistoryFacts();
+      restored.restore(facts.learned);
+      for (const known of [
+        createSubject({}, { facts }),
+        createSubject({ start }, { facts: restored }),
+      ]) {
         known.has(...records(...bodies));
         await known.connect();
         known.has(...records(...bodies, 'MTAyNA=='));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { HistoryAnswer } from '../../../../src/recovery/answer';
 import { Engine } from '../../../../src/recovery/engine';
-import { HistoryFacts } from '../../../../src/recovery/facts';
+import { HistoryFacts, type Learned } from '../../../../src/recovery/facts';
 import { Budget, Budgets, LIMITS } from '../../../../src/recovery/options';
 import type { Position } from '../../../../src/recovery/position';
 import type { Upload } from '../../../../src/types';
@@ -63,7 +63,7 @@ class Run {
   #emitted: Emission[] = [];
   /** Emitted after the position that was saved last, when the process was killed: these may come again. */
   readonly #repeated: Emission[] = [];
-  #saved: { position: Position; emitted: number; at: number } | undefined;
+  #saved: { position: Position; learned: Learned; emitted: number; at: number } | undefined;
   readonly #arrived = new Set<number>();
   /** Arrived, or were shown by a history: these must be emitted. */
   readonly #known = new Set<number>();
@@ -301,7 +301,9 @@ class Run {
 
   #save(): void {
     const position = this.#engine.position()?.();
-    if (position) this.#saved = { position, emitted: this.#emitted.length, at: this.#clock };
+    const { learned } = this.#facts;
+    const emitted = this.#emitted.length;
+    if (position) this.#saved = { position, learned, emitted, at: this.#clock };
   }
 
   #kill(): void {
@@ -314,7 +316,10 @@ class Run {
     this.#close();
     this.#isUp = false;
     this.#cancel();
-    if (!this.#behaviour.after) this.#facts = new HistoryFacts();
+    if (!this.#behaviour.after) {
+      this.#facts = new HistoryFacts();
+      this.#facts.restore(this.#saved?.learned ?? {});
+    }
     this.#engine = this.#start();
     if (this.#saved) this.#saved.emitted = this.#emitted.length;
   }
