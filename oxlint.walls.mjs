@@ -87,8 +87,11 @@ export const walls = [
     files: ['nodes/**/*.editor.ts', 'nodes/**/*.config.ts', 'nodes/common/editor/*.ts'],
     rules: { 'no-restricted-globals': ['error', ...NODE_GLOBALS] },
   },
-  // It decodes while one types, with the code of the run time, which imports nothing.
-  restrict(['nodes/type/type.editor.ts'], [browser('!**/src/fleet', '!**/src/fleet/types')]),
+  // It decodes while one types, with code of the run time, which imports nothing.
+  restrict(
+    ['nodes/type/type.editor.ts'],
+    [browser('!**/src/fleet', '!**/src/fleet/limits', '!**/src/fleet/types')],
+  ),
   // What is shared knows nothing of the tests, and neither do benchmarks and scripts.
   restrict(
     ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],

@@ -17,11 +17,14 @@ export {
   type Dialect,
   type Problem,
 } from './service-test';
+export type { DeviceLimits } from './fleet/alarms';
 export type { Book, BookProblem, BookRow } from './fleet/book';
 export type { FleetChanges, ReportedError } from './fleet/device';
 export type { LatestSource } from './fleet/latest';
+export { JUDGE } from './fleet/fleet';
 export type { FleetMetrics } from './fleet/metrics';
 export type { RecentCommand, RecentUpload } from './fleet/recent';
+export { readLimits, type Alarm, type Limit } from './fleet/limits';
 export type { ListReading } from './fleet/list-poller';
 export {
   bytesDecoder,

@@ -61,7 +61,7 @@ export interface AppChoice {
 }
 
 type Shown = 'chipid' | 'name' | 'online' | 'since' | 'lastUpload' | 'channel' | 'waiting';
-type Counted = 'reconnects' | 'recovered' | 'lastError' | 'groups' | 'type' | 'missing';
+type Counted = 'reconnects' | 'recovered' | 'lastError' | 'groups' | 'type' | 'alarms' | 'missing';
 
 /** A device as the editor shows it, without a key. */
 export interface FleetRow extends Pick<DeviceSnapshot, Shown | Counted> {

@@ -88,6 +88,7 @@ const toRow = (
   };
   if (device.groups) row.groups = device.groups;
   if (device.type !== undefined) row.type = device.type;
+  if (device.alarms) row.alarms = device.alarms;
   if (device.missing) row.missing = true;
   const latest = charset && fleet && latestText(fleet, device, charset);
   if (latest !== undefined) row.latest = latest;

@@ -3,17 +3,29 @@ import {
   DeviceCloudClient,
   DeviceCloudError,
   isDeviceCloudError,
+  JUDGE,
   type Book,
   type BookProblem,
+  type Charset,
   type ClientOptions,
+  type DeviceLimits,
   type Store,
 } from '../../src/for-nodes';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
+import { typeCalled } from '../common/device-types';
 import { messageOf } from '../common/errors';
-import { BOOK_TOPIC } from '../common/shared.config';
+import { BOOK_TOPIC, isObject } from '../common/shared.config';
+import { decodeBody } from '../common/upload-message';
 import type { AppConfig, AppCredentials } from './app.config';
-import { bookOf, clientOptions, interfacesOf, commonSettings, type ReadOptions } from './options';
+import {
+  bookOf,
+  clientOptions,
+  dialectOf,
+  interfacesOf,
+  commonSettings,
+  type ReadOptions,
+} from './options';
 import { useSimulator, type SharedSimulator } from './simulator';
 
 const API_NEEDS: Readonly<Record<Api, string>> = {
@@ -51,6 +63,22 @@ function follow(RED: NodeAPI, node: Node, book: Book): void {
     RED.comms.publish(BOOK_TOPIC, { id: node.id }, false);
   });
   log();
+}
+
+/** Judges uploads by the limits of the types that the book names. */
+function judge(client: DeviceCloudClient, store: Store, node: Node, charset: Charset): void {
+  const { fleet } = client;
+  const limitsOf = (chipid: string): DeviceLimits | undefined => {
+    const name = fleet.book?.typeOf(chipid);
+    const type = name === undefined ? undefined : typeCalled(name);
+    if (!type?.limits) return undefined;
+    const decode = (body: Buffer): Record<string, unknown> | undefined => {
+      const decoded = decodeBody(body, { datatype: 'auto-detect', charset, type });
+      return 'value' in decoded && isObject(decoded.value) ? decoded.value : undefined;
+    };
+    return { limits: type.limits, decode };
+  };
+  void store.loaded.then(() => fleet[JUDGE](store, node.id, limitsOf));
 }
 
 /** A client that could not be made at once, and what ends all that was begun for it. */
@@ -229,6 +257,8 @@ export class Connection {
       const client = new DeviceCloudClient({ ...options, ...(book !== undefined && { book }) });
       // Names and types belong to the first upload, too.
       await client.fleet.book?.ready;
+      if (book !== undefined)
+        judge(client, this.#store, this.#node, dialectOf(this.#config).charset);
       return { client, close: () => client.close() };
     } catch (error) {
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {

@@ -2,6 +2,7 @@ import type { Node, NodeAPI } from 'node-red';
 import {
   type DeviceCloudError,
   type DeviceCloudClient,
+  type Limit,
   type UploadDecoder,
 } from '../../src/for-nodes';
 import { invalidInput, notConfigured, oneLine, parsePin, show } from '../../src/input';
@@ -20,6 +21,8 @@ export interface DeviceType {
   /** Whether messages have the bytes, too. */
   readonly withRaw?: boolean;
   readonly pins: ReadonlyMap<string, { readonly pin: number; readonly isLow: boolean }>;
+  /** Undefined if there are none. */
+  readonly limits?: readonly Limit[] | undefined;
 }
 
 /** The config node at run time. */

@@ -1,7 +1,7 @@
 import { firstOf } from '../common/shared.config';
 
 /** The kinds of events. The library has the same. */
-export const KINDS = ['presence', 'channel', 'recovery'] as const;
+export const KINDS = ['presence', 'alarm', 'channel', 'recovery'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const CHOICES = { devices: ['all', 'list', 'group'], start: ['none', 'current'] } as const;

@@ -78,7 +78,10 @@ RED.nodes.registerType<Config>('device-cloud-events', {
       show('#misses-row, #silence-row', isChecked('presence'));
       show('#settle-row', isChecked('channel'));
       const silence = isChecked('presence') && Number(fieldValue(field('silence'))) > 0;
-      show('#channel-note', silence || isChecked('channel') || isChecked('recovery'));
+      show(
+        '#channel-note',
+        silence || KINDS.some((kind) => kind !== 'presence' && isChecked(kind)),
+      );
     };
     for (const kind of KINDS) box(kind).on('change', adapt);
     onChange(['silence'], adapt);

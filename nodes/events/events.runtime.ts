@@ -53,12 +53,8 @@ export function watchOptions(config: EventsConfig, failed: (error: Error) => voi
 
 /** Makes the message of an event. One that concerns all devices has no chip number. */
 function eventMessage(what: FleetEvent, client: DeviceCloudClient | undefined): NodeMessage {
-  const { event, appid, chipid, online, name, since, lastUpload, reason, count } = what;
-  const payload = {
-    ...{ online, name, since, lastUpload },
-    ...(reason !== undefined && { reason }),
-    ...(count !== undefined && { count }),
-  };
+  const { event, appid, chipid, ...payload } = what;
+  const { name } = payload;
   const message: NodeMessage = { topic: chipid ?? appid, payload };
   if (chipid !== undefined) addRow(message, client, chipid);
   return Object.assign(message, {

@@ -78,7 +78,7 @@ function uploadLine({ lastUpload }: FleetRow, now: number): Line {
 }
 
 function lines(device: FleetRow, now: number): Line[] {
-  const { lastError, waiting, reconnects, recovered, groups = [], type } = device;
+  const { lastError, waiting, reconnects, recovered, groups = [], type, alarms = [] } = device;
   const online =
     device.since === null || device.online === null
       ? onlineText(device)
@@ -92,6 +92,7 @@ function lines(device: FleetRow, now: number): Line[] {
     ['channel', channelState(device)],
     ...(groups.length > 0 ? [['groups', groups.join(', ')] as const] : []),
     ...(type === undefined ? [] : [['type', type] as const]),
+    ...alarms.map(({ limit, value }) => ['alarm', t('alarm', { limit, value })] as const),
     ['waiting', String(waiting)],
     ['reconnects', String(reconnects)],
     ['recovered', String(recovered)],

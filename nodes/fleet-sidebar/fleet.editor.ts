@@ -15,6 +15,7 @@ export const STATES = {
   silent: ({ channel, lastUpload, since }, now) =>
     channel?.state === 'connected' && now - (lastUpload ?? since ?? now) > SILENT,
   'channel-down': ({ channel }) => channel !== null && channel.state !== 'connected',
+  alarm: ({ alarms }) => alarms !== undefined,
   missing: ({ missing }) => missing === true,
   waiting: ({ waiting }) => waiting > 0,
   error: ({ lastError }) => lastError !== null,
@@ -69,7 +70,7 @@ export function countStates(rows: FleetRow[], now: number): Record<State, number
 
 /** The texts in it come from a server that may be anyone's. */
 function displayable(row: FleetRow): FleetRow {
-  const { name, channel, lastError, latest, groups, type } = row;
+  const { name, channel, lastError, latest, groups, type, alarms } = row;
   return {
     ...row,
     name: name === null ? null : plain(name),
@@ -78,6 +79,9 @@ function displayable(row: FleetRow): FleetRow {
     ...(latest === undefined ? {} : { latest: plain(latest) }),
     ...(groups === undefined ? {} : { groups: groups.map(plain) }),
     ...(type === undefined ? {} : { type: plain(type) }),
+    ...(alarms === undefined
+      ? {}
+      : { alarms: alarms.map((alarm) => ({ ...alarm, limit: plain(alarm.limit) })) }),
   };
 }
 

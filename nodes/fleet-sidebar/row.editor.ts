@@ -76,9 +76,9 @@ export const channelState = ({ channel }: FleetRow): string =>
     ? t('channel.state.none')
     : withReason(channel, t(`channel.state.${channel.state}`));
 
-const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
-  Object.entries({ waiting, reconnects, recovered }).flatMap(([name, number]) =>
-    number > 0 ? t(`count.${name}`, { number }) : [],
+const countTexts = ({ alarms = [], waiting, reconnects, recovered }: FleetRow): string[] =>
+  Object.entries({ alarms: alarms.length, waiting, reconnects, recovered }).flatMap(
+    ([name, number]) => (number > 0 ? t(`count.${name}`, { number }) : []),
   );
 
 /** An age where there is little room: `5 min`. */

@@ -14,6 +14,8 @@ export const DEFAULTS = {
   bytes: '',
   /** Units of fields, such as `temperature: °C, battery: %`, or JSON from field to unit. */
   units: '',
+  /** Limits of fields, a line each, such as `temperature > 30 for 60 clear < 28`. */
+  limits: '',
   /** Names of pins, such as `valve: 5, lamp: 12 low`. */
   pins: '',
   /** Keys of rt-status, separated by commas. */

@@ -11,6 +11,7 @@ import {
   type DecodeProblem,
   type FieldsDecoder,
 } from '../../src/fleet/types';
+import { readLimits } from '../../src/fleet/limits';
 import { prepareTry, type Trial } from './try.editor';
 import { CHOICES, DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
 
@@ -74,6 +75,12 @@ function unitsError(text: string): string | undefined {
   return 'wrong' in units ? t('error.units', { part: units.wrong }) : undefined;
 }
 
+function limitsError(text: string): string | undefined {
+  if (isVariable(text)) return undefined;
+  const [line] = readLimits(text).wrong;
+  return line === undefined ? undefined : t('error.limits', { line });
+}
+
 /** The book names a type by its name, so that no two may have the same. */
 function nameError(value: string, { id }: Node): string | undefined {
   const name = value.trim();
@@ -133,6 +140,7 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
       required(DEFAULTS.bytes, 'label.bytes', bytesError, decodes('bytes')),
     ),
     units: described('units', checked(DEFAULTS.units, 'label.units', unitsError)),
+    limits: described('limits', checked(DEFAULTS.limits, 'label.limits', limitsError)),
     pins: described('pins', checked(DEFAULTS.pins, 'label.pins', pinsError)),
     callbacks: described(
       'callbacks',
@@ -158,6 +166,10 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
     const hint = (): void => void $('#device-cloud-bytes-error').text(bytesHint(typed('bytes')));
     input('bytes').on('input change', hint);
     hint();
+    const name = (): void =>
+      void $('#device-cloud-limits-error').text(limitsError(typed('limits')) ?? '');
+    input('limits').on('input change', name);
+    name();
     prepareTry({
       decode: tryHere,
       units: () => {

@@ -4,6 +4,7 @@ import {
   decodeProblemText,
   DescriptionError,
   pairsDecoder,
+  readLimits,
   type Charset,
   type FieldsDecoder,
   type ToText,
@@ -64,11 +65,17 @@ function readType(node: Node, def: Partial<TypeConfig>): DeviceType {
     const read = readUnits(config.units);
     if ('wrong' in read) throw new Error(`${show(read.wrong)} is no field with its unit`);
     const { units } = read;
+    const { limits, wrong } = readLimits(config.limits);
+    for (const line of wrong)
+      node.warn(
+        `A limit of the type ${show(name || node.id)} is left out: ${show(line)} is none, such as temperature > 30 for 60 clear < 28.`,
+      );
     return {
       name,
       decode: readDecoder(config),
       units: Object.keys(units).length > 0 ? units : undefined,
       pins: pins.pins,
+      limits: limits.length > 0 ? limits : undefined,
       withRaw: config.withRaw,
     };
   } catch (error) {

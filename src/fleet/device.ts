@@ -1,5 +1,6 @@
 import type { ChannelState } from '../channel/listener';
 import type { ErrorCode } from '../errors';
+import type { Alarm } from './limits';
 import type { KeptUpload } from './latest';
 
 /** An error of a call to a device. */
@@ -48,6 +49,8 @@ export interface DeviceSnapshot {
   groups?: string[];
   /** The type that the book names. */
   type?: string;
+  /** Limits of its type that are crossed, if any. */
+  alarms?: Alarm[];
   /** Only of a device of the book that no list and no upload has shown. */
   missing?: true;
 }
@@ -87,6 +90,8 @@ export class FleetDevice {
   reconnects = 0;
   /** Whether the current channel has been connected before. */
   wasConnected = false;
+  /** How many listeners hold back live uploads for older ones. */
+  holding = 0;
   /** The number of recoveries under way: each listener has its own. */
   recoveries = 0;
   /** The most uploads that one of these recoveries has emitted, and that were altered. */
@@ -100,6 +105,7 @@ export class FleetDevice {
   running = 0;
   lastError: FleetError | null = null;
   latest: KeptUpload | undefined = undefined;
+  alarms: readonly Alarm[] = [];
   /** The revision of the registry at the last change of this device. */
   revision = 0;
   /** A counter of the registry, set with each sign of life: the device with the lowest value is forgotten first. */
@@ -147,6 +153,7 @@ export class FleetDevice {
         message: lastError.message,
         at: lastError.at,
       },
+      ...(this.alarms.length > 0 && { alarms: this.alarms.map((alarm) => ({ ...alarm })) }),
     };
   }
 }

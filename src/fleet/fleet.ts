@@ -7,6 +7,8 @@ import { parseChipid } from '../input/chipid';
 import type { RecoveryShared } from '../recovery/options';
 import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
+import type { Store } from '../store/store';
+import { Alarms, type DeviceLimits } from './alarms';
 import type { Book } from './book';
 import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
 import type { LatestUpload } from './latest';
@@ -30,6 +32,8 @@ interface FleetDeps {
 
 /** Not for users of the fleet: the client ends it. */
 const END = Symbol('end');
+/** Nor is this: limits belong to the types of nodes. */
+export const JUDGE = Symbol('judge');
 
 /**
  * What is known of the devices of an application, from listeners, lists and calls. Only {@link readList},
@@ -40,6 +44,7 @@ export class Fleet {
   readonly #deps: FleetDeps;
   readonly #poller: ListPoller;
   readonly #watches = new Set<Watch>();
+  #alarms: Alarms | undefined;
 
   /** @param poller of the list, which it shares with the commands */
   constructor(deps: FleetDeps, poller: ListPoller) {
@@ -207,9 +212,27 @@ export class Fleet {
     return started;
   }
 
+  /**
+   * Judges the uploads of devices by the limits of their types, for `alarm` and `cleared` of {@link watch} and for the alarms of
+   * a device, until the client ends.
+   * @param store is loaded; it keeps what was judged
+   * @param node whose state it is there
+   * @param limitsOf a device; undefined if it has none
+   */
+  [JUDGE](
+    store: Store,
+    node: string,
+    limitsOf: (chipid: string) => DeviceLimits | undefined,
+  ): void {
+    const { registry } = this.#deps;
+    this.#alarms?.close();
+    this.#alarms = new Alarms({ registry, store, node, limitsOf });
+  }
+
   /** Ends what it reads and watches, with the client. */
   [END](): void {
     for (const watch of this.#watches) watch.close();
+    this.#alarms?.close();
   }
 
   /** The service's clock, in ms. */

@@ -4,6 +4,7 @@ import type { RecoveryObserver } from '../recovery/options';
 import type { DeviceRecord, Upload } from '../types';
 import { deviceTitle } from '../util/show';
 import { thrownText } from '../util/thrown';
+import type { Alarm, AlarmEvent } from './limits';
 import type { Book } from './book';
 import {
   FleetDevice,
@@ -24,13 +25,19 @@ import type { TestRecorder } from './test-recorder';
  */
 export interface FleetWatcher {
   /** A live upload, before the listeners of the channel get it. Never a replayed one. */
-  onLive?(device: FleetDevice): void;
+  onLive?(device: FleetDevice, upload: Upload): void;
+  /** Listeners hold back its live uploads for older ones, or one more does, or one less. */
+  onHold?(device: FleetDevice): void;
+  /** A missed upload, for each listener that recovers it. */
+  onReplayed?(device: FleetDevice, upload: Upload): void;
   /** The state of its channel changed; null: it was closed, since its last listener has left. */
   onState?(device: FleetDevice): void;
   /** The first of its recoveries began. */
   onRecovering?(device: FleetDevice): void;
   /** The last of them ended. @param count the uploads that were recovered, each counted once */
   onRecovered?(device: FleetDevice, count: number): void;
+  /** A field has crossed a limit of the device's type, or is back. */
+  onAlarm?(device: FleetDevice, event: AlarmEvent, alarm: Alarm): void;
 }
 
 /** Devices that are known at most, and how many are forgotten at once to make room. */
@@ -213,15 +220,23 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const latest = (device.latest ??= new KeptUpload());
     latest.set(upload, 'live', at, device.connections, base64);
     this.recent.upload(upload, 'live', at, latest.base64);
-    for (const watcher of this.#watchers) watcher.onLive?.(device);
+    for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
   }
 
   onPush(chipid: string, bytes: Buffer): void {
     this.recorder?.onPush(chipid, bytes);
   }
 
-  onReplayed(upload: Upload): void {
-    this.recordUpload(upload, 'replayed');
+  onHold(chipid: string, isHolding: boolean): void {
+    const device = this.#touch(chipid);
+    device.holding += isHolding ? 1 : -1;
+    for (const watcher of this.#watchers) watcher.onHold?.(device);
+  }
+
+  onReplayed(upload: Upload, isLast = true): void {
+    if (isLast) this.recordUpload(upload, 'replayed');
+    const device = this.#devices.get(upload.chipid);
+    if (device) for (const watcher of this.#watchers) watcher.onReplayed?.(device, upload);
   }
 
   /** Records an upload of the history, which is no sign of life. */
@@ -280,6 +295,18 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onReadError(error: unknown): void {
     this.#report(null, error);
+  }
+
+  /** @param alarms all that are on @param events what has changed, in order */
+  onAlarms(
+    chipid: string,
+    alarms: readonly Alarm[],
+    events: readonly (readonly [AlarmEvent, Alarm])[] = [],
+  ): void {
+    const device = this.#touch(chipid);
+    device.alarms = alarms;
+    for (const watcher of this.#watchers)
+      for (const [event, alarm] of events) watcher.onAlarm?.(device, event, alarm);
   }
 
   /** Applies a list, of the poller or read on demand: its names, and which devices are listed. */

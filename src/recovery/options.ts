@@ -80,8 +80,10 @@ export class Budgets {
 export interface RecoveryObserver {
   /** A recovery begins to read the history after a gap. */
   onRecovering(chipid: string): void;
-  /** Missed uploads are being emitted; this is the last of them. Called before the listener receives it. */
-  onReplayed(upload: Upload): void;
+  /** Live uploads are held back for older ones, or no longer. */
+  onHold(chipid: string, isHolding: boolean): void;
+  /** A missed upload is being emitted. Called before the listener receives it. @param isLast of those of an answer */
+  onReplayed(upload: Upload, isLast: boolean): void;
   /** A recovery has ended. @param count the missed uploads that it emitted @param altered how many of them are marked so */
   onRecovered(chipid: string, count: number, altered: number): void;
 }

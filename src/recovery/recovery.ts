@@ -260,7 +260,7 @@ export class Recovery implements ChannelListener {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#holdTimer);
+    this.#released();
     this.#history.leave(this);
     this.#engine.close();
     this.#ended();
@@ -296,14 +296,14 @@ export class Recovery implements ChannelListener {
     this.#update();
   }
 
-  /** @param isLast whether, of those that are given back, no other follows: the observer sees only that one */
+  /** @param isLast whether, of those that are given back, no other follows */
   #emit(upload: Upload, isLast = false): void {
     if (this.#isClosed) return;
     if (upload.replayed) {
       this.#began();
       this.#replayed++;
       if (upload.altered) this.#altered++;
-      if (isLast) this.#shared.observer.onReplayed(upload);
+      this.#shared.observer.onReplayed(upload, isLast);
     }
     this.#device.listener.onUpload(upload);
   }
@@ -312,17 +312,22 @@ export class Recovery implements ChannelListener {
   #update(): void {
     if (this.#isClosed) return;
     this.#save();
-    if (!this.#engine.isHolding || !this.#isConnected) {
-      clearTimeout(this.#holdTimer);
-      this.#holdTimer = undefined;
-    } else {
-      this.#holdTimer ??= setTimeout(() => {
-        this.#holdTimer = undefined;
+    if (!this.#engine.isHolding || !this.#isConnected) this.#released();
+    else if (!this.#holdTimer) {
+      this.#holdTimer = setTimeout(() => {
         this.#engine.expired();
         this.#update();
       }, MAX_HOLD);
+      this.#shared.observer.onHold(this.#device.chipid, true);
     }
     if (this.#engine.again !== undefined) this.#history.schedule();
+  }
+
+  #released(): void {
+    if (!this.#holdTimer) return;
+    clearTimeout(this.#holdTimer);
+    this.#holdTimer = undefined;
+    this.#shared.observer.onHold(this.#device.chipid, false);
   }
 
   /** Passes the position on, if there is one. */

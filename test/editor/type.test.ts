@@ -5,6 +5,7 @@ import { world } from './world';
 
 const BYTES = '#node-config-input-bytes';
 const UNITS = '#node-config-input-units';
+const LIMITS = '#node-config-input-limits';
 const DECODE = '#node-config-input-decode';
 const TYPED = '#device-cloud-try-typed';
 
@@ -41,6 +42,11 @@ describe('the dialog of a type', () => {
     const unfinished =
       'At character 9, at the end, after “u8 a, u8”: a name is expected, of letters, digits and _';
     assert.equal(await page.textContent('#device-cloud-bytes-error'), unfinished);
+    await fill(here.editor, LIMITS, 'temperature > 30\ntemperature < 5 clear > 4');
+    const noLimit =
+      '"temperature < 5 clear > 4" is no limit, such as temperature > 30 for 60 clear < 28';
+    assert.equal(await page.textContent('#device-cloud-limits-error'), noLimit);
+    assert.ok(await page.isVisible(`${LIMITS}.input-error`));
     await here.editor.picture('type-wrong');
     await closeDialog(here.editor, 'cancel');
   });

@@ -82,6 +82,40 @@ describe('types that the device book names', () => {
     assert.equal(logged.length, 1);
   });
 
+  it('raise alarms by their limits, which the fleet shows; a line that is no limit is left out', async () => {
+    const limits = 't > 30 clear < 28\nt ! 3';
+    const typed = nodes.map((each) => (each.id === BYTES.id ? { ...each, limits } : each));
+    await deploy([...typed, node('events', { events: ['alarm'] })]);
+    await until(() => cloud.channels() === 3, 'the channels are open');
+    assert.ok(
+      journal.logs.some(({ msg }) =>
+        /A limit of the type "meter" is left out: "t ! 3"/.test(String(msg)),
+      ),
+    );
+    const alarms = () => arrivedAt('out').filter((message) => 'event' in message);
+    const alarmsShown = async (): Promise<unknown> => {
+      const { text } = await helper.request().get('/device-cloud/apps/app/fleet');
+      return (JSON.parse(text) as FleetAnswer).devices.find(({ chipid }) => chipid === '1')?.alarms;
+    };
+    for (const byte of [50, 62, 64]) cloud.upload('1', Buffer.from([byte]));
+    await until(() => alarms().length === 1, 'the alarm is emitted');
+    const limit = 't > 30 clear < 28';
+    assert.deepEqual(await alarmsShown(), [{ field: 't', value: 31, limit }]);
+    cloud.upload('1', Buffer.from([40]));
+    await until(() => alarms().length === 2, 'that it is over is emitted');
+    assert.equal(await alarmsShown(), undefined);
+    assert.deepEqual(
+      alarms().map(({ topic, chipid, event, payload }) => {
+        const { field, value, limit: line } = payload as Record<string, unknown>;
+        return [topic, chipid, event, field, value, line];
+      }),
+      [
+        ['1', '1', 'alarm', 't', 31, limit],
+        ['1', '1', 'cleared', 't', 20, limit],
+      ],
+    );
+  });
+
   it('name the pins of each device', async () => {
     const chipid = ['1', '2', '3'];
     const { payload } = await call('gpio', { chipid, pin: 'lamp', payload: 1 });

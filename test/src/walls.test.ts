@@ -58,6 +58,7 @@ const WALLS: readonly {
     except: [
       'nodes/app/simulator.ts imports src/simulator/index.ts',
       'nodes/type/type.editor.ts imports src/fleet/types.ts',
+      'nodes/type/type.editor.ts imports src/fleet/limits.ts',
     ],
   },
   {
@@ -73,8 +74,9 @@ const WALLS: readonly {
     except: [
       // Types alone.
       'nodes/app/answers.config.ts imports src/for-nodes.ts',
-      // It imports nothing itself.
+      // They import nothing themselves.
       'nodes/type/type.editor.ts imports src/fleet/types.ts',
+      'nodes/type/type.editor.ts imports src/fleet/limits.ts',
     ],
   },
   { of: 'tooling/', files: /^tooling\//, never: /^(test|bench|scripts|demo)\// },

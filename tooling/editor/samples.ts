@@ -78,6 +78,7 @@ const TYPE: NodeProperties['type'] = {
   equals: ':',
   bytes: 'i16be temperature / 100, u8 battery',
   units: '{"temperature": "°C"}',
+  limits: 'temperature > 30 for 60 clear < 28',
   pins: 'valve: 5, lamp: 12 low',
   callbacks: 'temperature, rssi',
   withRaw: true,

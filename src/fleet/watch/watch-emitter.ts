@@ -1,4 +1,5 @@
 import { isolated } from '../../util/thrown';
+import type { Alarm, AlarmEvent } from '../limits';
 import {
   EVENTS,
   type FleetEvent,
@@ -17,6 +18,7 @@ export class WatchEmitter {
   readonly #settings: WatchSettings;
   readonly #listener: WatchListener;
   readonly #nameOf: (device: WatchedDevice) => string | null;
+  readonly #alarmsOf: (device: WatchedDevice) => readonly Alarm[];
   /** With `current`, before the first reading: states are not emitted yet. */
   #isHeld: boolean;
   #isClosed = false;
@@ -26,11 +28,13 @@ export class WatchEmitter {
     settings: WatchSettings,
     listener: WatchListener,
     nameOf: (device: WatchedDevice) => string | null,
+    alarmsOf: (device: WatchedDevice) => readonly Alarm[],
   ) {
     this.#appid = appid;
     this.#settings = settings;
     this.#listener = listener;
     this.#nameOf = nameOf;
+    this.#alarmsOf = alarmsOf;
     this.#isHeld = settings.start === 'current';
   }
 
@@ -53,13 +57,19 @@ export class WatchEmitter {
     if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
   }
 
+  alarmChanged(device: WatchedDevice, event: AlarmEvent, alarm: Alarm): void {
+    if (!this.#isHeld) this.emit(event, device, alarm);
+  }
+
   firstReading(devices: Iterable<WatchedDevice>): void {
     this.stateChanged();
+    const wasHeld = this.#isHeld;
     this.#isHeld = false;
     if (this.#settings.start === 'none') return;
     for (const device of devices) {
       if (!device.isPresenceEmitted) this.#emitPresence(device);
       if (!device.isChannelEmitted) this.#emitChannel(device);
+      if (wasHeld) this.#emitAlarms(device);
     }
   }
 
@@ -67,7 +77,10 @@ export class WatchEmitter {
   listFailed(devices: Iterable<WatchedDevice>): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    for (const device of devices) this.#emitChannel(device);
+    for (const device of devices) {
+      this.#emitChannel(device);
+      this.#emitAlarms(device);
+    }
   }
 
   emit(event: FleetEventName, device: WatchedDevice, more: Partial<FleetEvent> = {}): void {
@@ -106,6 +119,10 @@ export class WatchEmitter {
     const { connected, reason } = channel;
     if (connected) this.emit('connected', device);
     else this.emit('disconnected', device, reason === undefined ? {} : { reason });
+  }
+
+  #emitAlarms(device: WatchedDevice): void {
+    for (const alarm of this.#alarmsOf(device)) this.emit('alarm', device, alarm);
   }
 
   #pass(event: FleetEventName, of: Omit<FleetEvent, 'event' | 'appid'>): void {

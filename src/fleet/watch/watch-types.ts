@@ -6,8 +6,8 @@ import { show } from '../../util/show';
 import { MAX_WATCHED } from './watched-devices';
 
 /** The groups of events that a watch can be asked for. */
-const EVENT_KINDS = ['presence', 'channel', 'recovery'] as const;
-/** A group of events: who is online, which channels break, how many uploads are recovered. */
+const EVENT_KINDS = ['presence', 'alarm', 'channel', 'recovery'] as const;
+/** A group of events: who is online, which limits are crossed, which channels break, how many uploads are recovered. */
 export type FleetEventKind = (typeof EVENT_KINDS)[number];
 
 /** Each event and the group it belongs to. */
@@ -18,6 +18,8 @@ export const EVENTS = {
   heard: 'presence',
   unknown: 'presence',
   known: 'presence',
+  alarm: 'alarm',
+  cleared: 'alarm',
   connected: 'channel',
   disconnected: 'channel',
   recovering: 'recovery',
@@ -46,6 +48,12 @@ export interface FleetEvent {
   reason?: string;
   /** Of `recovered`: the number of recovered uploads. */
   count?: number;
+  /** Of `alarm` and `cleared`: which field of the decoded upload. */
+  field?: string;
+  /** Of `alarm` and `cleared`: its value. */
+  value?: number;
+  /** Of `alarm` and `cleared`: the line of the type. */
+  limit?: string;
 }
 
 /** What to watch. What is wrong with an option is `INVALID_INPUT`. */

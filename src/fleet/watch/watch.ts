@@ -1,3 +1,4 @@
+import type { Alarm } from '../limits';
 import type { FleetDevice } from '../device';
 import type { ListPoller, ListReading } from '../list-poller';
 import type { FleetRegistry } from '../registry';
@@ -73,7 +74,9 @@ export class Watch {
     this.#settings = settings;
     const { appid, timers = new TimerQueue() } = source;
     const nameOf = (device: WatchedDevice): string | null => this.#nameOf(device);
-    this.#emitter = new WatchEmitter(appid, settings, listener, nameOf);
+    const alarmsOf = ({ chipid }: WatchedDevice): readonly Alarm[] =>
+      source.registry.get(chipid)?.alarms ?? [];
+    this.#emitter = new WatchEmitter(appid, settings, listener, nameOf, alarmsOf);
     this.#devices = new WatchedDevices({
       timers,
       chipids: settings.chipids,
@@ -188,6 +191,10 @@ export class Watch {
       onRecovered: ({ chipid }, count) => {
         const device = this.#at(chipid);
         if (device) this.#emitter.emit('recovered', device, { count });
+      },
+      onAlarm: ({ chipid }, event, alarm) => {
+        const device = this.#at(chipid);
+        if (device) this.#emitter.alarmChanged(device, event, alarm);
       },
     });
     this.#leave.push(leave);

@@ -13,7 +13,8 @@ function observed() {
   const calls: string[] = [];
   const observer: RecoveryObserver = {
     onRecovering: () => void calls.push('recovering'),
-    onReplayed: ({ body }) => void calls.push(body.toString()),
+    onHold: () => undefined,
+    onReplayed: ({ body }, isLast) => void (isLast && calls.push(body.toString())),
     onRecovered: (_chipid, count) => void calls.push(`recovered ${count}`),
   };
   return { calls, ...createSubject({}, { observer, facts: factsOf('text') }) };

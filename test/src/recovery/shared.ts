@@ -36,6 +36,7 @@ export const sharedBy = (answer: AnswerHistory): RecoveryShared => ({
   limits: LIMITS,
   observer: {
     onRecovering: ignore,
+    onHold: ignore,
     onReplayed: ignore,
     onRecovered: ignore,
   },

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { Alarms } from '../../../src/fleet/alarms';
+import { readLimits } from '../../../src/fleet/limits';
+import { FleetRegistry } from '../../../src/fleet/registry';
+import { Store, type Entries } from '../../../src/store/store';
+
+/** What a process has left, as JSON, and is loaded by the next one. */
+let disk: Map<string, unknown>;
+let lines: string | undefined;
+
+const port = () => ({
+  load: () => Promise.resolve([...disk]),
+  unitOf: () => 'event',
+  write: (_unit: string, _changes: Entries, all: Entries) => {
+    disk = new Map(JSON.parse(JSON.stringify([...all])) as [string, unknown][]);
+    return Promise.resolve(true);
+  },
+});
+
+async function start() {
+  const store = new Store(port());
+  await store.loaded;
+  const registry = new FleetRegistry(() => 0);
+  const events: string[] = [];
+  registry.addWatcher({
+    onAlarm: ({ chipid }, event, { field, value, limit }) =>
+      void events.push(`${event} ${chipid} ${field} ${value} ${limit}`),
+  });
+  const alarms = new Alarms({
+    ...{ registry, store, node: 'app' },
+    limitsOf: () =>
+      lines === undefined
+        ? undefined
+        : {
+            limits: readLimits(lines).limits,
+            decode: (body) => JSON.parse(body.toString()) as Record<string, unknown>,
+          },
+  });
+  const upload = (seconds: number, fields: object) => ({
+    ...{ chipid: '1', appid: '1', timestamp: 1000 * seconds },
+    body: Buffer.from(JSON.stringify(fields)),
+  });
+  return {
+    registry,
+    events,
+    kinds: () => events.map((event) => event.split(' ')[0]),
+    live: (seconds: number, fields: object) => registry.onLive(upload(seconds, fields)),
+    replay: (seconds: number, fields: object) =>
+      registry.onReplayed({ ...upload(seconds, fields), replayed: true }, false),
+    hold: (isHolding: boolean) => registry.onHold('1', isHolding),
+    on: () => registry.get('1')?.alarms.map(({ limit }) => limit) ?? [],
+    async end(): Promise<void> {
+      alarms.close();
+      await store.close();
+    },
+  };
+}
+
+describe('alarms', () => {
+  beforeEach(() => {
+    disk = new Map();
+    lines = 't > 30 for 60 clear < 28';
+  });
+
+  it('are raised once a limit was crossed for long enough, and cleared once it is over', async () => {
+    const { live, events, on } = await start();
+    for (const [at, t] of [
+      ...[
+        [0, 31],
+        [30, 29],
+        [40, 31],
+        [99, 32],
+      ],
+      ...[
+        [100, 33],
+        [101, 35],
+        [102, 29],
+        [103, 27.5],
+        [104, 27],
+      ],
+    ] as [number, number][])
+      live(at, { t });
+    assert.deepEqual(events, [
+      'alarm 1 t 33 t > 30 for 60 clear < 28',
+      'cleared 1 t 27.5 t > 30 for 60 clear < 28',
+    ]);
+    assert.deepEqual(on(), []);
+  });
+
+  it('are each of its own line; what is no number of its field changes nothing', async () => {
+    lines = 'h < 5\nt > 30\nt > 40';
+    const { live, events, on } = await start();
+    live(0, { t: 41, h: '1' });
+    live(1, { h: null, other: 50 });
+    live(2, { t: 35 });
+    assert.deepEqual(events, [
+      'alarm 1 t 41 t > 30',
+      'alarm 1 t 41 t > 40',
+      'cleared 1 t 35 t > 40',
+    ]);
+    assert.deepEqual(on(), ['t > 30']);
+  });
+
+  it('are reported once over a restart, and so is for how long a limit is crossed', async () => {
+    lines = 't > 30 for 60\nh < 5';
+    const first = await start();
+    first.live(0, { t: 31, h: 4 });
+    await first.end();
+    const second = await start();
+    assert.deepEqual(second.on(), ['h < 5']);
+    second.live(60, { t: 31, h: 3 });
+    await second.end();
+    const third = await start();
+    third.live(61, { t: 30, h: 6 });
+    assert.deepEqual(
+      [first.events, second.events, third.events],
+      [
+        ['alarm 1 h 4 h < 5'],
+        ['alarm 1 t 31 t > 30 for 60'],
+        ['cleared 1 t 30 t > 30 for 60', 'cleared 1 h 6 h < 5'],
+      ],
+    );
+    await third.end();
+    disk.set('event:app:1', [['h < 5', 'x', { limit: 1 }], 'y', [7]]).set('event:app:nobody', 1);
+    assert.deepEqual((await start()).on(), []);
+  });
+
+  it('of missed uploads are judged before what came live meanwhile, and none that is over is raised', async () => {
+    const { live, replay, hold, kinds } = await start();
+    live(0, { t: 31 });
+    hold(true);
+    live(100, { t: 32 });
+    replay(50, { t: 20 });
+    replay(90, { t: 31 });
+    assert.deepEqual(kinds(), []);
+    hold(false);
+    // It was back in between: crossed for 10 s.
+    assert.deepEqual(kinds(), []);
+    live(149, { t: 31 });
+    assert.deepEqual(kinds(), []);
+    live(150, { t: 31 });
+    assert.deepEqual(kinds(), ['alarm']);
+    hold(true);
+    replay(160, { t: 20 });
+    replay(170, { t: 31 });
+    replay(240, { t: 31 });
+    hold(false);
+    assert.deepEqual(kinds(), ['alarm'], 'cleared and raised again meanwhile: it is on as before');
+    // Another listener recovers later.
+    live(300, { t: 20 });
+    replay(170, { t: 31 });
+    replay(240, { t: 31 });
+    assert.deepEqual(kinds(), ['alarm', 'cleared']);
+  });
+
+  it('end once the type no longer has their limit', async () => {
+    const { live, events, on } = await start();
+    lines = 't > 30';
+    live(0, { t: 31 });
+    lines = undefined;
+    live(1, { t: 32 });
+    assert.deepEqual([events, on()], [['alarm 1 t 31 t > 30', 'cleared 1 t 31 t > 30'], []]);
+  });
+});
