@@ -292,11 +292,10 @@ export class Caller {
 
   /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
   keptPins(): KeptPins {
-    const { poller: list, now, store, http } = this.#application;
+    const { poller: list, now, store } = this.#application;
     const { channels } = this.parts;
-    const timers = new TimerQueue();
-    const calls = this.#pinCalls();
-    return new KeptPins({ calls, channels, list, timers, now, store, clock: http.clock });
+    const [calls, timers] = [this.#pinCalls(), new TimerQueue()];
+    return new KeptPins({ calls, channels, list, timers, now, store });
   }
 
   #pinCalls(): PinCalls {

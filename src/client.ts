@@ -85,12 +85,8 @@ export interface Pins {
   list(chipid?: Chipid): Kept[];
   /** Those of the keeper with this id. */
   listOf(id: string): Kept[];
-  /**
-   * Goes on with the pins that the store has of a keeper's id.
-   * @param isMeant whether a pin still is the keeper's; otherwise it ends
-   * @returns how many have ended
-   */
-  restore(keeper: PinKeeper, isMeant?: (pin: KeptPin) => boolean): Promise<number>;
+  /** Goes on with the pins that the store has of a keeper's id. */
+  restore(keeper: PinKeeper): Promise<void>;
   /** Stops keeping the pins of a keeper's id for now, and calls it no more. @param isGone whether they have ended */
   release(id: string, isGone?: boolean): void;
 }
@@ -415,7 +411,6 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param level as for {@link setGpioEdge}; null ends it
    * @param keeper `check`, and `onState`, which is called with each later change; see {@link PinKeeper}
    * @returns the pin as it is known once the wish is written: no call is waited for
-   * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept
    */
   async keepPin(
     chipid: Chipid,
@@ -434,8 +429,7 @@ export class DeviceCloudClient implements AsyncDisposable {
       list: (chipid) =>
         this.#pins?.list(chipid === undefined ? {} : { chipid: parseChipid(chipid) }) ?? [],
       listOf: (id) => this.#pins?.list({ id }) ?? [],
-      restore: async (keeper, isMeant = () => true) =>
-        this.#keptPins.restore(readKeeper(keeper), isMeant),
+      restore: async (keeper) => this.#keptPins.restore(readKeeper(keeper)),
       release: (id, isGone = false) => this.#pins?.release(id, isGone),
     };
   }

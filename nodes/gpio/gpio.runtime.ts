@@ -1,17 +1,12 @@
 import type { Node } from 'node-red';
-import {
-  DeviceCloudError,
-  type DeviceCloudClient,
-  type ResultAnswer,
-  type Store,
-} from '../../src/for-nodes';
+import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/for-nodes';
 import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
 import { addWait, nameOf, performPlan, timeoutOf } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
 import { deviceText } from '../common/errors';
 import { CHOICES, DEFAULTS, type GpioConfig } from './gpio.config';
-import { KeptByNode } from './keep';
+import { forgetPins, KeptByNode } from './keep';
 
 type GpioCall = ActionCall<GpioConfig, 'chipid' | 'pin' | 'level'>;
 
@@ -121,12 +116,6 @@ function planOfReading({ config, inputs, types }: GpioCall): Plan {
 /** The nodes that keep pins. */
 const kept = new WeakMap<Node, KeptByNode>();
 
-async function forgetPins(store: Store, id: string): Promise<void> {
-  await store.loaded;
-  for (const [key, value] of store.list('pin:'))
-    if ((value as { node?: unknown } | null)?.node === id) store.update(key, undefined);
-}
-
 /** Sets, reads or keeps the pin levels of devices. */
 export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
   api: 'open',
@@ -142,7 +131,7 @@ export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
     const { app, config, node } = background;
     if (config.operation !== 'keep') {
       // What it has kept before must not come back when it is set to keep again.
-      void forgetPins(app.store(), node.id);
+      void forgetPins(app.store(), node.id, config);
       return undefined;
     }
     const keeping = new KeptByNode(background);

@@ -12,18 +12,14 @@
  */
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
-import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
+import { isDeviceCloudError, isSilence, type DeviceCloudError } from '../errors';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
-import type { ServiceClock } from '../http/headers';
 import { levelOf, type LevelCodes } from '../input/gpio';
 import type { Store } from '../store/store';
 import type { KeptPin, KeptState, PinKeeper } from '../types';
 import { isObject } from '../util/object';
 import { Semaphore } from '../util/semaphore';
 import { isolated } from '../util/thrown';
-
-/** The most pins of an application that are kept: two of each of the 10,000 devices that the fleet remembers. */
-export const MAX_KEPT = 20_000;
 
 /** Milliseconds between two looks at a device. */
 const GAP = 30_000;
@@ -69,7 +65,6 @@ interface KeepDeps {
   channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
   list: Pick<ListPoller, 'poll' | 'read'>;
   timers: TimerQueue;
-  clock: ServiceClock;
   store: Store;
   /** This machine's clock, in ms. */
   now: () => number;
@@ -78,15 +73,12 @@ interface KeepDeps {
 /** A pin, and why it could not be set or read. */
 export type Kept = KeptPin & { error?: DeviceCloudError };
 
-/** A wish for a pin, and what was found. It is what the store has, and changes until it is written. */
+/** A wish for a pin, and what was found. It is what the store has. */
 class Pin {
   found: unknown = null;
   state: Exclude<KeptState, 'ended'> = 'pending';
-  /** Whether its level has not been sent yet. */
-  isNew = true;
-  /** When it was last set, on the clock of the timers; when its device was last looked at, by the service's. */
-  setAt = -Infinity;
-  looked: number | undefined;
+  /** When its level was last sent, on the clock of the timers; undefined before. */
+  setAt: number | undefined;
   /** What was last reported to its keeper. */
   error: DeviceCloudError | undefined;
 
@@ -94,7 +86,7 @@ class Pin {
     readonly chipid: string,
     readonly pin: number,
     readonly wanted: 0 | 1,
-    public by: KeeperOptions,
+    readonly by: KeeperOptions,
   ) {}
 
   get isAsWanted(): boolean {
@@ -107,24 +99,12 @@ class Pin {
   }
 
   toJSON(): object {
-    const { wanted, found, state, isNew, looked, by } = this;
-    return { node: by.id, wanted, found, state, isNew, looked };
+    const { wanted, found, state, by } = this;
+    return { node: by.id, wanted, found, state };
   }
 }
 
 const keyOf = ({ chipid, pin }: Pick<Pin, 'chipid' | 'pin'>): string => `pin:${chipid}:${pin}`;
-
-/** Reads a pin of a keeper, which may have been edited. */
-function readPin(key: string, value: unknown, by: KeeperOptions): Pin | undefined {
-  const [, chipid = '', pin = ''] = /^pin:(\d{1,20}):(\d{1,9})$/.exec(key) ?? [];
-  const { node, wanted, found, state, isNew, looked } = isObject(value) ? value : {};
-  if (pin === '' || node !== by.id || (wanted !== 0 && wanted !== 1)) return undefined;
-  return Object.assign(new Pin(chipid, Number(pin), wanted, by), {
-    ...{ found, isNew: isNew !== false },
-    ...((state === 'kept' || state === 'differs') && { state }),
-    ...(typeof looked === 'number' && { looked }),
-  });
-}
 
 /** A device of which pins are kept. Times are on the clock of the timers. */
 class Device implements Timed {
@@ -133,35 +113,19 @@ class Device implements Timed {
   readonly pins = new Map<number, Pin>();
   /** While it is away, and nothing is called: of its channel. */
   subscription: ChannelSubscription | undefined;
-  /** How many look at it, or are about to. */
-  held = 0;
-  /** Whether it is to be looked at although its pins are known. */
-  isDue = false;
-  /** When it was last heard of, or lost; when it was last looked at; when it has booted. */
+  isBusy = false;
+  /** When it was last heard of, or lost; when it was last looked at, and when it is again. */
   knownAt = -Infinity;
   lookedAt = -Infinity;
-  booted = -Infinity;
+  nextLook = Infinity;
 
   constructor(
     readonly chipid: string,
-    readonly look: (device: Device) => void,
+    readonly onDue: () => void,
   ) {}
 
-  onDue(): void {
-    this.look(this);
-  }
-
   get hasNew(): boolean {
-    return [...this.pins.values()].some(({ isNew }) => isNew);
-  }
-
-  /** When it is to be looked at; Infinity if not before it was away. */
-  get nextLook(): number {
-    if (this.hasNew) return -Infinity;
-    const checks = [...this.pins.values()].map(({ state, by }) =>
-      state === 'pending' || this.isDue ? GAP : by.check || Infinity,
-    );
-    return Math.max(this.lookedAt + Math.max(GAP, Math.min(...checks)), this.booted);
+    return [...this.pins.values()].some(({ setAt }) => setAt === undefined);
   }
 }
 
@@ -181,7 +145,6 @@ export class KeptPins {
   /**
    * Has a pin keep a level from now on; null ends it.
    * @returns its state once the wish is written: `pending` until the device has confirmed the level
-   * @throws DeviceCloudError `QUEUE_FULL` if too many pins are kept
    */
   async keep(
     chipid: string,
@@ -191,30 +154,19 @@ export class KeptPins {
   ): Promise<KeptPin> {
     const { store } = this.#deps;
     await store.loaded;
-    const key = keyOf({ chipid, pin });
     const before = this.#devices.get(chipid)?.pins.get(pin);
-    const ended: KeptPin = {
-      ...{ chipid, pin, wanted: null, found: before?.found ?? null, state: 'ended' },
-    };
+    const found = before?.found ?? null;
+    const ended: KeptPin = { chipid, pin, wanted: null, found, state: 'ended' };
     if (before && before.by.id !== by.id) isolated(() => before.by.keeper.onState?.(ended));
+    else if (before?.wanted === level) return before.view();
     if (level === null) {
       if (before) this.#remove(before);
-      await store.set(key, undefined);
+      await store.set(keyOf(ended), undefined);
       return ended;
     }
-    if (before?.wanted === level && before.by.id === by.id) return before.view();
-    if (!before && store.list('pin:').length >= MAX_KEPT)
-      throw new DeviceCloudError(
-        'QUEUE_FULL',
-        `${MAX_KEPT} pins are kept already. Pin ${pin} of device ${chipid} is not. End others with null.`,
-      );
-    const wish = before?.wanted === level ? before : new Pin(chipid, pin, level, by);
-    // Nothing is called for the one before any more.
-    if (before && wish !== before) before.isNew = false;
-    wish.by = by;
-    wish.found = ended.found;
-    await store.set(key, wish);
-    if (this.#isWanted(wish) && wish !== before) void this.#add(wish);
+    const wish = Object.assign(new Pin(chipid, pin, level, by), { found });
+    await store.set(keyOf(wish), wish);
+    if (this.#isWanted(wish)) void this.#add(wish);
     return wish.view();
   }
 
@@ -226,31 +178,28 @@ export class KeptPins {
       .map((pin) => ({ ...pin.view(), ...(pin.error && { error: pin.error }) }));
   }
 
-  /**
-   * Goes on with the pins of a keeper that the store has.
-   * @param isMeant whether a pin still is the keeper's: otherwise it has ended
-   * @returns how many have ended
-   */
-  async restore(by: KeeperOptions, isMeant: (pin: KeptPin) => boolean): Promise<number> {
-    const { store } = this.#deps;
+  /** Goes on with the pins of a keeper that the store has. What they have by now is read within 30 s. */
+  async restore(by: KeeperOptions): Promise<void> {
+    const { store, timers } = this.#deps;
     await store.loaded;
-    let ended = 0;
     for (const [key, value] of store.list('pin:')) {
-      const pin = value instanceof Pin ? undefined : readPin(key, value, by);
-      if (!pin) continue;
-      const stays = isMeant(pin.view());
-      store.update(key, stays ? pin : undefined);
-      if (stays) void this.#add(pin);
-      else ended++;
+      const [, chipid = '', pin] = /^pin:(\d{1,20}):(\d{1,9})$/.exec(key) ?? [];
+      const { node, wanted, found = null, state } = isObject(value) ? value : {};
+      if (value instanceof Pin || !pin || node !== by.id || (wanted !== 0 && wanted !== 1))
+        continue;
+      const isKnown = state === 'kept' || state === 'differs';
+      const restored = Object.assign(new Pin(chipid, Number(pin), wanted, by), {
+        ...{ found, state: isKnown ? state : 'pending', setAt: -Infinity },
+      });
+      store.update(key, restored);
+      void this.#add(restored, timers.now() + (isKnown ? GAP : 0));
     }
-    return ended;
   }
 
   /** Stops keeping the pins of a keeper, which is not called any more. @param isGone whether they have ended */
   release(id: string, isGone: boolean): void {
     for (const { pins } of [...this.#devices.values()])
-      for (const pin of [...pins.values()]) {
-        if (pin.by.id !== id) continue;
+      for (const pin of [...pins.values()].filter(({ by }) => by.id === id)) {
         this.#remove(pin);
         this.#deps.store.update(keyOf(pin), isGone ? undefined : pin.toJSON());
       }
@@ -260,9 +209,8 @@ export class KeptPins {
   rebooted(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
-    device.booted = this.#deps.timers.now() + BOOT;
     this.#doubt(device);
-    this.#schedule(device);
+    this.#plan(device, this.#deps.timers.now() + BOOT);
   }
 
   close(): void {
@@ -271,30 +219,22 @@ export class KeptPins {
     this.#leaveList?.();
   }
 
-  /** Begins to keep a pin: its device is looked at at once, unless the list says that it is away. Never rejects. */
-  async #add(pin: Pin): Promise<void> {
-    const { list, timers, clock } = this.#deps;
-    const { chipid } = pin;
-    const look = (due: Device): void =>
-      void (due.hasNew ? this.#wishes : this.#looks).run(() => this.#look(due));
-    const device = this.#devices.get(chipid) ?? new Device(chipid, look);
+  /** Begins to keep a pin. Its device is looked at once, unless the list says that it is away. Never rejects. */
+  async #add(pin: Pin, nextLook = Infinity): Promise<void> {
+    const { list } = this.#deps;
+    const look = (): void =>
+      void (device.hasNew ? this.#wishes : this.#looks).run(() => this.#look(device));
+    const device: Device = this.#devices.get(pin.chipid) ?? new Device(pin.chipid, look);
     device.pins.set(pin.pin, pin);
-    this.#devices.set(chipid, device);
+    this.#devices.set(pin.chipid, device);
     this.#leaveList ??= list.poll(REFRESH, {
       onReading: (reading) => {
         for (const each of [...this.#devices.values()]) this.#apply(reading, each);
       },
     });
-    device.held++;
     const reading = await list.read(FRESH).catch(() => undefined);
-    device.held--;
-    // After a deploy, the last look may be a moment ago.
-    const ago = Math.max(0, (clock.time() ?? Infinity) - (pin.looked ?? -Infinity));
-    device.lookedAt = Math.max(device.lookedAt, timers.now() - ago);
-    // Whether its power was lost since then is unknown.
-    device.isDue ||= !pin.isNew;
     if (reading) this.#apply(reading, device);
-    this.#schedule(device);
+    this.#plan(device, Math.min(device.nextLook, nextLook));
   }
 
   #isWanted(pin: Pin): boolean {
@@ -318,12 +258,13 @@ export class KeptPins {
     device.subscription = undefined;
   }
 
-  #schedule(device: Device): void {
+  /** Has a device looked at, 30 s after the last time at the earliest; at once if a level was not sent yet. */
+  #plan(device: Device, at: number): void {
     const { timers } = this.#deps;
-    const at = device.nextLook;
-    if (this.#isClosed || device.held > 0 || device.subscription || device.pins.size === 0) return;
-    if (at <= timers.now()) device.onDue();
-    else if (at < Infinity) timers.set(device, at);
+    device.nextLook = Math.max(at, device.lookedAt + GAP);
+    if (this.#isClosed || device.isBusy || device.subscription || device.pins.size === 0) return;
+    if (device.hasNew || device.nextLook <= timers.now()) device.onDue();
+    else if (device.nextLook < Infinity) timers.set(device, device.nextLook);
     else timers.remove(device);
   }
 
@@ -334,14 +275,14 @@ export class KeptPins {
     if (device.knownAt > timers.now() - age) return;
     if (devices.has(device.chipid)) this.#heard(device);
     // A record without a chip number may be the device's.
-    else if (invalid === 0 && !device.subscription) this.#lost(device);
+    else if (invalid === 0) this.#lost(device);
   }
 
   #heard(device: Device): void {
     device.knownAt = this.#deps.timers.now();
-    device.subscription?.release();
-    device.subscription = undefined;
-    this.#schedule(device);
+    if (!device.subscription) return;
+    this.#quiet(device);
+    this.#plan(device, device.knownAt);
   }
 
   /** Nothing is called until the device shows itself. */
@@ -355,42 +296,40 @@ export class KeptPins {
   }
 
   #doubt({ pins }: Device): void {
-    for (const pin of pins.values()) this.#show(pin, 'pending');
+    for (const pin of pins.values()) this.#note(pin, pin.found, 'pending');
   }
 
-  #show(pin: Pin, state: Pin['state']): void {
-    if (state === pin.state) return;
-    pin.state = state;
-    isolated(() => pin.by.keeper.onState?.(pin.view()));
+  /** Notes what is known of a pin, and reports its state if that is another one. */
+  #note(pin: Pin, found: unknown, state: Pin['state']): void {
+    const isChanged = state !== pin.state;
+    if (!this.#isWanted(pin) || (found === pin.found && !isChanged)) return;
+    Object.assign(pin, { found, state });
+    this.#deps.store.update(keyOf(pin), pin);
+    if (isChanged) isolated(() => pin.by.keeper.onState?.(pin.view()));
   }
 
   /** Never rejects. */
   async #look(device: Device): Promise<void> {
-    const { timers, store, clock } = this.#deps;
-    if (device.held > 0 || device.subscription || timers.now() < device.nextLook) return;
+    const { timers } = this.#deps;
+    if (device.isBusy || device.subscription) return;
+    if (!device.hasNew && device.nextLook > timers.now()) return;
     timers.remove(device);
-    device.held++;
-    device.isDue = false;
+    device.isBusy = true;
+    const isDue = ({ setAt, isAsWanted }: Pin): boolean =>
+      setAt === undefined || (!isAsWanted && timers.now() - setAt >= GAP);
     try {
-      const tried = await this.#set(device, ({ isNew }) => isNew);
-      await this.#read(device);
-      const others = await this.#set(
-        device,
-        (pin) => pin.isNew || (!pin.isAsWanted && timers.now() - pin.setAt >= GAP),
-      );
-      if (others.length > 0) await this.#read(device);
-      for (const pin of [...tried, ...others])
-        if (!pin.isNew && !pin.isAsWanted && this.#isWanted(pin)) this.#show(pin, 'differs');
+      await this.#read(device, await this.#set(device, ({ setAt }) => setAt === undefined));
+      const set = await this.#set(device, isDue);
+      if (set.length > 0) await this.#read(device, set);
     } catch {
       this.#lost(device);
     }
-    device.held--;
+    device.isBusy = false;
     device.lookedAt = timers.now();
-    for (const pin of device.pins.values()) {
-      pin.looked = clock.time();
-      if (this.#isWanted(pin)) store.update(keyOf(pin), pin);
-    }
-    this.#schedule(device);
+    const checks = [...device.pins.values()].map(({ state, by }) =>
+      state === 'pending' ? GAP : by.check || Infinity,
+    );
+    this.#plan(device, device.lookedAt + Math.min(...checks));
   }
 
   /** Sets some pins of a device. @returns those that were set: one may have ended before its turn came */
@@ -400,43 +339,50 @@ export class KeptPins {
     for (const pin of [...pins.values()].filter(isDue)) {
       const level = (): 0 | 1 | undefined => {
         if (!this.#isWanted(pin)) return undefined;
-        pin.isNew = false;
         pin.setAt = timers.now();
         return pin.wanted;
       };
-      const sent = calls.set(chipid, pin.pin, level, pin.by.seconds);
-      if (await sent.catch((error: unknown) => this.#tell([pin], error))) set.push(pin);
+      try {
+        if (await calls.set(chipid, pin.pin, level, pin.by.seconds)) set.push(pin);
+      } catch (error) {
+        this.#tell(pin, error);
+        // What the service refuses for one pin it may do for the others.
+        if (isSilence(error)) throw error;
+      }
     }
     return set;
   }
 
-  /** Reads the levels of a device. */
-  async #read(device: Device): Promise<void> {
-    const { calls } = this.#deps;
-    const isWanted = (): boolean => !this.#isClosed && device.pins.size > 0;
-    const seconds = Math.max(...[...device.pins.values()].map(({ by }) => by.seconds));
-    const result = await calls
-      .read(device.chipid, isWanted, seconds)
-      .catch((error: unknown) => this.#tell(device.pins.values(), error));
-    if (result === undefined || !isWanted()) return;
-    this.#heard(device);
-    for (const pin of device.pins.values()) {
-      pin.found = calls.levels(result, pin.by.codes).get(pin.pin) ?? null;
-      if (pin.isNew) continue;
-      if (pin.isAsWanted) pin.error = undefined;
-      if (pin.isAsWanted || pin.state === 'kept')
-        this.#show(pin, pin.isAsWanted ? 'kept' : 'pending');
+  /** Reads the levels of a device. @param set the pins that were set just now */
+  async #read(device: Device, set: readonly Pin[]): Promise<void> {
+    const { calls, timers } = this.#deps;
+    const { chipid, pins } = device;
+    const isWanted = (): boolean => !this.#isClosed && pins.size > 0;
+    const seconds = Math.max(...[...pins.values()].map(({ by }) => by.seconds));
+    try {
+      const result = await calls.read(chipid, isWanted, seconds);
+      if (result === undefined) return;
+      device.knownAt = timers.now();
+      for (const pin of pins.values()) {
+        const found = calls.levels(result, pin.by.codes).get(pin.pin) ?? null;
+        if (levelOf(found) !== pin.wanted) {
+          const state = pin.state === 'kept' ? 'pending' : pin.state;
+          this.#note(pin, found, set.includes(pin) ? 'differs' : state);
+        } else if (pin.setAt !== undefined) {
+          pin.error = undefined;
+          this.#note(pin, found, 'kept');
+        }
+      }
+    } catch (error) {
+      for (const pin of pins.values()) this.#tell(pin, error);
+      throw error;
     }
   }
 
-  /** Reports an error to the keepers, once for a code. @throws that error */
-  #tell(pins: Iterable<Pin>, error: unknown): never {
-    for (const pin of pins) {
-      if (!isDeviceCloudError(error) || isSilence(error) || pin.error?.code === error.code)
-        continue;
-      pin.error = error;
-      isolated(() => pin.by.keeper.onError?.(pin.view(), error));
-    }
-    throw error;
+  /** Reports an error to a keeper, once for a code. */
+  #tell(pin: Pin, error: unknown): void {
+    if (!isDeviceCloudError(error) || isSilence(error) || pin.error?.code === error.code) return;
+    pin.error = error;
+    isolated(() => pin.by.keeper.onError?.(pin.view(), error));
   }
 }

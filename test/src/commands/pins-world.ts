@@ -1,7 +1,6 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { KeptPins, type KeeperOptions, type PinCalls } from '../../../src/commands/pins';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
-import { ServiceClock } from '../../../src/http/headers';
 import { parseCodes, readLevels } from '../../../src/input/gpio';
 import { Store } from '../../../src/store/store';
 import type { KeptPin, PinKeeper } from '../../../src/types';
@@ -81,11 +80,9 @@ export function keepWorld() {
     levels: (result, codes) => readLevels(result, 'position', codes),
   };
   const port = new MemoryPort();
-  const clock = new ServiceClock(Date.now, Date.now);
-  clock.saw(new Date().toUTCString());
   const make = (): KeptPins =>
     new KeptPins({
-      ...{ calls: pinCalls, channels, list, timers, clock, now: Date.now, store: new Store(port) },
+      ...{ calls: pinCalls, channels, list, timers, now: Date.now, store: new Store(port) },
     });
   let pins = make();
   const states: string[] = [];
@@ -123,7 +120,7 @@ export function keepWorld() {
       pins.close();
       tick(seconds * 1000 - 1000);
       pins = make();
-      await pins.restore(optionsOf(keeper), () => true);
+      await pins.restore(optionsOf(keeper));
       await settled(20);
     },
     /** What was called since the last time, and which states were shown. */

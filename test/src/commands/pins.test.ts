@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { MAX_KEPT } from '../../../src/commands/pins';
 import { settled } from '../../../tooling/until';
 import { keepWorld, optionsOf, type PinCall } from './pins-world';
 import { useClock } from '../../support/clock';
@@ -206,9 +205,11 @@ describe('a pin that is kept', () => {
     await world.keep('1', 4, 1);
     world.take();
     await world.restart(60);
+    await world.pass(30);
     assert.deepEqual(world.take(), { calls: ['1 read'], states: [] });
     world.device('1').loseAndRegainPower();
     await world.restart(60);
+    await world.pass(30);
     assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 4=1', '1 read']);
   });
 
@@ -218,9 +219,9 @@ describe('a pin that is kept', () => {
     world.take();
     await world.restart(10);
     await world.restart(10);
-    await world.pass(9);
+    await world.pass(29);
     assert.deepEqual(world.take().calls, []);
-    await world.pass(2);
+    await world.pass(1);
     assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 read']);
   });
 
@@ -264,15 +265,13 @@ describe('a pin that is kept', () => {
     assert.equal(world.pins.list()[0]?.wanted, 0);
   });
 
-  it('ends if its keeper does not mean it any more', async () => {
+  it('stays in the store while its keeper is away, and ends with it', async () => {
     await world.keep('1', 5, 1);
-    await world.keep('1', 4, 1);
     world.pins.release('node', false);
-    const ended = await world.pins.restore(optionsOf(world.keeper), ({ pin }) => pin === 4);
+    assert.deepEqual([world.pins.list(), [...world.port.kept.keys()]], [[], ['pin:1:5']]);
+    await world.pins.restore(optionsOf(world.keeper));
     await settled(20);
-    assert.deepEqual([ended, world.pins.list().map(({ pin }) => pin)], [1, [4]]);
-    await world.pass(2);
-    assert.deepEqual([...world.port.kept.keys()], ['pin:1:4']);
+    assert.equal(world.pins.list().length, 1);
     world.pins.release('node', true);
     await world.pass(2);
     assert.deepEqual([world.pins.list(), world.port.kept.size], [[], 0]);
@@ -300,17 +299,6 @@ describe('a pin that is kept', () => {
       world.pins.list().map(({ pin }) => pin),
       [5],
     );
-  });
-
-  it('is one of 20,000 at most, and says so', async () => {
-    const keep = (pin: number, level: 1 | null): Promise<unknown> =>
-      world.pins.keep('9', pin, level, optionsOf());
-    for (let pin = 0; pin < MAX_KEPT; pin++)
-      world.port.kept.set(`pin:9:${pin}`, '{"node":"other","wanted":1}');
-    await world.restart(2);
-    await assert.rejects(keep(MAX_KEPT, 1), { code: 'QUEUE_FULL' });
-    await keep(0, null);
-    await keep(MAX_KEPT, 1);
   });
 
   it('of a device that comes and goes at random: as wanted at the end, and never called too often', async () => {
