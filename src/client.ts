@@ -15,7 +15,7 @@ import {
 } from './caller';
 import type { ChannelListener } from './channel/listener';
 import type { Kept, KeptPins } from './commands/pins';
-import { callEach } from './commands/many';
+import { callEach, semaphoreOf } from './commands/many';
 import type { WaitingCommands } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';
 import { invalidInput, isDeviceCloudError } from './errors';
@@ -210,12 +210,15 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { charset } = this.#application.settings;
     const read = readRequest(options);
-    const reply = requests.run({
-      ...read,
-      ...{ charset, recover: this.#recoverOptions(read.recover) },
-      ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
-      push: () => callService(this.#application.http, spec, seconds, signal),
-    });
+    const run = (): Promise<Reply> =>
+      requests.run({
+        ...read,
+        ...{ charset, recover: this.#recoverOptions(read.recover) },
+        ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
+        push: () => callService(this.#application.http, spec, seconds, signal),
+      });
+    // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
+    const reply = semaphoreOf(options)?.run(run) ?? run();
     return this.#application.registry.recent.command(device, 'request/', reply);
   }
 

@@ -400,7 +400,9 @@ export function chipidsOf(client: DeviceCloudClient, config: ManyConfig, value: 
 function failed(chipid: string, thrown: unknown): Result {
   const known = isDeviceCloudError(thrown) ? thrown : undefined;
   const error = { code: known?.code, message: messageOf(thrown) };
-  const result: Result = { chipid, ok: false, error, uncertain: known?.uncertain ?? true };
+  // Without a reply, the device may have acted: its push was accepted.
+  const uncertain = known?.code === 'NO_REPLY' || (known?.uncertain ?? true);
+  const result: Result = { chipid, ok: false, error, uncertain };
   return withStatus(result, known?.statusCode);
 }
 
@@ -413,10 +415,63 @@ function withStatus(result: Result, statusCode: unknown): Result {
 const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
   results.filter((result) => result.uncertain === uncertain).map(({ chipid }) => chipid);
 
+/** What each call of a message has in common. */
+type SharedOptions = Pick<ActionCall<object, string>, 'signal' | 'onProgress'>;
+
+/** The message after a call to several devices; an error only if none of them succeeded. */
+function outcomeOf(
+  chipids: readonly string[],
+  settled: readonly PromiseSettledResult<Result>[],
+): Outcome {
+  const errors: unknown[] = [];
+  const results = settled.map((result, index): Result => {
+    if (result.status === 'fulfilled') {
+      // A result from before the restart.
+      if (!result.value.ok) errors[index] = errorOf(result.value);
+      return result.value;
+    }
+    errors[index] = result.reason;
+    return failed(chipids[index] as string, result.reason);
+  });
+  const set = {
+    payload: results,
+    failed: numbers(results, false),
+    uncertain: numbers(results, true),
+  };
+  if (results.length === 0 || results.some(({ ok }) => ok)) return { set, always: true };
+  return { set, always: true, error: asError(errors[0]) };
+}
+
 /**
- * Calls several devices.
- * @returns the results in the order of the devices; an error only if none of them succeeded
+ * Does more than a call about one device or, if the node takes several, about each of them.
+ * @param one its fields are those of the message, or of a device's result
+ * @param remove properties that an earlier node may have left on a message about one device
  */
+export async function aboutDevices(
+  call: AnyCall,
+  device: unknown,
+  one: (chipid: string, options: SharedOptions) => Promise<CallFields>,
+  remove: (chipid: string) => readonly string[],
+): Promise<Outcome> {
+  const { client, config, signal, onProgress, msg } = call;
+  const devices = devicesOf(client, config, device);
+  const options: SharedOptions = { signal, onProgress };
+  if (!isForMany(config, devices))
+    return aboutDevice(call, device, async (chipid) => {
+      const fields = Object.assign(await one(chipid, options), { chipid });
+      return { set: addName(fields, client, chipid, msg), remove: remove(chipid) };
+    });
+  const atOnce = readAtOnce((config as ManyConfig).atOnce);
+  const chipids = readDevices(config, devices);
+  const result = async (chipid: string, shared: SharedOptions): Promise<Result> => {
+    // There is a reply: whether the push was answered does not matter any more.
+    const { uncertain: _, ...fields } = await one(chipid, shared);
+    return { ...fields, chipid, ok: true };
+  };
+  return outcomeOf(chipids, await client.callEach(chipids, result, { ...options, atOnce }));
+}
+
+/** Calls several devices. @returns their results, in their order */
 async function callMany(
   call: AnyCall,
   plan: Plan,
@@ -448,23 +503,7 @@ async function callMany(
     ...optionsOf(call, plan, kept),
     atOnce,
   });
-  const errors: unknown[] = [];
-  const results = settled.map((result, index): Result => {
-    if (result.status === 'fulfilled') {
-      // A result from before the restart.
-      if (!result.value.ok) errors[index] = errorOf(result.value);
-      return result.value;
-    }
-    errors[index] = result.reason;
-    return failed(chipids[index] as string, result.reason);
-  });
-  const set = {
-    payload: results,
-    failed: numbers(results, false),
-    uncertain: numbers(results, true),
-  };
-  if (results.length === 0 || results.some(({ ok }) => ok)) return { set, always: true };
-  return { set, always: true, error: asError(errors[0]) };
+  return outcomeOf(chipids, settled);
 }
 
 const errorOf = ({ error, statusCode, uncertain }: Result): unknown =>

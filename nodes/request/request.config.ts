@@ -1,6 +1,6 @@
 import {
   DATATYPES,
-  DEVICE_CALL,
+  MANY,
   firstOf,
   MESSAGE,
   MESSAGE_CHOICES,
@@ -16,7 +16,7 @@ export const CHOICES = {
 
 /** `timeout` holds for the channel, and then for the push. */
 export const DEFAULTS = {
-  ...DEVICE_CALL,
+  ...MANY,
   ...MESSAGE,
   ...TYPED,
   /** Which upload is the reply. */

@@ -82,6 +82,8 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     deviceType: shared.typeOfDevices(),
     chipid: shared.chipid<Config>(),
     chipidType: shared.chipidType,
+    many: shared.many,
+    atOnce: shared.atOnce<Config>(),
     format: shared.format<Config>(),
     message: shared.message<Config>(),
     messageType: shared.messageType,
@@ -99,6 +101,7 @@ RED.nodes.registerType<Config>('device-cloud-request', {
   },
   oneditprepare: function () {
     shared.prepareDevice(this);
+    shared.prepareDelivery();
     prepareMessage(this);
     typedInput('equals', ['str', 'num', 'bool', 'json', 'msg', ...DYNAMIC]);
     onChange(['match'], () => {

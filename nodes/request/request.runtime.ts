@@ -1,6 +1,7 @@
 import type { PushMessage, Reply, RequestMatch } from '../../src/for-nodes';
 import { defineAction, type ActionCall } from '../common/action';
-import { aboutDevice, addName, formatOf, timeoutOf } from '../common/device-call';
+import { aboutDevices, formatOf, timeoutOf } from '../common/device-call';
+import type { DeviceType } from '../common/device-types';
 import { staleFields, typeFields } from '../common/upload-message';
 import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
 
@@ -32,23 +33,26 @@ export const action = defineAction<RequestConfig, Input>({
   inputs: ({ match }) =>
     match === 'property' ? ['chipid', 'message', 'equals'] : ['chipid', 'message'],
   async perform(call) {
-    const { client, config, inputs, msg, types, signal, onProgress } = call;
-    return aboutDevice(call, inputs.chipid, async (chipid) => {
-      const type = types.of(client, chipid);
-      if (type?.problem) throw type.problem;
-      const reply = await client.request(chipid, inputs.message as PushMessage, {
-        ...timeoutOf(config),
-        match: matchOf(call),
-        format: formatOf(config, msg),
-        replyTimeout: 1000 * Number(config.replyTimeout),
-        datatype: config.datatype,
-        ...(type?.decode && { decode: type.decode }),
-        signal,
-        onProgress,
-      });
-      const fields = { ...fieldsOf(reply), ...typeFields(type, reply.upload.body), chipid };
-      const set = addName(fields, client, chipid, msg);
-      return { set, remove: ['answer', 'replayed', 'altered', 'uncertain', ...staleFields(type)] };
-    });
+    const { client, config, inputs, msg, types } = call;
+    const typeOf = (chipid: string): DeviceType | undefined => types.of(client, chipid);
+    const format = formatOf(config, msg);
+    const match = matchOf(call);
+    return aboutDevices(
+      call,
+      inputs.chipid,
+      async (chipid, shared) => {
+        const type = typeOf(chipid);
+        if (type?.problem) throw type.problem;
+        const reply = await client.request(chipid, inputs.message as PushMessage, {
+          ...shared,
+          ...timeoutOf(config),
+          ...{ match, format, datatype: config.datatype },
+          replyTimeout: 1000 * Number(config.replyTimeout),
+          ...(type?.decode && { decode: type.decode }),
+        });
+        return { ...fieldsOf(reply), ...typeFields(type, reply.upload.body) };
+      },
+      (chipid) => ['answer', 'replayed', 'altered', 'uncertain', ...staleFields(typeOf(chipid))],
+    );
   },
 });

@@ -37,6 +37,29 @@ describe('the request node', () => {
     );
   });
 
+  it('asks several devices, some at a time: each has its reply, or why there is none', async () => {
+    await start({ ...byId, many: true, atOnce: '1', replyTimeout: '1' });
+    const [ONE, TWO, THREE] = ['10000001', '10000002', '10000003'];
+    cloud.fail('not-found', { chipid: TWO });
+    const asked = call('request', { chipid: [ONE, TWO, THREE], payload: { id: 7 } });
+    await until(() => cloud.device(ONE).received.length === 1, 'the first is asked');
+    assert.equal(cloud.channels(THREE), 0, 'the last is not asked yet');
+    cloud.upload(ONE, { id: 7, value: 1 });
+    const { payload, failed, uncertain } = await asked;
+    const [one, two, three] = payload as Record<string, unknown>[];
+    const { elapsed, timestamp, ...rest } = one!;
+    assert.ok(Number(elapsed) >= 0 && Number(timestamp) > 1e12);
+    assert.deepEqual(rest, {
+      ...{ chipid: ONE, ok: true, payload: { id: 7, value: 1 } },
+      ...{ answer: { msg: 'OK' }, statusCode: 200 },
+    });
+    const codes = [two, three].map((each) => (each!['error'] as { code: string }).code);
+    assert.deepEqual(codes, ['NOT_FOUND', 'NO_REPLY']);
+    assert.deepEqual([failed, uncertain], [[TWO], [THREE]]);
+    const silent = await fail('request', { chipid: [THREE], payload: { id: 8 } }, 'NO_REPLY');
+    assert.deepEqual(silent['uncertain'], [THREE]);
+  });
+
   it('names the device, also in an error, unless the message has a name', async () => {
     const hasty = node('request', { id: 'hasty', match: 'next', replyTimeout: '0.2' });
     await start({ match: 'next' }, hasty, node('devices'));

@@ -151,6 +151,8 @@ export const CHANGED: Samples = {
   request: {
     ...typed,
     ...device,
+    many: true,
+    atOnce: '4',
     format: 'B64',
     message: 'AQL/',
     messageType: 'str',
