@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { llmsText } from './docs/llms.mjs';
 import { examples } from './examples.mjs';
 import { formatFile, root } from './npm.mjs';
 import { fail } from './setup.mjs';
 
 /*
  * `npm run tables` writes the tables of nodes in the README and of examples in docs/use/recipes.md, each also in Chinese, and
- * the links to the nodes' helps in docs/README.md. What a node does is the `summary` of its texts; what an example shows is the
+ * the links to the nodes' helps in docs/README.md and, for programs, `llms.txt`. What a node does is the `summary` of its texts; what an example shows is the
  * description of its tab, in both languages.
  */
 
@@ -77,6 +78,7 @@ try {
   put('docs/README.md', /(here it is as pages:\n)(?:\[.*\n)*/, `${helpLinks().join(',\n')}.\n`);
   writeExamples('docs/use/recipes.md', 0, ', ');
   writeExamples('docs/use/recipes.zh-CN.md', 1, '、');
+  writeFileSync(join(root, 'llms.txt'), llmsText(inOrder));
 } catch (error) {
   fail(error);
 }

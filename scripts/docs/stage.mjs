@@ -163,6 +163,8 @@ export function stage(folder) {
   cpSync(join(root, 'docs', 'images'), join(folder, 'images'), { recursive: true });
   // Named by the front pages, whose head is no Markdown.
   cpSync(join(root, HERO), join(folder, 'public', 'images', 'dashboard.png'));
+  // Where programs look for it.
+  cpSync(join(root, 'llms.txt'), join(folder, 'public', 'llms.txt'));
   const sidebars = {
     root: sidebar('docs/README.md', 'en-US'),
     zh: sidebar('docs/README.zh-CN.md', 'zh-CN'),

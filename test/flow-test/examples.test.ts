@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readFlows } from '../../flow-test/flows';
 import { loadTests } from '../../flow-test/load';
 import { resultText } from '../../flow-test/report';
 import type { Runner } from '../../flow-test/run';
-import { temporaryFolder } from '../../tooling/temporary-folder';
+import { repository } from '../../tooling/repository';
+import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
 import { startRunner, testedExamples } from './support';
 
 describe('the tests of the examples', () => {
@@ -22,6 +25,36 @@ describe('the tests of the examples', () => {
       assert.deepEqual(failed.join('\n'), '');
     });
   }
+});
+
+/** The page for programs that write flows. */
+describe('llms.txt', () => {
+  const page = readFileSync(join(repository, 'llms.txt'), 'utf8');
+  const [, flow = '', test = ''] = /```json\n(.*?)```.*?```yaml\n(.*?)```/s.exec(page) ?? [];
+
+  it('is as `npm run tables` writes it', async () => {
+    const script = pathToFileURL(join(repository, 'scripts', 'docs', 'llms.mjs')).href;
+    const { llmsText } = (await import(script)) as { llmsText: (nodes: string[]) => string };
+    const nodes = [...page.matchAll(/^`device-cloud-(.*)`$/gm)].map(([, name = '']) => name);
+    const {
+      'node-red': { nodes: all },
+    } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+      'node-red': { nodes: object };
+    };
+    assert.deepEqual(nodes.toSorted(), Object.keys(all).sort());
+    assert.equal(page, llmsText(nodes));
+  });
+
+  it('has a flow and a test that passes on it', async () => {
+    const folder = temporaryFolder('llms');
+    const paths = ['flows.json', 'test.yaml'].map((name) => join(folder, name));
+    for (const [index, text] of [flow, test].entries()) writeFileSync(paths[index]!, text);
+    const runner = startRunner();
+    const result = await runner.run(readFlows(paths[0]!), loadTests([paths[1]!])[0]!);
+    await runner.close();
+    removeFolder(folder);
+    assert.deepEqual(result.failures, [], resultText(result));
+  });
 });
 
 describe('the file that the example "Save the history as CSV" writes', () => {
