@@ -14,7 +14,7 @@ const FOLDER = 'device-cloud';
 const DAYS = 30;
 
 /** In the folder of an application that is in no flow: on how many days that was seen. */
-const GONE = 'gone.json';
+const GONE = 'gone';
 
 const folderOf = ({ settings: { userDir } }: NodeAPI, ...ids: string[]): string | undefined =>
   userDir && join(userDir, FOLDER, ...ids.map(fileNameOf));

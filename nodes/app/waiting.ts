@@ -5,6 +5,7 @@ import {
   errorOfEnd,
   readSaved,
   SavedCalls,
+  Slices,
   type SavedCall,
   type Store,
 } from '../../src/for-nodes';
@@ -99,11 +100,18 @@ export class Keeper implements CommandKeeper {
   /** It never rejects. */
   async #resume(removed: readonly string[]): Promise<void> {
     const { store, isUsable } = this.#deps;
+    const isStarted = (): boolean => this.#isStarted;
     if (isUsable()) {
       await store.loaded;
-      if (!this.#isStarted) return;
+      if (!isStarted()) return;
       tidyStore(this.#RED, store, removed);
-      for (const saved of this.#calls.take()) this.#give(saved);
+      const slices = new Slices();
+      for (const saved of this.#calls.take()) {
+        if (isStarted() && slices.isOver) await slices.next();
+        if (isStarted()) this.#give(saved);
+        else saved.letGo();
+      }
+      if (!isStarted()) return;
     }
     this.#isReady = true;
     this.#setReady();

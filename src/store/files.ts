@@ -17,7 +17,7 @@ const MAX_FILE = 50 * 2 ** 20;
 /** Milliseconds without a write of another process, after which this one writes again. */
 const QUIET = 60_000;
 
-/** Files that are read or written side by side. */
+/** Files of commands that are read or written side by side: there may be 10,000, and the event loop turns in between. */
 const AT_ONCE = 16;
 
 /** What passes: no handle, no memory, a disk that stutters. */
@@ -92,7 +92,7 @@ export class Files implements StorePort {
   write(unit: string, changes: Entries, all: Entries): Promise<boolean> {
     const written = KINDS.includes(unit)
       ? this.#writeKind(unit, all)
-      : this.#writeCommand(unit, changes.get(unit));
+      : this.#limiter.run(() => this.#writeCommand(unit, changes.get(unit)));
     return written.catch((cause: unknown) => {
       const why = `since ${this.#path} cannot be written: ${reasonOf(cause)}`;
       throw new Error(`State does not survive a restart, ${why}.`, { cause });
@@ -141,7 +141,7 @@ export class Files implements StorePort {
     const text = JSON.stringify({ format: FORMAT, of: hash(this.#options.of()), entries });
     if (Buffer.byteLength(text) > MAX_FILE) throw new Error(`${name} would be too large`);
     await mkdir(this.#path, { recursive: true, mode: 0o700 });
-    await this.#limiter.run(() => writeFileAtomic(join(this.#path, name), text, { mode: 0o600 }));
+    await writeFileAtomic(join(this.#path, name), text, { mode: 0o600 });
   }
 
   async #writeKind(kind: string, all: Entries): Promise<boolean> {

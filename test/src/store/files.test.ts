@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,6 +19,9 @@ import { Files } from '../../../src/store/files';
 import { Store } from '../../../src/store/store';
 import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
+
+/** A process that may open more has no limit that a test can reach. */
+const MOST_HANDLES = 100_000;
 
 describe('the files of a store', () => {
   let path: string;
@@ -178,6 +183,34 @@ describe('the files of a store', () => {
     await until(() => store.problem === undefined, 'all is written');
     const again = await loaded();
     assert.deepEqual([again.get('pin:1:5'), again.list('command:').length], [2, 1]);
+  });
+
+  it('are read and written again after a while without a file handle: positions, levels, commands', async function () {
+    const store = open();
+    await store.set('position:a:1', 1);
+    const [file, handles] = [join(path, 'position.json'), [] as number[]];
+    try {
+      while (handles.length < MOST_HANDLES) handles.push(openSync(file, 'r'));
+      this.skip();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'EMFILE') throw error;
+    }
+    const started = open();
+    const loading = started.loaded;
+    store.update('position:a:1', 2);
+    const written = await Promise.all([store.set('pin:1:5', 1), store.set('command:1:x', {})]);
+    await until(() => started.problem !== undefined, 'it cannot be read either');
+    for (const handle of handles) closeSync(handle);
+    assert.deepEqual(written, [false, false]);
+    for (const { problem } of [store, started]) assert.match(String(problem), /EMFILE/);
+    await loading;
+    await until(() => store.problem === undefined && !started.problem, 'all is written');
+    assert.equal(started.get('position:a:1'), 1);
+    const again = await loaded();
+    assert.deepEqual(
+      [again.get('position:a:1'), again.get('pin:1:5'), again.list('command:').length],
+      [2, 1, 1],
+    );
   });
 
   it('that were left unfinished are removed; nothing is made before something is kept', async () => {
