@@ -1,5 +1,5 @@
 import { BEFORE_ALL, HistoryRecord, type RecordId } from './record';
-import { QUARTER, toUnix, WIDEST } from './zone';
+import { QUARTER, WIDEST } from './zone';
 
 /** How many of the newest records are remembered, to see whether ids start again (rule 20). */
 export const REMEMBERED = 3;
@@ -20,8 +20,6 @@ export type Seen = readonly [id: RecordId, time: number];
 /** What an answer is read for. */
 export interface Sought {
   chipid: string;
-  /** Later times are a wrong clock's, and are ignored. */
-  until: string;
   /** The position; undefined for a first reading. */
   after: RecordId | undefined;
   /** Since ids have started over, only records with a later time count. */
@@ -87,7 +85,7 @@ export class HistoryAnswer {
   take(item: unknown, size?: number, announced = Infinity): boolean {
     this.length++;
     this.#announced = announced;
-    const record = HistoryRecord.read(item, this.sought.chipid, this.sought.until);
+    const record = HistoryRecord.read(item, this.sought.chipid);
     if (typeof record === 'string') {
       this.faults.add(record);
       return true;
@@ -122,20 +120,14 @@ export class HistoryAnswer {
     this.records = kept;
   }
 
-  /** Ids have started over: rule 20. All times may be shifted, since the history has another zone now. */
+  /** Ids have started over: rule 20. If all times are shifted alike, the history has another zone now. */
   get isRestarted(): boolean {
-    const { after } = this.sought;
-    if (after === undefined || after < 0 || this.length === 0 || this.#remembered.size === 0)
-      return false;
+    const { after, seen } = this.sought;
+    if (after === undefined || after < 0 || this.length === 0 || seen.length === 0) return false;
     const [first = NaN] = this.#shifts;
     if (this.#shifts.length === 0) return this.newest < after;
     const isZone = first % QUARTER === 0 && Math.abs(first) <= 2 * WIDEST;
     return !isZone || this.#shifts.some((shift) => shift !== first);
-  }
-
-  /** Of an answer that was ended, nothing shows that everything new has come. */
-  get isUncertain(): boolean {
-    return this.sought.after !== undefined && this.#missing === undefined;
   }
 
   /** Bytes by which the history has grown since it was measured, less those of the new records: still to come. */
@@ -157,7 +149,7 @@ export class HistoryAnswer {
   seenUpTo(id: RecordId): Seen[] {
     const all = [...this.#seen, ...this.records].filter((record) => record.id <= id);
     const newest = all.sort(byId).slice(-REMEMBERED).reverse();
-    return newest.map(({ id: each, shownTime }) => [each, toUnix(shownTime, 0)] as const);
+    return newest.map(({ id: each, unix }) => [each, unix] as const);
   }
 
   release(): void {
@@ -192,11 +184,10 @@ export class HistoryAnswer {
     if (this.#seen.length > REMEMBERED) this.#seen.shift();
   }
 
-  #recognise({ id, shownTime }: HistoryRecord): void {
+  #recognise({ id, unix }: HistoryRecord): void {
     const remembered = this.#remembered.get(id);
     if (remembered === undefined) return;
-    const time = toUnix(shownTime, 0);
-    this.#shifts.push(Object.is(time, remembered) ? 0 : time - remembered);
+    this.#shifts.push(Object.is(unix, remembered) ? 0 : unix - remembered);
   }
 
   #order(record: HistoryRecord): void {

@@ -254,9 +254,9 @@ function continues(
 export const UNPROVEN = 3;
 
 /**
- * Records that may be missing arrivals in a writing that is not known: rule 7. Without a gap between two arrivals,
- * nothing can have been missed between them. Otherwise the record must be of the arrival's time; and of a history that is
- * understood, only texts are looked for that it may spoil, such as umlauts: others were never stored.
+ * Records that may be missing arrivals in a writing that is not known: rule 7. Such a record lies between those of the
+ * arrivals before and after, and is of the arrival's time; of a history that is understood, only texts are looked for that
+ * it may spoil, such as umlauts: others were never stored.
  */
 function spoiltOf(
   { records, arrivals, isUnderstood, isAtTime }: Compared,
@@ -264,43 +264,26 @@ function spoiltOf(
   missing: readonly number[],
 ): Map<HistoryRecord, number> {
   const spoilt = new Map<HistoryRecord, number>();
-  const left = new Set(missing);
-  // The places of the arrivals that were found before and after a record.
-  const before: number[] = [];
-  let low = -1;
-  for (const record of records) {
-    before.push(low);
-    low = Math.max(low, of.get(record) ?? -1);
-  }
-  const last = low;
-  let high = Infinity;
+  const left = new Set(
+    missing.filter((place) => arrivals[place]?.keys.mayBeSpoilt === true || !isUnderstood),
+  );
   const after: number[] = [];
+  let high = Infinity;
   for (let at = records.length - 1; at >= 0; at--) {
     after[at] = high;
     high = Math.min(high, of.get(records[at] as HistoryRecord) ?? Infinity);
   }
+  let low = -1;
   for (const [at, record] of records.entries()) {
+    low = Math.max(low, of.get(record) ?? -1);
     if (of.has(record) || record.body === undefined) continue;
-    const [from, to] = [before[at] ?? -1, after[at] ?? Infinity];
     for (const place of left) {
-      if (place <= from || place >= to) continue;
-      const arrival = arrivals[place] as Arrival;
-      // After the last that was found, a missed one may follow any arrival.
-      const isBetween = from >= 0 && to <= last && !hasGap(arrivals, from, to);
-      const mayBeSpoilt = arrival.keys.mayBeSpoilt || !isUnderstood;
-      const isText = mayBeSpoilt && isAtTime(record, arrival);
-      if (!isBetween && !isText) continue;
+      if (place <= low || place >= (after[at] ?? Infinity)) continue;
+      if (!isAtTime(record, arrivals[place] as Arrival)) continue;
       spoilt.set(record, place);
       left.delete(place);
       break;
     }
   }
   return spoilt;
-}
-
-/** Whether something may have been missed between two arrivals. */
-function hasGap(arrivals: readonly Arrival[], from: number, to: number): boolean {
-  for (let place = from + 1; place <= to; place++)
-    if (arrivals[place]?.isAfterGap !== false) return true;
-  return false;
 }

@@ -3,7 +3,7 @@ import { show } from '../util/show';
 import type { HistoryFacts } from './facts';
 import type { Budgets, LIMITS } from './options';
 import { type Position, readPosition, writePosition } from './position';
-import { fromUnix, toUnix, zoneText } from './zone';
+import { fromUnix, toUnix } from './zone';
 import { HistoryAnswer, type Measure, type Seen } from './answer';
 import { Arrival, compare, type Comparison, UNPROVEN } from './compare';
 import { BEFORE_ALL, type HistoryRecord, type RecordId } from './record';
@@ -237,10 +237,8 @@ export class Engine {
     this.#isDisturbed = false;
     this.#isOverflown = false;
     this.#answer?.release();
-    const until = fromUnix(this.#options.now() + DAY, this.#zone);
     return (this.#answer = new HistoryAnswer({
       chipid: this.#options.chipid,
-      until,
       after: this.#id,
       afterTime: this.#afterTime,
       seen: this.#seen,
@@ -286,7 +284,7 @@ export class Engine {
       );
     if (this.#id === undefined) this.#begin(answer);
     else if (this.#isOverflown) this.again = 0;
-    else if (answer.isRestarted) this.#startOver(answer.sought.until);
+    else if (answer.isRestarted) this.#startOver();
     else yield* this.#settle(answer);
     answer.release();
   }
@@ -307,13 +305,13 @@ export class Engine {
   }
 
   /** Rule 20. */
-  #startOver(until: string): void {
+  #startOver(): void {
     this.#report(
       'the ids of the history have started over, as after a restore: records with a later time than the last known ones are recovered',
       'ids started over',
     );
     for (const arrival of this.#arrivals) arrival.isLoose = true;
-    this.#afterTime = this.#latestTime(until);
+    this.#afterTime = this.#latestTime();
     this.#id = BEFORE_ALL;
     this.#measure = undefined;
     this.again = 0;
@@ -463,7 +461,6 @@ export class Engine {
     // Of two equal uploads, one may have been missed, and the other be announced after the answer was made (rule 12).
     if (open.size > 0 && (wasGapped || this.#owed > 0)) this.again ??= ++this.#owed;
     else this.#owed = 0;
-    if (this.#isDisturbed) this.again ??= ++this.#unreadable;
     const isWhole = !answer.isEnded && answer.bytes <= this.#limits.small;
     const half = Math.max(this.#limits.least, Math.ceil(answer.length / 2));
     this.#due = isWhole ? Math.min(half, this.#limits.short) : this.#limits.long;
@@ -492,10 +489,9 @@ export class Engine {
   }
 
   /** The latest time that is remembered, but for that of a wrong clock; empty without one. */
-  #latestTime(until: string): string {
-    const latest = Math.max(
-      ...this.#seen.map(([, time]) => time).filter((time) => time <= toUnix(until, 0)),
-    );
+  #latestTime(): string {
+    const until = this.#options.now() + DAY + this.#zone;
+    const latest = Math.max(...this.#seen.map(([, time]) => time).filter((time) => time <= until));
     return latest > -Infinity ? fromUnix(latest, 0) : '';
   }
 
@@ -717,16 +713,7 @@ export class Engine {
     if (Number.isNaN(skew)) return;
     this.#skews.push(skew);
     if (this.#skews.length > PAIRS) this.#skews.shift();
-    const { chipid, zone } = this.#options;
-    this.#facts.sawTime(chipid, timestamp, record.time);
-    const shown = this.#facts.zone;
-    if (zone === undefined || shown === undefined || zone === shown) return;
-    if (this.#facts.isNews('zone'))
-      this.#report(
-        `the time zone of the history is set to ${zoneText(zone)}, but uploads that came both ways show ${zoneText(shown)}: ` +
-          'set it to auto, unless the clocks of the devices are wrong',
-        'wrong zone',
-      );
+    this.#facts.sawTime(this.#options.chipid, timestamp, record.time);
   }
 
   #setWriting(writing: KnownWriting, { keys }: Arrival, { body = '' }: HistoryRecord): void {

@@ -43,36 +43,23 @@ export class HistoryRecord {
   /**
    * @param written its id as the service writes it
    * @param body undefined if it cannot be read: the record may be any upload
-   * @param time `create_time`, as the service writes it; empty without one, or if it is a wrong clock's
-   * @param shownTime the same, whatever the clock says
+   * @param time `create_time`, as the service writes it; empty without one
    */
   constructor(
     readonly id: RecordId,
     readonly written: ServiceInteger,
     readonly body: string | undefined,
     readonly time: string,
-    readonly shownTime: string,
   ) {}
 
-  /**
-   * Reads a record.
-   * @param latest a later time is a wrong clock's, and is ignored
-   * @returns its fault, as a text for the log, if it cannot be used
-   */
-  static read(item: unknown, chipid: string, latest: string): HistoryRecord | string {
+  /** Reads a record. @returns its fault, as a text for the log, if it cannot be used */
+  static read(item: unknown, chipid: string): HistoryRecord | string {
     if (!isObject(item)) return 'it is not an object';
     const id = idOf(item['id']);
     if (id === undefined) return 'its id is not a number of at most 20 digits';
     if (isOfAnother(item['dev'], chipid)) return 'it belongs to another device';
     const body = typeof item['body'] === 'string' ? item['body'] : undefined;
-    const time = timeOf(item['create_time']);
-    return new HistoryRecord(
-      id,
-      item['id'] as ServiceInteger,
-      body,
-      time <= latest ? time : '',
-      time,
-    );
+    return new HistoryRecord(id, item['id'] as ServiceInteger, body, timeOf(item['create_time']));
   }
 
   get hashes(): RecordHashes | undefined {

@@ -182,7 +182,6 @@ export class Recovery implements ChannelListener {
   #altered = 0;
   /** The failure that was reported last; undefined once a reading has succeeded. */
   #reportedFailure: string | undefined;
-  #hasReportedEnd = false;
 
   constructor(shared: RecoveryShared, device: RecoveryDevice, history: DeviceHistory) {
     this.#shared = shared;
@@ -274,7 +273,6 @@ export class Recovery implements ChannelListener {
   /** Emits what an answer shows. It changes nothing once the signal is aborted. */
   async settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void> {
     this.#reportedFailure = undefined;
-    if (answer.isEnded && answer.isUncertain) this.#reportEnd();
     for (const _ of this.#engine.answer(answer)) {
       this.#save();
       await nextTurn();
@@ -346,17 +344,6 @@ export class Recovery implements ChannelListener {
 
   #notSaved(error: unknown): void {
     this.onFault(`the position could not be saved: ${textOf(error)}`, 'not saved');
-  }
-
-  #reportEnd(): void {
-    if (this.#hasReportedEnd) return;
-    this.#hasReportedEnd = true;
-    this.onFault(
-      'the history is long, and only its newest records were read, since its length does not tell whether it has more that ' +
-        'is new: missed uploads with older times than 200 others, which the device kept while it was away or made with a ' +
-        'wrong clock, would not be recovered. This is reported once for each device',
-      'long history',
-    );
   }
 
   #began(): void {

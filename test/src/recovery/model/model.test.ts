@@ -120,6 +120,11 @@ add(
   { written: 'mangled', bodies: 'spoilt' },
   { lost: Infinity, doubled: 30 },
 );
+add(
+  'umlauts that a history replaces',
+  { written: 'mangled', bodies: 'umlauts' },
+  { lost: 20, doubled: 20 },
+);
 add('bodies that are emptied and left out', {
   written: 'tagged',
   bodies: 'emptied',
