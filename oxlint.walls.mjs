@@ -14,6 +14,7 @@ export const FOLDERS = [
   'recovery',
   'fleet',
   'commands',
+  'cluster',
 ];
 const HEAD = [
   ...['application', 'caller', 'cli', 'client', 'for-nodes', 'index'],

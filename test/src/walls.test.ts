@@ -36,6 +36,11 @@ const WALLS: readonly {
     never: /^src\/(simulator\/|cli\.ts$)/,
   },
   {
+    of: 'the cluster, which a process alone does not load,',
+    files: /^(?!src\/(cluster\/|application\.ts$))/,
+    never: /^src\/cluster\//,
+  },
+  {
     of: 'the command line',
     files: /^src\/cli\.ts$/,
     never: /^(?!src\/(index|simulator\/index|util\/show)\.ts$)/,

@@ -16,6 +16,12 @@ const read = (name: string): Certificate => ({
   key: readFileSync(path(`${name}.key.pem`), 'utf8'),
 });
 
+/** Where a server of another language finds a certificate and its key. */
+export const certificateFiles = (name: 'loopback' | 'localhost'): Certificate => ({
+  cert: path(`${name}.cert.pem`),
+  key: path(`${name}.key.pem`),
+});
+
 /** Self-signed, for localhost and 127.0.0.1. */
 export const LOOPBACK = read('loopback');
 

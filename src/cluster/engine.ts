@@ -1,0 +1,306 @@
+import type { Redis } from 'ioredis';
+import { notConfigured } from '../errors';
+import { redactor } from '../http/redact';
+import { readAddress, type Address, type EngineAddress } from '../input/engine-address';
+import type { TlsSettings } from '../http/tls';
+import { FORMAT, REFUSED, type Keys, type Script } from './scripts';
+
+/** The name in the engine's list of clients. */
+const NAME = 'device-cloud';
+
+/** Milliseconds: until a connection must be made; the longest pause before another one; that one which is replaced waits for its peer. */
+const CONNECT = 2000;
+const LONGEST_PAUSE = 500;
+const DISCONNECT = 100;
+
+const pause = (attempt: number): number => Math.min(LONGEST_PAUSE, 50 * attempt);
+
+/** A replica refuses to write. One of 6.2 says so in the midst of a text about the script. */
+const IS_REPLICA = /\b(READONLY|MASTERDOWN)\b/;
+const LACKS_RIGHTS = /NOPERM|user executing the script can't/i;
+const NO_CONNECTION = /isn't writeable|Connection is closed/;
+
+/** What an error of the engine, or of the way to it, means. The first that applies. */
+const MEANINGS: readonly (readonly [RegExp, string])[] = [
+  [
+    /WRONGPASS|NOAUTH|invalid (username-)?password|ERR AUTH /,
+    'it refuses the user or the password.',
+  ],
+  [
+    new RegExp(`\\b(MOVED|ASK|CLUSTERDOWN|CROSSSLOT|${REFUSED.cluster})\\b`),
+    'it is a Redis Cluster, where all keys of an application are on one node, so that it would gain nothing. ' +
+      'Use one Redis or Valkey, with Sentinels if it must not fail.',
+  ],
+  [
+    new RegExp(`\\b${REFUSED.format} (?<format>\\S+)`),
+    `what is kept there has the format $<format>, and this version of the package knows ${FORMAT}: ` +
+      'all processes of an application need the same version.',
+  ],
+  [/Protocol error|Unknown RESP type/, 'what answers there is neither Redis nor Valkey.'],
+  [
+    /connect ETIMEDOUT/,
+    'there was no connection within 2 s. Where there is no TLS, the url begins with redis:// instead of rediss://.',
+  ],
+  [
+    /wrong version number|packet length too long|ssl3_get_record/i,
+    'it does not speak TLS: use redis:// instead of rediss://.',
+  ],
+  [
+    /unknown command|unknown subcommand/i,
+    'it lacks a command that is needed: Redis 6.2, Valkey 7.2 or later is required.',
+  ],
+  [IS_REPLICA, 'it is a replica, or its primary is away.'],
+];
+
+export interface EngineSettings extends EngineAddress {
+  readonly tls?: TlsSettings;
+}
+
+/** Why a command was not answered as it should be, in words for a log. */
+export class EngineError extends Error {
+  override name = 'EngineError';
+  /** Certainly not sent: there was no connection. */
+  readonly isUnsent: boolean;
+  /** The engine has answered, with an error. */
+  readonly isRefusal: boolean;
+  /** The user may not do all that is needed. */
+  readonly lacksRights: boolean;
+
+  constructor(message: string, isUnsent: boolean, isRefusal: boolean) {
+    super(message);
+    this.isUnsent = isUnsent;
+    this.isRefusal = isRefusal;
+    this.lacksRights = isRefusal && LACKS_RIGHTS.test(message);
+  }
+}
+
+type Command = readonly [name: string, ...args: (string | number)[]];
+
+/**
+ * A connection to Redis or Valkey for commands, and another one for what is subscribed to. Both are made again by themselves. No command
+ * waits for a connection or is repeated: that is decided here, not by the client library.
+ */
+export class Engine {
+  readonly #commands: Redis;
+  readonly #subscriber: Redis;
+  readonly #redact: (text: string) => string;
+  readonly #listeners = new Map<string, (text: string) => void>();
+  /** The latest fault of a connection. */
+  #fault = 'there is no connection yet.';
+
+  private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {
+    this.#redact = redactor([address.password].filter((secret) => secret !== undefined));
+    const connect = (): Redis => {
+      const connection = new library(optionsOf(address, settings));
+      if (address.master !== undefined) offerLogin(connection, address);
+      // Attached for good: without a listener an error would end the process.
+      for (const event of ['error', 'sentinelError'])
+        connection.on(event, (error: Error) => {
+          if (!NO_CONNECTION.test(error.message)) this.#fault = this.#meaningOf(error);
+        });
+      // The library waits for ever for an engine that takes a connection and says nothing.
+      connection.on('connect', () => {
+        const timer = setTimeout(() => this.#isLate(connection, CONNECT), CONNECT);
+        for (const event of ['ready', 'close']) connection.once(event, () => clearTimeout(timer));
+      });
+      return connection;
+    };
+    this.#commands = connect();
+    this.#subscriber = connect();
+    this.#subscriber.on('message', (channel: string, text: string) =>
+      this.#listeners.get(channel)?.(text),
+    );
+    // Asked for before there is a connection; after each further one the library does it again.
+    this.#subscriber.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
+  }
+
+  /**
+   * Begins to connect.
+   * @throws DeviceCloudError `NOT_CONFIGURED` if the address is wrong, or the client library is not installed
+   */
+  static async open(settings: EngineSettings): Promise<Engine> {
+    const address = readAddress(settings, settings.tls !== undefined);
+    const library = await import('ioredis').catch(() => undefined);
+    if (!library)
+      throw notConfigured(
+        'A cluster needs the package ioredis, which is not installed. Install it where Node-RED has its nodes: ' +
+          'npm install ioredis@6',
+      );
+    return new Engine(library.Redis, address, settings);
+  }
+
+  /**
+   * Runs a command.
+   * @param limit milliseconds
+   * @throws EngineError
+   */
+  async call(limit: number, ...[name, ...args]: Command): Promise<unknown> {
+    return this.#within(limit, this.#commands, this.#commands.call(name, ...args));
+  }
+
+  /**
+   * Runs a script.
+   * @param limit milliseconds
+   * @throws EngineError
+   */
+  async run(
+    limit: number,
+    { text, sha }: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const all = [keys.length, ...keys, ...args];
+    try {
+      return await this.call(limit, 'EVALSHA', sha, ...all);
+    } catch (error) {
+      // Nothing was done.
+      if (!(error as Error).message.includes('NOSCRIPT')) throw error;
+      return this.call(limit, 'EVAL', text, ...all);
+    }
+  }
+
+  /** Calls back with each message of a channel. */
+  subscribe(channel: string, listener: (text: string) => void): void {
+    this.#listeners.set(channel, listener);
+    if (this.#subscriber.status === 'ready') this.#subscribe([channel]);
+  }
+
+  /** Gives both connections up, and makes others: one that is silent may have been cut. */
+  replace(): void {
+    this.#commands.disconnect(true);
+    this.#subscriber.disconnect(true);
+  }
+
+  /**
+   * Tries everything that is needed, without changing anything.
+   * @returns the rights that the user lacks, in the syntax of an ACL, such as `+info`
+   */
+  async missingRights({ trial }: Keys, limit: number): Promise<string[]> {
+    const commands: Command[] = [
+      ['EVAL', 'return 1', 1, trial],
+      ['EVALSHA', 'f'.repeat(40), 1, trial],
+      ...['HGETALL', 'DEL'].map((name): Command => [name, trial]),
+      ...['HGET', 'HDEL'].map((name): Command => [name, trial, '']),
+      ['HSET', trial, '', ''],
+      ['DEL', trial],
+      ['INFO', 'server'],
+      ['TIME'],
+      ['PUBLISH', trial, ''],
+    ];
+    const subscriptions: Command[] = [
+      ['SUBSCRIBE', trial],
+      ['UNSUBSCRIBE', trial],
+    ];
+    const missing = new Set<string>();
+    const ask = (connection: Redis, [name, ...args]: Command): Promise<unknown> =>
+      // The library crashes on a subscription in capitals.
+      this.#within(limit, connection, connection.call(name.toLowerCase(), ...args)).catch(
+        (error: unknown) => {
+          const { message } = error as Error;
+          if (!LACKS_RIGHTS.test(message)) return;
+          if (/\bchannels?\b/.test(message)) missing.add(`&${trial.replace('trial', '*')}`);
+          else if (/\bkeys?\b/.test(message)) missing.add(`~${trial.replace('trial', '*')}`);
+          else missing.add(`+${name.toLowerCase()}`);
+        },
+      );
+    await Promise.all([
+      ...commands.map((command) => ask(this.#commands, command)),
+      ...subscriptions.map((command) => ask(this.#subscriber, command)),
+    ]);
+    return [...missing];
+  }
+
+  close(): void {
+    this.#commands.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  #subscribe(channels: readonly string[]): void {
+    if (channels.length > 0)
+      this.#subscriber.subscribe(...channels).catch((error: unknown) => {
+        this.#fault = this.#meaningOf(error as Error);
+      });
+  }
+
+  async #within(limit: number, connection: Redis, answer: Promise<unknown>): Promise<unknown> {
+    let timer: NodeJS.Timeout | undefined;
+    const isLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('late')), limit);
+    });
+    try {
+      return await Promise.race([answer, isLate]);
+    } catch (reason) {
+      const error = reason as Error;
+      const isRefusal = error.name === 'ReplyError';
+      if (error.message === 'late') this.#isLate(connection, limit);
+      else if (IS_REPLICA.test(error.message)) {
+        // Another connection may find the primary.
+        connection.disconnect(true);
+      }
+      const isUnsent = error.message.includes("isn't writeable");
+      const why = isRefusal ? this.#meaningOf(error) : this.#fault;
+      throw new EngineError(why, isUnsent, isRefusal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #isLate(connection: Redis, limit: number): void {
+    this.#fault = `there was no answer within ${Math.round(limit)} ms.`;
+    connection.disconnect(true);
+  }
+
+  #meaningOf({ message }: Error): string {
+    for (const [pattern, text] of MEANINGS) {
+      const found = pattern.exec(message);
+      if (found) return text.replace('$<format>', found.groups?.['format'] ?? '');
+    }
+    return this.#redact(/[.!?]$/.test(message) ? message : `${message}.`);
+  }
+}
+
+function optionsOf({ hosts, isTls, master, ...address }: Address, { tls }: EngineSettings) {
+  const [only] = hosts;
+  const secure = isTls ? { ...tls } : undefined;
+  return {
+    ...(address.user === undefined ? {} : { username: address.user }),
+    ...(address.password === undefined ? {} : { password: address.password }),
+    ...(secure && { tls: secure }),
+    db: address.database,
+    connectionName: NAME,
+    connectTimeout: CONNECT,
+    disconnectTimeout: DISCONNECT,
+    protocol: 2 as const,
+    // It would hold back what is answered with an error that says more.
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: pause,
+    ...(master === undefined
+      ? only
+      : {
+          sentinels: hosts.map((host) => ({ ...host })),
+          name: master,
+          sentinelRetryStrategy: pause,
+          sentinelCommandTimeout: CONNECT,
+          ...(secure && { sentinelTLS: secure, enableTLSForSentinelMode: true }),
+        }),
+  };
+}
+
+/**
+ * Sentinels are asked without a password first. A Sentinel that requires it is sent the engine's, first with the user and then without,
+ * since `requirepass` has no users.
+ */
+function offerLogin(connection: Redis, { user, password }: Address): void {
+  if (password === undefined) return;
+  const logins = [['', ''], ...(user === undefined ? [] : [[user, password]]), ['', password]];
+  let tried = 0;
+  connection.on('sentinelError', ({ message }: Error) => {
+    if (!/NOAUTH|WRONGPASS/.test(message)) return;
+    const [sentinelUsername = '', sentinelPassword = ''] = logins[++tried % logins.length] ?? [];
+    // The library reads them again for each Sentinel.
+    Object.assign(connection.options, { sentinelUsername, sentinelPassword });
+  });
+}

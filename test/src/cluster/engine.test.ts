@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import { Engine, EngineError, type EngineSettings } from '../../../src/cluster/engine';
+import { keysOf, BEAT } from '../../../src/cluster/scripts';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { certificateFiles, LOOPBACK } from '../../../tooling/servers/certs';
+import { onLoopback } from '../../../tooling/servers/loopback';
+import { freePort } from '../../../tooling/servers/ports';
+import { startRedis } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { describeOnRedis } from '../../support/redis';
+
+const LIMIT = 500;
+const { meta, members, shares, all } = keysOf('1');
+
+async function open(settings: EngineSettings): Promise<Engine> {
+  const engine = await Engine.open(settings);
+  atEnd(() => engine.close());
+  return engine;
+}
+
+const beat = (engine: Engine): Promise<unknown> =>
+  engine.run(
+    LIMIT,
+    BEAT,
+    [meta, members, shares],
+    [
+      JSON.stringify({
+        ...{ member: 'a', number: 1, lease: 5000, wants: true, takes: true, leave: false },
+        ...{ held: [], top: 0, dead: [], random: 'r' },
+      }),
+      all,
+    ],
+  );
+
+/** Waits until a beat fails with this text. */
+async function failure(engine: Engine, text: RegExp): Promise<EngineError> {
+  let last = '';
+  return until(
+    () =>
+      beat(engine).then(
+        () => void (last = 'an answer'),
+        (error: unknown) => {
+          assert.ok(error instanceof EngineError);
+          last = error.message;
+          return text.test(last) ? error : undefined;
+        },
+      ),
+    `it says ${text}`,
+    8000,
+  ).catch((error: unknown) => {
+    throw new Error(`It said: ${last}`, { cause: error });
+  });
+}
+
+const ready = (engine: Engine): Promise<void> =>
+  until(() =>
+    engine.call(LIMIT, 'PING').then(
+      () => true,
+      () => false,
+    ),
+  );
+
+describe('the address of an engine', () => {
+  const wrong: readonly [string, EngineSettings, RegExp][] = [
+    ['is missing', {}, /needs a url/],
+    ['is of another kind', { url: 'http://127.0.0.1' }, /must begin with redis:/],
+    [
+      'has two hosts',
+      { url: 'redis://a:1,redis://b:2' },
+      /followed by one host|number of a database/,
+    ],
+    ['has a path', { url: 'redis://a/x' }, /number of a database/],
+    ['has a query', { url: 'redis://a?x=1' }, /nothing else/],
+    ['has credentials that are not encoded', { url: 'redis://%E0%A4%A:x@a' }, /URL-encoded/],
+    ['has sentinels too', { url: 'redis://a', sentinels: 'b', master: 'm' }, /leave one of them/],
+    ['has sentinels without a master', { sentinels: 'b' }, /name of the master/],
+    ['has sentinels that are none', { sentinels: 'b,c/d', master: 'm' }, /must be a host/],
+  ];
+  for (const [what, settings, text] of wrong)
+    it(`that ${what} is an error which does not repeat it`, async () => {
+      await assert.rejects(Engine.open({ password: 'se-cret', ...settings }), (error: Error) => {
+        assert.match(error.message, /^NOT_CONFIGURED: /);
+        assert.match(error.message, text);
+        assert.doesNotMatch(error.message, /se-cret|%E0/);
+        return true;
+      });
+    });
+});
+
+describe('an engine that', () => {
+  it('is not there, is said to be so, and nothing was sent', async () => {
+    const engine = await open({ url: `redis://127.0.0.1:${await freePort()}` });
+    const { isUnsent } = await failure(engine, /ECONNREFUSED/);
+    assert.equal(isUnsent, true);
+  });
+
+  it('is something else, is said to be so', async () => {
+    const { port, close } = await onLoopback(createHttpServer());
+    atEnd(close);
+    await failure(await open({ url: `redis://127.0.0.1:${port}` }), /neither Redis nor Valkey/);
+  });
+
+  it('is silent, is given up, and asked over another connection', async () => {
+    const server = createServer((socket) => socket.resume());
+    const { port, close, connections } = await onLoopback(server);
+    atEnd(close);
+    const engine = await open({ url: `redis://127.0.0.1:${port}` });
+    await failure(engine, /no answer within 2000 ms/);
+    const before = connections();
+    await until(() => connections() > before, 'it connects again');
+  });
+
+  for (const [version, text] of [
+    [
+      '6.2',
+      "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -READONLY You can't write against a read only replica.",
+    ],
+    ['7.0', "READONLY You can't write against a read only replica. script: 1, on @user_script:9."],
+  ] as const)
+    it(`is a replica, in the words of ${version}, is left for another connection`, async () => {
+      const server = createServer((socket) => {
+        // Each command is an array; all that is needed is how many there are.
+        socket.on('data', (data) => {
+          const commands = String(data).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? [];
+          for (const command of commands)
+            socket.write(/EVAL/i.test(command) ? `-${text}\r\n` : '+OK\r\n');
+        });
+      });
+      const { port, close, connections } = await onLoopback(server);
+      atEnd(close);
+      const engine = await open({ url: `redis://127.0.0.1:${port}` });
+      const { isRefusal } = await failure(engine, /it is a replica/);
+      assert.equal(isRefusal, true);
+      const before = connections();
+      await until(() => connections() > before, 'it connects again');
+    });
+});
+
+describeOnRedis('an engine of this machine that', () => {
+  const start = async (...config: string[]): Promise<string> => {
+    const redis = await startRedis({ config });
+    atEnd(() => redis.end());
+    return redis.url;
+  };
+
+  it('requires a password, refuses a wrong one and none, and no text has it', async () => {
+    const url = await start('requirepass right-one');
+    for (const password of ['wrong-one', '']) {
+      const { message } = await failure(
+        await open({ url, password }),
+        /refuses the user or the password/,
+      );
+      assert.doesNotMatch(message, /wrong-one/);
+    }
+    await ready(await open({ url, password: 'right-one' }));
+    await ready(await open({ url: url.replace('//', '//default:right-one@') }));
+  });
+
+  it('does not allow all that is needed, has the missing rights named', async () => {
+    const url = await start(
+      'user few on >secret ~{dc:1}:* &{dc:1}:* +@all -info -hset',
+      'user other on >secret ~other:* &other:* +@all',
+      'user all on >secret ~{dc:*}:* &{dc:*}:* +eval +evalsha +hgetall +hget +hset +hdel +del +info +time +publish +subscribe +unsubscribe +ping +wait +client|setname +select',
+    );
+    const missing = async (user: string): Promise<string[]> => {
+      const engine = await open({ url, user, password: 'secret' });
+      await until(() =>
+        engine.call(LIMIT, 'PING').then(
+          () => true,
+          () => false,
+        ),
+      );
+      return engine.missingRights(keysOf('1'), LIMIT);
+    };
+    const engine = await open({ url, user: 'few', password: 'secret' });
+    assert.equal((await failure(engine, /NOPERM|can't run/)).lacksRights, true);
+    assert.deepEqual(await missing('few'), ['+hset', '+info']);
+    assert.deepEqual((await missing('other')).toSorted(), ['&{dc:1}:*', '~{dc:1}:*']);
+    const whole = await open({ url, user: 'all', password: 'secret' });
+    await ready(whole);
+    assert.match(String(await beat(whole)), /"generation":"r"/);
+    assert.deepEqual(await missing('all'), []);
+  });
+
+  it('is a Redis Cluster, is said not to be supported', async () => {
+    const url = await start('cluster-enabled yes');
+    await failure(await open({ url }), /is a Redis Cluster.*Sentinels/);
+  });
+
+  it('has what another format keeps, is left alone', async () => {
+    const url = await start();
+    const engine = await open({ url });
+    await ready(engine);
+    await engine.call(LIMIT, 'HSET', meta, 'format', '7');
+    await failure(engine, /has the format 7.*knows 1/);
+    assert.deepEqual(await engine.call(LIMIT, 'HGETALL', members), []);
+  });
+
+  it('is asked for TLS and does not speak it, or has a certificate that is not trusted, says so', async () => {
+    const url = await start();
+    await failure(await open({ url: url.replace('redis:', 'rediss:') }), /no TLS/);
+    const port = await freePort();
+    const { cert, key } = certificateFiles('loopback');
+    const tls = `rediss://127.0.0.1:${port}`;
+    await start(
+      `tls-port ${port}`,
+      `tls-cert-file ${cert}`,
+      `tls-key-file ${key}`,
+      'tls-auth-clients no',
+    );
+    await failure(await open({ url: tls }), /self-signed certificate/);
+    await ready(await open({ url: tls, tls: { ca: LOOPBACK.cert } }));
+  });
+
+  it('hangs, is given up, and answers a later connection', async () => {
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    const engine = await open({ url: redis.url });
+    await ready(engine);
+    redis.stop();
+    const { isUnsent } = await failure(engine, /no answer within 500 ms/);
+    assert.equal(isUnsent, false);
+    redis.cont();
+    await ready(engine);
+  });
+
+  it('ends and starts again, is found again, and has its channels', async () => {
+    const redis = await startRedis();
+    const engine = await open({ url: redis.url });
+    await ready(engine);
+    const heard: string[] = [];
+    engine.subscribe('one', (text) => heard.push(text));
+    const say = (): Promise<boolean> =>
+      engine.call(LIMIT, 'PUBLISH', 'one', 'hello').then(
+        (count) => count === 1,
+        () => false,
+      );
+    await until(say, 'the channel is subscribed');
+    await redis.end();
+    await failure(engine, /ECONNREFUSED/);
+    const again = await startRedis({ port: redis.port });
+    atEnd(() => again.end());
+    await until(say, 'the channel is subscribed again');
+    await until(() => heard.length === 2);
+  });
+});
