@@ -1,0 +1,274 @@
+import { isolated } from '../util/thrown';
+import type { Beat, BeatAnswer } from './scripts';
+
+/**
+ * In leases: how long a process may act after it has sent a beat that was answered; after which time without a new number a
+ * member is dead; how long a generation must have been seen before anything moves; and how long a process that could not act
+ * when the engine lost its data waits for a later owner to say so.
+ */
+export const RULES = { validity: 0.8, dead: 1, settled: 2, lapsed: 1 };
+
+/** Beats in a lease, and the part of one after which a beat is given up. */
+const BEATS = 5;
+const ANSWER = 0.3;
+
+/** After so long without an answer, in leases, what is known of others is too old. */
+const TOO_OLD = 0.5;
+
+/** What happens to a process. Its ids, clocks and timers are passed in, so that time can be virtual. */
+export interface SharesOptions {
+  /** New and random at each start. */
+  readonly id: string;
+  /** Milliseconds; of all members' leases the longest counts. */
+  readonly lease: number;
+  /** Whether it has anything to do with shares of its own. */
+  readonly wants: () => boolean;
+  /** Runs the script. Rejects if there is no answer by the limit, in ms. */
+  readonly beat: (beat: Beat, limit: number) => Promise<BeatAnswer>;
+  /** A clock that is never set, in ms. It may stand still while the machine is suspended. */
+  readonly now: () => number;
+  /** The machine's clock, in ms: it only shows that the machine was suspended. */
+  readonly wallClock: () => number;
+  readonly random: () => string;
+  /** @returns cancels it */
+  readonly schedule: (ms: number, run: () => void) => () => void;
+  readonly rules?: typeof RULES;
+}
+
+/** What is called as shares come and go. */
+export interface SharesListener {
+  onGained(share: number, epoch: number): void;
+  /** At once: nothing of it may be done any more. */
+  onLost(share: number): void;
+  /** It moves to another process: resolves when all is written and nothing is under way. */
+  giveUp(share: number): Promise<void>;
+  /** The engine has lost what was kept: it is written anew. */
+  onAnew(shares: readonly number[]): void;
+  /** Something of what is shown has changed: members, owners, or whether this process may act. */
+  onChange(): void;
+  /** @param error why there was no answer; undefined: there was one */
+  onBeat(error: unknown): void;
+}
+
+interface Held {
+  readonly epoch: number;
+  isGivenUp: boolean;
+}
+
+/** Which shares belong to this process, and until when it may act for them. */
+export class Shares {
+  readonly id: string;
+  /** The latest answer; undefined before the first. */
+  answer: BeatAnswer | undefined;
+  /** The engine's clock minus that of this process, in ms. */
+  offset = 0;
+  readonly #options: SharesOptions;
+  readonly #rules: typeof RULES;
+  readonly #listener: SharesListener;
+  readonly #held = new Map<number, Held>();
+  /** The numbers of the other members' beats, and when each was first seen. */
+  readonly #seen = new Map<string, { number: number; since: number }>();
+  #lease: number;
+  #number = 0;
+  #top = 0;
+  #generation: string | undefined;
+  #generationSince = 0;
+  /** When the latest beat that was answered had been sent, by both clocks, and until when it allows to act. */
+  #confirmedAt = -Infinity;
+  #confirmedWall = 0;
+  #validUntil = -Infinity;
+  /** Beats that were sent before then allow nothing. */
+  #voidBefore = -Infinity;
+  #beating: Promise<void> | undefined;
+  #isBeatWanted = false;
+  #cancelTimer: (() => void) | undefined;
+  #isLeaving = false;
+  #isClosed = false;
+
+  constructor(options: SharesOptions, listener: SharesListener) {
+    this.#options = options;
+    this.#rules = options.rules ?? RULES;
+    this.#listener = listener;
+    this.#lease = options.lease;
+    this.id = options.id;
+  }
+
+  /** The longest lease that any member has had, in ms. */
+  get lease(): number {
+    return this.#lease;
+  }
+
+  /** The shares of this process, also those that it may not act for at the moment. */
+  get held(): number[] {
+    return [...this.#held.keys()];
+  }
+
+  /** Whether the latest beat that was answered is young enough to act for shares. */
+  get isValid(): boolean {
+    const { now, wallClock } = this.#options;
+    // A machine that was suspended shows by its wall clock alone. One that is set costs a beat.
+    const age = Math.abs(wallClock() - this.#confirmedWall);
+    return now() < this.#validUntil && age < this.#rules.validity * this.#lease;
+  }
+
+  /** Milliseconds since the latest beat that was answered was sent. */
+  get age(): number {
+    return this.#options.now() - this.#confirmedAt;
+  }
+
+  /** Whether this process may act for a share now. */
+  mayAct(share: number): boolean {
+    return this.#held.get(share)?.isGivenUp === false && this.isValid;
+  }
+
+  /** The member that a share belongs to as of the latest answer; undefined if it belongs to nobody. */
+  ownerOf(share: number): string | undefined {
+    if (this.#held.has(share)) return this.id;
+    const owner = this.answer?.shares[share]?.[1];
+    return owner !== undefined && owner !== this.id && this.answer?.members[owner]
+      ? owner
+      : undefined;
+  }
+
+  /** Beats at once, or once more after the beat that is under way. */
+  beatNow(): void {
+    if (this.#isClosed) return;
+    if (this.#beating) {
+      this.#isBeatWanted = true;
+      return;
+    }
+    this.#cancelTimer?.();
+    this.#beating = this.#beat(false).finally(() => {
+      this.#beating = undefined;
+      if (this.#isBeatWanted) {
+        this.#isBeatWanted = false;
+        this.beatNow();
+      }
+    });
+  }
+
+  /** Gives a share back of which nothing can be loaded: it is better asked for again than begun empty. */
+  giveBack(share: number): void {
+    if (this.#held.delete(share)) this.beatNow();
+  }
+
+  /** Gives all shares up and leaves. */
+  async leave(): Promise<void> {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    // It goes on to beat meanwhile: what is still to be written is refused otherwise.
+    await Promise.all(this.held.map((share) => this.#giveUp(share)));
+    this.#isClosed = true;
+    this.#cancelTimer?.();
+    await this.#beating;
+    this.#held.clear();
+    if (this.#confirmedAt > -Infinity) await this.#beat(true);
+    this.#validUntil = -Infinity;
+  }
+
+  async #beat(leave: boolean): Promise<void> {
+    const { now, wallClock, random, wants, beat } = this.#options;
+    const [sent, sentWall] = [now(), wallClock()];
+    const asked = [...this.#held].map(([share, { epoch }]) => [share, epoch] as const);
+    const request: Beat = {
+      ...{ member: this.id, number: ++this.#number, lease: this.#lease, wants: wants() },
+      ...{ held: asked, top: this.#top, random: random(), takes: !this.#isLeaving, leave },
+      dead: [...this.#seen]
+        .filter(([, { since }]) => sent - since >= this.#rules.dead * this.#lease)
+        .map(([member, { number }]) => [member, number] as const),
+      settled:
+        this.#generation !== undefined &&
+        sent - this.#generationSince >= this.#rules.settled * this.#lease
+          ? this.#generation
+          : undefined,
+    };
+    let error: unknown;
+    try {
+      const answer = await beat(request, ANSWER * this.#lease);
+      if (!leave) this.#answered(answer, sent, sentWall, new Map(asked));
+    } catch (reason) {
+      error = reason;
+    }
+    isolated(() => this.#listener.onBeat(error));
+    if (this.#isClosed) return;
+    const pause = this.#lease / BEATS;
+    const rest = error === undefined ? sent + pause - now() : pause;
+    this.#cancelTimer = this.#options.schedule(Math.max(rest, 0), () => this.beatNow());
+  }
+
+  #answered(
+    answer: BeatAnswer,
+    sent: number,
+    sentWall: number,
+    asked: ReadonlyMap<number, number>,
+  ): void {
+    const now = this.#options.now();
+    const wasValid = this.isValid;
+    this.answer = answer;
+    this.offset = answer.time - now;
+    for (const [, lease] of Object.values(answer.members))
+      this.#lease = Math.max(this.#lease, lease);
+    for (const [epoch] of Object.values(answer.shares)) this.#top = Math.max(this.#top, epoch);
+
+    if (answer.generation !== this.#generation) {
+      if (this.#generation !== undefined) {
+        isolated(() => this.#listener.onAnew(this.held));
+        // An owner with a later epoch says so within a lease, or may not act any more.
+        if (!wasValid) this.#voidBefore = now + this.#rules.lapsed * this.#lease;
+      }
+      this.#generation = answer.generation;
+      this.#generationSince = now;
+    }
+    // It may be the engine that was away, for all.
+    if (sent - this.#confirmedAt > TOO_OLD * this.#lease) {
+      this.#seen.clear();
+      this.#generationSince = now;
+    }
+    this.#watch(answer, now);
+    this.#confirmedAt = sent;
+    this.#confirmedWall = sentWall;
+    // The clock of a machine that was suspended says that it is still valid.
+    if (!wasValid) this.#validUntil = -Infinity;
+    if (sent >= this.#voidBefore) this.#validUntil = sent + this.#rules.validity * this.#lease;
+
+    const own = new Map<number, number>();
+    for (const [share, [epoch, member]] of Object.entries(answer.shares))
+      if (member === this.id) own.set(Number(share), epoch);
+    for (const [share, epoch] of asked) {
+      // It may be its own again, of a later epoch: another process had it in between.
+      if (own.get(share) === epoch) own.delete(share);
+      else if (this.#held.delete(share)) isolated(() => this.#listener.onLost(share));
+    }
+    for (const [share, epoch] of own) {
+      if (this.#isLeaving) continue;
+      this.#held.set(share, { epoch, isGivenUp: false });
+      isolated(() => this.#listener.onGained(share, epoch));
+    }
+    if (answer.settled && !this.#isLeaving) this.#balance(answer.quota);
+    isolated(() => this.#listener.onChange());
+  }
+
+  #watch(answer: BeatAnswer, now: number): void {
+    for (const member of this.#seen.keys()) if (!answer.members[member]) this.#seen.delete(member);
+    for (const [member, [number]] of Object.entries(answer.members)) {
+      if (member === this.id || this.#seen.get(member)?.number === number) continue;
+      this.#seen.set(member, { number, since: now });
+    }
+  }
+
+  /** Gives up what is more than its part, the shares that it got last. */
+  #balance(quota: number): void {
+    const kept = [...this.#held].filter(([, { isGivenUp }]) => !isGivenUp);
+    for (const [share] of kept.slice(quota)) void this.#giveUp(share);
+  }
+
+  async #giveUp(share: number): Promise<void> {
+    const held = this.#held.get(share);
+    if (!held || held.isGivenUp) return;
+    held.isGivenUp = true;
+    await this.#listener.giveUp(share);
+    if (this.#held.get(share) !== held) return;
+    this.#held.delete(share);
+    this.beatNow();
+  }
+}
