@@ -4,10 +4,10 @@ import { Coalescer } from '../util/coalescer';
 /**
  * What is kept, by the first part of its key: how far uploads were emitted (`position:NODE:CHIP`), commands that wait
  * (`command:CHIP:ID`), levels that pins are to keep (`pin:CHIP:N`), states that were emitted (`event:NODE:CHIP`), devices seen
- * (`seen:NODE:CHIP`), how far histories were emitted (`mark:NODE:PLACE`), subscriptions (`subscribed:NODE:CHIP`), and what was
- * learned (`fact:NAME`).
+ * (`seen:NODE:CHIP`), how far histories were emitted (`mark:NODE:PLACE`), subscriptions (`subscribed:NODE:CHIP`), what was
+ * learned (`fact:NAME`), and, in a cluster alone, until when a command is under way (`busy:CHIP`).
  */
-export const KINDS = 'position command pin event seen mark subscribed fact'.split(' ');
+export const KINDS = 'position command pin event seen mark subscribed fact busy'.split(' ');
 
 export const kindOf = (key: string): string => key.slice(0, key.indexOf(':'));
 
