@@ -122,7 +122,10 @@ export class DeviceCloudError extends Error {
 }
 
 /** The message of an error without its code, to be repeated in another one. */
-export const withoutCode = ({ code, message }: DeviceCloudError): string =>
+export const withoutCode = ({
+  code,
+  message,
+}: Pick<DeviceCloudError, 'code' | 'message'>): string =>
   message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
 
 // Not in the class: the types of two copies would not be compatible.

@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DeviceCloudError,
+  invalidInput,
+  isDeviceCloudError,
+  withoutCode,
+  type ErrorCode,
+} from '../errors';
+import { decode, encode } from '../util/message';
+import { isObject } from '../util/object';
+import type { EngineError } from './engine';
+
+/** Milliseconds between two attempts to hand a call over, and to give its answer back. */
+const AGAIN = 100;
+
+/** In leases: without an answered beat for so long, nothing is handed over. */
+const OFFLINE = 0.4;
+
+/** Milliseconds after which a process that is asked along with all others is left out. */
+const SILENT = 2000;
+
+/** Milliseconds that messages may take beyond the time that a call has. */
+const TRANSFER = 500;
+
+/** The most characters of a call and of an answer. */
+const MAX_CALL = 2 ** 20;
+const MAX_ANSWER = 16 * 2 ** 20;
+
+/** It was certainly not carried out, and may be tried elsewhere: the share is another process's, or the time is over. */
+export class NotSent extends Error {}
+
+/** What makes a call, in the process that owns the device. */
+export interface Turn {
+  /** Whether the command may still be sent: looked at when the device's turn comes. @throws NotSent if not */
+  check(): void;
+  /** It is certain to be made by this process, so that the caller may hand over its next one to the device. */
+  accepted(): void;
+}
+
+export type Handler = (name: string, chipid: string, args: unknown, turn: Turn) => Promise<unknown>;
+
+export interface CallsOptions {
+  readonly member: string;
+  /** @returns how many have received it. Rejects with an EngineError */
+  readonly publish: (member: string, text: string) => Promise<number>;
+  /** The owner of a device; undefined if there is none. */
+  readonly ownerOf: (chipid: string) => string | undefined;
+  readonly mayAct: (chipid: string) => boolean;
+  readonly members: () => readonly string[];
+  /** Leases since the latest answered beat. */
+  readonly age: () => number;
+  /** The engine's clock, in ms. */
+  readonly time: () => number;
+  readonly handle: Handler;
+  /** A call whose caller is no member any more has ended: its result belongs to nobody. */
+  readonly onOrphan: (name: string, chipid: string, args: unknown, result: Result) => void;
+}
+
+interface Call {
+  readonly id: string;
+  readonly from: string;
+  readonly name: string;
+  readonly chipid: string;
+  readonly args: unknown;
+  /** In the engine's time: no machine's clock refuses calls for good. */
+  readonly until: number;
+}
+
+/** What a call has ended with. */
+export type Result =
+  | { readonly value: unknown }
+  | { readonly error: Pick<DeviceCloudError, 'code' | 'message' | 'statusCode' | 'uncertain'> };
+
+type Answer = { readonly answer: string } & (Result | { notSent: true } | { accepted: true });
+
+interface Pending {
+  settle(answer: Exclude<Answer, { accepted: true }> | undefined): void;
+  accepted(): void;
+}
+
+/** Calls between the processes of an application, as JSON over pub/sub. Nothing is sent twice unless it certainly was not carried out. */
+export class Calls {
+  readonly #options: CallsOptions;
+  readonly #pending = new Map<string, Pending>();
+  /** The end of the latest handing over to each device. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes a call in the process that owns the device. The calls of this process to one device are made in their order.
+   * @param ms that it may take once it is handed over
+   * @param patience milliseconds for which it is tried again while it certainly was not sent
+   * @throws DeviceCloudError `UNREACHABLE`: not sent; `TIMEOUT`: no answer, so that it may have been carried out; or the call's own
+   */
+  async call(
+    name: string,
+    chipid: string,
+    args: unknown,
+    ms: number,
+    patience: number,
+  ): Promise<unknown> {
+    const before = this.#turns.get(chipid);
+    let release!: () => void;
+    const turn = new Promise<void>((resolve) => (release = resolve));
+    this.#turns.set(chipid, turn);
+    try {
+      await before;
+      return await this.#tryUntil(performance.now() + patience, () =>
+        this.#make(name, chipid, args, ms, release),
+      );
+    } finally {
+      release();
+      if (this.#turns.get(chipid) === turn) this.#turns.delete(chipid);
+    }
+  }
+
+  /**
+   * Asks all members, this one included.
+   * @returns what those have answered that were not silent for 2 s, and how many others there are
+   */
+  async askAll(name: string, args: unknown): Promise<{ answers: unknown[]; missing: number }> {
+    const { members, member } = this.#options;
+    const others = members().filter((each) => each !== member);
+    const asked = [this.#here(name, '', args), ...others.map((to) => this.#ask(to, name, args))];
+    const results = await Promise.allSettled(asked);
+    const answers = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    return { answers, missing: results.length - answers.length };
+  }
+
+  /** Takes a message to this member: a call, or the answer to one. */
+  receive(text: string): void {
+    let message: unknown;
+    try {
+      message = decode(text);
+    } catch {
+      return;
+    }
+    if (!isObject(message)) return;
+    if (typeof message['answer'] === 'string') this.#answered(message as unknown as Answer);
+    else if (typeof message['id'] === 'string') void this.#serve(message as unknown as Call);
+  }
+
+  /** Ends all that waits for an answer. */
+  close(): void {
+    for (const pending of this.#pending.values()) pending.settle(undefined);
+  }
+
+  async #tryUntil<T>(end: number, attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof NotSent)) throw error;
+        if (performance.now() >= end)
+          throw new DeviceCloudError('UNREACHABLE', `${error.message} Nothing was sent.`);
+        await sleep(AGAIN);
+      }
+    }
+  }
+
+  async #make(
+    name: string,
+    chipid: string,
+    args: unknown,
+    ms: number,
+    accepted: () => void,
+  ): Promise<unknown> {
+    const { ownerOf, member, age } = this.#options;
+    const owner = ownerOf(chipid);
+    if (owner === member) return this.#here(name, chipid, args, accepted);
+    if (age() > OFFLINE) throw new NotSent('The engine of the cluster cannot be reached.');
+    if (owner === undefined)
+      throw new NotSent('No process of the cluster has the device at the moment.');
+    return this.#send(owner, { name, chipid, args }, ms, accepted);
+  }
+
+  /** Asks one process something that is about no device. */
+  #ask(member: string, name: string, args: unknown): Promise<unknown> {
+    return this.#send(member, { name, chipid: '', args }, SILENT - TRANSFER, () => undefined);
+  }
+
+  async #here(name: string, chipid: string, args: unknown, accepted = (): void => undefined) {
+    const check = (): void => this.#check(chipid);
+    check();
+    return this.#options.handle(name, chipid, args, { check, accepted });
+  }
+
+  #check(chipid: string, until = Infinity): void {
+    const { mayAct, time } = this.#options;
+    if (time() >= until) throw new NotSent('The call was too long on its way.');
+    if (chipid !== '' && !mayAct(chipid))
+      throw new NotSent('The process that had the device may not act for it any more.');
+  }
+
+  async #send(
+    owner: string,
+    call: Pick<Call, 'name' | 'chipid' | 'args'>,
+    ms: number,
+    accepted: () => void,
+  ): Promise<unknown> {
+    const { member, publish, time } = this.#options;
+    const id = randomUUID();
+    const text = textOf({ id, from: member, ...call, until: time() + ms } satisfies Call);
+    if (text.length > MAX_CALL)
+      throw invalidInput('The call is larger than the 1 MiB that processes can send each other.');
+    const answer = new Promise<Parameters<Pending['settle']>[0]>((settle) =>
+      this.#pending.set(id, { settle, accepted }),
+    );
+    const timer = setTimeout(() => this.#pending.get(id)?.settle(undefined), ms + TRANSFER);
+    try {
+      await this.#publish(() => publish(owner, text));
+      return valueOf(await answer, ms);
+    } finally {
+      clearTimeout(timer);
+      this.#pending.delete(id);
+    }
+  }
+
+  /** What is not known to have failed may be answered. */
+  async #publish(publish: () => Promise<number>): Promise<void> {
+    try {
+      if ((await publish()) > 0) return;
+    } catch (error) {
+      const { isUnsent, isRefusal } = error as EngineError;
+      if (!isUnsent && !isRefusal) return;
+    }
+    throw new NotSent('The process that has the device cannot be reached.');
+  }
+
+  #answered(answer: Answer): void {
+    const pending = this.#pending.get(answer.answer);
+    if (!pending) return;
+    if ('accepted' in answer) pending.accepted();
+    else pending.settle(answer);
+  }
+
+  async #serve({ id, from, name, chipid, args, until }: Call): Promise<void> {
+    const { handle, members, onOrphan } = this.#options;
+    const accepted = (): void => void this.#answer(from, encode({ answer: id, accepted: true }));
+    let result: Result | { notSent: true };
+    try {
+      const check = (): void => this.#check(chipid, until);
+      check();
+      // JSON has no undefined.
+      result = { value: (await handle(name, chipid, args, { check, accepted })) ?? null };
+    } catch (error) {
+      result = error instanceof NotSent ? { notSent: true } : { error: plain(error) };
+    }
+    if (
+      !(await this.#answer(from, answerOf(id, result))) &&
+      !members().includes(from) &&
+      !('notSent' in result)
+    )
+      onOrphan(name, chipid, args, result);
+  }
+
+  /** @returns whether somebody has received it. It may be given twice: only the first counts */
+  async #answer(to: string, text: string): Promise<boolean> {
+    const { publish, members } = this.#options;
+    for (;;) {
+      const received = await publish(to, text).catch(() => undefined);
+      if (received !== undefined && received > 0) return true;
+      if (!members().includes(to)) return false;
+      await sleep(AGAIN);
+    }
+  }
+}
+
+function valueOf(answer: Exclude<Answer, { accepted: true }> | undefined, ms: number): unknown {
+  if (!answer)
+    throw new DeviceCloudError(
+      'TIMEOUT',
+      `no answer in ${Math.round(ms / 1000)} s from the process that has the device.`,
+    );
+  if ('notSent' in answer)
+    throw new NotSent('The process that had the device may not act for it any more.');
+  if ('value' in answer) return answer.value;
+  const { code, message, statusCode, uncertain } = answer.error;
+  throw new DeviceCloudError(code, withoutCode({ code, message }), statusCode, uncertain);
+}
+
+/** @throws DeviceCloudError `INVALID_INPUT` if it cannot be JSON */
+function textOf(message: unknown): string {
+  try {
+    return encode(message);
+  } catch (error) {
+    throw invalidInput(`It cannot be sent to another process: ${(error as Error).message}`);
+  }
+}
+
+/** The message that answers a call. What cannot be sent becomes an error. */
+function answerOf(id: string, result: Result | { notSent: true }): string {
+  let reason = 'the answer is larger than the 16 MiB that processes can send each other.';
+  try {
+    const text = encode({ answer: id, ...result });
+    if (text.length <= MAX_ANSWER) return text;
+  } catch (error) {
+    reason = `the answer cannot be sent to another process: ${(error as Error).message}`;
+  }
+  return encode({ answer: id, error: plain(new DeviceCloudError('INVALID_RESPONSE', reason)) });
+}
+
+function plain(error: unknown): Extract<Result, { error: unknown }>['error'] {
+  if (!isDeviceCloudError(error)) {
+    const code: ErrorCode = 'INVALID_RESPONSE';
+    return { code, message: `${code}: ${(error as Error).message}`, uncertain: true };
+  }
+  const { code, message, statusCode, uncertain } = error;
+  return { code, message, uncertain, ...(statusCode === undefined ? {} : { statusCode }) };
+}

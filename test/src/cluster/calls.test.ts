@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Calls, type CallsOptions, type Handler } from '../../../src/cluster/calls';
+import { EngineError } from '../../../src/cluster/engine';
+import { DeviceCloudError } from '../../../src/errors';
+import { until } from '../../../tooling/until';
+
+type Changes = Partial<CallsOptions>;
+
+/** Members whose messages go through memory. What is between them can be changed. */
+class Bus {
+  readonly members = new Map<string, Calls>();
+  /** Who has the devices. */
+  owner = 'b';
+  time = 1e12;
+  readonly orphans: unknown[] = [];
+  readonly handled: string[] = [];
+  onPublish: (to: string, text: string) => number | undefined = () => undefined;
+
+  add(member: string, handle: Handler, changes: Changes = {}): Calls {
+    const calls = new Calls({
+      ...{ member, handle },
+      publish: async (to, text) => {
+        const changed = this.onPublish(to, text);
+        if (changed !== undefined) return changed;
+        const receiver = this.members.get(to);
+        if (!receiver) return 0;
+        setImmediate(() => receiver.receive(text));
+        return 1;
+      },
+      ownerOf: () => this.owner,
+      mayAct: () => this.owner === member,
+      members: () => [...this.members.keys()],
+      age: () => 0,
+      time: () => this.time + performance.now(),
+      onOrphan: (...orphan) => this.orphans.push(orphan),
+      ...changes,
+    });
+    this.members.set(member, calls);
+    return calls;
+  }
+
+  /** Carries out a call at once, and notes it. */
+  readonly does: Handler = async (name, chipid, args, turn) => {
+    turn.check();
+    this.handled.push(`${name} ${chipid}`);
+    return args;
+  };
+}
+
+const failsWith = (code: string, text: RegExp, uncertain: boolean) => (error: unknown) => {
+  assert.ok(error instanceof DeviceCloudError, String(error));
+  assert.equal(error.code, code);
+  assert.equal(error.uncertain, uncertain);
+  assert.match(error.message, text);
+  return true;
+};
+
+describe('a call to the process that has the device', () => {
+  let bus: Bus;
+  let caller: Calls;
+  beforeEach(() => {
+    bus = new Bus();
+    caller = bus.add('a', bus.does);
+  });
+  afterEach(() => {
+    for (const calls of bus.members.values()) calls.close();
+  });
+
+  it('comes back with its result, Buffers and dates included, or with its error', async () => {
+    const args = {
+      bytes: Buffer.from([0, 255]),
+      at: new Date(5),
+      text: 'ü',
+      list: [Buffer.from('x')],
+    };
+    bus.add('b', bus.does);
+    assert.deepEqual(await caller.call('echo', '1', args, 1000, 0), args);
+    assert.deepEqual(bus.handled, ['echo 1']);
+    bus.add('b', async () => undefined);
+    assert.equal(await caller.call('nothing', '1', {}, 1000, 0), null);
+    bus.add('b', () => Promise.reject(new DeviceCloudError('GATEWAY', 'no device.', 502)));
+    await assert.rejects(caller.call('push', '1', {}, 1000, 0), (error: DeviceCloudError) => {
+      assert.deepEqual([error.code, error.statusCode, error.uncertain], ['GATEWAY', 502, true]);
+      return failsWith('GATEWAY', /^GATEWAY: no device\.$/, true)(error);
+    });
+  });
+
+  it('is made here if the device is this process’s, with no message', async () => {
+    bus.owner = 'a';
+    bus.onPublish = () => assert.fail('a message');
+    const args = { at: new Date() };
+    assert.equal(await caller.call('echo', '1', args, 1000, 0), args);
+  });
+
+  const unreachable = failsWith('UNREACHABLE', /Nothing was sent\.$/, false);
+  const unsent: readonly [string, (bus: Bus) => void][] = [
+    ['nobody has received it', () => undefined],
+    ['nobody has the device', (at) => (at.owner = undefined as unknown as string)],
+    [
+      'there is no connection',
+      (at) => {
+        at.onPublish = () => {
+          throw new EngineError('away.', true, false);
+        };
+      },
+    ],
+    [
+      'the engine refuses it',
+      (at) => {
+        at.onPublish = () => {
+          throw new EngineError('NOPERM', false, true);
+        };
+      },
+    ],
+    [
+      'the owner may not act any more when the device’s turn comes',
+      (at) =>
+        at.add('b', async (_, __, ___, turn) => {
+          at.owner = 'c';
+          turn.check();
+          at.handled.push('acted');
+        }),
+    ],
+  ];
+  for (const [what, arrange] of unsent)
+    it(`was certainly not sent if ${what}`, async () => {
+      arrange(bus);
+      await assert.rejects(caller.call('push', '1', {}, 500, 0), unreachable);
+      assert.deepEqual(bus.handled, []);
+    });
+
+  it('was certainly not sent if the engine has not answered beats lately', async () => {
+    bus.add('b', bus.does);
+    const offline = bus.add('a', bus.does, { age: () => 0.5 });
+    await assert.rejects(offline.call('push', '1', {}, 500, 0), unreachable);
+    assert.deepEqual(bus.handled, []);
+  });
+
+  it('that comes after its end is not carried out', async () => {
+    bus.add('b', bus.does);
+    const receive = bus.members.get('b')?.receive.bind(bus.members.get('b'));
+    bus.onPublish = (to, text) => {
+      if (to !== 'b') return undefined;
+      // Held up on its way.
+      setTimeout(() => receive?.(text), 300);
+      return 1;
+    };
+    await assert.rejects(caller.call('push', '1', {}, 100, 0), unreachable);
+    assert.deepEqual(bus.handled, []);
+  });
+
+  for (const [what, arrange] of [
+    ['no answer comes', (at: Bus) => at.add('b', () => new Promise(() => undefined))],
+    [
+      'the connection broke as it was sent',
+      (at: Bus) => {
+        at.onPublish = () => {
+          throw new EngineError('closed.', false, false);
+        };
+      },
+    ],
+  ] as const)
+    it(`may have been carried out if ${what}`, async () => {
+      arrange(bus);
+      await assert.rejects(
+        caller.call('push', '1', {}, 100, 5000),
+        failsWith('TIMEOUT', /no answer/, true),
+      );
+    });
+
+  it('is tried again while it was not sent, at the next owner, and acts once', async () => {
+    const call = caller.call('push', '1', 'x', 1000, 5000);
+    await sleep(150);
+    bus.add('c', bus.does);
+    bus.owner = 'c';
+    assert.equal(await call, 'x');
+    assert.deepEqual(bus.handled, ['push 1']);
+  });
+
+  it('holds back the later ones to its device until it is certain to be made, and no others', async () => {
+    let release = (): void => undefined;
+    const begun: string[] = [];
+    bus.add('b', async (name, _, __, turn) => {
+      begun.push(name);
+      if (name === 'waits') turn.accepted();
+      if (name !== 'free') await new Promise<void>((resolve) => (release = resolve));
+    });
+    const calls = ['first', 'waits', 'last'].map((name) => caller.call(name, '1', {}, 9000, 0));
+    await caller.call('free', '2', {}, 1000, 0);
+    assert.deepEqual(begun, ['first', 'free']);
+    release();
+    await until(() => begun.length === 4);
+    assert.deepEqual(begun, ['first', 'free', 'waits', 'last']);
+    release();
+    await calls[2];
+  });
+
+  it('is refused if it is larger than 1 MiB, and its answer if it is larger than 16', async () => {
+    bus.add('b', async () => 'x'.repeat(2 ** 24));
+    await assert.rejects(
+      caller.call('push', '1', 'x'.repeat(2 ** 20), 1000, 0),
+      failsWith('INVALID_INPUT', /1 MiB/, false),
+    );
+    await assert.rejects(
+      caller.call('push', '1', {}, 1000, 0),
+      failsWith('INVALID_RESPONSE', /16 MiB/, true),
+    );
+  });
+
+  it('whose caller is gone leaves its result to the owner; one that is silent gets it later', async () => {
+    let release = (): void => undefined;
+    bus.add('b', () => new Promise((resolve) => (release = () => resolve('done'))));
+    const call = caller.call('push', '1', 'args', 5000, 0);
+    await sleep(50);
+    let isSilent = true;
+    bus.onPublish = (to) => (to === 'a' && isSilent ? 0 : undefined);
+    release();
+    await sleep(250);
+    assert.deepEqual(bus.orphans, []);
+    isSilent = false;
+    assert.equal(await call, 'done');
+    const lost = caller.call('push', '1', 'args', 100, 0).catch(() => undefined);
+    await sleep(50);
+    bus.members.delete('a');
+    release();
+    await until(() => bus.orphans.length === 1);
+    assert.deepEqual(bus.orphans, [['push', '1', 'args', { value: 'done' }]]);
+    await lost;
+  });
+
+  it('to all is answered by all but those that are silent', async () => {
+    bus.add('b', async () => 'of b');
+    bus.add('c', () => new Promise(() => undefined));
+    const { answers, missing } = await caller.askAll('latest', 'of a');
+    assert.deepEqual([answers, missing], [['of a', 'of b'], 1]);
+  });
+
+  it('that is malformed is left out', async () => {
+    for (const text of ['', '{', '[]', '1', '{}', '{"answer":"unknown"}', '{"id":"x"}'])
+      caller.receive(text);
+    bus.owner = 'a';
+    assert.equal(await caller.call('echo', '1', 5, 1000, 0), 5);
+  });
+});
