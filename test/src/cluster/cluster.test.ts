@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { Cluster, shareOf, type ClusterListener } from '../../../src/cluster/cluster';
+import { NotSent } from '../../../src/cluster/calls';
+import { keysOf, SHARES } from '../../../src/cluster/scripts';
+import { Engine } from '../../../src/cluster/engine';
+import { keep, type Child } from '../../../tooling/process';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { describeOnRedis } from '../../support/redis';
+
+const LEASE = 1000;
+
+interface Member {
+  readonly cluster: Cluster;
+  /** The shares that have begun and not ended. */
+  readonly begun: Set<number>;
+  wants: boolean;
+}
+
+describeOnRedis('processes that share an application', () => {
+  let redis: RedisProcess;
+  beforeEach(async () => {
+    redis = await startRedis();
+    atEnd(() => redis.end());
+  });
+
+  async function joins(changes: Partial<ClusterListener> = {}): Promise<Member> {
+    const member = { begun: new Set<number>(), wants: true } as Member & { cluster: Cluster };
+    member.cluster = await Cluster.open({ url: redis.url, lease: LEASE }, '1', {
+      begin: (share) => {
+        assert.ok(!member.begun.has(share));
+        member.begun.add(share);
+      },
+      end: (share) => assert.ok(member.begun.delete(share)),
+      finish: () => Promise.resolve(),
+      wants: () => member.wants,
+      handle: async (name, chipid) => `${name} ${chipid} at ${member.cluster.id}`,
+      onOrphan: () => undefined,
+      onChange: () => undefined,
+      ...changes,
+    });
+    atEnd(() => member.cluster.close());
+    return member;
+  }
+  const haveAll = (members: readonly Member[], what: string): Promise<void> =>
+    until(() => {
+      const parts = members.map(({ begun }) => [...begun]);
+      const isFair = parts.every(({ length }) => length >= Math.floor(SHARES / parts.length));
+      return isFair && new Set(parts.flat()).size === SHARES;
+    }, what);
+
+  it('divide it, give a part to one that joins, take what one leaves, and find all that was kept', async () => {
+    const first = await joins();
+    assert.equal(first.cluster.state, 'joining');
+    await haveAll([first], 'it has all');
+    assert.equal(first.cluster.state, 'joined');
+    for (let chip = 0; chip < 300; chip++) void first.cluster.set(`pin:${chip}:5`, { chip });
+    assert.equal(await first.cluster.set('pin:300:5', 'last'), true);
+    const second = await joins();
+    await haveAll([first, second], 'both have a part');
+    const entries = [first, second].map(({ cluster }) => cluster.list('pin:').length);
+    assert.equal(entries[0]! + entries[1]!, 301);
+    assert.ok(entries.every((count) => count > 80));
+    const own = Array.from({ length: 301 }, (_, chip) => String(chip)).find((chip) =>
+      second.begun.has(shareOf(chip)),
+    );
+    assert.ok(own);
+    assert.equal(second.cluster.mayEmit(own), true);
+    assert.equal(first.cluster.mayAct(own), false);
+    assert.equal(await first.cluster.set(`pin:${own}:5`, 'foreign'), false);
+    assert.match(
+      String(await first.cluster.calls.call('push', own, {}, 1000, 1000)),
+      new RegExp(`^push ${own} at ${second.cluster.id}$`),
+    );
+    await second.cluster.close();
+    assert.equal(second.begun.size, 0);
+    await haveAll([first], 'it has all again');
+    assert.equal(first.cluster.list('pin:').length, 301);
+  });
+
+  it('give no part to one that has nothing to do with devices, unless all are such', async () => {
+    const [one, other] = [await joins(), await joins()];
+    one.wants = false;
+    await haveAll([other], 'the other has all');
+    assert.equal(one.begun.size, 0);
+    other.wants = false;
+    await haveAll([one, other], 'both have a part');
+  });
+
+  it('go on from memory when the engine has lost everything, and write it anew', async () => {
+    const members = [await joins(), await joins()];
+    await haveAll(members, 'both have a part');
+    for (const { cluster } of members)
+      for (let chip = 0; chip < 100; chip++) void cluster.set(`pin:${chip}:5`, { chip });
+    const before = members.map(({ begun }) => [...begun]);
+    const engine = await Engine.open({ url: redis.url });
+    atEnd(() => engine.close());
+    const isKept = async (): Promise<boolean> => {
+      const keys = keysOf('1');
+      const sizes = Array.from({ length: SHARES }, async (_, share) =>
+        Number(await engine.call(1000, 'HLEN', keys.share(share)).catch(() => -1)),
+      );
+      // Each share that has entries also has the number of its last write.
+      return (
+        (await Promise.all(sizes)).reduce((sum, size) => sum + Math.max(0, size - 1), 0) >= 100
+      );
+    };
+    await until(isKept);
+    await engine.call(1000, 'FLUSHALL');
+    await until(isKept, 'it is written anew');
+    assert.deepEqual(
+      members.map(({ begun }) => [...begun]),
+      before,
+    );
+  });
+
+  it('send no command to a device while one may be under way of a process that has died', async () => {
+    const first = await joins();
+    await haveAll([first], 'it has all');
+    const check = (): void => undefined;
+    let sent = 0;
+    const end = (): Promise<number> => Promise.resolve((sent = performance.now()));
+    const start = performance.now();
+    await first.cluster.exclusively('1', 9000, { check }, end);
+    await first.cluster.exclusively('1', 9000, { check }, end);
+    assert.ok(sent - start < 5000, 'its own are over');
+    // As its owner leaves it that is killed in the midst of a command of 2 s.
+    const engine = await Engine.open({ url: redis.url });
+    atEnd(() => engine.close());
+    await until(() =>
+      engine.call(1000, 'PING').then(
+        () => true,
+        () => false,
+      ),
+    );
+    await first.cluster.close();
+    const [seconds, micros] = (await engine.call(1000, 'TIME')) as [string, string];
+    const busyUntil = Number(seconds) * 1000 + Number(micros) / 1000 + 9000;
+    const key = keysOf('1').share(shareOf('1'));
+    await engine.call(1000, 'HSET', key, 'busy:1', String(busyUntil));
+    const second = await joins();
+    await haveAll([second], 'it has all');
+    const other = performance.now();
+    await second.cluster.exclusively('2', 9000, { check }, end);
+    assert.ok(sent - other < 3000, 'another device does not wait');
+    await second.cluster.exclusively('1', 9000, { check }, end);
+    const [now, fraction] = (await engine.call(1000, 'TIME')) as [string, string];
+    assert.ok(Number(now) * 1000 + Number(fraction) / 1000 >= busyUntil - 100);
+    let acted = false;
+    await assert.rejects(
+      second.cluster.exclusively(
+        '1',
+        9000,
+        {
+          check: () => {
+            throw new NotSent('lost');
+          },
+        },
+        () => Promise.resolve((acted = true)),
+      ),
+      NotSent,
+    );
+    assert.equal(acted, false);
+  });
+
+  it('say why they cannot do their part, and do it once they can', async () => {
+    const member = await joins();
+    await haveAll([member], 'it has all');
+    await redis.end();
+    await until(() => member.cluster.state === 'awaiting');
+    assert.match(member.cluster.problem ?? '', /^The engine of the cluster cannot be used: /);
+    const chip = '1';
+    assert.equal(member.cluster.mayAct(chip), false);
+    assert.equal(member.begun.size, SHARES);
+    redis = await startRedis({ port: redis.port });
+    await until(() => member.cluster.mayEmit(chip));
+    assert.equal(member.cluster.problem, undefined);
+    assert.equal(member.begun.size, SHARES);
+  });
+
+  it('take over what one had that was killed, and one that was stopped learns it', async () => {
+    const members: Child[] = [];
+    for (let n = 0; n < 2; n++)
+      members.push(
+        keep(
+          'member',
+          fork(join(__dirname, 'member.js'), [redis.url, String(LEASE)], { silent: true }),
+        ),
+      );
+    const [killed, stopped] = members as [Child, Child];
+    for (const child of members) await child.logged(/has 32\n/);
+    const one = await joins();
+    await until(() => one.begun.size === 21 || one.begun.size === 22);
+    await killed.end('SIGKILL');
+    await until(() => one.begun.size === 32, 'it has half');
+    stopped.process.kill('SIGSTOP');
+    await haveAll([one], 'it has all');
+    const from = stopped.log().length;
+    stopped.process.kill('SIGCONT');
+    // It may act for none any more before it has its part again.
+    await stopped.logged(/has 0\n/, from);
+    await stopped.logged(/has 32\n/, from);
+    await until(() => one.begun.size === 32);
+    await stopped.end('SIGTERM');
+    await haveAll([one], 'it has all again');
+  });
+});
