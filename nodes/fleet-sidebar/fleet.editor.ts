@@ -27,7 +27,7 @@ export const isState = (value: string): value is State => Object.hasOwn(STATES, 
 
 /** What the list shows. */
 export interface Filter {
-  /** In the name or the number. */
+  /** In the name, the number or the latest values. */
   text: string;
   state: State;
   /** `group:` or `type:` and its name; empty: all. */
@@ -35,16 +35,37 @@ export interface Filter {
 }
 
 /** The devices that a filter lets through. */
-export function matching(rows: FleetRow[], { text, state, kind }: Filter, now: number): FleetRow[] {
-  const wanted = text.trim().toLowerCase();
+export function matching(
+  rows: FleetRow[],
+  { text: typed, state, kind }: Filter,
+  now: number,
+): FleetRow[] {
+  const wanted = typed.trim().toLowerCase();
   const is: Is = STATES[state];
   return rows.filter(
     (row) =>
       is(row, now) &&
       (kind === '' || kindsOf(row).includes(kind)) &&
-      (row.chipid.includes(wanted) || (row.name?.toLowerCase().includes(wanted) ?? false)),
+      [row.chipid, row.name, row.latest].some((text) => text?.toLowerCase().includes(wanted)),
   );
 }
+
+/** What comes first where the list is sorted by state. */
+const rankOf = ({ alarms, online, missing }: FleetRow): number => {
+  if (alarms) return 0;
+  if (missing) return 4;
+  return online === false ? 1 : online === null ? 2 : 3;
+};
+
+/** Orders of the list. Each begins with the one by name, which decides among equal devices. */
+export const ORDERS = {
+  name: (rows) => rows,
+  upload: (rows) => rows.toSorted((a, b) => (b.lastUpload ?? 0) - (a.lastUpload ?? 0)),
+  state: (rows) => rows.toSorted((a, b) => rankOf(a) - rankOf(b)),
+} as const satisfies Record<string, (rows: FleetRow[]) => FleetRow[]>;
+
+export const isOrder = (value: string): value is keyof typeof ORDERS =>
+  Object.hasOwn(ORDERS, value);
 
 /** The groups and the type of a device, as a filter names them. */
 const kindsOf = ({ groups = [], type }: FleetRow): string[] => [

@@ -6,7 +6,16 @@ import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetRow } from '../app/answers.config';
 import { readProblem, type Tab, type View } from './commands.editor';
-import { countKinds, countStates, Fleet, isState, matching, STATES } from './fleet.editor';
+import {
+  countKinds,
+  countStates,
+  Fleet,
+  isOrder,
+  isState,
+  matching,
+  ORDERS,
+  STATES,
+} from './fleet.editor';
 import { RecordingView } from './recording.editor';
 import { createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
@@ -30,6 +39,7 @@ export class Panel implements Tab {
   readonly #state = control('<select>', 'state');
   /** Groups and types, where the devices have some. */
   readonly #kind = control('<select>', 'kind').hide();
+  readonly #order = control('<select>', 'order');
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
@@ -84,8 +94,12 @@ export class Panel implements Tab {
       },
     });
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
+    for (const order of Object.keys(ORDERS))
+      $('<option>', { value: order })
+        .text(t(`order.${order}`))
+        .appendTo(this.#order);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
-    filters.append(this.#app, this.#text, this.#kind, this.#state);
+    filters.append(this.#app, this.#text, this.#kind, this.#state, this.#order);
     this.element.append(filters, this.#note, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
@@ -99,6 +113,7 @@ export class Panel implements Tab {
     this.#text.on('input', () => this.#filter());
     this.#state.on('change', () => this.#filter());
     this.#kind.on('change', () => this.#filter());
+    this.#order.on('change', () => this.#filter());
     const resized = new ResizeObserver(() => this.#fit());
     for (const element of this.element.toArray()) resized.observe(element);
     this.#show();
@@ -273,7 +288,9 @@ export class Panel implements Tab {
     const now = this.now();
     const chosen = fieldValue(this.#state);
     const [text, kind] = [fieldValue(this.#text), fieldValue(this.#kind)];
-    const shown = matching(rows, { text, kind, state: isState(chosen) ? chosen : 'all' }, now);
+    const order = fieldValue(this.#order);
+    const found = matching(rows, { text, kind, state: isState(chosen) ? chosen : 'all' }, now);
+    const shown = ORDERS[isOrder(order) ? order : 'name'](found);
     this.#rows = shown;
     const counts = countStates(rows, now);
     for (const option of this.#state.children().toArray() as HTMLOptionElement[]) {

@@ -176,6 +176,26 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await isWaiting('');
       const [first, ...rest] = await shown();
       assert.deepEqual([first, rest.at(-1)], ['temperature: 21.5, on: true', VALUED]);
+      const isFirst = (chipid: string): Promise<unknown> =>
+        page.waitForFunction(`$('${ROW}').first().attr('id') === 'device-cloud-row-${chipid}'`);
+      const order = (by: string): Promise<unknown> =>
+        page.selectOption('#device-cloud-fleet-order', by);
+      await isFirst(FIRST);
+      await order('upload');
+      await isFirst(VALUED);
+      await order('state');
+      await isFirst(FIRST);
+      const limit = 'temperature > 20';
+      device = { ...device, alarms: [{ field: 'temperature', value: 21.5, limit }] };
+      await isFirst(VALUED);
+      await order('name');
+      await isFirst(FIRST);
+      await filter('ture":21.5');
+      await isFirst(VALUED);
+      await filter('', 'alarm');
+      await isFirst(VALUED);
+      assert.equal(await page.locator(ROW).count(), 1);
+      await filter('');
       device = {
         ...{ ...device, channel: { state: 'disconnected', reason: null }, online: false },
         lastError: { at: Date.now(), code: 'TIMEOUT', message: 'TIMEOUT: no answer in 12 s.' },
