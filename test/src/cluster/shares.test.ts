@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Engine } from '../../../src/cluster/engine';
+import { BEAT, keysOf, SHARES, type Beat, type BeatAnswer } from '../../../src/cluster/scripts';
 import type { RULES } from '../../../src/cluster/shares';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
@@ -53,4 +54,101 @@ describeOnRedis('shares, in virtual time over the real scripts', function () {
       // One in some hundred seeds needs longer.
       assert.ok((await found(SEED)) || (await found(SEED + 1)));
     });
+});
+
+describeOnRedis('a beat', () => {
+  let redis: RedisProcess;
+  let engine: Engine;
+  const { meta, members, shares, all } = keysOf('beats');
+  before(async () => {
+    redis = await startRedis();
+    engine = await Engine.open({ url: redis.url });
+    await until(() =>
+      engine.call(1000, 'PING').then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+  after(async () => {
+    engine.close();
+    await redis.end();
+  });
+  beforeEach(async () => {
+    await engine.call(1000, 'FLUSHALL');
+    // The generation is settled as of the second beat.
+    await beat('a', 1);
+    await beat('a', 2, { settled: 'random' });
+  });
+
+  const beat = async (
+    member: string,
+    number: number,
+    changes: Partial<Beat> = {},
+  ): Promise<BeatAnswer> => {
+    const request: Beat = {
+      ...{ member, number, lease: 1000, wants: true, takes: true, leave: false },
+      ...{ held: [], top: 0, dead: [], random: 'random', ...changes },
+    };
+    const answer = await engine.run(
+      1000,
+      BEAT,
+      [meta, members, shares],
+      [JSON.stringify(request), all],
+    );
+    return JSON.parse(String(answer)) as BeatAnswer;
+  };
+  const ownedBy = (member: string, answer: BeatAnswer): [share: number, epoch: number][] =>
+    Object.entries(answer.shares).flatMap(([share, [epoch, owner]]) =>
+      owner === member ? [[Number(share), epoch] as [number, number]] : [],
+    );
+
+  it('that comes late, after a newer one, changes nothing', async () => {
+    const held = ownedBy('a', await beat('a', 4));
+    assert.equal(held.length, SHARES);
+    await assert.rejects(beat('a', 3), /LATE/);
+    await assert.rejects(beat('a', 4), /LATE/);
+    assert.deepEqual(ownedBy('a', await beat('b', 1)), held);
+  });
+
+  it('gives shares under new epochs, also those whose grant was lost on its way', async () => {
+    const lost = ownedBy('a', await beat('a', 3));
+    const again = ownedBy('a', await beat('a', 4));
+    const top = Math.max(...lost.map(([, epoch]) => epoch));
+    assert.ok(again.every(([, epoch]) => epoch > top));
+    const higher = ownedBy('a', await beat('a', 5, { top: 5000 }));
+    assert.ok(higher.every(([, epoch]) => epoch > 5000));
+    assert.deepEqual(ownedBy('a', await beat('a', 6, { held: higher })), higher);
+  });
+
+  it('removes a member only if that has not beaten since', async () => {
+    const held = ownedBy('a', await beat('a', 3));
+    await beat('a', 4, { held });
+    const alive = await beat('b', 1, { dead: [['a', 3]] });
+    assert.deepEqual([ownedBy('a', alive).length, ownedBy('b', alive).length], [SHARES, 0]);
+    const gone = await beat('b', 2, { dead: [['a', 4]] });
+    assert.deepEqual([ownedBy('a', gone).length, ownedBy('b', gone).length], [0, SHARES]);
+    assert.deepEqual(ownedBy('a', await beat('a', 5, { held })), []);
+  });
+
+  it('puts back what the engine has lost, and gives and removes nothing meanwhile', async () => {
+    const held = ownedBy('a', await beat('a', 3));
+    await engine.call(1000, 'FLUSHALL');
+    const fresh = await beat('b', 1, { random: 'next', dead: [['a', 3]] });
+    assert.deepEqual([fresh.settled, ownedBy('b', fresh)], [false, []]);
+    const back = await beat('a', 4, { held, settled: 'random' });
+    assert.deepEqual([back.settled, back.generation, ownedBy('a', back)], [false, 'next', held]);
+    // Of two owners the later one counts.
+    const later = held.map(([share, epoch]) => [share, epoch + 100] as const);
+    assert.deepEqual(ownedBy('c', await beat('c', 1, { held: later })), later);
+    assert.deepEqual(ownedBy('a', await beat('a', 5, { held })), []);
+  });
+
+  it('divides the shares as evenly as they can be', async () => {
+    const held = ownedBy('a', await beat('a', 3));
+    for (const member of 'bcdefghi') await beat(member, 1);
+    assert.equal((await beat('a', 4, { held })).quota, 8);
+    assert.equal((await beat('i', 2)).quota, 7);
+    assert.equal((await beat('i', 3, { wants: false })).quota, 0);
+  });
 });
