@@ -35,6 +35,8 @@ const FRESH = 2000;
 const WISHES = 16;
 const LOOKS = 8;
 
+type Edge = 0 | 1;
+
 /** A keeper's options, checked and complete. */
 export interface KeeperOptions {
   readonly id: string;
@@ -50,7 +52,7 @@ export interface PinCalls {
   set(
     chipid: string,
     pin: number,
-    level: () => 0 | 1 | undefined,
+    level: () => Edge | undefined,
     seconds: number,
   ): Promise<boolean>;
   /** Reads the levels. @returns undefined if it was not wanted any more */
@@ -85,7 +87,7 @@ class Pin {
   constructor(
     readonly chipid: string,
     readonly pin: number,
-    readonly wanted: 0 | 1,
+    readonly wanted: Edge,
     readonly by: KeeperOptions,
   ) {}
 
@@ -146,12 +148,7 @@ export class KeptPins {
    * Has a pin keep a level from now on; null ends it.
    * @returns its state once the wish is written: `pending` until the device has confirmed the level
    */
-  async keep(
-    chipid: string,
-    pin: number,
-    level: 0 | 1 | null,
-    by: KeeperOptions,
-  ): Promise<KeptPin> {
+  async keep(chipid: string, pin: number, level: Edge | null, by: KeeperOptions): Promise<KeptPin> {
     const { store } = this.#deps;
     await store.loaded;
     const before = this.#devices.get(chipid)?.pins.get(pin);
@@ -337,7 +334,7 @@ export class KeptPins {
     const { calls, timers } = this.#deps;
     const set: Pin[] = [];
     for (const pin of [...pins.values()].filter(isDue)) {
-      const level = (): 0 | 1 | undefined => {
+      const level = (): Edge | undefined => {
         if (!this.#isWanted(pin)) return undefined;
         pin.setAt = timers.now();
         return pin.wanted;

@@ -89,14 +89,14 @@ export class Files implements StorePort {
     return found;
   }
 
-  write(unit: string, changes: Entries, all: Entries): Promise<boolean> {
-    const written = KINDS.includes(unit)
-      ? this.#writeKind(unit, all)
-      : this.#limiter.run(() => this.#writeCommand(unit, changes.get(unit)));
-    return written.catch((cause: unknown) => {
+  async write(unit: string, changes: Entries, all: Entries): Promise<boolean> {
+    try {
+      if (KINDS.includes(unit)) return await this.#writeKind(unit, all);
+      return await this.#limiter.run(() => this.#writeCommand(unit, changes.get(unit)));
+    } catch (cause) {
       const why = `since ${this.#path} cannot be written: ${reasonOf(cause)}`;
       throw new Error(`State does not survive a restart, ${why}.`, { cause });
-    });
+    }
   }
 
   /** Reads the entries of a file. One that is not used is set aside. */

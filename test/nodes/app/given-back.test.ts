@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Node, NodeAPI } from 'node-red';
+import { Keeper } from '../../../nodes/app/waiting';
+import { until } from '../../../tooling/until';
+import { MemoryPort, memoryStore } from '../../support/memory-store';
+
+const COUNT = 100;
+
+describe('commands that have waited over a restart', () => {
+  it('are given back in slices, each once; a deploy in between leaves the others waiting until it is done', async () => {
+    const port = new MemoryPort();
+    for (let order = 1; order <= COUNT; order++) {
+      const command = { order, left: 1, expires: 1, at: 1, when: 'online', path: '', node: 'push' };
+      port.kept.set(`command:1:${order}`, JSON.stringify({ ...command, isBegun: true }));
+    }
+    const events = new EventEmitter();
+    const nodes = { eachNode: () => undefined, getNode: () => null };
+    const RED = { events, nodes, log: { warn: assert.fail } } as unknown as NodeAPI;
+    const node = { id: 'app' } as Node;
+    const keeper = new Keeper(RED, node, {
+      ...{ store: memoryStore(port), isUsable: () => true },
+      ...{ application: () => 'one', titleOf: String },
+    });
+    const given: number[] = [];
+    const leave = keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => {
+      given.push(order);
+      // As what a node does with it.
+      for (const end = performance.now() + 1; performance.now() < end;);
+    });
+    events.emit('flows:started');
+    await until(() => given.length > 0, 'the first ones are given back');
+    assert.ok(given.length < COUNT);
+    events.emit('flows:stopping');
+    leave();
+    const before = given.length;
+    await nextTurn();
+    await nextTurn();
+    assert.deepEqual([given.length, keeper.ready === undefined], [before, false]);
+    keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => given.push(order));
+    events.emit('flows:started');
+    await keeper.ready;
+    assert.deepEqual(
+      given,
+      Array.from({ length: COUNT }, (_, index) => index + 1),
+    );
+    keeper.close();
+  });
+});
