@@ -68,6 +68,7 @@ const SHARES = {
   unit: {
     recovery: /^(recovery|properties|history)\//,
     fleet: /^(commands|fleet|simulator|state)\//,
+    cluster: /^cluster\//,
   },
   nodes: {
     matrix: /^matrix\//,

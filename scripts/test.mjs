@@ -154,6 +154,7 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     share('nodes', 'matrix', '22'),
     share('nodes', 'app', '22'),
     share('nodes', 'listen', '22'),
+    share('unit', 'cluster', '24'),
   ];
   const working = [
     share('unit', 'recovery', '24'),
