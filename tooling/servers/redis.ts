@@ -19,11 +19,24 @@ export interface RedisProcess {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** Ports that are tried: another program may take one first, or that of a Redis Cluster's bus, which is 10,000 higher. */
+const TRIES = 5;
+
 /** @param port to start one again where one was @param config further lines of its configuration */
-export async function startRedis(
-  options: { port?: number; config?: readonly string[] } = {},
-): Promise<RedisProcess> {
-  const { port = await freePort(), config = [] } = options;
+export async function startRedis({
+  port,
+  config = [],
+}: { port?: number; config?: readonly string[] } = {}): Promise<RedisProcess> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startAt(port ?? (await freePort()), config);
+    } catch (error) {
+      if (port !== undefined || tries === TRIES) throw error;
+    }
+  }
+}
+
+async function startAt(port: number, config: readonly string[]): Promise<RedisProcess> {
   const folder = temporaryFolder('redis');
   const file = join(folder, 'redis.conf');
   const lines = ['save ""', 'appendonly no', `port ${port}`, 'bind 127.0.0.1', `dir ${folder}`];
