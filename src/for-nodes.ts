@@ -56,7 +56,7 @@ export { Store, type StorePort } from './store/store';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,
   UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
-} from './recovery/engine';
+} from './recovery/reports';
 export type {
   Charset,
   JsonObject,

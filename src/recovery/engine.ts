@@ -1,8 +1,8 @@
 import type { Upload } from '../types';
-import { show } from '../util/show';
 import type { HistoryFacts } from './facts';
 import type { Budgets, LIMITS } from './options';
 import { type Position, readPosition, writePosition } from './position';
+import { Reports } from './reports';
 import { fromUnix, toUnix } from './zone';
 import { HistoryAnswer, type Measure, type Seen } from './answer';
 import { Arrival, compare, type Comparison, UNPROVEN } from './compare';
@@ -16,6 +16,22 @@ import {
   type Writing,
   WRITINGS,
 } from './writing';
+
+/*
+ * What is held back, emitted and remembered of one device, for one listener, without input or output. The numbers are those
+ * of the rules in docs/inside/recovery.md.
+ *
+ *              first answer (1)               connected (3), doubt (13)
+ *   no position ───────────────► live uploads ─────────────────────────► held back
+ *        ▲                        go on (2)    ◄─────────────────────────  │  ▲
+ *        │ 10,000 arrivals          │             all is there (5), or     │  │ too many (15): dropped,
+ *        │ without an               │             no longer waits (6, 16)  │  │ the answer is read again
+ *        └ answer (16) ─────────────┘                                      └──┘
+ *
+ * An answer, in `answer()`: `#begin` (1), `#startOver` (20), or `#settle`: `compare` (4, 7, 8, 9, 10) pairs arrivals and
+ * records; what is missing has the history read again (6, 8); `#emit` (5) gives back and emits in order; `#finish` forgets
+ * what has not come (7, 9), moves the position, and says when to read next (11, 12, 13, 14, 21).
+ */
 
 /** How many records are emitted at once: the event loop must not be blocked. */
 const PART = 2000;
@@ -107,7 +123,7 @@ export class Engine {
   #skews: number[] = [];
   /** The answer that is being read or looked at. */
   #answer: HistoryAnswer | undefined;
-  readonly #reported = new Set<string>();
+  readonly #reports: Reports;
   readonly #options: EngineOptions;
   readonly #facts: HistoryFacts;
   readonly #limits: typeof LIMITS;
@@ -121,6 +137,7 @@ export class Engine {
     this.#options = options;
     this.#facts = facts;
     this.#limits = limits;
+    this.#reports = new Reports((text, kind) => options.log(text, kind));
     const state = start && readPosition(start);
     this.#id = state?.id;
     this.#seen = state?.seen ?? [];
@@ -170,7 +187,7 @@ export class Engine {
 
   /** The last answers had none of the arrivals that must be in them (rule 8). */
   get isUnproven(): boolean {
-    return this.#reported.has(UNPROVEN_KIND);
+    return this.#reports.isUnproven;
   }
 
   /** Rules 2 and 15: it goes on, or waits for the history. */
@@ -277,11 +294,7 @@ export class Engine {
   *answer(answer: HistoryAnswer): Generator<void> {
     this.failures = 0;
     answer.end();
-    for (const fault of answer.faults)
-      this.#report(
-        `a record of the history could not be used, since ${fault}; the others were`,
-        fault,
-      );
+    for (const fault of answer.faults) this.#reports.unusable(fault);
     if (this.#id === undefined) this.#begin(answer);
     else if (this.#isOverflown) this.again = 0;
     else if (answer.isRestarted) this.#startOver();
@@ -306,10 +319,7 @@ export class Engine {
 
   /** Rule 20. */
   #startOver(): void {
-    this.#report(
-      'the ids of the history have started over, as after a restore: records with a later time than the last known ones are recovered',
-      'ids started over',
-    );
+    this.#reports.startedOver();
     for (const arrival of this.#arrivals) arrival.isLoose = true;
     this.#afterTime = this.#latestTime();
     this.#id = BEFORE_ALL;
@@ -323,7 +333,8 @@ export class Engine {
     this.#isUnordered ||= answer.isMixed;
     if (this.#facts.writing === undefined && !this.#isPlain && records.length > 0)
       this.#isGuessed = seemsBase64([...answer.sample, ...records.map(({ body = '' }) => body)]);
-    this.#reportBehind(answer);
+    const position = this.#id ?? BEFORE_ALL;
+    this.#reports.behind(answer.newest, position, answer.length === 0);
     const arrivals = [...this.#arrivals];
     const sure = this.#sure;
     const isShort = !answer.hasOld && !answer.isEnded && this.#id !== undefined && this.#id >= 0;
@@ -347,14 +358,14 @@ export class Engine {
       if (this.#unclear >= LIVE_TRIES) this.#release();
       if (isUnproven || this.#unclear < USED_TRIES) this.again = this.#unclear;
       if (isUnproven) {
-        if (this.#unclear >= LIVE_TRIES) this.#reportUnproven(arrivals[sure - 1], records.at(-1));
+        if (this.#unclear >= LIVE_TRIES) this.#reports.unproven(arrivals[sure - 1], records.at(-1));
         return;
       }
       // What follows the last arrival that is there waits for the next answer.
       if (this.#unclear < USED_TRIES) use = lastSure(records, found, sure) + 1;
     } else {
       this.#unclear = 0;
-      this.#reportProven();
+      this.#reports.proven();
     }
     yield* this.#emit(records.slice(0, use), arrivals, found);
     if (use < records.length) {
@@ -404,7 +415,7 @@ export class Engine {
         emitBefore(spoilt.get(record) as number);
         this.#emitHeld(missing);
         this.#forget(missing);
-        this.#reportSpoilt(missing, record);
+        this.#reports.spoilt(missing, record);
       } else if (record.body !== undefined) {
         if (records.length - at <= MOST_RECENT) this.#remember(record);
         this.#options.emit(this.#restored(record, record.body, known), record === last);
@@ -549,7 +560,7 @@ export class Engine {
 
   #goLive(): void {
     if (!this.isHolding) return;
-    this.#report('the history could not be read in time: missed uploads will come late', 'late');
+    this.#reports.late();
     this.#release();
   }
 
@@ -557,10 +568,7 @@ export class Engine {
   #checkArrivals(): void {
     const { length } = this.#arrivals;
     if (length >= this.#limits.forgotten) {
-      this.#report(
-        'the history could not be reached for too long; older missed uploads are lost',
-        'given up',
-      );
+      this.#reports.givenUp();
       this.#id = undefined;
       this.#arrivals = [];
       this.#sure = 0;
@@ -606,7 +614,7 @@ export class Engine {
     if (arrival.isDone) return;
     this.#emitHeld(arrival);
     this.#forget(arrival);
-    this.#reportMissing(arrival);
+    this.#reports.missing(arrival);
   }
 
   /** What is known of the writing, and the zone: the same for all that an answer gives back. */
@@ -716,30 +724,11 @@ export class Engine {
     this.#facts.sawTime(this.#options.chipid, timestamp, record.time);
   }
 
-  #setWriting(writing: KnownWriting, { keys }: Arrival, { body = '' }: HistoryRecord): void {
+  #setWriting(writing: KnownWriting, arrival: Arrival, record: HistoryRecord): void {
     if (this.#facts.writing === writing) return;
     this.#facts.learn({ writing });
-    if (writing === 'text' || !this.#facts.isNews(writing)) return;
-    const example = `an upload was ${shown(keys.body)}, and its record is ${shown(body)}`;
-    this.#report(
-      writing === 'base64'
-        ? `the history writes uploads in Base64: ${example}`
-        : `the history alters uploads, so that what is recovered may lack something: ${example}`,
-      `writing ${writing}`,
-    );
-  }
-
-  #reportBehind({ newest, length }: HistoryAnswer): void {
-    const id = this.#id ?? BEFORE_ALL;
-    if (newest >= id || length === 0) this.#reported.delete(BEHIND_KIND);
-    else if (!this.#reported.has(BEHIND_KIND)) {
-      this.#reported.add(BEHIND_KIND);
-      this.#report(
-        `the newest id of the history, ${newest}, is below ${id}, which was read before: the history lags behind, or was ` +
-          'restored from an older copy',
-        BEHIND_KIND,
-      );
-    }
+    if (writing !== 'text' && this.#facts.isNews(writing))
+      this.#reports.writing(writing, arrival, record);
   }
 
   /** Ids may be counted across an application: then not every missing number is an upload of this device. */
@@ -747,59 +736,9 @@ export class Engine {
     const id = this.#id ?? BEFORE_ALL;
     if (!isShort || !first || BigInt(first.id) - BigInt(id) - 1n <= BigInt(this.#arrivals.length))
       return;
-    this.#report(
-      `uploads may be lost: the history no longer has anything between the ids ${id} and ${first.id}, and fewer uploads ` +
-        'than that arrived live',
-      'uploads lost',
-    );
-  }
-
-  #reportUnproven(arrival: Arrival | undefined, record: HistoryRecord | undefined): void {
-    if (this.#reported.has(UNPROVEN_KIND)) return;
-    this.#reported.add(UNPROVEN_KIND);
-    this.#report(
-      'missed uploads are not recovered for now, since the history does not contain what arrived live, in any form that ' +
-        `is known: an upload was ${shown(arrival?.keys.body)}, and the newest record is ${shown(record?.body ?? '')}`,
-      UNPROVEN_KIND,
-    );
-  }
-
-  #reportProven(): void {
-    if (!this.#reported.delete(UNPROVEN_KIND)) return;
-    this.#report(
-      'the history contains what arrived live again: missed uploads are recovered',
-      PROVEN_KIND,
-    );
-  }
-
-  #reportMissing({ keys }: Arrival): void {
-    this.#report(
-      `the history does not contain an upload that arrived live: ${shown(keys.body)}`,
-      'not in the history',
-    );
-  }
-
-  #reportSpoilt({ keys }: Arrival, { body = '' }: HistoryRecord): void {
-    this.#report(
-      `a record of the history was taken for an upload that arrived live, and was not emitted: the upload was ${shown(keys.body)}, and the record is ${shown(body)}`,
-      'not given back',
-    );
-  }
-
-  #report(text: string, kind: string): void {
-    this.#options.log(text, kind);
+    this.#reports.lost(id, first.id);
   }
 }
-
-/** With line ends that can be seen: many a history lacks them. */
-const shown = (text = '…'): string => show(text.replaceAll('\r', '␍').replaceAll('\n', '␊'));
-
-const BEHIND_KIND = 'history behind';
-
-/** The kind of the fault that a history does not contain what arrived live: missed uploads are not recovered. */
-export const UNPROVEN_KIND = 'history not understood';
-/** The kind of the report that it does again. */
-export const PROVEN_KIND = 'history understood';
 
 /** The place of the last record that is an arrival from before the request. */
 const lastSure = (records: readonly HistoryRecord[], { of }: Comparison, sure: number): number =>
