@@ -3,9 +3,16 @@ import { isPosition, type Position, type Store } from '../../src/for-nodes';
 /** Makes a position: with each upload, there is another. */
 type Make = () => Position;
 
-/** A position that is made when it is written. */
+/** A position that is made when it is written. Until then, the store need not be told that there is a later one. */
 class Later {
-  constructor(readonly toJSON: Make) {}
+  isWritten = false;
+
+  constructor(public make: Make) {}
+
+  toJSON(): Position {
+    this.isWritten = true;
+    return this.make();
+  }
 }
 
 /**
@@ -50,8 +57,12 @@ export class Positions {
   }
 
   #passOn(): void {
-    for (const [chipid, toJSON] of this.#sent)
-      this.#store.update(this.#prefix + chipid, new Later(toJSON));
+    for (const [chipid, make] of this.#sent) {
+      const key = this.#prefix + chipid;
+      const before = this.#store.get(key);
+      if (before instanceof Later && !before.isWritten) before.make = make;
+      else this.#store.update(key, new Later(make));
+    }
     this.#sent.clear();
   }
 }
