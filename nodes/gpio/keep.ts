@@ -76,9 +76,10 @@ export class KeptByNode {
     };
     // The end of a group is meant for devices that have left it, too.
     const isEndOfGroup = config.chipidType === 'group' && inputs['level'] === null;
-    const chipids = isEndOfGroup
-      ? new Set(client.pins.listOf(call.node.id).map(({ chipid }) => chipid))
-      : chipidsOf(client, config, inputs['chipid']);
+    const kept = new Set(
+      isEndOfGroup ? client.pins.listOf(call.node.id).map(({ chipid }) => chipid) : [],
+    );
+    const chipids = kept.size > 0 ? kept : chipidsOf(client, config, inputs['chipid']);
     // All are read before anything is sent.
     const wishes = [...chipids].map(wishOf);
     const pins = await Promise.all(wishes.map((wish) => client.keepPin(...wish, this.#keeper)));

@@ -18,10 +18,21 @@ const uploadOf = (body: string | Buffer, chipid = ONE): Upload => ({
 const called = (path: string, params?: Record<string, string>, method = 'POST') =>
   params ? { method, path, params } : { method, path };
 
-function recorded(record: (recorder: TestRecorder) => void, chipids?: string[]) {
+/** @param clock in ms, since a pause is a part of what is recorded */
+function recorded(
+  record: (recorder: TestRecorder) => void,
+  chipids?: string[],
+  clock: () => number = () => 0,
+) {
+  const { now } = performance;
+  performance.now = clock;
   const recorder = new TestRecorder(chipids, [SECRET, 'x']);
-  record(recorder);
-  recorder.end();
+  try {
+    record(recorder);
+    recorder.end();
+  } finally {
+    performance.now = now;
+  }
   const yaml = recorder.toYaml();
   const [test] = readTests(yaml, 'recorded.yaml');
   assert.ok(test);
@@ -67,25 +78,23 @@ describe('a recorded test', () => {
 
   it('has the pauses between the uploads, and waits for what came long after the last', async () => {
     let clock = 0;
-    const { now } = performance;
-    performance.now = () => clock;
-    try {
-      const { given, expect } = recorded((recorder) => {
+    const { given, expect } = recorded(
+      (recorder) => {
         clock += 4000;
         recorder.onLive(uploadOf('1'));
         clock += 1500;
         recorder.onLive(uploadOf('2'));
         clock += 20_000;
         recorder.onPush(ONE, Buffer.from('late'));
-      });
-      assert.deepEqual(
-        given.map((each) => (each.kind === 'wait' ? each.seconds : each.kind)),
-        ['upload', 1.5, 'upload'],
-      );
-      assert.deepEqual(expect, [{ kind: 'pushed', chipid: ONE, match: 'late', within: 25 }]);
-    } finally {
-      performance.now = now;
-    }
+      },
+      undefined,
+      () => clock,
+    );
+    assert.deepEqual(
+      given.map((each) => (each.kind === 'wait' ? each.seconds : each.kind)),
+      ['upload', 1.5, 'upload'],
+    );
+    assert.deepEqual(expect, [{ kind: 'pushed', chipid: ONE, match: 'late', within: 25 }]);
   });
 
   it('is of the chosen devices alone, and expects no error where the flow did nothing', () => {

@@ -122,7 +122,7 @@ describe('a watch: start and restart', () => {
       [{ silence: -1 }, /silence must be/],
       [{ chipids: ['x'] }, /chip number/],
       [{ chipids: 5 as never }, /chipids must be an array/],
-      [{ events: ['all' as never] }, /events may have presence, channel, recovery/],
+      [{ events: ['all' as never] }, /events may have presence, alarm, channel, recovery/],
       [{ start: 'now' as never }, /start must be none or current/],
     ] as const) {
       assert.throws(() => world.watch(options), message);
