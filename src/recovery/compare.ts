@@ -160,7 +160,6 @@ function match(
   for (let place = gone; place < arrivals.length; place++)
     if (!arrivals[place]?.isDone) left.push(place);
   const isKnown = known !== undefined && known !== 'bare';
-  const lastGap = arrivals.findLastIndex(({ isAfterGap }) => isAfterGap);
   let isSureFound = false;
   let isTagged = !keepsCommas || known === 'tagged';
   for (const writing of orderOf(known)) {
@@ -184,12 +183,9 @@ function match(
       if (hash !== undefined) wanted.get(hash)?.records.push(record);
     }
     const taken = new Set<number>();
-    for (const equal of wanted.values()) {
-      const pairs = likely(equal.places, equal.records.length, arrivals);
-      for (const [at, place] of pairs.entries()) {
-        // What was missed comes before what arrived after the last gap, and after the rest.
-        const skipped = place < lastGap ? 0 : equal.records.length - pairs.length;
-        const record = equal.records[at + skipped] as HistoryRecord;
+    for (const equal of wanted.values())
+      for (const [at, place] of likely(equal.places, equal.records.length, arrivals).entries()) {
+        const record = equal.records[at] as HistoryRecord;
         of.set(record, place);
         writings.set(record, writing);
         if (equal.places.length !== equal.records.length) ambiguous.add(record);
@@ -198,7 +194,6 @@ function match(
         const { text, tagged } = (arrivals[place] as Arrival).keys.hashes;
         if (writing === 'text' && known !== 'tagged') isTagged &&= text === tagged;
       }
-    }
     if (taken.size > 0) left = left.filter((place) => !taken.has(place));
   }
   return { of, writings, ambiguous };
