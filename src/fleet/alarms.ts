@@ -24,6 +24,12 @@ interface AlarmsDeps {
 /** Live uploads of a device that wait for older ones, at most. */
 const MOST_PENDING = 1000;
 
+/** What an upload has in the fields that are limited. */
+interface Sample {
+  readonly at: number;
+  readonly values: ReadonlyMap<string, number>;
+}
+
 /** What is known of a limit of a device. */
 interface LimitState {
   /** The time of the first upload in a row that has crossed it, in ms; null if the last one has not. */
@@ -48,7 +54,7 @@ const isAlarm = (value: unknown): value is Alarm =>
 class DeviceState {
   readonly limits = new Map<string, LimitState>();
   /** Live uploads that wait for older ones, which are read from the history. */
-  pending: Upload[] = [];
+  readonly pending: Sample[] = [];
   /** The time of the newest upload that was judged. */
   newest = -Infinity;
 
@@ -69,7 +75,7 @@ class DeviceState {
   }
 
   /** @returns whether something has changed */
-  judge(limits: readonly Limit[], fields: Readonly<Record<string, unknown>>, at: number): boolean {
+  judge(limits: readonly Limit[], { at, values }: Sample): boolean {
     this.newest = at;
     let isChanged = false;
     for (const [line, state] of this.limits) {
@@ -80,8 +86,8 @@ class DeviceState {
       state.alarm = undefined;
     }
     for (const limit of limits) {
-      const value = Object.hasOwn(fields, limit.field) ? fields[limit.field] : undefined;
-      if (typeof value === 'number') isChanged = this.#apply(limit, value, at) || isChanged;
+      const value = values.get(limit.field);
+      if (value !== undefined) isChanged = this.#apply(limit, value, at) || isChanged;
     }
     return isChanged;
   }
@@ -138,23 +144,27 @@ export class Alarms implements FleetWatcher {
 
   onLive(device: FleetDevice, upload: Upload): void {
     const { chipid, holding } = device;
+    const sample = this.#sampleOf(upload);
+    if (!sample) return;
     if (holding === 0) {
-      if (this.#judge(upload)) this.#tell(chipid);
-    } else if (this.#deps.limitsOf(chipid)) {
-      const { pending } = this.#stateOf(chipid);
-      if (pending.push(upload) > MOST_PENDING) pending.shift();
+      if (this.#judge(chipid, sample)) this.#tell(chipid);
+      return;
     }
+    const { pending } = this.#stateOf(chipid);
+    if (pending.push(sample) > MOST_PENDING) pending.shift();
   }
 
   onReplayed({ chipid }: FleetDevice, upload: Upload): void {
     // Each listener recovers on its own, so that an upload may come more than once.
-    if (upload.timestamp >= (this.#devices.get(chipid)?.newest ?? -Infinity)) this.#judge(upload);
+    if (upload.timestamp < (this.#devices.get(chipid)?.newest ?? -Infinity)) return;
+    const sample = this.#sampleOf(upload);
+    if (sample) this.#judge(chipid, sample);
   }
 
   onHold({ chipid, holding }: FleetDevice): void {
     const state = this.#devices.get(chipid);
     if (!state || holding > 0) return;
-    for (const upload of state.pending.splice(0)) this.#judge(upload);
+    for (const sample of state.pending.splice(0)) this.#judge(chipid, sample);
     this.#tell(chipid);
   }
 
@@ -172,14 +182,25 @@ export class Alarms implements FleetWatcher {
     return state;
   }
 
-  /** @returns whether something has changed */
-  #judge({ chipid, timestamp, body, type }: Upload): boolean {
+  /** Reads an upload at once, since a flow may change its body. @returns undefined if it is not judged */
+  #sampleOf({ chipid, timestamp: at, body, type }: Upload): Sample | undefined {
     // What comes in the transparent serial mode has no fields.
-    if (type !== undefined) return false;
+    if (type !== undefined) return undefined;
     const of = this.#deps.limitsOf(chipid);
-    if (!of && !this.#devices.has(chipid)) return false;
+    if (!of) return this.#devices.has(chipid) ? { at, values: new Map() } : undefined;
+    const fields = of.decode(body) ?? {};
+    const values = new Map<string, number>();
+    for (const { field } of of.limits) {
+      const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
+      if (typeof value === 'number') values.set(field, value);
+    }
+    return { at, values };
+  }
+
+  /** @returns whether something has changed */
+  #judge(chipid: string, sample: Sample): boolean {
     const state = this.#stateOf(chipid);
-    const isChanged = state.judge(of?.limits ?? [], of?.decode(body) ?? {}, timestamp);
+    const isChanged = state.judge(this.#deps.limitsOf(chipid)?.limits ?? [], sample);
     if (isChanged) this.#deps.store.update(this.#prefix + chipid, state);
     return isChanged;
   }

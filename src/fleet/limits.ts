@@ -57,7 +57,7 @@ function readLimit(line: string): Limit | undefined {
   return { ...common, isCleared: (given) => cleared(given, end) };
 }
 
-/** Reads the limits of a type, a line each. @returns also the lines that are none, or that are there twice */
+/** Reads the limits of a type, a line each. @returns the limits, and the lines that are malformed or repeated */
 export function readLimits(text: string): { limits: Limit[]; wrong: string[] } {
   const limits = new Map<string, Limit>();
   const wrong: string[] = [];

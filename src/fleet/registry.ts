@@ -229,7 +229,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onHold(chipid: string, isHolding: boolean): void {
     const device = this.#touch(chipid);
-    device.holding += isHolding ? 1 : -1;
+    // A device that was forgotten meanwhile has none that ends.
+    device.holding = Math.max(0, device.holding + (isHolding ? 1 : -1));
     for (const watcher of this.#watchers) watcher.onHold?.(device);
   }
 
