@@ -21,7 +21,7 @@ export interface DeviceType {
   /** Whether messages have the bytes, too. */
   readonly withRaw?: boolean;
   readonly pins: ReadonlyMap<string, { readonly pin: number; readonly isLow: boolean }>;
-  /** Undefined if there are none. */
+  /** Undefined if it has no limits. */
   readonly limits?: readonly Limit[] | undefined;
 }
 

@@ -68,7 +68,7 @@ function readType(node: Node, def: Partial<TypeConfig>): DeviceType {
     const { limits, wrong } = readLimits(config.limits);
     for (const line of wrong)
       node.warn(
-        `A limit of the type ${show(name || node.id)} is left out: ${show(line)} is none, such as temperature > 30 for 60 clear < 28.`,
+        `The type ${show(name || node.id)} has a limit that cannot be read and is left out: ${show(line)}. A limit looks like temperature > 30 for 60 clear < 28.`,
       );
     return {
       name,

@@ -44,7 +44,7 @@ export interface CallsOptions {
   readonly member: string;
   /** @returns how many have received it. Rejects with an EngineError */
   readonly publish: (member: string, text: string) => Promise<number>;
-  /** The owner of a device; undefined if there is none. */
+  /** The owner of a device; undefined if no process owns it. */
   readonly ownerOf: (chipid: string) => string | undefined;
   readonly mayAct: (chipid: string) => boolean;
   readonly members: () => readonly string[];

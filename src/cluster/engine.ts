@@ -98,7 +98,7 @@ export class Engine {
         connection.on(event, (error: Error) => {
           if (!NO_CONNECTION.test(error.message)) this.#fault = this.#meaningOf(error);
         });
-      // The library waits for ever for an engine that takes a connection and says nothing.
+      // The library waits indefinitely for an engine that accepts a connection and does not answer.
       connection.on('connect', () => {
         const timer = setTimeout(() => this.#isLate(connection, CONNECT), CONNECT);
         for (const event of ['ready', 'close']) connection.once(event, () => clearTimeout(timer));

@@ -25,7 +25,7 @@ export const keysOf = (application: string) => {
     shares: `${prefix}shares`,
     /** All state of a share's devices. */
     share: (share: number): string => `${prefix}s:${share}`,
-    /** On which all are told to beat at once. */
+    /** Channel on which all members are asked to beat at once. */
     all: `${prefix}all`,
     /** On which a member gets calls and answers. */
     to: (member: string): string => `${prefix}to:${member}`,

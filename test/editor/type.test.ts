@@ -44,7 +44,7 @@ describe('the dialog of a type', () => {
     assert.equal(await page.textContent('#device-cloud-bytes-error'), unfinished);
     await fill(here.editor, LIMITS, 'temperature > 30\ntemperature < 5 clear > 4');
     const noLimit =
-      '"temperature < 5 clear > 4" is no limit, such as temperature > 30 for 60 clear < 28';
+      '"temperature < 5 clear > 4" is not a limit; one looks like temperature > 30 for 60 clear < 28';
     assert.equal(await page.textContent('#device-cloud-limits-error'), noLimit);
     assert.ok(await page.isVisible(`${LIMITS}.input-error`));
     await here.editor.picture('type-wrong');

@@ -37,7 +37,7 @@ describe('the request node', () => {
     );
   });
 
-  it('asks several devices, some at a time: each has its reply, or why there is none', async () => {
+  it('asks several devices, some at a time: each has its reply or its error', async () => {
     await start({ ...byId, many: true, atOnce: '1', replyTimeout: '1' });
     const [ONE, TWO, THREE] = ['10000001', '10000002', '10000003'];
     cloud.fail('not-found', { chipid: TWO });

@@ -89,7 +89,9 @@ describe('types that the device book names', () => {
     await until(() => cloud.channels() === 3, 'the channels are open');
     assert.ok(
       journal.logs.some(({ msg }) =>
-        /A limit of the type "meter" is left out: "t ! 3"/.test(String(msg)),
+        /The type "meter" has a limit that cannot be read and is left out: "t ! 3"/.test(
+          String(msg),
+        ),
       ),
     );
     const alarms = () => arrivedAt('out').filter((message) => 'event' in message);

@@ -76,7 +76,7 @@ describe('the address of an engine', () => {
     ['has credentials that are not encoded', { url: 'redis://%E0%A4%A:x@a' }, /URL-encoded/],
     ['has sentinels too', { url: 'redis://a', sentinels: 'b', master: 'm' }, /leave one of them/],
     ['has sentinels without a master', { sentinels: 'b' }, /name of the master/],
-    ['has sentinels that are none', { sentinels: 'b,c/d', master: 'm' }, /must be a host/],
+    ['has malformed addresses of Sentinels', { sentinels: 'b,c/d', master: 'm' }, /must be a host/],
   ];
   for (const [what, settings, text] of wrong)
     it(`that ${what} is an error which does not repeat it`, async () => {

@@ -13,10 +13,11 @@ const HOURS = 3_600_000;
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1e9);
 const TIMES = Math.max(1, Number(process.env['FUZZ_RUNS']) || 1);
 
-describeOnRedis('shares, in virtual time over the real scripts', function () {
-  this.timeout(240_000 * TIMES);
+let engine: Engine;
+
+/** A Redis for the tests of a group, and a connection to it. */
+function useEngine(): void {
   let redis: RedisProcess;
-  let engine: Engine;
   before(async () => {
     redis = await startRedis();
     engine = await Engine.open({ url: redis.url });
@@ -31,6 +32,11 @@ describeOnRedis('shares, in virtual time over the real scripts', function () {
     engine.close();
     await redis.end();
   });
+}
+
+describeOnRedis('shares, in virtual time over the real scripts', function () {
+  this.timeout(240_000 * TIMES);
+  useEngine();
 
   it(`belong to one process at a time, and each to somebody, whatever fails (seed ${SEED})`, async () => {
     const world = new World(engine, SEED);
@@ -57,23 +63,8 @@ describeOnRedis('shares, in virtual time over the real scripts', function () {
 });
 
 describeOnRedis('a beat', () => {
-  let redis: RedisProcess;
-  let engine: Engine;
   const { meta, members, shares, all } = keysOf('beats');
-  before(async () => {
-    redis = await startRedis();
-    engine = await Engine.open({ url: redis.url });
-    await until(() =>
-      engine.call(1000, 'PING').then(
-        () => true,
-        () => false,
-      ),
-    );
-  });
-  after(async () => {
-    engine.close();
-    await redis.end();
-  });
+  useEngine();
   beforeEach(async () => {
     await engine.call(1000, 'FLUSHALL');
     // The generation is settled as of the second beat.
