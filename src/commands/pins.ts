@@ -1,13 +1,14 @@
 /**
  * A pin keeps its level.
  *
- *     set, read back ─► kept ─► was away, rebooted, or not looked at for long ─► read ─► has another level ─► set, read back
- *                        ▲                                                                                        │
- *                        └─────────────────── has the level by now ◄─────────── differs: until the next look ◄────┘
+ *     due: set, read back ─► kept ─► was away, rebooted, or not looked at for long ─► read ─► has another level ─► due
+ *                             ▲                                                                                 │
+ *                             └──────────────── has the level by now ◄────── differs: until the next look ◄─────┘
  *
- * A look reads all pins of a device at once, sets those that differ, and reads them back: what a device has not confirmed is
- * not believed. Its calls go through the device's queue, each decided when its turn comes, so that the newest level is sent,
- * and none after the end. Frequent calls may reset a device (section 8), so a look follows another after 30 s at the earliest.
+ * A look sets those pins of a device that are due, and reads all at once: what a device has not confirmed is not believed. A
+ * pin that differs is due, and is set in a look right after. Calls go through the device's queue, each decided when its turn
+ * comes, so that the newest level is sent, and none after the end. Frequent calls may reset a device (section 8), so a look
+ * at pins of which none is due follows another after 30 s at the earliest, as does a second call for the same level.
  * The store has the wishes, each before anything is called for it.
  */
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
@@ -80,36 +81,26 @@ export type Kept = KeptPin & { error?: DeviceCloudError };
 
 /** A wish for a pin, and what was found. It is what the store has. */
 class Pin {
-  found: unknown = null;
-  state: Exclude<KeptState, 'ended'> = 'pending';
-  /** When its level was last sent, on the clock of the timers; undefined before. */
-  setAt: number | undefined;
+  /** Whether it is set at the next look, before anything is read: a new wish, or one that was found to differ. */
+  isDue = true;
+  /** When its level was last sent, on the clock of the timers. */
+  setAt = -Infinity;
   /** What was last reported to its keeper. */
   error: DeviceCloudError | undefined;
 
+  /** @param kept is replaced, never changed */
   constructor(
-    readonly chipid: string,
-    readonly pin: number,
-    readonly wanted: Edge,
+    public kept: KeptPin & { readonly wanted: Edge },
     readonly by: KeeperOptions,
   ) {}
 
-  get isAsWanted(): boolean {
-    return levelOf(this.found) === this.wanted;
-  }
-
-  view(): KeptPin {
-    const { chipid, pin, wanted, found, state } = this;
-    return { chipid, pin, wanted, found, state };
-  }
-
   toJSON(): object {
-    const { wanted, found, state, by } = this;
-    return { node: by.id, wanted, found, state };
+    const { wanted, found, state } = this.kept;
+    return { node: this.by.id, wanted, found, state };
   }
 }
 
-const keyOf = ({ chipid, pin }: Pick<Pin, 'chipid' | 'pin'>): string => `pin:${chipid}:${pin}`;
+const keyOf = ({ chipid, pin }: KeptPin): string => `pin:${chipid}:${pin}`;
 
 /** A device of which pins are kept. Times are on the clock of the timers. */
 class Device implements Timed {
@@ -119,18 +110,19 @@ class Device implements Timed {
   /** While it is away, and nothing is called: of its channel. */
   subscription: ChannelSubscription | undefined;
   isBusy = false;
-  /** When it was last heard of, or lost; when it was last looked at, and when it is again. */
-  knownAt = -Infinity;
+  /** When it was last looked at, and until when it is not again, unless a pin is to be set. */
   lookedAt = -Infinity;
-  nextLook = Infinity;
+  restsUntil = -Infinity;
+  /** Until when it boots: what is read before says nothing. */
+  bootsUntil = -Infinity;
 
   constructor(
     readonly chipid: string,
     readonly onDue: () => void,
   ) {}
 
-  get hasNew(): boolean {
-    return [...this.pins.values()].some(({ setAt }) => setAt === undefined);
+  get isDue(): boolean {
+    return [...this.pins.values()].some((pin) => pin.isDue);
   }
 }
 
@@ -156,10 +148,10 @@ export class KeptPins {
     const { store } = this.#deps;
     await store.loaded;
     const before = this.#devices.get(chipid)?.pins.get(pin);
-    const found = before?.found ?? null;
+    const found = before?.kept.found ?? null;
     const ended: KeptPin = { chipid, pin, wanted: null, found, state: 'ended' };
     if (before && before.by.id !== by.id) isolated(() => before.by.keeper.onState?.(ended));
-    else if (before?.wanted === level) return before.view();
+    else if (before?.kept.wanted === level) return before.kept;
     if (level === null) {
       if (before) this.#remove(before);
       await store.set(keyOf(ended), undefined);
@@ -170,18 +162,20 @@ export class KeptPins {
         'QUEUE_FULL',
         `${MAX_KEPT} pins are kept already. Pin ${pin} of device ${chipid} is not. End others with null.`,
       );
-    const wish = Object.assign(new Pin(chipid, pin, level, by), { found });
-    await store.set(keyOf(wish), wish);
+    const wish = new Pin({ chipid, pin, wanted: level, found, state: 'pending' }, by);
+    await store.set(keyOf(wish.kept), wish);
     if (this.#isWanted(wish)) void this.#add(wish);
-    return wish.view();
+    return wish.kept;
   }
 
   /** Those of a device, or of a keeper, or all, with the errors that were reported. */
   list({ chipid, id }: { chipid?: string; id?: string } = {}): Kept[] {
-    const pins = [...this.#devices.values()].flatMap((device) => [...device.pins.values()]);
-    return pins
-      .filter((pin) => pin.chipid === (chipid ?? pin.chipid) && pin.by.id === (id ?? pin.by.id))
-      .map((pin) => ({ ...pin.view(), ...(pin.error && { error: pin.error }) }));
+    const devices =
+      chipid === undefined ? [...this.#devices.values()] : [this.#devices.get(chipid)];
+    return devices
+      .flatMap((device) => [...(device?.pins.values() ?? [])])
+      .filter(({ by }) => id === undefined || by.id === id)
+      .map(({ kept, error }) => ({ ...kept, ...(error && { error }) }));
   }
 
   /** Goes on with the pins of a keeper that the store has. What they have by now is read within 30 s. */
@@ -189,25 +183,25 @@ export class KeptPins {
     const { store, timers } = this.#deps;
     await store.loaded;
     for (const [key, value] of store.list('pin:')) {
-      const [, chipid = '', pin] = /^pin:(\d{1,20}):(\d{1,9})$/.exec(key) ?? [];
+      const [, chipid, number] = /^pin:(\d{1,20}):(\d{1,9})$/.exec(key) ?? [];
       const { node, wanted, found = null, state } = isObject(value) ? value : {};
-      if (value instanceof Pin || !pin || node !== by.id || (wanted !== 0 && wanted !== 1))
+      if (value instanceof Pin || !chipid || node !== by.id || (wanted !== 0 && wanted !== 1))
         continue;
-      const isKnown = state === 'kept' || state === 'differs';
-      const restored = Object.assign(new Pin(chipid, Number(pin), wanted, by), {
-        ...{ found, state: isKnown ? state : 'pending', setAt: -Infinity },
-      });
-      store.update(key, restored);
-      void this.#add(restored, timers.now() + (isKnown ? GAP : 0));
+      const known = state === 'kept' || state === 'differs' ? state : 'pending';
+      const pin = new Pin({ chipid, pin: Number(number), wanted, found, state: known }, by);
+      pin.isDue = false;
+      store.update(key, pin);
+      void this.#add(pin, known === 'pending' ? undefined : timers.now() + GAP);
     }
   }
 
   /** Stops keeping the pins of a keeper, which is not called any more. @param isGone whether they have ended */
   release(id: string, isGone: boolean): void {
-    for (const { pins } of [...this.#devices.values()])
-      for (const pin of [...pins.values()].filter(({ by }) => by.id === id)) {
+    const { store } = this.#deps;
+    for (const [key, pin] of store.list('pin:'))
+      if (pin instanceof Pin && pin.by.id === id) {
         this.#remove(pin);
-        this.#deps.store.update(keyOf(pin), isGone ? undefined : pin.toJSON());
+        store.update(key, isGone ? undefined : pin.toJSON());
       }
   }
 
@@ -215,8 +209,9 @@ export class KeptPins {
   rebooted(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
+    device.bootsUntil = this.#deps.timers.now() + BOOT;
     this.#doubt(device);
-    this.#plan(device, this.#deps.timers.now() + BOOT);
+    this.#plan(device, device.bootsUntil);
   }
 
   close(): void {
@@ -226,13 +221,13 @@ export class KeptPins {
   }
 
   /** Begins to keep a pin. Its device is looked at once, unless the list says that it is away. Never rejects. */
-  async #add(pin: Pin, nextLook = Infinity): Promise<void> {
-    const { list } = this.#deps;
-    const look = (): void =>
-      void (device.hasNew ? this.#wishes : this.#looks).run(() => this.#look(device));
-    const device: Device = this.#devices.get(pin.chipid) ?? new Device(pin.chipid, look);
-    device.pins.set(pin.pin, pin);
-    this.#devices.set(pin.chipid, device);
+  async #add(pin: Pin, restsUntil = -Infinity): Promise<void> {
+    const { list, timers } = this.#deps;
+    const { chipid } = pin.kept;
+    const device = this.#devices.get(chipid) ?? new Device(chipid, () => this.#begin(device));
+    device.pins.set(pin.kept.pin, pin);
+    device.restsUntil = Math.max(device.restsUntil, restsUntil);
+    this.#devices.set(chipid, device);
     this.#leaveList ??= list.poll(REFRESH, {
       onReading: (reading) => {
         for (const each of [...this.#devices.values()]) this.#apply(reading, each);
@@ -240,14 +235,14 @@ export class KeptPins {
     });
     const reading = await list.read(FRESH).catch(() => undefined);
     if (reading) this.#apply(reading, device);
-    this.#plan(device, Math.min(device.nextLook, nextLook));
+    this.#plan(device, timers.now());
   }
 
   #isWanted(pin: Pin): boolean {
-    return !this.#isClosed && this.#deps.store.get(keyOf(pin)) === pin;
+    return !this.#isClosed && this.#deps.store.get(keyOf(pin.kept)) === pin;
   }
 
-  #remove({ chipid, pin }: Pin): void {
+  #remove({ kept: { chipid, pin } }: Pin): void {
     const device = this.#devices.get(chipid);
     device?.pins.delete(pin);
     if (!device || device.pins.size > 0) return;
@@ -264,131 +259,130 @@ export class KeptPins {
     device.subscription = undefined;
   }
 
-  /** Has a device looked at, 30 s after the last time at the earliest; at once if a level was not sent yet. */
+  /** Has a device looked at: at once if a pin is to be set, otherwise when it has rested. */
   #plan(device: Device, at: number): void {
     const { timers } = this.#deps;
-    device.nextLook = Math.max(at, device.lookedAt + GAP);
     if (this.#isClosed || device.isBusy || device.subscription || device.pins.size === 0) return;
-    if (device.hasNew || device.nextLook <= timers.now()) device.onDue();
-    else if (device.nextLook < Infinity) timers.set(device, device.nextLook);
+    const next = device.isDue ? 0 : Math.max(at, device.restsUntil);
+    if (next <= timers.now()) this.#begin(device);
+    else if (next < Infinity) timers.set(device, next);
     else timers.remove(device);
+  }
+
+  #begin(device: Device): void {
+    const limiter = device.isDue ? this.#wishes : this.#looks;
+    void limiter.run(() => this.#look(device));
   }
 
   #apply({ at, devices, invalid }: ListReading, device: Device): void {
     const { now, timers } = this.#deps;
-    // What was heard of the device since the reading began is newer. A clock that was set must not keep it so.
+    // What a look has found since the reading began is newer. A clock that was set must not keep it so.
     const age = Math.min(Math.max(0, now() - at), REFRESH);
-    if (device.knownAt > timers.now() - age) return;
+    if (device.isBusy || device.lookedAt > timers.now() - age) return;
     if (devices.has(device.chipid)) this.#heard(device);
     // A record without a chip number may be the device's.
     else if (invalid === 0) this.#lost(device);
   }
 
   #heard(device: Device): void {
-    device.knownAt = this.#deps.timers.now();
     if (!device.subscription) return;
     this.#quiet(device);
-    this.#plan(device, device.knownAt);
+    this.#plan(device, this.#deps.timers.now());
   }
 
   /** Nothing is called until the device shows itself. */
   #lost(device: Device): void {
     const { timers, channels } = this.#deps;
     if (this.#isClosed || device.pins.size === 0) return;
-    device.knownAt = timers.now();
     timers.remove(device);
     device.subscription ??= channels.join(device.chipid, { onUpload: () => this.#heard(device) });
     this.#doubt(device);
   }
 
   #doubt({ pins }: Device): void {
-    for (const pin of pins.values()) this.#note(pin, pin.found, 'pending');
+    for (const pin of pins.values()) this.#note(pin, pin.kept.found, 'pending');
   }
 
   /** Notes what is known of a pin, and reports its state if that is another one. */
-  #note(pin: Pin, found: unknown, state: Pin['state']): void {
-    const isChanged = state !== pin.state;
-    if (!this.#isWanted(pin) || (found === pin.found && !isChanged)) return;
-    Object.assign(pin, { found, state });
-    this.#deps.store.update(keyOf(pin), pin);
-    if (isChanged) isolated(() => pin.by.keeper.onState?.(pin.view()));
+  #note(pin: Pin, found: unknown, state: KeptState): void {
+    const { kept: before, by } = pin;
+    if (!this.#isWanted(pin) || (found === before.found && state === before.state)) return;
+    pin.kept = { ...before, found, state };
+    this.#deps.store.update(keyOf(before), pin);
+    if (state !== before.state) isolated(() => by.keeper.onState?.(pin.kept));
   }
 
-  /** Never rejects. */
+  /** Sets what is due, and reads what the pins have. Never rejects. */
   async #look(device: Device): Promise<void> {
     const { timers } = this.#deps;
-    if (device.isBusy || device.subscription) return;
-    if (!device.hasNew && device.nextLook > timers.now()) return;
+    const { pins } = device;
+    // It may have been looked at, or lost, while this waited.
+    const rests = device.index >= 0 || device.restsUntil > timers.now();
+    if (device.isBusy || device.subscription || (rests && !device.isDue)) return;
     timers.remove(device);
     device.isBusy = true;
-    const isDue = ({ setAt, isAsWanted }: Pin): boolean =>
-      setAt === undefined || (!isAsWanted && timers.now() - setAt >= GAP);
     try {
-      await this.#read(device, await this.#set(device, ({ setAt }) => setAt === undefined));
-      const set = await this.#set(device, isDue);
-      if (set.length > 0) await this.#read(device, set);
-    } catch {
+      await this.#read(device, await this.#set(device));
+    } catch (error) {
+      for (const pin of pins.values()) this.#tell(pin, error);
       this.#lost(device);
     }
-    device.isBusy = false;
-    device.lookedAt = timers.now();
-    const checks = [...device.pins.values()].map(({ state, by }) =>
-      state === 'pending' ? GAP : by.check || Infinity,
+    const now = timers.now();
+    const checks = [...pins.values()].map(({ kept, by }) =>
+      kept.state === 'pending' ? GAP : by.check || Infinity,
     );
-    this.#plan(device, device.lookedAt + Math.min(...checks));
+    Object.assign(device, { isBusy: false, lookedAt: now, restsUntil: now + GAP });
+    this.#plan(device, device.bootsUntil > now ? device.bootsUntil : now + Math.min(...checks));
   }
 
-  /** Sets some pins of a device. @returns those that were set: one may have ended before its turn came */
-  async #set({ chipid, pins }: Device, isDue: (pin: Pin) => boolean): Promise<Pin[]> {
+  /** Sets the pins of a device that are due. @returns those that were set: one may have ended before its turn came */
+  async #set({ chipid, pins }: Device): Promise<Pin[]> {
     const { calls, timers } = this.#deps;
     const set: Pin[] = [];
-    for (const pin of [...pins.values()].filter(isDue)) {
+    for (const pin of [...pins.values()].filter(({ isDue }) => isDue)) {
+      const { kept, by } = pin;
       const level = (): Edge | undefined => {
         if (!this.#isWanted(pin)) return undefined;
-        pin.setAt = timers.now();
-        return pin.wanted;
+        Object.assign(pin, { isDue: false, setAt: timers.now() });
+        return kept.wanted;
       };
       try {
-        if (await calls.set(chipid, pin.pin, level, pin.by.seconds)) set.push(pin);
+        if (await calls.set(chipid, kept.pin, level, by.seconds)) set.push(pin);
       } catch (error) {
-        this.#tell(pin, error);
         // What the service refuses for one pin it may do for the others.
         if (isSilence(error)) throw error;
+        this.#tell(pin, error);
       }
     }
     return set;
   }
 
   /** Reads the levels of a device. @param set the pins that were set just now */
-  async #read(device: Device, set: readonly Pin[]): Promise<void> {
+  async #read({ chipid, pins }: Device, set: readonly Pin[]): Promise<void> {
     const { calls, timers } = this.#deps;
-    const { chipid, pins } = device;
     const isWanted = (): boolean => !this.#isClosed && pins.size > 0;
     const seconds = Math.max(...[...pins.values()].map(({ by }) => by.seconds));
-    try {
-      const result = await calls.read(chipid, isWanted, seconds);
-      if (result === undefined) return;
-      device.knownAt = timers.now();
-      for (const pin of pins.values()) {
-        const found = calls.levels(result, pin.by.codes).get(pin.pin) ?? null;
-        if (levelOf(found) !== pin.wanted) {
-          const state = pin.state === 'kept' ? 'pending' : pin.state;
-          this.#note(pin, found, set.includes(pin) ? 'differs' : state);
-        } else if (pin.setAt !== undefined) {
-          pin.error = undefined;
-          this.#note(pin, found, 'kept');
-        }
+    const result = await calls.read(chipid, isWanted, seconds);
+    if (result === undefined) return;
+    // One that is due has a wish that came meanwhile.
+    for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {
+      const { kept, by } = pin;
+      const found = calls.levels(result, by.codes).get(kept.pin) ?? null;
+      if (levelOf(found) === kept.wanted) {
+        pin.error = undefined;
+        this.#note(pin, found, 'kept');
+      } else if (set.includes(pin)) this.#note(pin, found, 'differs');
+      else {
+        pin.isDue = timers.now() - pin.setAt >= GAP;
+        this.#note(pin, found, kept.state === 'kept' ? 'pending' : kept.state);
       }
-    } catch (error) {
-      for (const pin of pins.values()) this.#tell(pin, error);
-      throw error;
     }
   }
 
-  /** Reports an error to a keeper, once for a code. */
+  /** Reports an error to a keeper, once for a code. A device that is silent is no error. */
   #tell(pin: Pin, error: unknown): void {
     if (!isDeviceCloudError(error) || isSilence(error) || pin.error?.code === error.code) return;
     pin.error = error;
-    isolated(() => pin.by.keeper.onError?.(pin.view(), error));
+    isolated(() => pin.by.keeper.onError?.(pin.kept, error));
   }
 }

@@ -137,6 +137,24 @@ describe('a pin that is kept', () => {
     assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 read']);
   });
 
+  it('is looked at once more after a reboot that comes between the calls of a look', async () => {
+    await world.keep('1', 5, 1, world.keeper, 0);
+    world.take();
+    world.state.isQueued = true;
+    await world.keep('1', 4, 1, world.keeper, 0);
+    world.gates.shift()?.();
+    await settled(20);
+    // The device still answers with the levels that it is about to lose.
+    world.pins.rebooted('1');
+    world.state.isQueued = false;
+    for (const open of world.gates.splice(0)) open();
+    await settled(20);
+    assert.deepEqual(world.take().calls, ['1 4=1', '1 read']);
+    world.device('1').loseAndRegainPower();
+    await world.pass(30);
+    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 4=1', '1 read']);
+  });
+
   it('of a device that does not answer waits for its next sign of life, and is never set twice within 30 s', async () => {
     world.device('1').failures.push('TIMEOUT');
     await world.keep('1', 5, 1);
@@ -276,6 +294,21 @@ describe('a pin that is kept', () => {
     world.pins.release('node', true);
     await world.pass(2);
     assert.deepEqual([world.pins.list(), world.port.kept.size], [[], 0]);
+  });
+
+  it('that is being written when its keeper goes away is not called for it', async () => {
+    // The store is loaded by now, and not yet written.
+    await world.keep('2', 5, null);
+    world.take();
+    const keeping = world.pins.keep('1', 5, 1, optionsOf(world.keeper));
+    await Promise.resolve();
+    world.pins.release('node', false);
+    await keeping;
+    await settled(20);
+    assert.deepEqual([world.take(), world.pins.list()], [{ calls: [], states: [] }, []]);
+    await world.pins.restore(optionsOf(world.keeper));
+    await settled(20);
+    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 read']);
   });
 
   it('may be ended by what is called with its state', async () => {
