@@ -10,6 +10,7 @@ import { DeviceCommands } from './commands/waiting';
 import { createFleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
 import type { TestRecorder } from './fleet/test-recorder';
+import { Acknowledged } from './recovery/acknowledged';
 import { historyStreamer } from './recovery/reader';
 import { createListening, type Listening } from './recovery/listen';
 import { USUAL_OFFSET, zoneOffset } from './recovery/zone';
@@ -115,10 +116,14 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
       random,
       observer: registry,
     });
+    const acknowledged = new Acknowledged({
+      ...{ appid: identity.appid, listening, store, memory: new Store(NOWHERE) },
+      zone: settings.historyZone,
+    });
     /** What answers have shown about the service. */
     const found: { listPath: string | undefined } = { listPath: undefined };
     return {
-      ...{ api, channels, listening, streamHistory, found },
+      ...{ api, channels, listening, acknowledged, streamHistory, found },
       channelPush: createChannelPush(channels, deadlines),
       pulses: new Pulses(http, api, explain),
       listDevices: deviceLister(api, (path) => {

@@ -15,6 +15,7 @@ import {
 } from './caller';
 import type { ChannelListener } from './channel/listener';
 import type { Kept, KeptPins } from './commands/pins';
+import type { Acknowledged } from './recovery/acknowledged';
 import { callEach, semaphoreOf } from './commands/many';
 import type { WaitingCommands } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';
@@ -590,6 +591,14 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   recordTest(chipids?: readonly Chipid[]): TestRecorder {
     return this.#application.recordTest(chipids && parseChipids(chipids));
+  }
+
+  /**
+   * Listeners whose uploads the flow acknowledges (section 6), one at a time of each device.
+   * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
+   */
+  get acknowledged(): Acknowledged {
+    return this.#caller.parts.acknowledged;
   }
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */

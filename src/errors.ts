@@ -65,6 +65,7 @@ export const ERRORS = {
     advice: 'Check the power and the network of the device, or give the command more time.',
   },
   CANCELLED: {},
+  NOT_ACKNOWLEDGED: {},
   NO_REPLY: {
     mayHaveActed: true,
     advice: 'Compare the reply, as a listener shows it, with what the request waits for.',

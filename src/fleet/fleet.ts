@@ -4,6 +4,7 @@ import { invalidInput } from '../errors';
 import type { HttpContext } from '../http/call';
 import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
+import type { AckCounts } from '../recovery/acknowledged';
 import type { RecoveryShared } from '../recovery/options';
 import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
@@ -27,7 +28,13 @@ interface FleetDeps {
   /** This machine's clock, in ms. */
   now: () => number;
   /** What reads the list and the histories; undefined without the appid and the app key. */
-  sources: { listDevices: ListDevices; listening: { readonly shared: RecoveryShared } } | undefined;
+  sources:
+    | {
+        listDevices: ListDevices;
+        listening: { readonly shared: RecoveryShared };
+        acknowledged: { readonly counts: AckCounts };
+      }
+    | undefined;
 }
 
 /** Not for users of the fleet: the client ends it. */
@@ -158,7 +165,13 @@ export class Fleet {
       ...{ channels, uploads, replayed, altered, commands: counters.commands(), waiting },
       listAge: registry.readAt === null ? null : Math.max(0, now() - registry.readAt),
       heldBytes: sources?.listening.shared.budgets.held.used ?? 0,
+      unacknowledged: this.unacknowledged,
     };
+  }
+
+  /** Uploads that a flow has been given and has not acknowledged, one of each device for each listener that waits for that. */
+  get unacknowledged(): AckCounts {
+    return this.#deps.sources?.acknowledged.counts ?? { count: 0, age: 0 };
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { ChannelState } from '../channel/listener';
+import type { AckCounts } from '../recovery/acknowledged';
 
 /** Commands of one kind that ended with one code. */
 export interface CommandCount {
@@ -27,8 +28,10 @@ export interface FleetMetrics {
   waiting: number;
   /** Milliseconds since the last good reading of the list began; null before the first. */
   listAge: number | null;
-  /** Bytes of live uploads that are held back until a history is read. */
+  /** Bytes of live uploads that are held back until a history is read, or an upload is acknowledged. */
   heldBytes: number;
+  /** Uploads that wait for an acknowledgement. */
+  unacknowledged: AckCounts;
 }
 
 /** Counts what happens in an application. */

@@ -73,7 +73,7 @@ export interface EngineOptions {
 const DAY = 24 * 60 * 60 * 1000;
 /** Roughly the bytes of memory that an upload needs in addition to its body. */
 const OVERHEAD = 256;
-const weigh = ({ body }: Upload): number => body.length + OVERHEAD;
+export const weigh = ({ body }: Upload): number => body.length + OVERHEAD;
 
 type Known = Parameters<typeof restore>[1] & { zone: number };
 
@@ -210,11 +210,12 @@ export class Engine {
         this.#hold(arrival, upload);
       }
     }
+    const isLive = !arrival.held;
+    // A position that is made meanwhile is the one before it.
+    if (isLive) this.#options.emit(upload);
     this.#arrivals.push(arrival);
     this.#count();
-    if (arrival.held) return;
-    this.#options.emit(upload);
-    this.#checkArrivals();
+    if (isLive) this.#checkArrivals();
   }
 
   /** Something arrived that could not be read, perhaps an upload: rule 14. */
@@ -532,8 +533,9 @@ export class Engine {
   /** @param isFound whether the history has it: what is in doubt and is not there was announced twice */
   #emitHeld(arrival: Arrival, isFound = false): void {
     if (arrival.isDoubtful && !isFound) return;
-    const held = this.#take(arrival);
-    if (held) this.#options.emit(held);
+    // A position that is made meanwhile is the one before it.
+    if (arrival.held) this.#options.emit(arrival.held);
+    this.#take(arrival);
   }
 
   /** All that is held back is dropped: the next answer has it (rule 15). */

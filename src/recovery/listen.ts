@@ -10,6 +10,7 @@ import type { Store } from '../store/store';
 import { HistoryFacts, isLearned } from './facts';
 import {
   Budgets,
+  type ExactOptions,
   LIMITS,
   type RecoverOptions,
   type RecoveryObserver,
@@ -55,11 +56,7 @@ export interface RecoveringChannel extends ChannelSubscription {
 export interface Listening {
   listen: Listen;
   /** As `listen` with recovery. */
-  recover: (
-    chipid: string,
-    listener: ChannelListener,
-    options: RecoverOptions,
-  ) => RecoveringChannel;
+  recover: (chipid: string, listener: ChannelListener, options: ExactOptions) => RecoveringChannel;
   /** What recoveries share, so that others can read histories within the same limits. */
   readonly shared: RecoveryShared;
   /** Ends every recovery, but closes no channel. */
@@ -77,7 +74,7 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   constructor(
     readonly chipid: string,
     listener: ChannelListener,
-    readonly options: RecoverOptions,
+    readonly options: ExactOptions,
     recoveries: Recoveries,
     channels: Channels,
   ) {

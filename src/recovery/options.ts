@@ -26,6 +26,12 @@ export interface RecoverOptions {
   saveLater?: (position: () => Position) => void;
 }
 
+/** Of a listener that moves its position itself. */
+export interface ExactOptions extends RecoverOptions {
+  /** Called before each upload with the position of that moment: all before it has been emitted. */
+  saveBefore?: (position: () => Position) => void;
+}
+
 const MEBIBYTE = 1024 * 1024;
 
 /** Limits of what is remembered of one device. */

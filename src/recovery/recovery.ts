@@ -7,7 +7,7 @@ import { backoff } from '../util/backoff';
 import { catchRejection, thrownText } from '../util/thrown';
 import type { HistoryAnswer } from './answer';
 import { Engine } from './engine';
-import type { Recipient, RecoverOptions, RecoveryShared } from './options';
+import type { ExactOptions, Recipient, RecoveryShared } from './options';
 
 /*
  *            connected, gap                  granted               answer
@@ -160,7 +160,7 @@ export interface RecoveryDevice {
   readonly chipid: string;
   /** Milliseconds that the history's times are ahead of UTC; undefined if that is to be learned. */
   readonly zone: number | undefined;
-  readonly options: RecoverOptions;
+  readonly options: ExactOptions;
   readonly listener: Recipient;
   /** Calls `passed` when everything that the peer has sent so far has arrived, or its connection has ended. */
   flush(passed: () => void): void;
@@ -297,6 +297,9 @@ export class Recovery implements ChannelListener {
   /** @param isLast whether, of those that are given back, no other follows */
   #emit(upload: Upload, isLast = false): void {
     if (this.#isClosed) return;
+    const { saveBefore } = this.#device.options;
+    const before = saveBefore && this.#engine.position();
+    if (before) this.#device.options.saveBefore?.(before);
     if (upload.replayed) {
       this.#began();
       this.#replayed++;

@@ -73,6 +73,11 @@ export class Store {
     return this.#unconfirmed.values().next().value ?? Infinity;
   }
 
+  /** Whether the latest change of an entry is written. */
+  isWritten(key: string): boolean {
+    return !this.#unconfirmed.has(key);
+  }
+
   get(key: string): unknown {
     return this.#of(key).get(key);
   }

@@ -92,6 +92,7 @@ describe('the error of this package', () => {
       'INVALID_INPUT',
       'INVALID_RESPONSE',
       'NOT_ACCEPTED',
+      'NOT_ACKNOWLEDGED',
       'NOT_CONFIGURED',
       'NOT_CONNECTED',
       'NOT_FOUND',

@@ -94,6 +94,11 @@ for (const bodies of ['unique', 'few'] as const satisfies Bodies[]) {
     { disordered: Infinity },
   );
 }
+for (const bodies of ['unique', 'few'] as const satisfies Bodies[])
+  for (const written of WRITINGS)
+    add(`positions of acknowledged uploads, ${written}, ${bodies}`, {
+      ...{ written, bodies, isExact: true, announcesLate: true, keepsUploads: true },
+    });
 const unique = { written: 'text', bodies: 'unique' } as const;
 const clock = { ...unique, wrongClock: 0.1, isNewestFirst: true, earlier: 260 };
 add('a wrong clock', { ...clock, hasLength: true });

@@ -142,6 +142,7 @@ class Run {
   }
 
   #emit(upload: Upload): void {
+    if (this.#behaviour.isExact) this.#save(true);
     if (!upload.replayed) {
       this.#emitted.push({ number: this.#numberOf(upload), replayed: false });
       return;
@@ -299,7 +300,9 @@ class Run {
     this.#step(this.#behaviour.isSlow ? 1 : Infinity);
   }
 
-  #save(): void {
+  /** @param isExact right before each upload, and never else, as a listener does that waits for acknowledgements */
+  #save(isExact = false): void {
+    if (isExact !== (this.#behaviour.isExact === true) && this.#saved) return;
     const position = this.#engine.position()?.();
     const { learned } = this.#facts;
     const emitted = this.#emitted.length;
@@ -308,7 +311,9 @@ class Run {
 
   #kill(): void {
     const saved = this.#saved?.emitted ?? 0;
-    this.#repeated.push(...this.#emitted.slice(saved));
+    // What was not acknowledged must come again.
+    if (this.#behaviour.isExact) this.#emitted.length = saved;
+    else this.#repeated.push(...this.#emitted.slice(saved));
     // What was held back, and no history has shown, is nowhere.
     const out = new Set(this.#emitted.map(({ number }) => number));
     for (const number of this.#known)

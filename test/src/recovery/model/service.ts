@@ -89,6 +89,8 @@ export interface Behaviour {
   bursts?: number;
   /** Nothing is killed. */
   isSafe?: boolean;
+  /** The position is saved right before each upload. */
+  isExact?: boolean;
   /** An answer is emitted step by step, and kills come between. */
   isSlow?: boolean;
   /** Another device of the application, with these bodies, came before. */
