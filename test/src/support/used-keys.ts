@@ -20,6 +20,7 @@ const NOT_IN_A_TEST = [
   'CANCELLED',
   'NO_REPLY',
   'NO_VALUE',
+  'NOT_ACKNOWLEDGED',
 ];
 
 /** What can stand in a key that is put together, where it is not a choice of the dialog. */
