@@ -206,7 +206,9 @@ class ActionLife<C extends object, K extends string> {
       setImmediate(() => {
         for (const arrival of this.#open.all()) {
           const error = arrival.kept && cancelled.get(arrival.kept);
-          if (arrival.hasBegun)
+          // It goes on as a new message.
+          if (arrival.kept?.isDetached) this.#end(arrival);
+          else if (arrival.hasBegun)
             this.#fail(arrival, error ?? closedMeanwhile(this.#deviceOf(arrival)));
         }
         setImmediate(done);

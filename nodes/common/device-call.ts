@@ -249,9 +249,12 @@ function inOrder(
   const ready = options?.when === undefined ? undefined : keeper?.ready;
   if (!ready) return make();
   return new Promise<void>((resolve, reject) => {
-    void ready.then(resolve);
-    signal.addEventListener('abort', () => reject(closed(deviceIn(config, device))), {
-      once: true,
+    const onAbort = (): void => reject(closed(deviceIn(config, device)));
+    signal.addEventListener('abort', onAbort, { once: true });
+    // There may be thousands, none of which has anything to do when the node closes.
+    void ready.then(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
     });
   }).then(make);
 }

@@ -50,6 +50,8 @@ export class Command<T = unknown> {
   /** Of a command that has to wait: begins it. */
   onTurn: (() => void) | undefined;
   reject: ((error: unknown) => void) | undefined;
+  /** What keeps it over a restart. Once it is detached, nobody waits for the outcome any more. */
+  saved: { readonly isDetached: boolean } | undefined;
   ignoreSignal: (() => void) | undefined;
   /** Own code: is called when it has begun, or was refused. */
   onSettled: (() => void) | undefined;
@@ -130,8 +132,7 @@ export class Queues {
       }
       // First, since the signal may be invalid.
       command.ignoreSignal =
-        signal &&
-        onAbort(signal, () => this.refuse(command, this.#notSent(chipid, this.#explain(signal))));
+        signal && onAbort(signal, () => this.abandon(command, this.#explain(signal)));
       const outcome = this.#outcomeOf(command);
       if (hold) hold(command);
       else this.add(command);
@@ -187,16 +188,29 @@ export class Queues {
     command.reject?.(error);
   }
 
+  /**
+   * Ends a command whose caller goes away, unless it has begun. One that another caller is to take ends without an outcome:
+   * there may be 10,000, each of which would have an error and pass it on, all in one turn of the event loop.
+   * @param why as in "Not sent: "
+   */
+  abandon(command: Command, why: string): void {
+    if (!command.saved?.isDetached) this.refuse(command, this.#notSent(command.chipid, why));
+    else if (!command.isSettled) {
+      command.settle();
+      this.withdraw(command);
+    }
+  }
+
   /** Refuses every pending command and clears the timers. The caller ends those that run. */
   close(): void {
-    const all = [...this.#queues];
+    const all = [...this.#queues.values()];
     // Cleared first, since refusing a command may add others.
     this.#queues.clear();
-    for (const [chipid, queue] of all) {
+    for (const queue of all) {
       clearTimeout(queue.timer);
       const { pending } = queue;
       queue.pending = [];
-      for (const command of pending) this.refuse(command, this.#notSent(chipid, CLOSED));
+      for (const command of pending) this.abandon(command, CLOSED);
     }
   }
 

@@ -162,6 +162,7 @@ export class DeviceCommands implements WaitingCommands {
       return work();
     };
     const command = new Command(chipid, begin, caller, this.#onFailure);
+    command.saved = saved;
     const outcome = queues.run(command, (held) => this.#hold(held, wait));
     return outcome.catch(async (error: unknown) => {
       if (!hasBegun) await saved.notSent(chipid, error);
@@ -205,7 +206,7 @@ export class DeviceCommands implements WaitingCommands {
     this.#isClosed = true;
     for (const { command, wait } of [...this.#all()]) {
       wait.origin?.saved?.detach();
-      this.#deps.queues.refuse(command, this.#notSent(command.chipid, CLOSED));
+      this.#deps.queues.abandon(command, CLOSED);
     }
   }
 

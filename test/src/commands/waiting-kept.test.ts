@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { withOrigin } from '../../../src/commands/waiting-list';
 import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
 import { DeviceCloudError } from '../../../src/errors';
@@ -127,6 +128,21 @@ describe('a waiting command over a kill', () => {
       ],
     );
     await until(() => files().length === 0, 'no file is left');
+  });
+
+  it('ends without an outcome when its client closes, since another process has it from now on', async () => {
+    const first = await start();
+    await first.client.devices();
+    await first.give('a');
+    await first.client.close();
+    await setImmediate();
+    assert.deepEqual([ends, files().length], [[], 1]);
+    const second = await start();
+    second.goOn();
+    await second.waits(1);
+    await wake();
+    await isOver();
+    assert.deepEqual([received(), ends], [['a'], ['OK']]);
   });
 
   it('is not sent after its end, though the machine starts with the clock of its shutdown', async () => {
