@@ -33,6 +33,15 @@ export interface DeviceState {
   readonly lastUpload: number | undefined;
   /** Its history does not contain what arrived live: missed uploads are not recovered. */
   readonly isHistoryUnclear?: boolean;
+  /** Of a listener that waits for acknowledgements. */
+  readonly waiting?: Waiting | undefined;
+}
+
+interface Waiting {
+  /** For how long an upload has waited, in milliseconds; undefined if none waits. */
+  readonly waitedFor: number | undefined;
+  /** Whether there is something to go back to. */
+  readonly hasPosition: boolean;
 }
 
 /** Live uploads come, those that were missed do not. */
@@ -42,14 +51,44 @@ const HISTORY_UNCLEAR: NodeStatus = {
   text: 'status.history-unclear',
 };
 
+/** What comes before the first reading of a history is lost if the process ends. */
+const FIRST_READING: NodeStatus = {
+  fill: 'yellow',
+  shape: 'dot',
+  text: 'status.first-reading',
+};
+
+/** What usual flows take is not shown, and seconds only by tens, in milliseconds. */
+const BRIEF = 1000;
+const TENS = 10_000;
+
+/** How many devices wait for an acknowledgement, and how long the first of them has. The units are the same in all languages. */
+function waitingStatus(count: number, longest: number): NodeStatus {
+  const age =
+    longest < MINUTE
+      ? `${Math.floor(longest / TENS) * 10} s`
+      : longest < HOUR
+        ? `${Math.floor(longest / MINUTE)} min`
+        : longest < DAY
+          ? `${Math.floor(longest / HOUR)} h`
+          : `${Math.floor(longest / DAY)} d`;
+  const text = longest < TENS ? `⏳ ${count}` : `⏳ ${count} · ${age}`;
+  return { fill: 'blue', shape: 'dot', text };
+}
+
 /** What is counted of the channels of a listener. */
 function count(states: Iterable<DeviceState>) {
   const counts = {
     ...{ total: 0, connected: 0, connecting: false, unauthorized: false, isHistoryUnclear: false },
+    ...{ isUnread: false, waiting: 0, longest: 0 },
     lastUpload: undefined as number | undefined,
   };
-  for (const { state, reason, lastUpload, isHistoryUnclear } of states) {
+  for (const { state, reason, lastUpload, isHistoryUnclear, waiting } of states) {
     if (isHistoryUnclear) counts.isHistoryUnclear = true;
+    if (waiting && !waiting.hasPosition) counts.isUnread = true;
+    const waitedFor = waiting?.waitedFor;
+    if (waitedFor !== undefined) counts.waiting++;
+    counts.longest = Math.max(counts.longest, waitedFor ?? 0);
     counts.lastUpload = lastUpload;
     counts.total++;
     if (state === 'connected') counts.connected++;
@@ -61,7 +100,7 @@ function count(states: Iterable<DeviceState>) {
 
 /**
  * What a listener shows for all its channels together: `connected`, or how long ago the last upload of the only
- * device was, if it was not just now; `3/5` when there are several. While the history of any of them is not understood, it
+ * device was, if it was not just now; `3/5` when there are several; and what waits for an acknowledgement. While the history of any of them is not understood, it
  * says so instead.
  * @param isKept whether the positions survive a restart, where they are meant to
  */
@@ -74,6 +113,8 @@ export function channelsStatus(
   if (total === 0) return STATUS.noDevices;
   if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
   if (connected > 0 && !isKept) return STATUS.notKept;
+  if (connected > 0 && some.isUnread) return FIRST_READING;
+  if (some.longest >= BRIEF) return waitingStatus(some.waiting, some.longest);
   if (connected > 0) {
     if (total > 1) return { ...STATUS.connected, text: `${connected}/${total}` };
     const ago = lastUpload === undefined ? undefined : agoText(now - lastUpload);

@@ -2,10 +2,15 @@ import { DATATYPES, firstOf, TYPED } from '../common/shared.config';
 
 export const LISTEN_TYPE = 'device-cloud-listen';
 
+/** The most seconds until an upload is emitted again, and the most attempts. */
+export const MAX_REDELIVER = 86_400;
+export const MAX_ATTEMPTS = 1000;
+
 export const CHOICES = {
   devices: ['list', 'online', 'group', 'dynamic'],
   datatype: DATATYPES,
   recover: ['restart', 'reconnect', 'off'],
+  acknowledge: ['sent', 'ack'],
 } as const;
 
 export const DEFAULTS = {
@@ -20,5 +25,10 @@ export const DEFAULTS = {
   ...TYPED,
   /** On the built-in simulator, which forgets everything with Node-RED, `restart` is as `reconnect`. */
   recover: firstOf(CHOICES.recover),
+  /** When an upload is done: once it has left the node, or when the flow says so. */
+  acknowledge: firstOf(CHOICES.acknowledge),
+  /** Seconds until one that is not acknowledged is emitted again, and how often it is emitted at most. */
+  redeliver: 60 as number | string,
+  attempts: 5 as number | string,
 };
 export type ListenConfig = typeof DEFAULTS;

@@ -1,16 +1,24 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
-import { checked, choice, seconds } from '../common/editor/fields';
+import { checked, choice, oneOf, seconds, wholeNumber } from '../common/editor/fields';
 import { current, field, onChange, opened, show } from '../common/editor/form';
 import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { CHOICES, DEFAULTS, type LISTEN_TYPE, type ListenConfig } from './listen.config';
+import {
+  CHOICES,
+  DEFAULTS,
+  type LISTEN_TYPE,
+  type ListenConfig,
+  MAX_ATTEMPTS,
+  MAX_REDELIVER,
+} from './listen.config';
 
 type Config = ListenConfig & shared.Named & { inputs: number };
 type Node = EditorNode<Config>;
 
 const mode = (node: Node): string => current(node, 'devices');
+const waits = (node: Node): boolean => current(node, 'acknowledge') === 'ack';
 
 RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYPE, {
   category: 'device cloud',
@@ -37,7 +45,15 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
       (node) => mode(node) === 'online',
     ),
     datatype: shared.datatype(),
-    recover: choice(DEFAULTS.recover, 'label.recover', CHOICES.recover),
+    recover: checked<Config, ListenConfig['recover']>(
+      DEFAULTS.recover,
+      'label.recover',
+      (value, node) =>
+        waits(node) && value !== 'restart' ? t('error.recover') : oneOf(...CHOICES.recover)(value),
+    ),
+    acknowledge: choice(DEFAULTS.acknowledge, 'label.acknowledge', CHOICES.acknowledge),
+    redeliver: checked(DEFAULTS.redeliver, 'label.redeliver', seconds(1, MAX_REDELIVER), waits),
+    attempts: checked(DEFAULTS.attempts, 'label.attempts', wholeNumber(1, MAX_ATTEMPTS), waits),
     // The editor draws as many inputs as this property says: one when messages control the listener.
     inputs: { value: 0 },
   },
@@ -53,6 +69,10 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     opened(this);
     prepareList(this.chipids);
     prepareGroup();
+    onChange(['acknowledge'], () => {
+      show('#redeliver-row', waits(this));
+      show('#attempts-row', waits(this));
+    });
     onChange(['devices'], () => {
       field('inputs').val(mode(this) === 'dynamic' ? 1 : 0);
       show('#list-row', mode(this) === 'list');

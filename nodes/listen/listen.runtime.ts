@@ -3,13 +3,13 @@ import {
   DeviceCloudError,
   isDeviceCloudError,
   type DeviceCloudClient,
-  type Upload,
-} from '../../src/index';
+  type WaitingUpload,
+} from '../../src/for-nodes';
 import { invalidInput, parseChipid } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes } from '../common/device-types';
-import { asError, messageOf } from '../common/errors';
+import { asError, deviceText, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties } from '../common/settings';
@@ -17,7 +17,7 @@ import { MAX_SECONDS } from '../common/shared.config';
 import { failureStatus, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
-import { CHOICES, DEFAULTS, type ListenConfig } from './listen.config';
+import { CHOICES, DEFAULTS, type ListenConfig, MAX_ATTEMPTS, MAX_REDELIVER } from './listen.config';
 import { changeDevices, ListenedDevices, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
@@ -28,14 +28,38 @@ const RETRY = 10_000;
 /** Seconds between two readings of the list of online devices, at the least, since it is a call to the service. */
 const MIN_REFRESH = 1;
 
+const inRange = (value: number, min: number, max: number): number =>
+  Math.min(Math.max(min, value), max);
+
 const refreshOf = ({ refresh }: ListenConfig): number =>
-  Math.min(Math.max(MIN_REFRESH, numberOf(refresh, 'refresh')), MAX_SECONDS);
+  inRange(numberOf(refresh, 'refresh'), MIN_REFRESH, MAX_SECONDS);
 
 /** Milliseconds between two statuses that differ in the age of an upload alone. */
 const MINUTE = 60_000;
 
+/** Milliseconds between two looks at what waits for an acknowledgement. */
+const LOOK = 1000;
+
+/** How uploads are acknowledged; undefined if they are not. @throws DeviceCloudError `INVALID_INPUT` */
+function acknowledgementOf(config: ListenConfig) {
+  if (config.acknowledge !== 'ack') return undefined;
+  if (config.recover !== 'restart')
+    throw invalidInput(
+      'Uploads can be acknowledged only if "Recover" is "also those missed during a restart": what is not acknowledged comes again from the history.',
+    );
+  const redeliver = inRange(numberOf(config.redeliver, 'redeliver'), 1, MAX_REDELIVER);
+  const attempts = Math.floor(inRange(numberOf(config.attempts, 'attempts'), 1, MAX_ATTEMPTS));
+  return { redeliver: 1000 * redeliver, attempts };
+}
+
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
+
+const notAcknowledged = (device: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_ACKNOWLEDGED',
+    `An upload of ${device} was emitted as often as it may be, and was never acknowledged. It is in the message of this error; the next one follows.`,
+  );
 
 class ListenLife implements DevicesListener {
   readonly #app: App;
@@ -44,12 +68,15 @@ class ListenLife implements DevicesListener {
   /** Keeps up the age of the last upload, which only a listener to one device shows. */
   readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
   #showsAge = false;
+  /** Shows what waits for an acknowledgement. */
+  #looks: NodeJS.Timeout | undefined;
   readonly #types: DeviceTypes;
   readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
   #client: DeviceCloudClient | undefined;
   #devices: ListenedDevices | undefined;
   #positions: Positions | undefined;
+  #keepsPositions = false;
   /** Of a listener to every online device. */
   #online: OnlineDevices | undefined;
   #stopWatching: (() => void) | undefined;
@@ -103,6 +130,7 @@ class ListenLife implements DevicesListener {
     clearTimeout(this.#retry);
     this.#status.close();
     clearInterval(this.#minutes);
+    clearInterval(this.#looks);
     this.#stopWatching?.();
     this.#devices?.close();
     this.#log.close();
@@ -111,7 +139,7 @@ class ListenLife implements DevicesListener {
     this.#leaveStore?.();
   }
 
-  onUpload(upload: Upload): void {
+  onUpload(upload: WaitingUpload): void {
     if (this.#showsAge) this.onChange();
     if (!upload.replayed) this.#online?.seen(upload.chipid);
     const { chipid } = upload;
@@ -120,8 +148,18 @@ class ListenLife implements DevicesListener {
     const name = this.#client?.fleet.name(chipid);
     const { message, error } = uploadMessage(upload, decoding, name);
     addRow(message, this.#client, chipid);
-    if (error) this.#node.error(error, message);
-    else this.#node.send(message);
+    const { ack, redelivered, isGivenUp } = upload;
+    if (redelivered) message['redelivered'] = true;
+    if (isGivenUp) {
+      this.#node.error(notAcknowledged(deviceText(name, chipid)), message);
+    } else if (error) {
+      this.#node.error(error, message);
+      // Another attempt would not change it.
+      if (ack !== undefined) this.#client?.acknowledged.acknowledge(ack);
+    } else {
+      if (ack !== undefined) message['ack'] = ack;
+      this.#node.send(message);
+    }
   }
 
   onChange(): void {
@@ -155,6 +193,7 @@ class ListenLife implements DevicesListener {
   async #start(): Promise<void> {
     try {
       if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
+      acknowledgementOf(this.#config);
       const client = await this.#app.client('open');
       await this.#app.store().loaded;
       if (!this.#closing.signal.aborted) this.#listen(client);
@@ -178,7 +217,7 @@ class ListenLife implements DevicesListener {
 
   /** Whether it needs the store. */
   get #keeps(): boolean {
-    return this.#positions !== undefined || ['online', 'dynamic'].includes(this.#config.devices);
+    return this.#keepsPositions || ['online', 'dynamic'].includes(this.#config.devices);
   }
 
   #listen(client: DeviceCloudClient): void {
@@ -187,9 +226,13 @@ class ListenLife implements DevicesListener {
     const change = (): void => this.onChange();
     store.onProblem.add(change);
     this.#leaveStore = () => store.onProblem.delete(change);
-    if (recover === 'restart' && !this.#app.isSimulated)
-      this.#positions = new Positions(store, this.#node.id);
-    const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions);
+    const acknowledgement = acknowledgementOf(this.#config);
+    const isKept = recover === 'restart' && !this.#app.isSimulated;
+    if (isKept && !acknowledgement) this.#positions = new Positions(store, this.#node.id);
+    const ack = acknowledgement && { ...acknowledgement, node: this.#node.id, isKept };
+    if (ack) this.#looks = setInterval(() => this.onChange(), LOOK).unref();
+    this.#keepsPositions = isKept;
+    const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions, ack);
     this.#client = client;
     this.#devices = devices;
     if (mode === 'online') {

@@ -1,5 +1,7 @@
 import type { NodeMessage } from 'node-red';
 import {
+  type AckOptions,
+  type AckSubscription,
   HISTORY_NOT_UNDERSTOOD,
   HISTORY_UNDERSTOOD,
   type ChannelListener,
@@ -8,7 +10,7 @@ import {
   type DeviceCloudClient,
   type Position,
   type RecoverOptions,
-  type Upload,
+  type WaitingUpload,
 } from '../../src/for-nodes';
 import { invalidInput, parseChipid, show } from '../../src/input';
 import { withFields } from '../common/action.runtime';
@@ -17,7 +19,7 @@ import type { Positions } from './positions';
 
 /** What a listener does when something happens on its devices' channels. */
 export interface DevicesListener {
-  onUpload(upload: Upload): void;
+  onUpload(upload: WaitingUpload): void;
   /** Called when a channel's state or the set of devices has changed. */
   onChange(): void;
   /**
@@ -34,13 +36,15 @@ class ListenedDevice implements ChannelListener, DeviceState {
   lastUpload: number | undefined = undefined;
   isHistoryUnclear = false;
   subscription: ChannelSubscription | undefined = undefined;
+  /** The same of a listener that waits for acknowledgements. */
+  waiting: AckSubscription | undefined = undefined;
 
   constructor(
     protected readonly chipid: string,
     protected readonly listener: DevicesListener,
   ) {}
 
-  onUpload(upload: Upload): void {
+  onUpload(upload: WaitingUpload): void {
     // One that was missed came before.
     if (!upload.replayed) this.lastUpload = Date.now();
     this.listener.onUpload(upload);
@@ -88,21 +92,25 @@ export class ListenedDevices {
   readonly #listener: DevicesListener;
   readonly #recovers: boolean;
   readonly #positions: Positions | undefined;
+  readonly #ack: AckOptions | undefined;
 
   /**
    * @param recovers whether missed uploads are recovered
-   * @param positions from which they are; undefined if they are not kept
+   * @param positions from which they are; undefined if they are not kept, or move when uploads are acknowledged
+   * @param ack how they are; undefined if they are not
    */
   constructor(
     client: DeviceCloudClient,
     listener: DevicesListener,
     recovers: boolean,
     positions: Positions | undefined,
+    ack?: AckOptions,
   ) {
     this.#client = client;
     this.#listener = listener;
     this.#recovers = recovers;
     this.#positions = positions;
+    this.#ack = ack;
   }
 
   /** Listens to a device from now on. */
@@ -112,7 +120,8 @@ export class ListenedDevices {
     const kept = positions && new KeptDevice(chipid, listener, positions);
     const device = kept ?? new ListenedDevice(chipid, listener);
     const recover = this.#recovers ? (kept ?? {}) : undefined;
-    const subscription = this.#client.listen(chipid, device, recover);
+    device.waiting = this.#ack && this.#client.acknowledged.listen(chipid, device, this.#ack);
+    const subscription = device.waiting ?? this.#client.listen(chipid, device, recover);
     device.subscription = subscription;
     device.state = subscription.channel.state;
     device.reason = subscription.channel.reason;
@@ -126,8 +135,9 @@ export class ListenedDevices {
     const device = this.#devices.get(chipid);
     if (!device) return;
     this.#devices.delete(chipid);
-    device.subscription?.release();
-    device.subscription = undefined;
+    if (device.waiting) device.waiting.release(true);
+    else device.subscription?.release();
+    device.subscription = device.waiting = undefined;
     this.#listener.onChange();
   }
 

@@ -1,3 +1,4 @@
+import { DEFAULTS as ACK } from '../../nodes/ack/ack.config';
 import { DEFAULTS as APP, type AppConfig, type AppCredentials } from '../../nodes/app/app.config';
 import { DEFAULTS as DEVICES } from '../../nodes/devices/devices.config';
 import { DEFAULTS as EVENTS } from '../../nodes/events/events.config';
@@ -33,6 +34,7 @@ const NODES = {
   latest: LATEST,
   server: SERVER,
   listen: LISTEN,
+  ack: ACK,
   request: REQUEST,
   events: EVENTS,
   type: TYPE,
@@ -146,8 +148,12 @@ export const CHANGED: Samples = {
     refresh: '30',
     datatype: 'base64',
     recover: 'restart',
+    acknowledge: 'ack',
+    redeliver: '20',
+    attempts: '3',
     inputs: 0,
   },
+  ack: { app: 'app' },
   request: {
     ...typed,
     ...device,

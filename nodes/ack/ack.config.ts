@@ -1,0 +1,3 @@
+export const CHOICES = {};
+export const DEFAULTS = { app: '' };
+export type AckConfig = typeof DEFAULTS;

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import type { NodeMessage } from 'node-red';
+import type { Simulator } from '../../src/simulator';
+import { inEachDialect } from '../../tooling/dialect';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
+import { arrivedAt, call, type Caught, fail, send, shows, statusesOf } from './support/messages';
+import { startCloud, useNodeRed, written } from './support/node-red';
+
+inEachDialect('the ack node', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const [one, two] = ['10000001', '10000002'] as const;
+  const listen = (properties: object = {}): FlowNode =>
+    node('listen', { chipids: [one], acknowledge: 'ack', ...properties });
+  const flow = (properties: object = {}): FlowNode[] => [
+    cloudApp(cloud),
+    listen(properties),
+    node('ack'),
+  ];
+
+  async function start(properties: object = {}): Promise<void> {
+    cloud = await startCloud();
+    await load(flow(properties));
+    await shows('listen', 'status.connected');
+  }
+  const uploads = (): NodeMessage[] => arrivedAt('out').filter((msg) => 'timestamp' in msg);
+  const payloads = (): unknown[] => uploads().map(({ payload }) => payload);
+  async function emitted(count: number): Promise<NodeMessage> {
+    await until(() => uploads().length >= count, `${count} uploads are emitted`);
+    return uploads().at(-1)!;
+  }
+
+  it('lets the next upload of the device follow, and passes its message on unchanged', async () => {
+    await start();
+    cloud.upload(one, 'first');
+    cloud.upload(one, 'second');
+    const { ack } = await emitted(1);
+    assert.equal(typeof ack, 'string');
+    const passed = await call('ack', { ack, payload: 'written', kept: true } as NodeMessage);
+    const { _msgid, ...rest } = passed;
+    assert.deepEqual(rest, { ack, payload: 'written', kept: true });
+    await emitted(2);
+    assert.deepEqual(payloads(), ['first', 'second']);
+    assert.deepEqual(statusesOf('ack').at(-1) ?? {}, {});
+    await call('ack', { ack } as NodeMessage);
+  });
+
+  it('fails with a text that is no token, or of another application', async () => {
+    await start();
+    for (const ack of [undefined, '', 'x', 7, { ack: 'x' }]) {
+      const { error } = await fail('ack', { ack } as NodeMessage, 'INVALID_INPUT');
+      assert.match(error.message, /msg\.ack must be/);
+    }
+  });
+
+  it('is waited for: what is not acknowledged comes again, and then ends with an error', async () => {
+    await start({ redeliver: 1, attempts: 2 });
+    cloud.upload(one, '{"n":1}');
+    cloud.upload(one, '{"n":2}');
+    await shows('listen', '⏳ 1');
+    await until(() => arrivedAt('caught').length === 1, 'it is given up');
+    const [caught] = arrivedAt('caught') as Caught[];
+    assert.equal(caught?.error.code, 'NOT_ACKNOWLEDGED');
+    assert.deepEqual([caught.payload, 'ack' in caught], [{ n: 1 }, false]);
+    await emitted(3);
+    assert.deepEqual(payloads().slice(0, 3), [{ n: 1 }, { n: 1 }, { n: 2 }]);
+    assert.deepEqual(
+      uploads()
+        .slice(0, 3)
+        .map(({ redelivered }) => redelivered),
+      [undefined, true, undefined],
+    );
+  });
+
+  it('is not needed for what cannot be decoded', async () => {
+    await start({ datatype: 'json' });
+    cloud.upload(one, 'no JSON');
+    cloud.upload(one, '{"n":2}');
+    const { payload } = await emitted(1);
+    assert.deepEqual(payload, { n: 2 });
+    const [caught] = arrivedAt('caught') as Caught[];
+    assert.equal(caught?.error.code, 'INVALID_RESPONSE');
+  });
+
+  for (const recover of ['off', 'reconnect'])
+    it(`is for listeners that recover over a restart, not with recover: ${recover}`, async () => {
+      cloud = await startCloud();
+      await load(flow({ recover }));
+      await shows('listen', 'status.invalid-input');
+      assert.equal(cloud.channels(one), 0);
+    });
+
+  it('is waited for over a deploy', async () => {
+    await start();
+    const kept = (): object => written('position');
+    await until(() => `position:listen:${one}` in kept(), 'the position is written');
+    cloud.upload(one, 'first');
+    const { ack } = await emitted(1);
+    await deploy(flow({ name: 'changed' }), 'nodes');
+    const again = await emitted(2);
+    assert.deepEqual(
+      [again.payload, again['redelivered'], again['replayed']],
+      ['first', true, true],
+    );
+    assert.notEqual(again['ack'], ack);
+    await call('ack', { ack } as NodeMessage);
+    cloud.upload(one, 'second');
+    assert.equal((await emitted(3)).payload, 'second');
+  });
+
+  it('works on the built-in simulator', async () => {
+    await load([simulatorApp(), listen({ chipids: [one, two] }), node('ack')]);
+    await until(() => uploads().length >= 2, 'both devices upload');
+    const before = uploads().length;
+    await deploy(
+      [simulatorApp(), listen({ chipids: [one, two], name: 'x' }), node('ack')],
+      'nodes',
+    );
+    await until(() => uploads().length >= before + 2, 'both come again');
+    assert.ok(uploads().at(-1)?.['redelivered']);
+    const { error } = await send('ack', uploads().at(-1)!);
+    assert.equal(error, undefined);
+  });
+});
