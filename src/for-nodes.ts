@@ -49,7 +49,12 @@ export type { KeyWarning } from './input/pasted-key';
 export { LinkedList, type Linked } from './util/linked-list';
 export { Slices } from './util/slices';
 export type { TestRecorder, TestRecording } from './fleet/test-recorder';
-export type { AckCounts, AckOptions, AckSubscription, WaitingUpload } from './recovery/acknowledged';
+export type {
+  AckCounts,
+  AckOptions,
+  AckSubscription,
+  WaitingUpload,
+} from './recovery/acknowledged';
 export { isPosition } from './recovery/position';
 export { seemsBase64 } from './recovery/writing';
 export { fileNameOf, Files } from './store/files';
