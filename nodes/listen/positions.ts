@@ -15,15 +15,36 @@ class Later {
   }
 }
 
+/** A device that has sent. */
+class Sender {
+  /** Of what it has sent in this turn. */
+  now: Make | undefined;
+  saved: Later | undefined;
+
+  constructor(readonly key: string) {}
+}
+
 /**
  * How far the uploads of each device have been emitted. Node-RED passes a message on in the next turn, and drops it if it is
  * stopped before, so that a position counts a turn later, too.
  */
 export class Positions {
-  /** Of devices that have sent in this turn. */
-  #sent = new Map<string, Make>();
+  /** Not filled anew in each turn, which would cost more than all else that is done here with an upload. */
+  readonly #senders = new Map<string, Sender>();
+  /** Those that have sent in this turn. */
+  #sent: Sender[] = [];
   readonly #store: Store;
   readonly #prefix: string;
+  readonly #passOn = (): void => {
+    for (const sender of this.#sent) {
+      const { now, saved, key } = sender;
+      if (!now) continue;
+      sender.now = undefined;
+      if (saved && !saved.isWritten && this.#store.get(key) === saved) saved.make = now;
+      else this.#store.update(key, (sender.saved = new Later(now)));
+    }
+    this.#sent = [];
+  };
 
   /** @param node the id of the listener */
   constructor(store: Store, node: string) {
@@ -32,8 +53,8 @@ export class Positions {
   }
 
   get(chipid: string): Position | undefined {
-    const sent = this.#sent.get(chipid);
-    if (sent) return sent();
+    const now = this.#senders.get(chipid)?.now;
+    if (now) return now();
     const value = this.#store.get(this.#prefix + chipid);
     const position: unknown = value instanceof Later ? value.toJSON() : value;
     return isPosition(position) ? position : undefined;
@@ -41,28 +62,26 @@ export class Positions {
 
   /** A message of a device was sent. @param position makes it, once it is written */
   set(chipid: string, position: Make): void {
-    if (this.#sent.size === 0) setImmediate(() => this.#passOn());
-    this.#sent.set(chipid, position);
+    let sender = this.#senders.get(chipid);
+    if (!sender) this.#senders.set(chipid, (sender = new Sender(this.#prefix + chipid)));
+    if (!sender.now && this.#sent.push(sender) === 1) setImmediate(this.#passOn);
+    sender.now = position;
   }
 
   forget(chipid: string): void {
-    this.#sent.delete(chipid);
+    this.#drop(chipid);
     const key = this.#prefix + chipid;
     if (this.#store.get(key) !== undefined) this.#store.update(key, undefined);
   }
 
   /** Node-RED drops what it has not passed on yet. */
   close(): void {
-    this.#sent.clear();
+    for (const chipid of this.#senders.keys()) this.#drop(chipid);
   }
 
-  #passOn(): void {
-    for (const [chipid, make] of this.#sent) {
-      const key = this.#prefix + chipid;
-      const before = this.#store.get(key);
-      if (before instanceof Later && !before.isWritten) before.make = make;
-      else this.#store.update(key, new Later(make));
-    }
-    this.#sent.clear();
+  #drop(chipid: string): void {
+    const sender = this.#senders.get(chipid);
+    if (sender) sender.now = undefined;
+    this.#senders.delete(chipid);
   }
 }
