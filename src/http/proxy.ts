@@ -50,11 +50,11 @@ function inRange(entry: string, host: string): boolean | undefined {
   const family = isIP(network);
   if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return undefined;
   const address = host.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(address) !== family) return false;
+  if (isIP(address) !== 6 && isIP(address) !== family) return false;
   const range = new BlockList();
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  range.addSubnet(network, Number(bits), type);
-  return range.check(address, type);
+  range.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+  // An IPv4 address may be written as an IPv6 one, such as ::ffff:10.1.2.3.
+  return range.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /**

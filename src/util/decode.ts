@@ -28,12 +28,15 @@ function objectOrArray(bytes: Buffer): object | undefined {
 const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32);
 
 /**
- * Text as C has it, without the NUL at its end or the NULs that fill its buffer. Bytes that are no text, with or without
- * them, stay as they are.
+ * Text as C has it, without the NUL at its end or the NULs that fill its buffer, and without white space behind these. Bytes
+ * that are no text, with or without them, stay as they are.
  */
 function withoutPadding(bytes: Buffer): Buffer {
   let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end--;
+  for (let at = end - 1; at >= 0; at--) {
+    if (bytes[at] === 0) end = at;
+    else if (!isSpace(bytes[at])) break;
+  }
   const text = bytes.subarray(0, end);
   return end === bytes.length || end === 0 || text.some(isControl) ? bytes : text;
 }
