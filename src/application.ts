@@ -80,7 +80,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
   const titleOf = (chipid: string): string => registry.titleOf(chipid);
   const onQueue: QueueObserver = (chipid, waiting, running) =>
     registry.onQueue(chipid, waiting, running);
-  const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf);
+  const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf, options.guard);
   // The ids of interface A are its own: one that looks like a chip number is another device.
   const serverQueues = new Queues(settings.deviceGap, explain);
   const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy);

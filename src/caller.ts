@@ -49,6 +49,8 @@ export interface Limits {
 export interface DeviceLimits extends Limits, CommandWait {
   /** Shared by the calls of `callEach`. */
   semaphore: Semaphore | undefined;
+  /** Milliseconds that it may take once it has begun. */
+  longest: number;
 }
 
 /** How long a command waits for its device unless its caller says otherwise. */
@@ -134,9 +136,11 @@ function readCommand(options: CommandOptions | undefined, path: string): DeviceL
       throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
     if (!WHENS.includes(when))
       throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
+    const timeout = readTimeout(options?.timeout, DEVICE_TIMEOUT);
     return {
       // Not spread: with each command, a copy would cost as much as all else that is done with its options.
-      seconds: readTimeout(options?.timeout, DEVICE_TIMEOUT) / 1000,
+      seconds: timeout / 1000,
+      longest: timeout,
       signal: parseSignal(options?.signal),
       progress: readProgress(options),
       semaphore: semaphoreOf(options),
@@ -328,15 +332,18 @@ export class Caller {
    * its promise has settled, so it may make several calls.
    * @param path of its request, or what stands for it
    * @param work is called at most once, with what its calls have to keep to
+   * @param pause of work that makes two calls: the milliseconds between them
    */
   onDevice<T>(
     device: string,
     path: string,
     work: (limits: DeviceLimits) => Promise<T>,
     options: CommandOptions | undefined,
+    pause?: number,
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readCommand(options, path);
+    if (pause !== undefined) limits.longest = 2 * limits.longest + pause;
     const { registry } = this.#application;
     const { commands } = this.parts;
     const outcome = commands.run(device, () => work(limits), limits, limits);

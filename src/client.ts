@@ -17,10 +17,11 @@ import type { ChannelListener } from './channel/listener';
 import type { Kept, KeptPins } from './commands/pins';
 import type { Acknowledged } from './recovery/acknowledged';
 import { callEach, semaphoreOf } from './commands/many';
-import type { WaitingCommands } from './commands/waiting-list';
+import type { WaitingCommands, WaitingSelection } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';
 import { invalidInput, isDeviceCloudError } from './errors';
 import type { Fleet } from './fleet/fleet';
+import type { LatestUpload } from './fleet/latest';
 import { byChipid, eachOnce } from './fleet/list-poller';
 import type { TestRecorder } from './fleet/test-recorder';
 import type { Writing } from './recovery/writing';
@@ -110,7 +111,7 @@ const LIMITS = new AllServiceLimits();
  * {@link CommandOptions}. Reads that only touch the cloud are tried again at most twice.
  */
 export class DeviceCloudClient implements AsyncDisposable {
-  readonly #application: Application;
+  protected readonly application: Application;
   readonly #closing = new AbortController();
   readonly #caller: Caller;
   /** Of pins that are kept without one. */
@@ -123,13 +124,13 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions) {
-    this.#application = application().createApplication(options, LIMITS);
-    this.#caller = new Caller(this.#application);
+    this.application = application().createApplication(options, LIMITS);
+    this.#caller = new Caller(this.application);
   }
 
   /** The id of the application; undefined without the appid and the app key. */
   get appid(): string | undefined {
-    return this.#application.settings.openApi?.appid;
+    return this.application.settings.openApi?.appid;
   }
 
   /**
@@ -137,7 +138,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
-    const { registry, now } = this.#application;
+    const { registry, now } = this.application;
     const at = now();
     const { statusCode, body } = await this.#caller.call(this.#caller.open.app(), options);
     const online = eachOnce(body.online);
@@ -158,7 +159,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_RESPONSE` also if there are records and none has a valid chip number
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { http, registry, now } = this.#application;
+    const { http, registry, now } = this.application;
     const { listDevices } = this.#caller.parts;
     const at = now();
     const answer = await this.#caller.within((...limits) => listDevices(http, ...limits), options);
@@ -209,18 +210,18 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { device, spec } = this.#push(chipid, message, { format: readFormat(options) });
     const { requests } = this.#caller.parts;
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
-    const { charset } = this.#application.settings;
+    const { charset } = this.application.settings;
     const read = readRequest(options);
     const run = (): Promise<Reply> =>
       requests.run({
         ...read,
         ...{ charset, recover: this.#recoverOptions(read.recover) },
         ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
-        push: () => callService(this.#application.http, spec, seconds, signal),
+        push: () => callService(this.application.http, spec, seconds, signal),
       });
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
     const reply = semaphoreOf(options)?.run(run) ?? run();
-    return this.#application.registry.recent.command(device, 'request/', reply);
+    return this.application.registry.recent.command(device, 'request/', reply);
   }
 
   /**
@@ -237,7 +238,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     options?: PushOptions,
   ): Promise<void> {
     const device = parseChipid(chipid);
-    const { charset } = this.#application.settings;
+    const { charset } = this.application.settings;
     const bytes = pushBytes(message, readFormat(options), charset);
     checkSentNow(options, 'A push over the channel');
     const { channelPush } = this.#caller.parts;
@@ -272,7 +273,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { atOnce, limits, each } = readEachOptions(options);
     // Fails without the keys, whether or not there are devices.
     void this.#caller.parts;
-    const { arrivals } = this.#application.queues;
+    const { arrivals } = this.application.queues;
     return callEach(devices, arrivals, atOnce, limits.progress, (chipid, shared) =>
       call(chipid, { ...each, ...shared } as unknown as O),
     );
@@ -307,7 +308,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   async appHistory(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
     const [first, last] = parsePeriod(begin, end);
     const { sync } = this.#caller.parts;
-    const { http } = this.#application;
+    const { http } = this.application;
     return this.#caller.within((...limits) => sync(http, first, last, ...limits), options);
   }
 
@@ -352,7 +353,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   ): Map<number, unknown> {
     if (typeof result !== 'string')
       throw invalidInput(`The result must be text, but is ${show(result)}.`);
-    return readLevels(result, this.#application.settings.pins, parseCodes(codes));
+    return readLevels(result, this.application.settings.pins, parseCodes(codes));
   }
 
   /**
@@ -403,7 +404,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
     const path = `pulse/${device}/${number}/${edge}/`;
-    return this.#caller.onDevice(device, path, work, options);
+    return this.#caller.onDevice(device, path, work, options, pulse.duration);
   }
 
   /**
@@ -445,7 +446,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
-    const { registry } = this.#application;
+    const { registry } = this.application;
     const answer = this.#caller.callDevice(() => {
       const device = parseChipid(chipid);
       return { device, spec: this.#caller.open.refresh(device) };
@@ -575,6 +576,34 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
+   * The latest upload of a device that this process, or in a cluster the one that has the device, has received; undefined if there is
+   * none.
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  async latest(chipid: Chipid): Promise<LatestUpload | undefined> {
+    return this.fleet.latest(chipid);
+  }
+
+  /** The latest uploads of all devices that have one. @returns `missing`: how many processes of a cluster were silent */
+  async latestAll(): Promise<{ uploads: Iterable<LatestUpload>; missing: number }> {
+    return { uploads: this.fleet.latestAll(), missing: 0 };
+  }
+
+  /**
+   * Cancels commands that wait for their devices, in all processes of a cluster.
+   * @param which see {@link WaitingCommands}
+   * @param options `node`: only those of this node
+   * @returns how many were cancelled, and how many processes were silent
+   * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
+   */
+  async cancelWaiting(
+    which: WaitingSelection,
+    options?: { node?: string },
+  ): Promise<{ cancelled: number; missing: number }> {
+    return { cancelled: await this.waiting.cancel(which, options), missing: 0 };
+  }
+
+  /**
    * The commands of the open API that wait for their devices.
    * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
    */
@@ -590,7 +619,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_INPUT` while another recording runs
    */
   recordTest(chipids?: readonly Chipid[]): TestRecorder {
-    return this.#application.recordTest(chipids && parseChipids(chipids));
+    return this.application.recordTest(chipids && parseChipids(chipids));
   }
 
   /**
@@ -603,7 +632,7 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */
   get fleet(): Fleet {
-    return this.#application.fleet;
+    return this.application.fleet;
   }
 
   /**
@@ -614,9 +643,9 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @returns what was found: nothing that goes wrong at the service is an error of the call
    */
   async test(options: TestOptions = {}): Promise<ServiceTest> {
-    const { settings } = this.#application;
+    const { settings } = this.application;
     // The book and its watcher are of no use to a client of one call.
-    const { book: _, ...own } = this.#application.options;
+    const { book: _, ...own } = this.application.options;
     const make = (other: ClientOptions): DeviceCloudClient => new DeviceCloudClient(other);
     return testService(this, own, make, settings.timeout, options);
   }
@@ -627,7 +656,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * (section 5).
    */
   get clockSkew(): number | undefined {
-    const seconds = this.#application.http.clock.skew();
+    const seconds = this.application.http.clock.skew();
     return seconds === undefined ? undefined : seconds * 1000;
   }
 
@@ -636,7 +665,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * passed since; undefined before the first answer.
    */
   get serviceTime(): number | undefined {
-    return this.#application.http.clock.time();
+    return this.application.http.clock.time();
   }
 
   /**
@@ -644,7 +673,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * `devices/lists/` as of the public server of 2016 (section 4.2 shows both); undefined before it was read.
    */
   get listPath(): string | undefined {
-    return this.#application.open?.found.listPath;
+    return this.application.open?.found.listPath;
   }
 
   /**
@@ -652,7 +681,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * has shown it; undefined before. Which form it is, the document does not show (sections 2.3 to 2.5).
    */
   get historyEncoding(): Writing | undefined {
-    const writing = this.#application.open?.listening.shared.facts.writing;
+    const writing = this.application.open?.listening.shared.facts.writing;
     return writing === 'bare' ? 'trimmed' : writing;
   }
 
@@ -661,18 +690,24 @@ export class DeviceCloudClient implements AsyncDisposable {
    * ways have shown it; before, UTC of a service that lists devices as the public server of 2016, otherwise Beijing time.
    */
   get historyZone(): string {
-    return zoneText(this.#application.zone);
+    return zoneText(this.application.zone);
   }
 
   /** Ends every call with an error, and every loop; closes every channel and connection. Idempotent. */
   close(): Promise<void> {
     this.#closing.abort();
     this.#pins?.close();
-    return this.#application.close();
+    return this.application.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Devices are another process's from now on: what waits of theirs goes on there, and what begins of theirs is not sent. */
+  protected letGo(isOf: (chipid: string) => boolean): void {
+    this.#pins?.letGo(isOf);
+    this.application.open?.commands.letGo(isOf);
   }
 
   /** The request of a push. @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` */
@@ -690,6 +725,6 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /** What a caller leaves out is as it is set for the application. */
   #recoverOptions(options: RecoverOptions): RecoverOptions {
-    return { ...options, zone: options.zone ?? this.#application.settings.historyZone };
+    return { ...options, zone: options.zone ?? this.application.settings.historyZone };
   }
 }

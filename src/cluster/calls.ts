@@ -9,6 +9,7 @@ import {
 } from '../errors';
 import { decode, encode } from '../util/message';
 import { isObject } from '../util/object';
+import { queueFull } from '../commands/outcome';
 import type { EngineError } from './engine';
 
 /** Milliseconds between two attempts to hand a call over, and to give its answer back. */
@@ -22,6 +23,9 @@ const SILENT = 2000;
 
 /** Milliseconds that messages may take beyond the time that a call has. */
 const TRANSFER = 500;
+
+/** The most calls of this process to one device that are not handed over yet. */
+const MAX_WAITING = 100;
 
 /** The most characters of a call and of an answer. */
 const MAX_CALL = 2 ** 20;
@@ -75,6 +79,8 @@ export type Result =
 type Answer = { readonly answer: string } & (Result | { notSent: true } | { accepted: true });
 
 interface Pending {
+  /** The member that is to answer. */
+  readonly by: string;
   settle(answer: Exclude<Answer, { accepted: true }> | undefined): void;
   accepted(): void;
 }
@@ -83,8 +89,8 @@ interface Pending {
 export class Calls {
   readonly #options: CallsOptions;
   readonly #pending = new Map<string, Pending>();
-  /** The end of the latest handing over to each device. */
-  readonly #turns = new Map<string, Promise<void>>();
+  /** The end of the latest handing over to each device, and how many are not handed over. */
+  readonly #turns = new Map<string, { last: Promise<void>; count: number }>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -94,7 +100,8 @@ export class Calls {
    * Makes a call in the process that owns the device. The calls of this process to one device are made in their order.
    * @param ms that it may take once it is handed over
    * @param patience milliseconds for which it is tried again while it certainly was not sent
-   * @throws DeviceCloudError `UNREACHABLE`: not sent; `TIMEOUT`: no answer, so that it may have been carried out; or the call's own
+   * @throws DeviceCloudError `UNREACHABLE`: not sent; `TIMEOUT`: no answer, so that it may have been carried out; `QUEUE_FULL`; or the
+   * call's own
    */
   async call(
     name: string,
@@ -103,10 +110,21 @@ export class Calls {
     ms: number,
     patience: number,
   ): Promise<unknown> {
-    const before = this.#turns.get(chipid);
-    let release!: () => void;
-    const turn = new Promise<void>((resolve) => (release = resolve));
-    this.#turns.set(chipid, turn);
+    const turns = this.#turns.get(chipid) ?? { last: Promise.resolve(), count: 0 };
+    if (turns.count > MAX_WAITING)
+      throw queueFull(`device ${chipid}`, `${MAX_WAITING} commands wait already`);
+    this.#turns.set(chipid, turns);
+    turns.count++;
+    const before = turns.last;
+    let isReleased = false;
+    let end!: () => void;
+    turns.last = new Promise((resolve) => (end = resolve));
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
+      if (--turns.count === 0) this.#turns.delete(chipid);
+      end();
+    };
     try {
       await before;
       return await this.#tryUntil(performance.now() + patience, () =>
@@ -114,7 +132,6 @@ export class Calls {
       );
     } finally {
       release();
-      if (this.#turns.get(chipid) === turn) this.#turns.delete(chipid);
     }
   }
 
@@ -142,6 +159,13 @@ export class Calls {
     if (!isObject(message)) return;
     if (typeof message['answer'] === 'string') this.#answered(message as unknown as Answer);
     else if (typeof message['id'] === 'string') void this.#serve(message as unknown as Call);
+  }
+
+  /** Members may have gone: they answer nothing any more. */
+  changed(): void {
+    const members = new Set(this.#options.members());
+    for (const pending of this.#pending.values())
+      if (!members.has(pending.by)) pending.settle(undefined);
   }
 
   /** Ends all that waits for an answer. */
@@ -208,12 +232,12 @@ export class Calls {
     if (text.length > MAX_CALL)
       throw invalidInput('The call is larger than the 1 MiB that processes can send each other.');
     const answer = new Promise<Parameters<Pending['settle']>[0]>((settle) =>
-      this.#pending.set(id, { settle, accepted }),
+      this.#pending.set(id, { by: owner, settle, accepted }),
     );
     const timer = setTimeout(() => this.#pending.get(id)?.settle(undefined), ms + TRANSFER);
     try {
       await this.#publish(() => publish(owner, text));
-      return valueOf(await answer, ms);
+      return valueOf(await answer);
     } finally {
       clearTimeout(timer);
       this.#pending.delete(id);
@@ -270,11 +294,11 @@ export class Calls {
   }
 }
 
-function valueOf(answer: Exclude<Answer, { accepted: true }> | undefined, ms: number): unknown {
+function valueOf(answer: Exclude<Answer, { accepted: true }> | undefined): unknown {
   if (!answer)
     throw new DeviceCloudError(
       'TIMEOUT',
-      `no answer in ${Math.round(ms / 1000)} s from the process that has the device.`,
+      'no answer from the process that has the device: it may have ended. Whether the device acted is unknown.',
     );
   if ('notSent' in answer)
     throw new NotSent('The process that had the device may not act for it any more.');

@@ -103,7 +103,10 @@ export class Cluster {
         onAnew: (shares) => {
           for (const share of shares) void this.#writeAnew(share);
         },
-        onChange: () => listener.onChange(),
+        onChange: () => {
+          this.calls.changed();
+          listener.onChange();
+        },
         onBeat: (error) => void this.#onBeat(error),
       },
     );
@@ -173,9 +176,12 @@ export class Cluster {
     return true;
   }
 
-  /** The store of a device's share; undefined if it is not this process's. */
-  storeOf(chipid: string): Store | undefined {
-    return this.#storeIn(shareOf(chipid));
+  /** When the oldest change was made that is not written; Infinity if all is. */
+  get oldestUnconfirmed(): number {
+    let oldest = Infinity;
+    for (const { store } of this.#begun.values())
+      oldest = Math.min(oldest, store.oldestUnconfirmed);
+    return oldest;
   }
 
   get(key: string): unknown {

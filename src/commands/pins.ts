@@ -16,7 +16,7 @@ import type { Timed, TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { levelOf, type LevelCodes } from '../input/gpio';
-import type { Store } from '../store/store';
+import type { Keeping } from '../store/store';
 import type { KeptPin, KeptState, PinKeeper } from '../types';
 import { isObject } from '../util/object';
 import { Semaphore } from '../util/semaphore';
@@ -71,7 +71,7 @@ interface KeepDeps {
   channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
   list: Pick<ListPoller, 'poll' | 'read'>;
   timers: TimerQueue;
-  store: Store;
+  store: Keeping;
   /** This machine's clock, in ms. */
   now: () => number;
 }
@@ -203,6 +203,12 @@ export class KeptPins {
         this.#remove(pin);
         store.update(key, isGone ? undefined : pin.toJSON());
       }
+  }
+
+  /** Devices are another process's from now on. */
+  letGo(isOf: (chipid: string) => boolean): void {
+    for (const { chipid, pins } of [...this.#devices.values()])
+      if (isOf(chipid)) for (const pin of [...pins.values()]) this.#remove(pin);
   }
 
   /** A device has been told to reset, or may have been. */

@@ -9,6 +9,7 @@
  * acted (`uncertain` of the error). The next command of the device begins after its end: one at a time, in the
  * order of arrival. Devices do not wait for each other.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceCloudError } from '../errors';
 import { abortReason, CLOSED, onAbort } from '../http/deadline';
 import type { Semaphore } from '../util/semaphore';
@@ -24,7 +25,12 @@ export interface Caller {
   readonly progress?: Progress | undefined;
   /** Limits how many commands of a call to several devices run side by side. */
   readonly semaphore?: Semaphore | undefined;
+  /** Milliseconds that its command may take once it has begun. */
+  readonly longest?: number;
 }
+
+/** Sends a command in the one place where that is done. @param ms that the command may take */
+export type CommandGuard = <T>(chipid: string, ms: number, send: () => Promise<T>) => Promise<T>;
 
 /** Own code, which never throws: is called with how many commands of a device wait in its queue and run. */
 export type QueueObserver = (chipid: string, waiting: number, running: number) => void;
@@ -74,7 +80,13 @@ export class Command<T = unknown> {
   }
 }
 
+/** Milliseconds between two looks whether a queue is empty. */
+const IDLE = 20;
+
 const NO_CALLER: Caller = {};
+
+/** Milliseconds that a command may take whose caller does not say it. */
+const LONGEST = 15_000;
 
 /** The queues of the devices of an application. */
 export class Queues {
@@ -84,23 +96,27 @@ export class Queues {
   readonly #explain: (signal: AbortSignal) => string;
   readonly #observer: QueueObserver | undefined;
   readonly #titleOf: (chipid: string) => string;
+  readonly #guard: CommandGuard | undefined;
   readonly #queues = new Map<string, DeviceQueue>();
 
   /**
    * @param gap milliseconds between the end of a command and the start of the next one to the device
    * @param explain why a signal aborted, without secrets
    * @param titleOf what errors call a device
+   * @param guard of commands to devices that other processes command, too
    */
   constructor(
     gap: number,
     explain = abortReason,
     observer?: QueueObserver,
     titleOf: (chipid: string) => string = deviceTitle,
+    guard?: CommandGuard,
   ) {
     this.#gap = gap;
     this.#explain = explain;
     this.#observer = observer;
     this.#titleOf = titleOf;
+    this.#guard = guard;
   }
 
   /** Devices with a command that runs or is pending, or with a gap to keep. */
@@ -143,6 +159,11 @@ export class Queues {
     } finally {
       if (command.hasTurn) this.#release(command);
     }
+  }
+
+  /** Resolves once no command to some devices runs or waits in its queue. */
+  async idle(isOf: (chipid: string) => boolean): Promise<void> {
+    while ([...this.#queues.keys()].some(isOf)) await sleep(IDLE);
   }
 
   /** As {@link run}, for a command that nothing but its queue has to know. */
@@ -233,14 +254,16 @@ export class Queues {
   /** The one place where a command is sent. */
   #begin<T>(command: Command<T>): Promise<T> {
     command.settle();
-    const { progress, semaphore } = command.caller;
-    progress?.(CALLING);
-    this.#checkSignal(command);
-    if (!semaphore) return command.work();
-    return semaphore.run(() => {
+    const { progress, semaphore, longest = LONGEST } = command.caller;
+    const guard = this.#guard;
+    const send = (): Promise<T> => {
       this.#checkSignal(command);
-      return command.work();
-    });
+      return guard ? guard(command.chipid, longest, command.work) : command.work();
+    };
+    progress?.(CALLING);
+    if (!semaphore) return send();
+    this.#checkSignal(command);
+    return semaphore.run(send);
   }
 
   #notSent(chipid: string, why: string): DeviceCloudError {

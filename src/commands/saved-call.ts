@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DeviceCloudError, isDeviceCloudError, withoutCode, type ErrorCode } from '../errors';
 import type { ServiceClock } from '../http/headers';
-import type { Store } from '../store/store';
+import type { Keeping } from '../store/store';
 import { deviceTitle } from '../util/show';
 import { isObject } from '../util/object';
 import { FEWER, notSent } from './outcome';
@@ -173,7 +173,7 @@ export class SavedCall {
     }
   }
 
-  get #store(): Store {
+  get #store(): Keeping {
     return this.#calls.store;
   }
 
@@ -191,7 +191,7 @@ export class SavedCalls {
   #count = 0;
   #order = 0;
 
-  constructor(readonly store: Store) {}
+  constructor(readonly store: Keeping) {}
 
   /** A call has arrived. It is kept once one of its commands waits. */
   add(node: string, chipids: readonly string[], whatOf: (chipid: string) => unknown): SavedCall {

@@ -38,6 +38,8 @@ export const MAX_WAITING = 100;
  */
 export const MAX_WAITING_IN_ALL = 20_000;
 
+const ELSEWHERE = 'another process has the device by now';
+
 const REPLACED = 'Replaced by a newer command';
 
 /** Commands that are cancelled in one turn of the event loop. */
@@ -199,6 +201,14 @@ export class DeviceCommands implements WaitingCommands {
   failed(chipid: string, error: unknown): void {
     if (isSilence(error)) this.#lost(chipid);
     this.#deps.registry.onError(chipid, error);
+  }
+
+  /** Devices are another process's from now on: what waits for them goes on there. */
+  letGo(isOf: (chipid: string) => boolean): void {
+    for (const { command, wait } of [...this.#all()].filter(({ device }) => isOf(device.chipid))) {
+      wait.origin?.saved?.letGo();
+      this.#deps.queues.refuse(command, this.#notSent(command.chipid, ELSEWHERE));
+    }
   }
 
   /** Ends the commands that have waited for their device. The other ones end with the queues. */

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store';
+import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import { isObject } from '../util/object';
 import type { FleetDevice } from './device';
@@ -14,7 +14,7 @@ export interface DeviceLimits {
 
 interface AlarmsDeps {
   readonly registry: FleetRegistry;
-  readonly store: Store;
+  readonly store: Keeping;
   /** The node whose state it is. */
   readonly node: string;
   /** @returns undefined if the device has no limits */

@@ -8,7 +8,7 @@ import type { AckCounts } from '../recovery/acknowledged';
 import type { RecoveryShared } from '../recovery/options';
 import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
-import type { Store } from '../store/store';
+import type { Keeping } from '../store/store';
 import { Alarms, type DeviceLimits } from './alarms';
 import type { Book } from './book';
 import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
@@ -233,13 +233,18 @@ export class Fleet {
    * @param limitsOf a device; undefined if it has none
    */
   [JUDGE](
-    store: Store,
+    store: Keeping,
     node: string,
     limitsOf: (chipid: string) => DeviceLimits | undefined,
   ): void {
     const { registry } = this.#deps;
     this.#alarms?.close();
     this.#alarms = new Alarms({ registry, store, node, limitsOf });
+  }
+
+  /** Whether a {@link watch} runs. */
+  get isWatched(): boolean {
+    return this.#watches.size > 0;
   }
 
   /** Ends what it reads and watches, with the client. */

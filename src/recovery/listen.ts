@@ -6,7 +6,7 @@ import {
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
 import type { ServiceLimiter } from '../http/service-limiter';
-import type { Store } from '../store/store';
+import type { Keeping } from '../store/store';
 import { HistoryFacts, isLearned } from './facts';
 import {
   Budgets,
@@ -32,7 +32,7 @@ interface ListeningDeps {
   random: () => number;
   observer: RecoveryObserver;
   /** What was learned of the histories of the application survives a restart. */
-  store: Store;
+  store: Keeping;
 }
 
 const LEARNED = 'fact:history';

@@ -41,6 +41,9 @@ interface Unit {
   readonly writes: Coalescer<boolean>;
 }
 
+/** What a {@link Store} is for those who keep something in it, wherever it is kept. */
+export type Keeping = Pick<Store, keyof Store>;
+
 /** All that survives a restart. Everything is in memory, and is written in the background. */
 export class Store {
   /** Are called when {@link problem} has changed. */

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { ClusterClient } from '../../../src/cluster-client';
+import { ClusterStore } from '../../../src/cluster/cluster-store';
+import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
+import type { Simulator } from '../../../src/simulator';
+import { keep, type Child } from '../../../tooling/process';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { describeOnRedis } from '../../support/redis';
+import { keysOf, simulator } from '../support/client';
+
+const LEASE = 1000;
+const DEVICES = Array.from({ length: 12 }, (_, index) => String(10_000_001 + index));
+
+/** A process that listens to all devices, and keeps how far it has emitted. */
+interface Process {
+  readonly store: ClusterStore;
+  readonly client: ClusterClient;
+  readonly uploads: Upload[];
+}
+
+describeOnRedis('clients that share an application', () => {
+  let redis: RedisProcess;
+  let cloud: Simulator;
+  beforeEach(async () => {
+    redis = await startRedis();
+    atEnd(() => redis.end());
+    cloud = await simulator({ devices: DEVICES.length });
+  });
+
+  async function joins({ listens = true } = {}): Promise<Process> {
+    const store = new ClusterStore();
+    const options = { baseUrl: cloud.baseUrl, ...keysOf(), proxy: false as const, random: () => 0 };
+    const client = await ClusterClient.join(options, { url: redis.url, lease: LEASE }, store);
+    atEnd(() => client.close());
+    const uploads: Upload[] = [];
+    for (const chipid of listens ? DEVICES : []) {
+      const key = `position:listener:${chipid}`;
+      client.listen(
+        chipid,
+        { onUpload: (upload) => uploads.push(upload) },
+        {
+          get start() {
+            return store.get(key) as Position | undefined;
+          },
+          saveLater: (position) => store.update(key, position()),
+        },
+      );
+    }
+    return { store, client, uploads };
+  }
+
+  /** Waits until each device has one channel, which belongs to its owner. */
+  const isSettled = (processes: readonly Process[]): boolean =>
+    DEVICES.every((chipid) => processes.filter(({ client }) => client.owns(chipid)).length === 1) &&
+    processes.every(({ client }) =>
+      DEVICES.every(
+        (chipid) =>
+          client.owns(chipid) === (client.fleet.device(chipid)?.channel?.state === 'connected'),
+      ),
+    );
+  const settled = (...processes: Process[]): Promise<void> =>
+    until(() => isSettled(processes), 'each device has one owner and one channel');
+  const textsOf = (...processes: Process[]): string[] =>
+    processes.flatMap(({ uploads }) => uploads.map(({ body }) => body.toString()));
+
+  it('emit each upload once, and what comes while a device moves', async () => {
+    const first = await joins();
+    await settled(first);
+    const hasPositions = (): boolean => first.store.list('position:').length === DEVICES.length;
+    await until(hasPositions, 'it is known from where to recover');
+    for (const chipid of DEVICES) cloud.upload(chipid, `first of ${chipid}`);
+    await until(() => first.uploads.length === DEVICES.length, 'all came');
+    const second = await joins();
+    await until(() => second.client.owned > 0, 'it gets a part');
+    let count = 0;
+    const sending = setInterval(() => {
+      for (const chipid of DEVICES) cloud.upload(chipid, `${chipid} ${count}`);
+      count++;
+    }, 50);
+    atEnd(() => clearInterval(sending));
+    await settled(first, second);
+    await until(() => second.uploads.length > 0, 'it emits, too');
+    await second.client.close();
+    await settled(first);
+    clearInterval(sending);
+    const all = DEVICES.length * (count + 1);
+    await until(() => textsOf(first, second).length >= all, 'nothing is lost');
+    assert.deepEqual(new Set(textsOf(first, second)).size, all);
+    assert.equal(textsOf(first, second).length, all);
+  });
+
+  it('send each command from the owner of its device, wherever it comes from', async () => {
+    const [first, second] = [await joins(), await joins()];
+    await settled(first, second);
+    const third = await joins({ listens: false });
+    await until(() => third.client.others === 2, 'it is a member');
+    for (const chipid of DEVICES) {
+      const sent = [first, second, third].map(({ client }, index) =>
+        client.push(chipid, `push ${index}`),
+      );
+      assert.deepEqual(
+        (await Promise.all(sent)).map(({ body }) => body.msg),
+        ['OK', 'OK', 'OK'],
+      );
+      assert.equal(cloud.device(chipid).received.length, 3);
+      assert.equal(cloud.device(chipid).maxInFlight, 1);
+    }
+    assert.equal(third.client.owned, 0);
+    const { body } = await third.client.setGpioEdge('10000001', 5, 'high');
+    assert.equal(typeof body.result, 'string');
+    cloud.upload('10000001', 'the latest');
+    await until(() => textsOf(first, second).length === 1, 'it came');
+    assert.equal((await third.client.latest('10000001'))?.body.toString(), 'the latest');
+    const { uploads, missing } = await third.client.latestAll();
+    assert.deepEqual([[...uploads].length, missing], [1, 0]);
+  });
+
+  it('say of a command that was certainly not sent that it was not', async () => {
+    const only = await joins();
+    await settled(only);
+    redis.stop();
+    await until(() => only.client.state === 'awaiting', 'it may not act any more');
+    await assert.rejects(
+      only.client.push('10000001', 'on', { timeout: 1000 }),
+      (error: unknown) => isDeviceCloudError(error, 'UNREACHABLE') && !error.uncertain,
+    );
+    assert.equal(cloud.device('10000001').received.length, 0);
+    redis.cont();
+    await until(() => only.client.state === 'joined', 'it may act again');
+    assert.equal((await only.client.push('10000001', 'on')).body.msg, 'OK');
+    assert.equal(cloud.device('10000001').received.length, 1);
+  });
+
+  /** One that can be killed. */
+  async function starts(): Promise<Child> {
+    const { appid, appkey } = keysOf();
+    const args = [cloud.baseUrl, redis.url, String(LEASE), appid, appkey, ...DEVICES];
+    const child = keep(
+      'client',
+      fork(join(__dirname, 'client-process.js'), args, { silent: true }),
+    );
+    atEnd(() => child.end('SIGKILL').catch(() => undefined));
+    await child.logged(/^ready$/m);
+    return child;
+  }
+  const uploadsOf = (child: Child): { chipid: string; isReplayed: boolean; text: string }[] =>
+    [...child.log().matchAll(/^upload (\d+) (true|false) (.*)$/gm)].map(
+      ([, chipid = '', replayed, text = '']) => ({ chipid, isReplayed: replayed === 'true', text }),
+    );
+
+  it('lose nothing when one is killed or stopped, and send no command twice', async () => {
+    const children = [await starts(), await starts(), await starts()];
+    const [killed, stopped, other] = children as [Child, Child, Child];
+    const hasEach = (of: readonly Child[], texts: () => string[]): Promise<void> =>
+      until(() => {
+        const found = new Set(of.flatMap((child) => uploadsOf(child).map(({ text }) => text)));
+        return texts().every((text) => found.has(text));
+      }, 'each upload is emitted');
+    const sent: string[] = [];
+    const send = (): void => {
+      for (const chipid of DEVICES) {
+        const text = `${chipid}-${sent.length}`;
+        sent.push(text);
+        cloud.upload(chipid, text);
+      }
+    };
+    await until(() => children.every((child) => /connected/.test(child.log())), 'all have a part');
+    // The first reading of each device has set its position.
+    const probe = await joins({ listens: false });
+    await until(() => probe.client.others === 3, 'it sees them');
+    await until(() => cloud.requests.length > 0);
+    send();
+    await hasEach(children, () => sent);
+    let pushes = 0;
+    const sending = setInterval(() => {
+      send();
+      for (const child of [other, stopped])
+        child.process.stdin?.write(`${DEVICES[pushes % DEVICES.length]} push-${pushes++}\n`);
+    }, 50);
+    atEnd(() => clearInterval(sending));
+    await until(() => sent.length > 10 * DEVICES.length);
+    await killed.end('SIGKILL');
+    await until(() => sent.length > 60 * DEVICES.length);
+    stopped.process.kill('SIGSTOP');
+    const from = stopped.log().length;
+    await until(() => sent.length > 120 * DEVICES.length);
+    stopped.process.kill('SIGCONT');
+    await stopped.logged(/^state \d+ connected$/m, from);
+    clearInterval(sending);
+    await hasEach(children, () => sent);
+    const ends = (): string[] =>
+      [other, stopped].flatMap((child) => [...child.log().matchAll(/^pushed .*$/gm)].map(String));
+    await until(() => ends().length === pushes, 'each push has ended');
+    const received = DEVICES.flatMap((chipid) =>
+      cloud.device(chipid).received.map(({ text }) => text),
+    );
+    assert.equal(new Set(received).size, received.length, 'none is sent twice');
+    for (const end of ends()) {
+      const [, text = '', code, isUncertain] = end.split(' ');
+      if (code === 'OK') assert.ok(received.includes(text), end);
+      else if (isUncertain === 'false') assert.ok(!received.includes(text), end);
+    }
+    for (const child of children)
+      for (const chipid of DEVICES) {
+        const places = uploadsOf(child)
+          .filter((upload) => upload.chipid === chipid)
+          .map(({ text }) => sent.indexOf(text));
+        assert.deepEqual(
+          places,
+          [...new Set(places)].sort((a, b) => a - b),
+          `in order, once: ${chipid}`,
+        );
+      }
+    assert.ok(DEVICES.every((chipid) => cloud.device(chipid).maxInFlight <= 1));
+  });
+});
