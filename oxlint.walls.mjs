@@ -17,7 +17,7 @@ export const FOLDERS = [
   'cluster',
 ];
 const HEAD = [
-  ...['application', 'caller', 'cli', 'client', 'for-nodes', 'index'],
+  ...['application', 'caller', 'cli', 'client', 'cluster-client', 'for-nodes', 'index'],
   ...['service-test', 'settings', 'subscription'],
 ];
 

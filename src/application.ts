@@ -115,6 +115,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
       now,
       random,
       observer: registry,
+      ...(options.guard && { guard: options.guard }),
     });
     const acknowledged = new Acknowledged({
       ...{ appid: identity.appid, listening, store, memory: new Store(NOWHERE) },

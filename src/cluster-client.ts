@@ -111,13 +111,16 @@ export class ClusterClient extends DeviceCloudClient {
     super({
       ...options,
       store,
-      guard: (chipid, ms, send) => {
-        const check = (): void => {
-          if (!this.#cluster.mayAct(chipid))
-            throw new NotSent('The process that had the device may not act for it any more.');
-        };
-        check();
-        return this.#cluster.exclusively(chipid, ms, { check }, send);
+      guard: {
+        mayEmit: (chipid) => this.#cluster.mayEmit(chipid),
+        send: (chipid, ms, send) => {
+          const check = (): void => {
+            if (!this.#cluster.mayAct(chipid))
+              throw new NotSent('The process that had the device may not act for it any more.');
+          };
+          check();
+          return this.#cluster.exclusively(chipid, ms, { check }, send);
+        },
       },
     });
     this.#store = store;

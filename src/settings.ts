@@ -2,8 +2,8 @@ import { parseAppid } from './input/chipid';
 import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
-import type { CommandGuard } from './commands/queue';
 import type { Keeping } from './store/store';
+import type { Guard } from './util/guard';
 import { show } from './util/show';
 import { parseZone, USUAL_ZONE } from './recovery/zone';
 import { CHARSETS, type Charset, type ProxySettings } from './types';
@@ -59,8 +59,8 @@ export interface ClientOptions {
   book?: string;
   /** What survives a restart: kept pins. Default: nothing. The client does not close it. */
   store?: Keeping;
-  /** Own code: decides when a command may be sent, if other processes command the same devices. Default: at once. */
-  guard?: CommandGuard;
+  /** Own code: of a process that shares its devices with others. */
+  guard?: Guard;
   /** User-Agent of every request, default the package's name and version; not with the word robot in it. */
   userAgent?: string;
   /** Milliseconds since 1970, default Date.now. */

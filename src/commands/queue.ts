@@ -12,6 +12,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceCloudError } from '../errors';
 import { abortReason, CLOSED, onAbort } from '../http/deadline';
+import type { Guard } from '../util/guard';
 import type { Semaphore } from '../util/semaphore';
 import { deviceTitle } from '../util/show';
 import { CALLING, notSent, queueFull, type Progress } from './outcome';
@@ -28,9 +29,6 @@ export interface Caller {
   /** Milliseconds that its command may take once it has begun. */
   readonly longest?: number;
 }
-
-/** Sends a command in the one place where that is done. @param ms that the command may take */
-export type CommandGuard = <T>(chipid: string, ms: number, send: () => Promise<T>) => Promise<T>;
 
 /** Own code, which never throws: is called with how many commands of a device wait in its queue and run. */
 export type QueueObserver = (chipid: string, waiting: number, running: number) => void;
@@ -96,7 +94,7 @@ export class Queues {
   readonly #explain: (signal: AbortSignal) => string;
   readonly #observer: QueueObserver | undefined;
   readonly #titleOf: (chipid: string) => string;
-  readonly #guard: CommandGuard | undefined;
+  readonly #guard: Guard | undefined;
   readonly #queues = new Map<string, DeviceQueue>();
 
   /**
@@ -110,7 +108,7 @@ export class Queues {
     explain = abortReason,
     observer?: QueueObserver,
     titleOf: (chipid: string) => string = deviceTitle,
-    guard?: CommandGuard,
+    guard?: Guard,
   ) {
     this.#gap = gap;
     this.#explain = explain;
@@ -258,7 +256,7 @@ export class Queues {
     const guard = this.#guard;
     const send = (): Promise<T> => {
       this.#checkSignal(command);
-      return guard ? guard(command.chipid, longest, command.work) : command.work();
+      return guard ? guard.send(command.chipid, longest, command.work) : command.work();
     };
     progress?.(CALLING);
     if (!semaphore) return send();

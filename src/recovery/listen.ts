@@ -6,6 +6,7 @@ import {
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
 import type { ServiceLimiter } from '../http/service-limiter';
+import type { Guard } from '../util/guard';
 import type { Keeping } from '../store/store';
 import { HistoryFacts, isLearned } from './facts';
 import {
@@ -31,6 +32,7 @@ interface ListeningDeps {
   now: () => number;
   random: () => number;
   observer: RecoveryObserver;
+  guard?: Guard;
   /** What was learned of the histories of the application survives a restart. */
   store: Keeping;
 }
@@ -141,7 +143,7 @@ class Recoveries {
 }
 
 export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, limiter, now, random, observer, store } = deps;
+  const { appid, channels, readUploads, limiter, now, random, observer, guard, store } = deps;
   const facts = new HistoryFacts((learned) => store.update(LEARNED, learned));
   void store.loaded.then(() => {
     const learned = store.get(LEARNED);
@@ -152,6 +154,7 @@ export function createListening(deps: ListeningDeps): Listening {
     read: readUploads,
     budgets: new Budgets(),
     limits: LIMITS,
+    ...(guard && { guard }),
   };
   const recoveries = new Recoveries(shared);
   const recover: Listening['recover'] = (chipid, listener, options) =>

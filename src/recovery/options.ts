@@ -1,6 +1,7 @@
 import type { IsolatedListener } from '../channel/listener';
 import type { ServiceLimiter } from '../http/service-limiter';
 import type { Upload } from '../types';
+import type { Guard } from '../util/guard';
 import type { HistoryFacts } from './facts';
 import type { Position } from './position';
 import type { StreamHistory } from './reader';
@@ -103,6 +104,7 @@ export interface RecoveryShared {
   facts: HistoryFacts;
   limits: typeof LIMITS;
   observer: RecoveryObserver;
+  guard?: Guard;
   now: () => number;
   random: () => number;
 }

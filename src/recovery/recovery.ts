@@ -31,6 +31,8 @@ const UNCLEAR_CAP = 10 * 60_000;
 const MANY = 8;
 /** Milliseconds until an upload that may have been announced late is looked up in the history. */
 const DOUBT_DELAY = 250;
+/** Milliseconds between two looks whether a process that shares the device may emit again. */
+const SHUT = 250;
 /** Half fixed, half random, so that devices neither retry at once nor all together. */
 const FIXED = 0.5;
 /** How often a reading is retried before its failure is reported, like every read that only reaches the cloud. */
@@ -97,6 +99,10 @@ export class DeviceHistory {
 
   #start(): void {
     this.#due = Infinity;
+    if (!mayEmit(this.#shared, this.#chipid)) {
+      this.schedule();
+      return;
+    }
     const place = this.#shared.limiter.acquire(() => {
       const running = new AbortController();
       this.#running = running;
@@ -147,6 +153,9 @@ export class DeviceHistory {
     }
   }
 }
+
+const mayEmit = ({ guard }: RecoveryShared, chipid: string): boolean =>
+  guard?.mayEmit(chipid) ?? true;
 
 /** Waits until everything that was sent before the answer has arrived. */
 const flushed = (member: Recovery, signal: AbortSignal): Promise<void> =>
@@ -208,6 +217,7 @@ export class Recovery implements ChannelListener {
   get delay(): number {
     const { again, isHolding, isUnproven } = this.#engine;
     if (again === undefined || this.#isClosed) return Infinity;
+    if (this.#isShut) return SHUT;
     if (again === 0) return this.#engine.isDoubting ? DOUBT_DELAY : 0;
     const cap = isHolding ? HOLDING_CAP : isUnproven && again > MANY ? UNCLEAR_CAP : RETRY_CAP;
     return backoff(again - 1, RETRY_BASE, cap, this.#shared.random, FIXED);
@@ -235,6 +245,11 @@ export class Recovery implements ChannelListener {
 
   onUpload(upload: Upload): void {
     if (this.#isClosed) return;
+    if (this.#isShut) {
+      // As if the channel had been cut: the history gives it back, here or to the process that has the device by then.
+      this.joined('connected');
+      return;
+    }
     this.#engine.upload(upload);
     this.#update();
   }
@@ -273,10 +288,17 @@ export class Recovery implements ChannelListener {
   /** Emits what an answer shows. It changes nothing once the signal is aborted. */
   async settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void> {
     this.#reportedFailure = undefined;
+    if (this.#isShut) {
+      this.#readLater();
+      return;
+    }
     for (const _ of this.#engine.answer(answer)) {
       this.#save();
       await nextTurn();
       if (signal.aborted || this.#isClosed) return;
+      if (!this.#isShut) continue;
+      this.#readLater();
+      return;
     }
     if (this.#engine.isComplete || this.#replayed > 0) this.#ended();
     this.#update();
@@ -284,6 +306,10 @@ export class Recovery implements ChannelListener {
 
   /** The history could not be read. */
   failed(error: unknown): void {
+    if (this.#isShut) {
+      this.#readLater();
+      return;
+    }
     this.#engine.failed();
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
     const isSilent = this.#engine.failures <= SILENT_TRIES && isPassing(error);
@@ -291,6 +317,17 @@ export class Recovery implements ChannelListener {
       this.#reportedFailure = code;
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     }
+    this.#update();
+  }
+
+  /** Nothing may be emitted: another process may have the device. */
+  get #isShut(): boolean {
+    return !mayEmit(this.#shared, this.#device.chipid);
+  }
+
+  /** What an answer shows cannot be emitted now. */
+  #readLater(): void {
+    this.#engine.again ??= 0;
     this.#update();
   }
 
@@ -316,7 +353,8 @@ export class Recovery implements ChannelListener {
     if (!this.#engine.isHolding || !this.#isConnected) this.#released();
     else if (!this.#holdTimer) {
       this.#holdTimer = setTimeout(() => {
-        this.#engine.expired();
+        if (this.#isShut) this.#holdTimer = undefined;
+        else this.#engine.expired();
         this.#update();
       }, MAX_HOLD);
       this.#shared.observer.onHold(this.#device.chipid, true);

@@ -37,7 +37,7 @@ const WALLS: readonly {
   },
   {
     of: 'the cluster, which a process alone does not load,',
-    files: /^(?!src\/(cluster\/|application\.ts$))/,
+    files: /^(?!src\/(cluster\/|cluster-client\.ts$))/,
     never: /^src\/cluster\//,
   },
   {

@@ -37,7 +37,10 @@ async function main(): Promise<void> {
         get start() {
           return store.get(key) as Position | undefined;
         },
-        saveLater: (position) => store.update(key, { toJSON: position }),
+        saveLater: (position) => {
+          if (!store.get(key)) print('begins', chipid);
+          store.update(key, { toJSON: position });
+        },
       },
     );
   }

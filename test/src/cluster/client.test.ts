@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { ClusterClient } from '../../../src/cluster-client';
 import { ClusterStore } from '../../../src/cluster/cluster-store';
@@ -20,6 +21,8 @@ interface Process {
   readonly store: ClusterStore;
   readonly client: ClusterClient;
   readonly uploads: Upload[];
+  /** How often a channel has opened. */
+  opened: number;
 }
 
 describeOnRedis('clients that share an application', () => {
@@ -36,12 +39,15 @@ describeOnRedis('clients that share an application', () => {
     const options = { baseUrl: cloud.baseUrl, ...keysOf(), proxy: false as const, random: () => 0 };
     const client = await ClusterClient.join(options, { url: redis.url, lease: LEASE }, store);
     atEnd(() => client.close());
-    const uploads: Upload[] = [];
+    const started: Process = { store, client, uploads: [], opened: 0 };
     for (const chipid of listens ? DEVICES : []) {
       const key = `position:listener:${chipid}`;
       client.listen(
         chipid,
-        { onUpload: (upload) => uploads.push(upload) },
+        {
+          onUpload: (upload) => started.uploads.push(upload),
+          onState: (state) => (started.opened += Number(state === 'connected')),
+        },
         {
           get start() {
             return store.get(key) as Position | undefined;
@@ -50,7 +56,7 @@ describeOnRedis('clients that share an application', () => {
         },
       );
     }
-    return { store, client, uploads };
+    return started;
   }
 
   /** Waits until each device has one channel, which belongs to its owner. */
@@ -119,9 +125,10 @@ describeOnRedis('clients that share an application', () => {
     assert.deepEqual([[...uploads].length, missing], [1, 0]);
   });
 
-  it('say of a command that was certainly not sent that it was not', async () => {
+  it('emit nothing and send nothing while the engine is away, and then what came meanwhile', async () => {
     const only = await joins();
     await settled(only);
+    await until(() => only.store.list('position:').length === DEVICES.length);
     redis.stop();
     await until(() => only.client.state === 'awaiting', 'it may not act any more');
     await assert.rejects(
@@ -129,8 +136,22 @@ describeOnRedis('clients that share an application', () => {
       (error: unknown) => isDeviceCloudError(error, 'UNREACHABLE') && !error.uncertain,
     );
     assert.equal(cloud.device('10000001').received.length, 0);
+    for (const chipid of DEVICES) cloud.upload(chipid, `${chipid} meanwhile`);
+    const { opened } = only;
+    await sleep(1000);
+    assert.equal(only.uploads.length, 0);
     redis.cont();
     await until(() => only.client.state === 'joined', 'it may act again');
+    for (const chipid of DEVICES) cloud.upload(chipid, `${chipid} later`);
+    await until(() => only.uploads.length >= 2 * DEVICES.length, 'all is emitted');
+    for (const chipid of DEVICES) {
+      const own = only.uploads.filter((upload) => upload.chipid === chipid);
+      assert.deepEqual(
+        own.map(({ body }) => body.toString()),
+        [`${chipid} meanwhile`, `${chipid} later`],
+      );
+    }
+    assert.equal(only.opened, opened, 'each channel has stayed open');
     assert.equal((await only.client.push('10000001', 'on')).body.msg, 'OK');
     assert.equal(cloud.device('10000001').received.length, 1);
   });
@@ -143,7 +164,7 @@ describeOnRedis('clients that share an application', () => {
       'client',
       fork(join(__dirname, 'client-process.js'), args, { silent: true }),
     );
-    atEnd(() => child.end('SIGKILL').catch(() => undefined));
+    atEnd(() => child.process.kill('SIGKILL'));
     await child.logged(/^ready$/m);
     return child;
   }
@@ -168,11 +189,17 @@ describeOnRedis('clients that share an application', () => {
         cloud.upload(chipid, text);
       }
     };
-    await until(() => children.every((child) => /connected/.test(child.log())), 'all have a part');
-    // The first reading of each device has set its position.
-    const probe = await joins({ listens: false });
-    await until(() => probe.client.others === 3, 'it sees them');
-    await until(() => cloud.requests.length > 0);
+    await until(
+      () =>
+        DEVICES.every((chipid) =>
+          children.some((child) => child.log().includes(`begins ${chipid}\n`)),
+        ),
+      'it is known from where to recover',
+    );
+    await until(
+      () => children.every((child) => child.log().includes(' connected\n')),
+      'all have a part',
+    );
     send();
     await hasEach(children, () => sent);
     let pushes = 0;
@@ -182,12 +209,13 @@ describeOnRedis('clients that share an application', () => {
         child.process.stdin?.write(`${DEVICES[pushes % DEVICES.length]} push-${pushes++}\n`);
     }, 50);
     atEnd(() => clearInterval(sending));
-    await until(() => sent.length > 10 * DEVICES.length);
-    await killed.end('SIGKILL');
+    // By then the positions are written, too.
     await until(() => sent.length > 60 * DEVICES.length);
+    await killed.end('SIGKILL');
+    await until(() => sent.length > 120 * DEVICES.length);
     stopped.process.kill('SIGSTOP');
     const from = stopped.log().length;
-    await until(() => sent.length > 120 * DEVICES.length);
+    await until(() => sent.length > 180 * DEVICES.length);
     stopped.process.kill('SIGCONT');
     await stopped.logged(/^state \d+ connected$/m, from);
     clearInterval(sending);

@@ -1,0 +1,11 @@
+/** Says what this process may do with devices that several processes share. A process alone may do all, and has none. */
+export interface Guard {
+  /** Whether what a device has uploaded may be emitted now. */
+  mayEmit(chipid: string): boolean;
+  /**
+   * Sends a command, in the one place where that is done, once no other process can have one under way to the device.
+   * @param ms that the command may take
+   * @throws what it likes, if the command was certainly not sent
+   */
+  send<T>(chipid: string, ms: number, send: () => Promise<T>): Promise<T>;
+}
