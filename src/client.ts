@@ -580,13 +580,13 @@ export class DeviceCloudClient implements AsyncDisposable {
    * none.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
-  async latest(chipid: Chipid): Promise<LatestUpload | undefined> {
-    return this.fleet.latest(chipid);
+  latest(chipid: Chipid): Promise<LatestUpload | undefined> {
+    return new Promise((resolve) => resolve(this.fleet.latest(chipid)));
   }
 
   /** The latest uploads of all devices that have one. @returns `missing`: how many processes of a cluster were silent */
-  async latestAll(): Promise<{ uploads: Iterable<LatestUpload>; missing: number }> {
-    return { uploads: this.fleet.latestAll(), missing: 0 };
+  latestAll(): Promise<{ uploads: Iterable<LatestUpload>; missing: number }> {
+    return Promise.resolve({ uploads: this.fleet.latestAll(), missing: 0 });
   }
 
   /**

@@ -3,7 +3,7 @@ import { Cluster, shareOf, type ClusterSettings, type ClusterState } from './clu
 import { ClusterStore } from './cluster/cluster-store';
 import type { Result, Turn } from './cluster/calls';
 import type { ChannelListener, ChannelSubscription, ChannelView } from './channel/listener';
-import { DEVICE_TIMEOUT } from './caller';
+import { DEVICE_TIMEOUT, readDuration, readLimits } from './caller';
 import { DeviceCloudClient } from './client';
 import { CALLING } from './commands/outcome';
 import { semaphoreOf } from './commands/many';
@@ -14,7 +14,7 @@ import { readSelection, type WaitingSelection } from './commands/waiting-list';
 import type { RecoverOptions } from './recovery/options';
 import type { ClientOptions } from './settings';
 import { Subscription } from './subscription';
-import type { CallOptions, Chipid } from './types';
+import type { Chipid, PulseOptions } from './types';
 import { isObject } from './util/object';
 import { isolated } from './util/thrown';
 
@@ -303,14 +303,15 @@ export class ClusterClient extends DeviceCloudClient {
 
   async #make(name: SharedCall, chipid: Chipid, others: readonly unknown[]): Promise<unknown> {
     const device = parseChipid(chipid);
-    const options = others.findLast(isObject) as (CallOptions & { duration?: number }) | undefined;
-    const { timeout = DEVICE_TIMEOUT, duration = 0, onProgress } = options ?? {};
-    const longest = 2 * Number(timeout) + Number(duration) + IN_QUEUE;
+    const options = others.findLast(isObject) as PulseOptions | undefined;
+    const { seconds, progress } = readLimits(options, DEVICE_TIMEOUT);
+    const timeout = seconds * 1000;
+    const longest = 2 * timeout + readDuration(options) + IN_QUEUE;
     const args = new Arguments(others);
     const call = (): Promise<unknown> =>
-      this.#cluster.calls.call(name, device, args, longest, Number(timeout));
+      this.#cluster.calls.call(name, device, args, longest, timeout);
     if (this.owns(device)) return call();
-    onProgress?.(CALLING);
+    progress?.(CALLING);
     return semaphoreOf(options)?.run(call) ?? call();
   }
 

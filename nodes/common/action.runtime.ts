@@ -269,7 +269,8 @@ class ActionLife<C extends object, K extends string> {
     const selection = selectionOf(msg['cancel']);
     await this.#app.keeper?.ready;
     const client = await this.#app.client(this.#action.api);
-    return { set: { payload: await client.waiting.cancel(selection, { node: this.#node.id }) } };
+    const { cancelled, missing } = await client.cancelWaiting(selection, { node: this.#node.id });
+    return { set: { payload: cancelled, ...(missing > 0 && { missing }) } };
   }
 
   #perform(arrival: Arrival, inputs: InputValues<K>): Promise<Outcome> {

@@ -114,7 +114,8 @@ async function latestOfAll(call: LatestCall): Promise<Outcome> {
   const { datatype } = config;
   const payload: LatestEntry[] = [];
   let bytes = 0;
-  for (const latest of client.fleet.latestAll()) {
+  const { uploads, missing } = await client.latestAll();
+  for (const latest of uploads) {
     if (group?.has(latest.chipid) === false) continue;
     payload.push(entryOf(call, latest, datatype));
     bytes += latest.body.length + BYTES_OF_A_DEVICE;
@@ -123,7 +124,7 @@ async function latestOfAll(call: LatestCall): Promise<Outcome> {
     await nextTurn();
     if (signal.aborted) break;
   }
-  return { set: { payload: payload.sort(byNumber) } };
+  return { set: { payload: payload.sort(byNumber), ...(missing > 0 && { missing }) } };
 }
 
 const ANOTHER_OUTPUT =
@@ -158,16 +159,15 @@ function uploadFields(
 }
 
 const latestOfOne = (call: LatestCall): Promise<Outcome> =>
-  aboutDevice(call, call.inputs.chipid, (chipid) => {
+  aboutDevice(call, call.inputs.chipid, async (chipid) => {
     const { client, config, types, msg } = call;
-    const { fleet } = client;
     const type = types.of(client, chipid);
     const device = deviceText(nameOf(client, chipid), chipid);
-    const latest = fleet.latest(chipid);
+    const latest = await client.latest(chipid);
     if (!latest && config.missing !== 'null') throw nothingKnown(device);
     const { fields, error } = uploadFields(latest, call, device, type);
     if (error && !isTyped(type)) throw error;
-    const online = fleet.device(chipid)?.online ?? null;
+    const online = client.fleet.device(chipid)?.online ?? null;
     const found = { ...fields, chipid, ...(online !== null && { online }) };
     const set = addName(found, client, chipid, msg);
     // Another node may have put them on the message about another upload, perhaps of another device.

@@ -27,6 +27,10 @@ export class ClusterStore implements Keeping {
     return this.#cluster?.oldestUnconfirmed ?? Infinity;
   }
 
+  isWritten(key: string): boolean {
+    return this.#cluster?.isWritten(key) ?? false;
+  }
+
   /** From now on, what it has is in this cluster. */
   attach(cluster: Cluster): void {
     this.#cluster = cluster;

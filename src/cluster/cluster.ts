@@ -184,6 +184,10 @@ export class Cluster {
     return oldest;
   }
 
+  isWritten(key: string): boolean {
+    return this.#storeIn(shareOfKey(key))?.isWritten(key) ?? false;
+  }
+
   get(key: string): unknown {
     return this.#storeIn(shareOfKey(key))?.get(key);
   }

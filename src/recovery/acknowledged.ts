@@ -6,7 +6,7 @@ import {
   type ChannelView,
   IsolatedListener,
 } from '../channel/listener';
-import type { Store } from '../store/store';
+import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import { weigh } from './engine';
 import type { Listening } from './listen';
@@ -66,8 +66,8 @@ interface AckDeps {
   readonly appid: string;
   readonly listening: Listening;
   /** What survives a restart; and what ends with the client. */
-  readonly store: Store;
-  readonly memory: Store;
+  readonly store: Keeping;
+  readonly memory: Keeping;
   /** The time zone of the history's times, or `auto`. */
   readonly zone: string;
 }
@@ -154,7 +154,7 @@ class AckDevice implements ChannelListener, AckSubscription {
   hasPosition: boolean;
   readonly #options: AckDeviceOptions;
   readonly #listener: IsolatedListener;
-  readonly #store: Store;
+  readonly #store: Keeping;
   readonly #key: string;
   /** When the first one was first emitted, by this process's clock. */
   #since: number | undefined;

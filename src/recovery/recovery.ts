@@ -296,7 +296,7 @@ export class Recovery implements ChannelListener {
       this.#save();
       await nextTurn();
       if (signal.aborted || this.#isClosed) return;
-      if (!this.#isShut) continue;
+      if (mayEmit(this.#shared, this.#device.chipid)) continue;
       this.#readLater();
       return;
     }
