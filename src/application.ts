@@ -26,6 +26,7 @@ import { serverApi } from './api/server-api';
 import { invalidInput } from './errors';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { Store } from './store/store';
+import { GUARD } from './util/guard';
 import { oneLine } from './util/show';
 
 /** Where nothing survives. */
@@ -66,7 +67,7 @@ const serviceZone = ({ historyZone }: Settings, listening?: Listening): number =
 export function createApplication(options: ClientOptions, limits: AllServiceLimits) {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
-  const { store = new Store(NOWHERE) } = options;
+  const { store = new Store(NOWHERE), [GUARD]: guard } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
   const { appkey, serverKey, serverPassword } = options;
@@ -80,7 +81,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
   const titleOf = (chipid: string): string => registry.titleOf(chipid);
   const onQueue: QueueObserver = (chipid, waiting, running) =>
     registry.onQueue(chipid, waiting, running);
-  const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf, options.guard);
+  const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf, guard);
   // The ids of interface A are its own: one that looks like a chip number is another device.
   const serverQueues = new Queues(settings.deviceGap, explain);
   const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy);
@@ -115,7 +116,7 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
       now,
       random,
       observer: registry,
-      ...(options.guard && { guard: options.guard }),
+      ...(guard && { guard }),
     });
     const acknowledged = new Acknowledged({
       ...{ appid: identity.appid, listening, store, memory: new Store(NOWHERE) },

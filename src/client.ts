@@ -78,6 +78,10 @@ import { show } from './util/show';
 const application = (): typeof import('./application') =>
   require('./application') as typeof import('./application');
 
+/** Not for users: for the client of a process that shares its devices. */
+export const APPLICATION = Symbol('application');
+export const LET_GO = Symbol('let go');
+
 /** The pins of an application that keep their levels. */
 export interface Pins {
   /**
@@ -111,7 +115,7 @@ const LIMITS = new AllServiceLimits();
  * {@link CommandOptions}. Reads that only touch the cloud are tried again at most twice.
  */
 export class DeviceCloudClient implements AsyncDisposable {
-  protected readonly application: Application;
+  readonly #application: Application;
   readonly #closing = new AbortController();
   readonly #caller: Caller;
   /** Of pins that are kept without one. */
@@ -124,13 +128,13 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions) {
-    this.application = application().createApplication(options, LIMITS);
-    this.#caller = new Caller(this.application);
+    this.#application = application().createApplication(options, LIMITS);
+    this.#caller = new Caller(this.#application);
   }
 
   /** The id of the application; undefined without the appid and the app key. */
   get appid(): string | undefined {
-    return this.application.settings.openApi?.appid;
+    return this.#application.settings.openApi?.appid;
   }
 
   /**
@@ -138,7 +142,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
-    const { registry, now } = this.application;
+    const { registry, now } = this.#application;
     const at = now();
     const { statusCode, body } = await this.#caller.call(this.#caller.open.app(), options);
     const online = eachOnce(body.online);
@@ -159,7 +163,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_RESPONSE` also if there are records and none has a valid chip number
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { http, registry, now } = this.application;
+    const { http, registry, now } = this.#application;
     const { listDevices } = this.#caller.parts;
     const at = now();
     const answer = await this.#caller.within((...limits) => listDevices(http, ...limits), options);
@@ -210,18 +214,18 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { device, spec } = this.#push(chipid, message, { format: readFormat(options) });
     const { requests } = this.#caller.parts;
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
-    const { charset } = this.application.settings;
+    const { charset } = this.#application.settings;
     const read = readRequest(options);
     const run = (): Promise<Reply> =>
       requests.run({
         ...read,
         ...{ charset, recover: this.#recoverOptions(read.recover) },
         ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
-        push: () => callService(this.application.http, spec, seconds, signal),
+        push: () => callService(this.#application.http, spec, seconds, signal),
       });
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
     const reply = semaphoreOf(options)?.run(run) ?? run();
-    return this.application.registry.recent.command(device, 'request/', reply);
+    return this.#application.registry.recent.command(device, 'request/', reply);
   }
 
   /**
@@ -238,7 +242,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     options?: PushOptions,
   ): Promise<void> {
     const device = parseChipid(chipid);
-    const { charset } = this.application.settings;
+    const { charset } = this.#application.settings;
     const bytes = pushBytes(message, readFormat(options), charset);
     checkSentNow(options, 'A push over the channel');
     const { channelPush } = this.#caller.parts;
@@ -273,7 +277,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { atOnce, limits, each } = readEachOptions(options);
     // Fails without the keys, whether or not there are devices.
     void this.#caller.parts;
-    const { arrivals } = this.application.queues;
+    const { arrivals } = this.#application.queues;
     return callEach(devices, arrivals, atOnce, limits.progress, (chipid, shared) =>
       call(chipid, { ...each, ...shared } as unknown as O),
     );
@@ -308,7 +312,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   async appHistory(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
     const [first, last] = parsePeriod(begin, end);
     const { sync } = this.#caller.parts;
-    const { http } = this.application;
+    const { http } = this.#application;
     return this.#caller.within((...limits) => sync(http, first, last, ...limits), options);
   }
 
@@ -353,7 +357,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   ): Map<number, unknown> {
     if (typeof result !== 'string')
       throw invalidInput(`The result must be text, but is ${show(result)}.`);
-    return readLevels(result, this.application.settings.pins, parseCodes(codes));
+    return readLevels(result, this.#application.settings.pins, parseCodes(codes));
   }
 
   /**
@@ -446,7 +450,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
-    const { registry } = this.application;
+    const { registry } = this.#application;
     const answer = this.#caller.callDevice(() => {
       const device = parseChipid(chipid);
       return { device, spec: this.#caller.open.refresh(device) };
@@ -576,8 +580,9 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
-   * The latest upload of a device that this process, or in a cluster the one that has the device, has received; undefined if there is
-   * none.
+   * The latest upload of a device (section 6) that this process, or in a cluster the one that has the device, has received; undefined if
+   * there is none.
+   * @param chipid the device
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   latest(chipid: Chipid): Promise<LatestUpload | undefined> {
@@ -619,7 +624,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_INPUT` while another recording runs
    */
   recordTest(chipids?: readonly Chipid[]): TestRecorder {
-    return this.application.recordTest(chipids && parseChipids(chipids));
+    return this.#application.recordTest(chipids && parseChipids(chipids));
   }
 
   /**
@@ -632,7 +637,7 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */
   get fleet(): Fleet {
-    return this.application.fleet;
+    return this.#application.fleet;
   }
 
   /**
@@ -643,9 +648,9 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @returns what was found: nothing that goes wrong at the service is an error of the call
    */
   async test(options: TestOptions = {}): Promise<ServiceTest> {
-    const { settings } = this.application;
+    const { settings } = this.#application;
     // The book and its watcher are of no use to a client of one call.
-    const { book: _, ...own } = this.application.options;
+    const { book: _, ...own } = this.#application.options;
     const make = (other: ClientOptions): DeviceCloudClient => new DeviceCloudClient(other);
     return testService(this, own, make, settings.timeout, options);
   }
@@ -656,7 +661,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * (section 5).
    */
   get clockSkew(): number | undefined {
-    const seconds = this.application.http.clock.skew();
+    const seconds = this.#application.http.clock.skew();
     return seconds === undefined ? undefined : seconds * 1000;
   }
 
@@ -665,7 +670,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * passed since; undefined before the first answer.
    */
   get serviceTime(): number | undefined {
-    return this.application.http.clock.time();
+    return this.#application.http.clock.time();
   }
 
   /**
@@ -673,7 +678,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * `devices/lists/` as of the public server of 2016 (section 4.2 shows both); undefined before it was read.
    */
   get listPath(): string | undefined {
-    return this.application.open?.found.listPath;
+    return this.#application.open?.found.listPath;
   }
 
   /**
@@ -681,7 +686,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * has shown it; undefined before. Which form it is, the document does not show (sections 2.3 to 2.5).
    */
   get historyEncoding(): Writing | undefined {
-    const writing = this.application.open?.listening.shared.facts.writing;
+    const writing = this.#application.open?.listening.shared.facts.writing;
     return writing === 'bare' ? 'trimmed' : writing;
   }
 
@@ -690,24 +695,28 @@ export class DeviceCloudClient implements AsyncDisposable {
    * ways have shown it; before, UTC of a service that lists devices as the public server of 2016, otherwise Beijing time.
    */
   get historyZone(): string {
-    return zoneText(this.application.zone);
+    return zoneText(this.#application.zone);
   }
 
   /** Ends every call with an error, and every loop; closes every channel and connection. Idempotent. */
   close(): Promise<void> {
     this.#closing.abort();
     this.#pins?.close();
-    return this.application.close();
+    return this.#application.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  get [APPLICATION](): Application {
+    return this.#application;
+  }
+
   /** Devices are another process's from now on: what waits of theirs goes on there, and what begins of theirs is not sent. */
-  protected letGo(isOf: (chipid: string) => boolean): void {
+  [LET_GO](isOf: (chipid: string) => boolean): void {
     this.#pins?.letGo(isOf);
-    this.application.open?.commands.letGo(isOf);
+    this.#application.open?.commands.letGo(isOf);
   }
 
   /** The request of a push. @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` */
@@ -725,6 +734,6 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /** What a caller leaves out is as it is set for the application. */
   #recoverOptions(options: RecoverOptions): RecoverOptions {
-    return { ...options, zone: options.zone ?? this.application.settings.historyZone };
+    return { ...options, zone: options.zone ?? this.#application.settings.historyZone };
   }
 }

@@ -4,7 +4,7 @@ import { ClusterStore } from './cluster/cluster-store';
 import type { Result, Turn } from './cluster/calls';
 import type { ChannelListener, ChannelSubscription, ChannelView } from './channel/listener';
 import { DEVICE_TIMEOUT, readDuration, readLimits } from './caller';
-import { DeviceCloudClient } from './client';
+import { APPLICATION, DeviceCloudClient, LET_GO } from './client';
 import { CALLING } from './commands/outcome';
 import { semaphoreOf } from './commands/many';
 import { notConfigured } from './errors';
@@ -15,6 +15,7 @@ import type { RecoverOptions } from './recovery/options';
 import type { ClientOptions } from './settings';
 import { Subscription } from './subscription';
 import type { Chipid, PulseOptions } from './types';
+import { GUARD } from './util/guard';
 import { isObject } from './util/object';
 import { isolated } from './util/thrown';
 
@@ -111,7 +112,7 @@ export class ClusterClient extends DeviceCloudClient {
     super({
       ...options,
       store,
-      guard: {
+      [GUARD]: {
         mayEmit: (chipid) => this.#cluster.mayEmit(chipid),
         send: (chipid, ms, send) => {
           const check = (): void => {
@@ -142,7 +143,7 @@ export class ClusterClient extends DeviceCloudClient {
       const { appid } = client;
       if (appid === undefined)
         throw notConfigured('A cluster needs the appid and the app key of its application.');
-      const { origin } = client.application.settings;
+      const { origin } = client[APPLICATION].settings;
       client.#cluster = await Cluster.open(settings, `${origin} ${appid}`, {
         begin: (share) => client.#begin(share),
         end: (share) => client.#end(share),
@@ -261,7 +262,10 @@ export class ClusterClient extends DeviceCloudClient {
   }
 
   get #wants(): boolean {
-    const wants = this.#listening.size > 0 || this.fleet.isWatched || this.pins.list().length > 0;
+    const wants =
+      this.#listening.size > 0 ||
+      this[APPLICATION].registry.isWatched ||
+      this.pins.list().length > 0;
     if (wants) this.#wantedAt = performance.now();
     return performance.now() - this.#wantedAt < DEPLOY;
   }
@@ -279,7 +283,7 @@ export class ClusterClient extends DeviceCloudClient {
   #end(share: number): void {
     const isOf = (chipid: string): boolean => shareOf(chipid) === share;
     for (const listening of this.#listening) if (isOf(listening.chipid)) listening.end();
-    this.letGo(isOf);
+    this[LET_GO](isOf);
     this.#store.moved();
   }
 
@@ -289,7 +293,7 @@ export class ClusterClient extends DeviceCloudClient {
       if (shareOf(listening.chipid) === share) listening.end();
     // Positions count a turn after their messages.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    await this.application.queues.idle((chipid) => shareOf(chipid) === share);
+    await this[APPLICATION].queues.idle((chipid) => shareOf(chipid) === share);
   }
 
   /** Makes a call in the process that has the device. */

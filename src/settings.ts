@@ -3,7 +3,7 @@ import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import type { Keeping } from './store/store';
-import type { Guard } from './util/guard';
+import { GUARD, type Guard } from './util/guard';
 import { show } from './util/show';
 import { parseZone, USUAL_ZONE } from './recovery/zone';
 import { CHARSETS, type Charset, type ProxySettings } from './types';
@@ -60,7 +60,7 @@ export interface ClientOptions {
   /** What survives a restart: kept pins. Default: nothing. The client does not close it. */
   store?: Keeping;
   /** Own code: of a process that shares its devices with others. */
-  guard?: Guard;
+  [GUARD]?: Guard;
   /** User-Agent of every request, default the package's name and version; not with the word robot in it. */
   userAgent?: string;
   /** Milliseconds since 1970, default Date.now. */

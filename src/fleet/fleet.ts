@@ -242,11 +242,6 @@ export class Fleet {
     this.#alarms = new Alarms({ registry, store, node, limitsOf });
   }
 
-  /** Whether a {@link watch} runs. */
-  get isWatched(): boolean {
-    return this.#watches.size > 0;
-  }
-
   /** Ends what it reads and watches, with the client. */
   [END](): void {
     for (const watch of this.#watches) watch.close();

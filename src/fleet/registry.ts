@@ -133,6 +133,10 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#devices.values();
   }
 
+  get isWatched(): boolean {
+    return this.#watchers.length > 0;
+  }
+
   /** @returns a function that removes it */
   addWatcher(watcher: FleetWatcher): () => void {
     this.#watchers = [...this.#watchers, watcher];

@@ -1,3 +1,6 @@
+/** The option of a client with a guard: not for its users. */
+export const GUARD = Symbol('guard');
+
 /** Says what this process may do with devices that several processes share. A process alone may do all, and has none. */
 export interface Guard {
   /** Whether what a device has uploaded may be emitted now. */
