@@ -8,6 +8,8 @@ export interface Broker {
   port: number;
   /** What clients have published so far. */
   published: { topic: string; text: string }[];
+  /** What it keeps for those who subscribe later, by topic. */
+  retained: Map<string, string>;
   publish(topic: string, text: string, options?: Partial<PublishPacket>): Promise<void>;
   close(): Promise<void>;
 }
@@ -16,13 +18,19 @@ export async function startBroker(): Promise<Broker> {
   const { Aedes } = await import('aedes');
   const aedes = await Aedes.createBroker();
   const published: Broker['published'] = [];
-  aedes.on('publish', ({ topic, payload }, client) => {
-    if (client) published.push({ topic, text: payload.toString() });
+  const retained: Broker['retained'] = new Map();
+  aedes.on('publish', ({ topic, payload, retain }, client) => {
+    const text = payload.toString();
+    if (client) published.push({ topic, text });
+    if (!retain) return;
+    if (text === '') retained.delete(topic);
+    else retained.set(topic, text);
   });
   const { port, close } = await onLoopback(createServer(aedes.handle));
   return {
     port,
     published,
+    retained,
     publish: (topic, text, options = {}) =>
       new Promise((resolve, reject) => {
         const packet = { cmd: 'publish', qos: 2, dup: false, retain: false, ...options } as const;

@@ -34,6 +34,45 @@ function comesTwice(nodes: FlowNode[]): FlowNode[] {
   return [...nodes, again];
 }
 
+interface Description {
+  device: { name: string; identifiers: string[] };
+  origin: { name: string };
+  components: Record<string, Record<string, unknown>>;
+}
+
+/**
+ * What Home Assistant requires of the description of a device (`DEVICE_DISCOVERY_SCHEMA`), and of its sensors and switches.
+ * At the top it refuses properties that it does not know.
+ */
+function homeAssistantReads(topic: string, text: string): Description {
+  assert.match(topic, /^homeassistant\/device\/[a-zA-Z0-9_-]+\/config$/);
+  const description = JSON.parse(text) as Description;
+  const { device, origin, components } = description;
+  assert.deepEqual(Object.keys(description).sort(), [
+    ...['availability_topic', 'components', 'device', 'origin'],
+  ]);
+  assert.ok(device.identifiers.length > 0);
+  assert.equal(typeof origin.name, 'string');
+  const required = {
+    sensor: ['state_topic', 'value_template', 'unit_of_measurement', 'state_class'],
+    switch: ['state_topic', 'command_topic', 'payload_on', 'payload_off'],
+  };
+  const ids = Object.values(components).map(({ platform, ...component }) => {
+    assert.ok(platform === 'sensor' || platform === 'switch', String(platform));
+    const optional = platform === 'sensor' ? ['device_class'] : [];
+    for (const key of ['unique_id', 'name', ...required[platform]])
+      assert.equal(typeof component[key], 'string', key);
+    const allowed = ['unique_id', 'name', ...required[platform], ...optional];
+    assert.deepEqual(
+      Object.keys(component).filter((key) => !allowed.includes(key)),
+      [],
+    );
+    return component['unique_id'];
+  });
+  assert.equal(new Set(ids).size, ids.length, 'ids are unique');
+  return description;
+}
+
 /** Examples that write to a database or to a broker, which tests of flows replace. */
 export function outside(stage: Stage): void {
   plays(
@@ -104,10 +143,11 @@ export function outside(stage: Stage): void {
   plays(
     stage,
     'Show devices in Home Assistant',
-    'describes each device once, publishes its uploads, and switches its pin',
+    'describes a device as Home Assistant requires, publishes its uploads, reads its pin back, and removes it',
     async (scene) => {
       const at = (topic: string): string[] =>
         broker.published.filter((each) => each.topic === topic).map(({ text }) => text);
+      const config = `homeassistant/device/device-cloud-${ONE}/config`;
       try {
         // What is published before there is a connection is dropped.
         await scene.waitStatus('Publish it', 'node-red:common.status.connected');
@@ -116,16 +156,32 @@ export function outside(stage: Stage): void {
         for (const temperature of [21.5, 22]) scene.simulator.upload(ONE, { temperature });
         await until(() => at(state).length === 2, 'the states are published');
         assert.deepEqual(at(state), ['{"temperature":21.5}', '{"temperature":22}']);
-        const described = at(`homeassistant/device/device-cloud-${ONE}/config`);
-        assert.equal(described.length, 1);
-        const { device, components } = JSON.parse(described[0] ?? '') as {
-          device: { name: string };
-          components: Record<string, Record<string, unknown>>;
-        };
-        assert.equal(device.name, 'Greenhouse');
-        assert.equal(components['temperature']?.['state_topic'], state);
-        await broker.publish(String(components['pin5']?.['command_topic']), '1');
-        await until(() => levelOf(scene, ONE) === '1', 'the pin is high');
+        assert.equal(at(config).length, 1);
+        const description = homeAssistantReads(config, at(config)[0]!);
+        assert.equal(description.device.name, 'Greenhouse');
+        const { cooler, 'field-temperature': temperature } = description.components;
+        assert.equal(temperature?.['state_topic'], state);
+        assert.equal(temperature['unit_of_measurement'], '°C');
+        const levels = (): string[] => at(String(cooler?.['state_topic']));
+        await broker.publish(String(cooler?.['command_topic']), '1');
+        await until(() => levels().at(-1) === '1', 'the level is read back');
+        assert.equal(levelOf(scene, ONE), '1');
+
+        const kept = [config, state, `device-cloud/${ONE}/availability`];
+        await until(() => kept.every((topic) => broker.retained.get(topic)), 'all of it is kept');
+        assert.equal(broker.retained.get(kept[2]!), 'online');
+        await scene.press(`Remove ${ONE}`);
+        await until(() => !kept.some((topic) => broker.retained.has(topic)), 'nothing is kept');
+
+        // Of a flow that runs anew, what the broker still has of an earlier run is known.
+        const old = 'homeassistant/device/device-cloud-777/config';
+        await broker.publish(old, '{}', { retain: true });
+        await scene.again();
+        await scene.waitStatus('What was described', 'node-red:common.status.connected');
+        await until(async () => {
+          await scene.press('Every day');
+          return at(old).includes('');
+        }, 'it is removed');
       } finally {
         await stage.red.deploy([]);
         await broker.close();
@@ -134,6 +190,12 @@ export function outside(stage: Stage): void {
     {
       async alter(nodes) {
         broker = await startBroker();
+        named(nodes, 'Every day')['props'] = [{ p: 'days', v: '-1', vt: 'num' }];
+        const button = named(nodes, 'Remove 10000003');
+        Object.assign(button, {
+          name: `Remove ${ONE}`,
+          props: [{ p: 'remove', v: ONE, vt: 'str' }],
+        });
         return atPort(nodes, broker.port);
       },
     },
