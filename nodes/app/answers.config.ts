@@ -137,6 +137,8 @@ export interface FleetAnswer {
   book?: true;
   /** The last recording of a test, which may run. */
   recording?: TestRecording;
+  /** Only if uploads wait for an acknowledgement: how many, and since when the first does. */
+  unacknowledged?: { count: number; since: number };
 }
 
 /** The facts that help with a problem, without secrets. */

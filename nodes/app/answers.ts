@@ -137,6 +137,11 @@ interface FleetAnswerDeps {
   recording: TestRecording | undefined;
 }
 
+function waitingOf(fleet: Fleet | undefined): Pick<FleetAnswer, 'unacknowledged'> {
+  const { count, age } = fleet?.unacknowledged ?? { count: 0, age: 0 };
+  return count === 0 ? {} : { unacknowledged: { count, since: Date.now() - age } };
+}
+
 /**
  * The answer for a fleet, a {@link FleetAnswer} as text, in pieces: there may be 50,000 devices, and the event loop turns in
  * between.
@@ -150,6 +155,7 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
     ...(complete ? { complete } : {}),
     ...(fleet?.book ? { book: true } : {}),
     ...(deps.recording && { recording: deps.recording }),
+    ...waitingOf(fleet),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
   yield* listText(devices, (device) => toRow(fleet, device, charset));

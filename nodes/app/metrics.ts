@@ -59,8 +59,20 @@ const METRICS: readonly (readonly [
   [
     'held_back_bytes',
     'gauge',
-    'Bytes of uploads that are held back until a history is read.',
+    'Bytes of uploads that are held back until a history is read, or an upload is acknowledged.',
     ({ heldBytes }) => [[heldBytes]],
+  ],
+  [
+    'uploads_unacknowledged',
+    'gauge',
+    'Uploads that wait for an acknowledgement, one of a device.',
+    ({ unacknowledged }) => [[unacknowledged.count]],
+  ],
+  [
+    'uploads_unacknowledged_seconds',
+    'gauge',
+    'For how long the first of them has waited.',
+    ({ unacknowledged }) => [[unacknowledged.age / 1000]],
   ],
 ];
 

@@ -114,6 +114,8 @@ const sortKey = (name: string): string =>
 export class Fleet {
   /** Whether the application has a device book; undefined until that is known. */
   hasBook: boolean | undefined;
+  /** How many uploads wait for an acknowledgement, and since when the first does. */
+  unacknowledged: FleetAnswer['unacknowledged'];
   readonly #rows = new Map<string, FleetRow>();
   /** Chip numbers in the order they are shown in; undefined if that has to be worked out. */
   #order: string[] | undefined;
@@ -127,14 +129,15 @@ export class Fleet {
   }
 
   clear(): void {
-    this.hasBook = undefined;
+    this.hasBook = this.unacknowledged = undefined;
     this.#rows.clear();
     this.#order = undefined;
   }
 
-  apply({ devices, removed, complete, book }: FleetAnswer): void {
+  apply({ devices, removed, complete, book, unacknowledged }: FleetAnswer): void {
     if (complete === true) this.clear();
     this.hasBook = book === true;
+    this.unacknowledged = unacknowledged;
     for (const given of devices) {
       const row = displayable(given);
       const before = this.#rows.get(row.chipid);

@@ -17,7 +17,7 @@ import {
   STATES,
 } from './fleet.editor';
 import { RecordingView } from './recording.editor';
-import { createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
+import { createRow, fillRow, nameOf, ROW_HEIGHTS, shortAge } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 import { WaitingView } from './waiting.editor';
 
@@ -41,6 +41,8 @@ export class Panel implements Tab {
   readonly #kind = control('<select>', 'kind').hide();
   readonly #order = control('<select>', 'order');
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
+  /** How many uploads wait for an acknowledgement. */
+  readonly #unacknowledged = $('<div>', { class: 'device-cloud-fleet-unacknowledged' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
   readonly #list: VirtualList<FleetRow>;
@@ -100,7 +102,7 @@ export class Panel implements Tab {
         .appendTo(this.#order);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
     filters.append(this.#app, this.#text, this.#kind, this.#state, this.#order);
-    this.element.append(filters, this.#note, this.#spoken);
+    this.element.append(filters, this.#note, this.#unacknowledged, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
     this.#views = {
@@ -244,6 +246,7 @@ export class Panel implements Tab {
   #tick(): void {
     this.#list.render();
     this.#showDetails();
+    this.#showUnacknowledged();
     this.#recording.tick();
   }
 
@@ -300,6 +303,14 @@ export class Panel implements Tab {
     this.#list.show(shown);
     this.#showDetails();
     this.#say(shown.length, counts.online);
+    this.#showUnacknowledged();
+  }
+
+  #showUnacknowledged(): void {
+    const { count = 0, since = 0 } = this.fleet.unacknowledged ?? {};
+    const text =
+      count === 0 ? '' : t('unacknowledged', { number: count, age: shortAge(since, this.now()) });
+    this.#unacknowledged.text(text).toggle(text !== '');
   }
 
   /** Shows the number of devices, or what to do where no device is known. */

@@ -82,7 +82,7 @@ const countTexts = ({ alarms = [], waiting, reconnects, recovered }: FleetRow): 
   );
 
 /** An age where there is little room: `5 min`. */
-function shortAge(at: number, now: number): string {
+export function shortAge(at: number, now: number): string {
   const { n, unit } = elapsed(at, now);
   return t(`list.age.${unit}`, { n });
 }

@@ -231,6 +231,10 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     this.recorder?.onPush(chipid, bytes);
   }
 
+  onWaiting(): void {
+    this.revision++;
+  }
+
   onHold(chipid: string, isHolding: boolean): void {
     const device = this.#touch(chipid);
     // A device that was forgotten meanwhile has none that ends.

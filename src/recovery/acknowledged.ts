@@ -228,7 +228,7 @@ class AckDevice implements ChannelListener, AckSubscription {
     this.#endTurn?.();
     this.#listener.release();
     this.#subscription?.release();
-    this.#since = undefined;
+    this.#waitsSince(undefined);
     if (isForgotten) this.#store.update(this.#key, undefined);
     // Then what follows the position was not emitted yet.
     else if (this.#items.length === 0 && this.#position && this.#before === undefined)
@@ -361,7 +361,7 @@ class AckDevice implements ChannelListener, AckSubscription {
       await this.#store.set(this.#key, new Entry(this.#position, this.#tries));
       if (!isCurrent()) return;
     }
-    this.#since ??= performance.now();
+    this.#waitsSince(this.#since ?? performance.now());
     this.#timer = setTimeout(() => this.#next(), this.#options.redeliver);
     const { upload, serial } = first;
     const ack = writeToken(upload, { ...this.#options, serial });
@@ -376,6 +376,12 @@ class AckDevice implements ChannelListener, AckSubscription {
     clearTimeout(timer);
   }
 
+  #waitsSince(since: number | undefined): void {
+    if (since === this.#since) return;
+    this.#since = since;
+    this.#options.listening.shared.observer.onWaiting?.();
+  }
+
   /** A flow may change the bytes that it is given. */
   #emit(upload: WaitingUpload): void {
     this.#listener.onUpload({ ...upload, body: Buffer.from(upload.body) });
@@ -385,7 +391,7 @@ class AckDevice implements ChannelListener, AckSubscription {
   #done(): void {
     clearTimeout(this.#timer);
     const position = this.#shift()?.position;
-    this.#since = undefined;
+    this.#waitsSince(undefined);
     this.#isBack = false;
     this.#tries = 0;
     this.#endTurn?.();

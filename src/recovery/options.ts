@@ -91,6 +91,8 @@ export interface RecoveryObserver {
   onHold(chipid: string, isHolding: boolean): void;
   /** A missed upload is being emitted. Called before the listener receives it. @param isLast of those of an answer */
   onReplayed(upload: Upload, isLast: boolean): void;
+  /** An upload begins to wait for its acknowledgement, or no longer does. */
+  onWaiting?(): void;
   /** A recovery has ended. @param count the missed uploads that it emitted @param altered how many of them are marked so */
   onRecovered(chipid: string, count: number, altered: number): void;
 }

@@ -60,6 +60,23 @@ describe('the metrics', () => {
     assert.ok(![...found.keys()].some((key) => key.includes(ONE!)), 'no series of a device');
   });
 
+  it('count what waits for an acknowledgement, and since when', async () => {
+    cloud = await startCloud();
+    const listen = node('listen', { chipids: [ONE, TWO], acknowledge: 'ack' });
+    await load([cloudApp(cloud, { name: 'A' }), listen]);
+    await shows('listen', '2/2');
+    for (const body of ['first', 'second']) cloud.upload(ONE!, body);
+    cloud.upload(TWO!, 'x');
+    await until(() => arrivedAt('out').length === 2, 'both have come');
+    const found = await scrape();
+    assert.equal(found.get('uploads_unacknowledged{application=A}'), 2);
+    assert.ok(found.get('uploads_unacknowledged_seconds{application=A}')! > 0);
+    const { body } = await helper.request().get('/device-cloud/apps/app/fleet?since=0');
+    const { unacknowledged } = body as { unacknowledged: { count: number; since: number } };
+    assert.equal(unacknowledged.count, 2);
+    assert.ok(Math.abs(Date.now() - unacknowledged.since) < 60_000);
+  });
+
   it('tell two applications of one name apart, and read nothing of the service', async () => {
     cloud = await startCloud();
     await load([cloudApp(cloud, { name: 'Both' }), cloudApp(cloud, { id: 'app2', name: 'Both' })]);
