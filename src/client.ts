@@ -589,13 +589,13 @@ export class DeviceCloudClient implements AsyncDisposable {
     return new Promise((resolve) => resolve(this.fleet.latest(chipid)));
   }
 
-  /** The latest uploads of all devices that have one. @returns `missing`: how many processes of a cluster were silent */
+  /** The latest uploads (section 6) of all devices that have one. @returns `missing`: how many processes of a cluster were silent */
   latestAll(): Promise<{ uploads: Iterable<LatestUpload>; missing: number }> {
     return Promise.resolve({ uploads: this.fleet.latestAll(), missing: 0 });
   }
 
   /**
-   * Cancels commands that wait for their devices, in all processes of a cluster.
+   * Cancels commands (section 4.2, endpoints 3, 10 and 12) that wait for their devices, in all processes of a cluster.
    * @param which see {@link WaitingCommands}
    * @param options `node`: only those of this node
    * @returns how many were cancelled, and how many processes were silent
