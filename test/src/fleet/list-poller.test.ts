@@ -8,7 +8,7 @@ import { pass, useClock } from '../../support/clock';
 const record = (chipid: unknown): DeviceRecord => ({ chipid, name: null }) as DeviceRecord;
 
 /** A poller whose list a test answers by hand. */
-function createSubject() {
+function createSubject(now = Date.now) {
   const asked: Manual<DeviceRecord[]>[] = [];
   const taken: ListReading[] = [];
   const failed: unknown[] = [];
@@ -20,7 +20,7 @@ function createSubject() {
     },
     onReading: (reading) => taken.push(reading),
     onReadError: (error) => failed.push(error),
-    now: Date.now,
+    now,
   });
   return {
     poller,
@@ -52,6 +52,27 @@ function user() {
 
 describe('the poller of the list', () => {
   useClock();
+
+  for (const days of [730, -730, 1, -1])
+    it(`keeps to its interval though the clock is set by ${days} days, and back`, async () => {
+      let ahead = 0;
+      const subject = createSubject(() => Date.now() + ahead);
+      const step = days * 86_400_000;
+      subject.poller.poll(60_000, user());
+      await subject.answer('1');
+      for (const by of [step, -step]) {
+        ahead += by;
+        const before = subject.readings();
+        // The turns are planned anew.
+        subject.poller.poll(60_000, {})();
+        for (let second = 0; second < 120; second++) {
+          await pass(1000);
+          await subject.answer('1');
+        }
+        const readings = subject.readings() - before;
+        assert.ok(readings >= 2 && readings <= 4, `${readings} readings in two minutes`);
+      }
+    });
 
   it('polls once for all users, at the shortest of their intervals, and stops with the last', async () => {
     const subject = createSubject();

@@ -24,6 +24,35 @@ describe('a watch: silence', () => {
     assert.deepEqual(subject.emitted(), ['silent 1']);
   });
 
+  for (const years of [2, -2])
+    it(`is no other for a clock that is set by ${years} years, and back`, () => {
+      const world = new World();
+      const subject = world.watch({ silence: 300_000, misses: 2 });
+      world.channel('1', 'connected');
+      world.read([1, 2]);
+      world.upload('1');
+      subject.emitted();
+      const step = years * 365 * 86_400_000;
+      for (const by of [step, -step]) {
+        world.ahead += by;
+        for (let minutes = 0; minutes < 4; minutes++) {
+          world.pass(60);
+          world.read([1, 2]);
+        }
+        assert.deepEqual(subject.emitted(), [], 'the last upload was four minutes ago');
+        world.pass(60);
+        world.read([1, 2]);
+        assert.deepEqual(subject.emitted(), ['silent 1'], 'five minutes ago');
+        world.upload('1');
+        world.read([1]);
+        assert.deepEqual(subject.emitted(), ['heard 1'], 'missed once');
+        world.read([1]);
+        assert.deepEqual(subject.emitted(), ['offline 2'], 'missed twice');
+        world.read([1, 2]);
+        assert.deepEqual(subject.emitted(), ['online 2']);
+      }
+    });
+
   it('does not count time without a channel as silence', () => {
     const world = new World();
     const subject = world.watch({ silence: 60_000 });

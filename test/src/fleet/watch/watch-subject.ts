@@ -18,7 +18,10 @@ const record = (chipid: unknown, name: unknown = null): DeviceRecord =>
 
 /** An application of which a test says what happens. Its clock, and the timers, are mocked. */
 export class World {
-  readonly registry = new FleetRegistry(Date.now);
+  /** By how much the clock of the machine has been set; the timers do not know of it. */
+  ahead = 0;
+  readonly now = (): number => Date.now() + this.ahead;
+  readonly registry = new FleetRegistry(this.now);
   #users: ListUser[] = [];
 
   /** Starts a watch, whose events are written down as `10000001 online`. */
@@ -34,7 +37,7 @@ export class World {
       appid: '10001',
       registry: this.registry,
       poller,
-      now: Date.now,
+      now: this.now,
       timers: new TimerQueue(Date.now),
     };
     const listener = { onEvent: (event: FleetEvent) => void events.push(event), ...more };
@@ -42,7 +45,7 @@ export class World {
   }
 
   /** A reading of the list: chip numbers, or whole records. */
-  read(devices: readonly unknown[], polled = true, at = Date.now()): void {
+  read(devices: readonly unknown[], polled = true, at = this.now()): void {
     const records = devices.map((each) =>
       typeof each === 'object' ? (each as DeviceRecord) : record(each),
     );
