@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, shows } from './support/messages';
-import { startCloud, useNodeRed, written } from './support/node-red';
+import { startCloud, stateFolder, useNodeRed, written } from './support/node-red';
 
 const keep = (properties: object = {}) => node('gpio', { operation: 'keep', ...properties });
 
@@ -135,6 +136,21 @@ describe('the gpio node that keeps a level', () => {
     }
     await call('gpio', { chipid: first, pin: 4, payload: null });
     assert.deepEqual(written('pin'), {});
+  });
+
+  it('keeps a level that cannot be written, says so as long as it would not survive, and writes it afterwards', async () => {
+    await start();
+    await call('gpio', { chipid: first, pin: 5, payload: 1 });
+    await until(() => states(first).includes('kept'), 'the level is confirmed');
+    renameSync(stateFolder, `${stateFolder}-aside`);
+    writeFileSync(stateFolder, 'no folder');
+    await call('gpio', { chipid: second, pin: 5, payload: 1 });
+    await until(() => states(second).includes('kept'), 'the other level is confirmed, too');
+    await shows('gpio', 'status.not-kept');
+    rmSync(stateFolder);
+    renameSync(`${stateFolder}-aside`, stateFolder);
+    await until(() => 'pin:10000002:5' in written('pin'), 'it is written');
+    await shows('gpio', 'status.pins-kept');
   });
 
   it('says why a pin cannot be set: an error of the node, and its status', async () => {
