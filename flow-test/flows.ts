@@ -78,12 +78,16 @@ const isEnabled = ({ d }: FlowNode): boolean => d !== true;
 export const disabledNodes = (nodes: readonly FlowNode[], allowed: readonly string[]): FlowNode[] =>
   nodes.filter((node) => isEnabled(node) && !runs(node.type, allowed));
 
+/** The entries of a list, which may be written as a text, as the nodes read it. */
+const listOf = (list: unknown): unknown[] =>
+  Array.isArray(list) ? (list as unknown[]) : String(list).split(/[\s,;]+/);
+
 /** Chip numbers that the nodes name. */
 export function chipidsIn(nodes: readonly FlowNode[]): string[] {
   const own = nodes.filter(({ type }) => type.startsWith('device-cloud-'));
   const named = own.flatMap(({ chipid, chipidType, chipids, devices }) => [
     ...(chipidType === 'str' ? [chipid] : []),
-    ...(devices === 'list' && Array.isArray(chipids) ? (chipids as unknown[]) : []),
+    ...(devices === 'list' ? listOf(chipids) : []),
   ]);
   const digits = named.filter((text): text is string => /^[0-9]{1,20}$/.test(String(text)));
   return digits.map((text) => dropLeadingZeros(String(text)));
