@@ -209,6 +209,23 @@ describe('acknowledged uploads', () => {
     assert.ok(process.ack());
   });
 
+  it('come one by one to a flow that takes longer than the time until they come again', async () => {
+    const process: Process = await start({
+      ...{ redeliver: 20, attempts: 1000 },
+      onUpload: ({ ack, redelivered }) => {
+        if (!redelivered) setTimeout(() => process.client.acknowledged.acknowledge(ack), 100);
+      },
+    });
+    await process.ready();
+    const bodies = ['a', 'b', 'c'];
+    for (const body of bodies) simulator.upload(FIRST, body);
+    await until(() => process.bodies.includes('c'), 'all come');
+    await until(() => process.client.fleet.metrics().unacknowledged.count === 0, 'none waits');
+    assert.deepEqual([...new Set(process.bodies)], bodies);
+    assert.deepEqual(process.bodies, process.bodies.toSorted());
+    assert.ok(process.bodies.length > bodies.length);
+  });
+
   it('are given up after all attempts, and the next one follows', async () => {
     const process = await start({ redeliver: 10, attempts: 3 });
     await process.ready();
