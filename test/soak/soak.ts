@@ -5,6 +5,8 @@ import { megabytes, number, seconds, table } from '../../tooling/table';
 
 const LOG_LINES = 40;
 
+const IS_LATE = /missed uploads will come late/;
+
 /** Minutes for what comes before and after the time that was asked for; a soak that takes longer hangs. */
 const AROUND = 6;
 
@@ -37,6 +39,8 @@ function print(options: SoakOptions, outcome: Outcome): void {
     ['**lost**', number(outcome.lost)],
     ['**doubled**', number(outcome.doubled)],
     ['out of order', number(outcome.outOfOrder)],
+    // Live uploads do not wait for longer than 60 s or five failures (rule 16).
+    ['missed ones were said to come late', IS_LATE.test(outcome.log) ? 'yes' : 'no'],
     ...(isLossy(history)
       ? ([
           ['**altered without the mark, or marked without a reason**', number(outcome.mismarked)],
