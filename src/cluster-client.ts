@@ -4,7 +4,7 @@ import { ClusterStore } from './cluster/cluster-store';
 import type { Result, Turn } from './cluster/calls';
 import type { ChannelListener, ChannelSubscription, ChannelView } from './channel/listener';
 import { DEVICE_TIMEOUT, readDuration, readLimits } from './caller';
-import { APPLICATION, DeviceCloudClient, LET_GO } from './client';
+import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { CALLING } from './commands/outcome';
 import { semaphoreOf } from './commands/many';
 import { notConfigured } from './errors';
@@ -14,7 +14,7 @@ import { readSelection, type WaitingSelection } from './commands/waiting-list';
 import type { RecoverOptions } from './recovery/options';
 import type { ClientOptions } from './settings';
 import { Subscription } from './subscription';
-import type { Chipid, PulseOptions } from './types';
+import type { Chipid, Level, Pin, PinKeeper, PulseOptions } from './types';
 import { GUARD } from './util/guard';
 import { isObject } from './util/object';
 import { isolated } from './util/thrown';
@@ -22,7 +22,7 @@ import { isolated } from './util/thrown';
 /** The calls that the owner of a device makes, wherever they come from. */
 const SHARED = [
   ...(['push', 'pushOverChannel', 'rtStatus', 'gpioStatus', 'setGpioEdge'] as const),
-  ...(['pulseGpio', 'refresh', 'reboot', 'request', 'latest'] as const),
+  ...(['pulseGpio', 'keepPin', 'refresh', 'reboot', 'request', 'latest'] as const),
 ] as const;
 type SharedCall = (typeof SHARED)[number];
 
@@ -104,6 +104,8 @@ export interface ClusterObserver {
 export class ClusterClient extends DeviceCloudClient {
   readonly #store: ClusterStore;
   readonly #listening = new Set<SharedSubscription>();
+  /** Of the nodes of this process, which are the same in all. */
+  readonly #keepers = new Map<string, PinKeeper>();
   /** The latest time at which somebody has listened or watched, by a clock that is never set. */
   #wantedAt = -Infinity;
   #cluster!: Cluster;
@@ -209,6 +211,26 @@ export class ClusterClient extends DeviceCloudClient {
     return this.#share('pulseGpio', args);
   }
 
+  /** Later changes of its state are reported in the process that has the device then, to the keeper with the same id. */
+  override keepPin(...args: Parameters<DeviceCloudClient['keepPin']>) {
+    return this.#share('keepPin', args);
+  }
+
+  override get pins(): Pins {
+    const pins = super.pins;
+    return {
+      ...pins,
+      restore: async (keeper) => {
+        if (keeper.id !== undefined) this.#keepers.set(keeper.id, keeper);
+        await pins.restore(keeper);
+      },
+      release: (id, isGone) => {
+        this.#keepers.delete(id);
+        pins.release(id, isGone);
+      },
+    };
+  }
+
   override refresh(...args: Parameters<DeviceCloudClient['refresh']>) {
     return this.#share('refresh', args);
   }
@@ -277,6 +299,7 @@ export class ClusterClient extends DeviceCloudClient {
   #begin(share: number): void {
     for (const listening of this.#listening)
       if (shareOf(listening.chipid) === share) listening.begin();
+    for (const keeper of this.#keepers.values()) void super.pins.restore(keeper);
     this.#store.moved();
   }
 
@@ -325,6 +348,15 @@ export class ClusterClient extends DeviceCloudClient {
     if (name === 'cancelWaiting')
       return this.waiting.cancel(values[0] as WaitingSelection, values[1] as { node?: string });
     if (!isShared(name)) throw new NotSent(`This process does not know the call ${name}.`);
+    if (name === 'keepPin') {
+      const { id = '' } = (values[2] ?? {}) as PinKeeper;
+      return super.keepPin(
+        chipid,
+        values[0] as Pin,
+        values[1] as Level,
+        this.#keepers.get(id) ?? (values[2] as PinKeeper | undefined),
+      );
+    }
     const own = DeviceCloudClient.prototype[name] as (...all: unknown[]) => Promise<unknown>;
     return own.call(this, chipid, ...values);
   }

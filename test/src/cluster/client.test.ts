@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ClusterClient } from '../../../src/cluster-client';
 import { ClusterStore } from '../../../src/cluster/cluster-store';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
+import type { PinKeeper } from '../../../src/types';
 import type { Simulator } from '../../../src/simulator';
 import { keep, type Child } from '../../../tooling/process';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -123,6 +124,27 @@ describeOnRedis('clients that share an application', () => {
     assert.equal((await third.client.latest('10000001'))?.body.toString(), 'the latest');
     const { uploads, missing } = await third.client.latestAll();
     assert.deepEqual([[...uploads].length, missing], [1, 0]);
+  });
+
+  it('keep a pin wherever its device is, and report to the keeper where that is', async () => {
+    const [first, second] = [await joins(), await joins()];
+    await settled(first, second);
+    const chipid = DEVICES.find((each) => second.client.owns(each)) ?? '';
+    const reports: string[] = [];
+    const keeper = (name: string): PinKeeper => ({
+      id: 'a-node',
+      onState: ({ state }) => reports.push(`${name} ${state}`),
+    });
+    await first.client.pins.restore(keeper('first'));
+    await second.client.pins.restore(keeper('second'));
+    const wish = await first.client.keepPin(chipid, 5, 'high', keeper('first'));
+    assert.equal(wish.wanted, 1);
+    await until(() => cloud.device(chipid).sets.length === 1, 'it is set');
+    await until(() => reports.includes('second kept'), 'its owner reports it');
+    await second.client.close();
+    await until(() => first.client.owns(chipid), 'it has moved');
+    await until(() => first.client.pins.list(chipid)[0]?.state === 'kept', 'it is kept on');
+    assert.equal(cloud.device(chipid).sets.length, 1);
   });
 
   it('emit nothing and send nothing while the engine is away, and then what came meanwhile', async () => {
