@@ -56,7 +56,8 @@ const PROBLEMS = `(() => {
   const [first] = RED.nodes.getWorkspaceOrder();
   RED.nodes.eachNode((node) => {
     // It would end at the first false that it is given back.
-    if (node.z !== first) nodes.push(node);
+    // What is in a subflow is drawn, and has a size, only while the subflow is open.
+    if (node.z !== first && RED.nodes.workspace(node.z)) nodes.push(node);
   });
   const check = (node) => {
     if (node.type === 'unknown') problems.push(node.name + ' is unknown');
@@ -90,6 +91,9 @@ const CLEAR = `(() => {
   for (const id of RED.nodes.getWorkspaceOrder().slice(1)) {
     RED.workspaces.delete(RED.nodes.workspace(id));
   }
+  const subflows = [];
+  RED.nodes.eachSubflow(({ id }) => subflows.push(id));
+  subflows.forEach((id) => RED.subflow.delete(id));
   const left = [];
   RED.nodes.eachConfig(({ id }) => left.push(id));
   left.forEach((id) => RED.nodes.remove(id));
@@ -182,11 +186,13 @@ describe('all examples, imported into one Node-RED', () => {
       try {
         for (const each of all) await editor.run(importQuickly(each, false));
         assert.deepEqual(await editor.run(WRONG), []);
-        const apps = `RED.nodes.filterNodes({ type: 'device-cloud-listen' }).map(({ app }) => app)`;
+        const apps = `RED.nodes.filterNodes({ type: 'device-cloud-listen' })
+          .filter(({ z }) => RED.nodes.workspace(z))
+          .map(({ app }) => app)`;
         assert.equal(new Set(await editor.run<string[]>(apps)).size, 1);
         await editor.page.click('#red-ui-header-button-deploy');
         const green = `RED.nodes.filterNodes({ type: 'device-cloud-listen' })
-          .filter(({ devices }) => devices !== 'dynamic')
+          .filter(({ devices, z }) => devices !== 'dynamic' && RED.nodes.workspace(z))
           .every(({ status }) => status?.fill === 'green')`;
         await editor.page.waitForFunction(green, undefined, { timeout: TIMEOUT });
         assert.doesNotMatch(red.log(), /\[error\]|same application/);
