@@ -64,6 +64,7 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
     application: () => connection.application,
     titleOf: (chipid) => deviceText(node.fleet()?.name(chipid), chipid),
   });
+  node.current = () => connection.current();
   node.store = () => store;
   Object.assign(node, { keeper });
   node.fleet = () => connection.current()?.fleet;

@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from 'node-red';
 import {
   DeviceCloudError,
+  errorOfEnd,
   LinkedList,
+  Slices,
   type DeviceCloudClient,
   type Linked,
   type RequestProgress,
@@ -51,11 +53,10 @@ const settingsOf = (config: object, defaults: object): object =>
 
 /** Ends the commands of a removed node that wait. @returns their errors */
 function cancelWaiting(kept: SavedCall): DeviceCloudError[] {
-  const waiting = kept.chipids.filter((chipid) => {
+  return kept.chipids.flatMap((chipid) => {
     const saved = kept.of(chipid);
-    return saved && !saved.isBegun && !saved.end;
-  });
-  return waiting.map((chipid) => {
+    if (!saved || saved.isBegun) return [];
+    if (saved.end) return errorOfEnd(saved, chipid) ?? [];
     const text = `The node was removed. The waiting command to device ${chipid} was not sent.`;
     void kept.end(chipid, { code: 'CANCELLED', text });
     return new DeviceCloudError('CANCELLED', text);
@@ -101,6 +102,7 @@ class ActionLife<C extends object, K extends string> {
   readonly #problem: DeviceCloudError | undefined;
   readonly #readInputs: ReadInputs<K> | undefined;
   readonly #closing = new AbortController();
+  #isClosing = false;
   /** Inputs that are not available at once, such as those from a context store, must not change the order of messages. */
   readonly #readings = new SerialQueue();
   /** Whole messages, of a node that is sequential. */
@@ -194,6 +196,18 @@ class ActionLife<C extends object, K extends string> {
     this.#endBackground?.(removed && !findInFlows(this.#RED, this.#node.id));
     this.#status.close();
     this.#unregister?.();
+    this.#isClosing = true;
+    const client = removed && !this.#problem ? this.#app.current() : undefined;
+    const mayWait = client && [...this.#open.all()].some(({ kept }) => kept);
+    if (!mayWait) this.#endAll(removed, done);
+    else
+      void client.waiting
+        // There may be 10,000: it takes several turns.
+        .cancel({ all: true }, { node: this.#node.id, isRemoved: true })
+        .then(() => this.#endAll(removed, done));
+  }
+
+  #endAll(removed: boolean, done: () => void): void {
     const cancelled = new Map<SavedCall, DeviceCloudError>();
     for (const { kept } of [...this.#open.all(), ...this.#resumed.values()]) {
       if (!removed) kept?.detach();
@@ -203,17 +217,21 @@ class ActionLife<C extends object, K extends string> {
     this.#app.leave(this.#node);
     void this.#patience().then(() => {
       // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
-      setImmediate(() => {
-        for (const arrival of this.#open.all()) {
-          const error = arrival.kept && cancelled.get(arrival.kept);
-          // It goes on as a new message.
-          if (arrival.kept?.isDetached) this.#end(arrival);
-          else if (arrival.hasBegun)
-            this.#fail(arrival, error ?? closedMeanwhile(this.#deviceOf(arrival)));
-        }
-        setImmediate(done);
-      });
+      setImmediate(() => void this.#endRest(cancelled).then(() => setImmediate(done)));
     });
+  }
+
+  /** Never rejects. There may be 10,000: the event loop turns in between. */
+  async #endRest(cancelled: ReadonlyMap<SavedCall, DeviceCloudError>): Promise<void> {
+    const slices = new Slices();
+    for (const arrival of [...this.#open.all()]) {
+      if (slices.isOver) await slices.next();
+      const error = arrival.kept && cancelled.get(arrival.kept);
+      // It goes on as a new message.
+      if (arrival.kept?.isDetached) this.#end(arrival);
+      else if (arrival.hasBegun)
+        this.#fail(arrival, error ?? closedMeanwhile(this.#deviceOf(arrival)));
+    }
   }
 
   /** Waits until all messages have ended, for as long as the action asks for. */
@@ -378,7 +396,7 @@ class ActionLife<C extends object, K extends string> {
     arrival.isOver = true;
     this.#open.remove(arrival);
     try {
-      if (failure && this.#closing.signal.aborted && !this.#action.looks)
+      if (failure && this.#isClosing && !this.#action.looks)
         endLogged(this.#RED, this.#node, failure, arrival.done);
       else arrival.done(failure);
     } catch (error) {

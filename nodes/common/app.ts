@@ -45,6 +45,8 @@ export interface App {
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
+  /** The client, if there is one: makes and starts none. */
+  current(): DeviceCloudClient | undefined;
   /** What survives a restart. @throws if there is no application */
   store(): Store;
   /** Undefined if there is no application. */
@@ -67,6 +69,7 @@ const NO_APP: App = {
   client: () => {
     throw noApp();
   },
+  current: () => undefined,
   store: () => {
     throw noApp();
   },

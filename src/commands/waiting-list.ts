@@ -69,11 +69,14 @@ export interface WaitingCommands {
   list(chipid?: string | number): WaitingInfo[];
   /**
    * Cancels some: each fails with `CANCELLED`, and nothing is sent.
-   * @param options `node`: only those of this node
+   * @param options `node`: only those of this node; `isRemoved`, the node is gone: it is not waited until that is written
    * @returns how many were cancelled
    * @throws DeviceCloudError `INVALID_INPUT`
    */
-  cancel(which: WaitingSelection, options?: { node?: string }): Promise<number>;
+  cancel(
+    which: WaitingSelection,
+    options?: { node?: string; isRemoved?: boolean },
+  ): Promise<number>;
 }
 
 /** @returns whether a command is chosen. @throws DeviceCloudError `INVALID_INPUT` */

@@ -40,6 +40,7 @@ export const MAX_WAITING_IN_ALL = 20_000;
 
 const ELSEWHERE = 'another process has the device by now';
 
+const REMOVED = 'The node was removed';
 const REPLACED = 'Replaced by a newer command';
 
 /** Commands that are cancelled in one turn of the event loop. */
@@ -178,23 +179,26 @@ export class DeviceCommands implements WaitingCommands {
     return [...all].filter(({ isSaved }) => isSaved).map(infoOf);
   }
 
-  async cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
+  async cancel(
+    which: WaitingSelection,
+    { node, isRemoved = false }: { node?: string; isRemoved?: boolean } = {},
+  ): Promise<number> {
     const isOfSelection = readSelection(which);
     const chosen = [...this.#all()].filter(
       ({ id, device: { chipid }, wait }) =>
         isOfSelection({ id, chipid }) && (node === undefined || wait.origin?.node === node),
     );
-    let cancelled = 0;
+    const endings: Promise<void>[] = [];
     // There may be 20,000, each of which ends a message or a part of one: the event loop turns in between.
     for (let at = 0; at < chosen.length; at += CANCELLED_AT_ONCE) {
       if (at > 0) await nextTurn();
       const some = chosen.slice(at, at + CANCELLED_AT_ONCE);
-      const endings = some.flatMap((waiting) => this.#cancel(waiting, CANCELLED) ?? []);
-      // A process that is killed after this does not bring them back.
-      await Promise.all(endings);
-      cancelled += endings.length;
+      const why = isRemoved ? REMOVED : CANCELLED;
+      endings.push(...some.flatMap((waiting) => this.#cancel(waiting, why) ?? []));
     }
-    return cancelled;
+    // A process that is killed after this does not bring them back. A deploy must not take so long.
+    if (!isRemoved) await Promise.all(endings);
+    return endings.length;
   }
 
   /** A call to a device has failed: a command's, or the push of a request. */
