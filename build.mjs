@@ -77,7 +77,7 @@ function texts(node, file) {
 const helpLinks = (help) =>
   help.replace(/\[([^\]]+)\]\((?:\.\.\/)+docs\/([^)#]+?)(\.zh-CN)?\.md(#[^)]*)?\)/g, (...parts) => {
     const [, text, page, chinese, anchor = ''] = parts;
-    if (!manifest.homepage) return `_${text}_`;
+    if (!manifest.homepage) return `*${text}*`;
     const site = manifest.homepage.replace(/\/?$/, chinese ? '/zh/' : '/');
     return `[${text}](${site}${page}${encodeURI(anchor)})`;
   });

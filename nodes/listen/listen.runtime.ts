@@ -58,7 +58,7 @@ const closed = (): DeviceCloudError =>
 const notAcknowledged = (device: string): DeviceCloudError =>
   new DeviceCloudError(
     'NOT_ACKNOWLEDGED',
-    `An upload of ${device} was emitted as often as it may be, and was never acknowledged. It is in the message of this error; the next one follows.`,
+    `An upload of ${device} was emitted in all its attempts and never acknowledged. It is in this message; the next one follows. Check that an ack node gets its msg.ack, or give it more time.`,
   );
 
 class ListenLife implements DevicesListener {

@@ -169,6 +169,8 @@ class AckDevice implements ChannelListener, AckSubscription {
   #tries = 0;
   /** How often what follows the position was emitted when an earlier run ended; undefined once something has come. */
   #before: number | undefined;
+  /** What is kept does not say yet that something has been emitted since an earlier run ended with nothing waiting. */
+  #isUncounted = false;
   /** The first one came back after a restart. */
   #isBack = false;
   /** It was acknowledged before the history gave it back. */
@@ -192,6 +194,7 @@ class AckDevice implements ChannelListener, AckSubscription {
     if (isPosition(kept)) {
       this.#position = () => kept;
       this.#before = triesOf(kept);
+      this.#isUncounted = this.#before === 0;
     }
     this.hasPosition = this.#position !== undefined;
     this.#subscription = this.#recover();
@@ -356,7 +359,9 @@ class AckDevice implements ChannelListener, AckSubscription {
     const isCurrent = (): boolean => !this.#isClosed && this.#items[0] === first;
     if (!isCurrent()) return;
     this.#tries++;
-    const isKept = !this.#isBack && this.#tries === 1 && this.#store.isWritten(this.#key);
+    const isCounted = !this.#isUncounted && this.#store.isWritten(this.#key);
+    const isKept = !this.#isBack && this.#tries === 1 && isCounted;
+    this.#isUncounted = false;
     if (this.#position && !isKept) {
       await this.#store.set(this.#key, new Entry(this.#position, this.#tries));
       if (!isCurrent()) return;

@@ -312,6 +312,28 @@ describe('acknowledged uploads', () => {
     }
   });
 
+  it('that came live after a stop with nothing waiting are marked after a kill', async () => {
+    const process = await start();
+    await process.ready();
+    simulator.upload(FIRST, 'a');
+    await process.has(1);
+    assert.ok(process.ack());
+    await process.stop();
+    const next = await start();
+    await next.ready();
+    await until(() => next.store.isWritten(`position:${NODE}:${FIRST}`), 'it is written');
+    simulator.upload(FIRST, 'b');
+    await next.has(1);
+    assert.deepEqual(
+      [next.uploads[0]?.replayed, next.uploads[0]?.redelivered],
+      [undefined, undefined],
+    );
+    await next.kill();
+    const last = await start();
+    await last.has(1);
+    assert.deepEqual([last.bodies[0], last.uploads[0]?.redelivered], ['b', true]);
+  });
+
   it('are emitted alone from the third attempt on, so that one does not use up those of others', async () => {
     const chipids = await suspects();
     const process = await start({ chipids });
