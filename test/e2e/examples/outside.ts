@@ -156,6 +156,8 @@ export function outside(stage: Stage): void {
         for (const temperature of [21.5, 22]) scene.simulator.upload(ONE, { temperature });
         await until(() => at(state).length === 2, 'the states are published');
         assert.deepEqual(at(state), ['{"temperature":21.5}', '{"temperature":22}']);
+        // The broker takes what comes at once side by side.
+        await until(() => at(config).length > 0, 'the device is described');
         assert.equal(at(config).length, 1);
         const description = homeAssistantReads(config, at(config)[0]!);
         assert.equal(description.device.name, 'Greenhouse');
