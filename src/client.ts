@@ -580,8 +580,8 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
-   * The latest upload of a device (section 6) that this process, or in a cluster the one that has the device, has received; undefined if
-   * there is none.
+   * The latest upload of a device (section 6) that this process, or in a cluster the one that has the device, has received, or
+   * undefined if there is none.
    * @param chipid the device
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */

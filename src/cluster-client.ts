@@ -1,9 +1,8 @@
-import { NotSent } from './cluster/calls';
+import { NotSent, type Result } from './cluster/calls';
 import { Cluster, shareOf, type ClusterSettings, type ClusterState } from './cluster/cluster';
 import { ClusterStore } from './cluster/cluster-store';
-import type { Result, Turn } from './cluster/calls';
 import type { ChannelListener, ChannelSubscription, ChannelView } from './channel/listener';
-import { DEVICE_TIMEOUT, readDuration, readLimits } from './caller';
+import { checkSentNow, DEVICE_TIMEOUT, readDuration, readLimits } from './caller';
 import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { CALLING } from './commands/outcome';
 import { semaphoreOf } from './commands/many';
@@ -19,14 +18,15 @@ import { GUARD } from './util/guard';
 import { isObject } from './util/object';
 import { isolated } from './util/thrown';
 
-/** The calls that the owner of a device makes, wherever they come from. */
-const SHARED = [
-  ...(['push', 'pushOverChannel', 'rtStatus', 'gpioStatus', 'setGpioEdge'] as const),
-  ...(['pulseGpio', 'keepPin', 'refresh', 'reboot', 'request', 'latest'] as const),
-] as const;
-type SharedCall = (typeof SHARED)[number];
+/** The calls that the owner of a device makes, wherever they come from; and which argument after the device has the options. */
+const SHARED = {
+  ...{ gpioStatus: 0, refresh: 0, reboot: 0, latest: 0 },
+  ...{ push: 1, pushOverChannel: 1, rtStatus: 1, request: 1 },
+  ...{ setGpioEdge: 2, pulseGpio: 2, keepPin: 2 },
+} as const;
+type SharedCall = keyof typeof SHARED;
 
-const isShared = (name: string): name is SharedCall => SHARED.some((shared) => shared === name);
+const isShared = (name: string): name is SharedCall => Object.hasOwn(SHARED, name);
 
 /** Milliseconds that a call may take beyond its time-out: commands of other processes to the device come before it. */
 const IN_QUEUE = 60_000;
@@ -36,11 +36,16 @@ const DEPLOY = 2000;
 
 /** The arguments of a call after the device: as they are for this process, as JSON for another one. */
 class Arguments {
-  constructor(readonly values: readonly unknown[]) {}
+  constructor(
+    readonly values: readonly unknown[],
+    readonly optionsAt = -1,
+  ) {}
 
   /** Callbacks and signals stay here. */
   toJSON(): unknown[] {
-    return this.values.map((value) => (isObject(value) ? withoutCallbacks(value) : value));
+    return this.values.map((value, at) =>
+      at === this.optionsAt && isObject(value) ? withoutCallbacks(value) : value,
+    );
   }
 }
 
@@ -151,7 +156,7 @@ export class ClusterClient extends DeviceCloudClient {
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),
         wants: () => client.#wants,
-        handle: (...call) => client.#handle(...call),
+        handle: (name, of, args) => client.#handle(name, of, args),
         onOrphan: (name, chipid, args, result) =>
           observer.onOrphan?.(name, chipid, valuesOf(args), result),
         onChange: () => {
@@ -330,11 +335,12 @@ export class ClusterClient extends DeviceCloudClient {
 
   async #make(name: SharedCall, chipid: Chipid, others: readonly unknown[]): Promise<unknown> {
     const device = parseChipid(chipid);
-    const options = others.findLast(isObject) as PulseOptions | undefined;
+    const options = others[SHARED[name]] as PulseOptions | undefined;
+    checkSentNow(options, 'A command of several processes');
     const { seconds, progress } = readLimits(options, DEVICE_TIMEOUT);
     const timeout = seconds * 1000;
     const longest = 2 * timeout + readDuration(options) + IN_QUEUE;
-    const args = new Arguments(others);
+    const args = new Arguments(others, SHARED[name]);
     const call = (): Promise<unknown> =>
       this.#cluster.calls.call(name, device, args, longest, timeout);
     if (this.owns(device)) return call();
@@ -342,7 +348,7 @@ export class ClusterClient extends DeviceCloudClient {
     return semaphoreOf(options)?.run(call) ?? call();
   }
 
-  async #handle(name: string, chipid: string, args: unknown, _turn: Turn): Promise<unknown> {
+  async #handle(name: string, chipid: string, args: unknown): Promise<unknown> {
     const values = valuesOf(args);
     if (name === 'latestAll') return [...this.fleet.latestAll()];
     if (name === 'cancelWaiting')

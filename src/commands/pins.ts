@@ -5,10 +5,10 @@
  *                             ▲                                                                                 │
  *                             └──────────────── has the level by now ◄────── differs: until the next look ◄─────┘
  *
- * A look sets those pins of a device that are due, and reads all at once: what a device has not confirmed is not believed. A
- * pin that differs is due, and is set in a look right after. Calls go through the device's queue, each decided when its turn
- * comes, so that the newest level is sent, and none after the end. Frequent calls may reset a device (section 8), so a look
- * at pins of which none is due follows another after 30 s at the earliest, as does a second call for the same level.
+ * A look sets the pins of a device that are due, and then reads all of its levels: a level counts once the device has confirmed
+ * it. A pin that differs becomes due, and the next look, which follows at once, sets it. Each call goes through the device's queue
+ * and is decided when its turn comes, so that the newest level is sent, and nothing after the end. Frequent calls may reset a
+ * device (section 8): at least 30 s lie between two looks that set nothing, and between two calls for the same level.
  * The store has the wishes, each before anything is called for it.
  */
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
@@ -318,7 +318,7 @@ export class KeptPins {
     if (state !== before.state) isolated(() => by.keeper.onState?.(pin.kept));
   }
 
-  /** Sets what is due, and reads what the pins have. Never rejects. */
+  /** Sets the pins that are due, then reads all levels. Never rejects. */
   async #look(device: Device): Promise<void> {
     const { timers } = this.#deps;
     const { pins } = device;
@@ -341,7 +341,7 @@ export class KeptPins {
     this.#plan(device, device.bootsUntil > now ? device.bootsUntil : now + Math.min(...checks));
   }
 
-  /** Sets the pins of a device that are due. @returns those that were set: one may have ended before its turn came */
+  /** Sets the due pins of a device. @returns those that were set: a wish may have ended before its turn */
   async #set({ chipid, pins }: Device): Promise<Pin[]> {
     const { calls, timers } = this.#deps;
     const set: Pin[] = [];
@@ -370,7 +370,7 @@ export class KeptPins {
     const seconds = Math.max(...[...pins.values()].map(({ by }) => by.seconds));
     const result = await calls.read(chipid, isWanted, seconds);
     if (result === undefined) return;
-    // One that is due has a wish that came meanwhile.
+    // A pin that is due has a newer wish.
     for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {
       const { kept, by } = pin;
       const found = calls.levels(result, by.codes).get(kept.pin) ?? null;

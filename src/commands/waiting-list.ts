@@ -69,7 +69,7 @@ export interface WaitingCommands {
   list(chipid?: string | number): WaitingInfo[];
   /**
    * Cancels some: each fails with `CANCELLED`, and nothing is sent.
-   * @param options `node`: only those of this node; `isRemoved`, the node is gone: it is not waited until that is written
+   * @param options `node`: only those of this node; `isRemoved`: the node is gone, and the promise does not wait for the store
    * @returns how many were cancelled
    * @throws DeviceCloudError `INVALID_INPUT`
    */

@@ -133,6 +133,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#devices.values();
   }
 
+  /** Whether somebody watches the devices. */
   get isWatched(): boolean {
     return this.#watchers.length > 0;
   }

@@ -48,7 +48,7 @@ export function writeToken(
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** @throws DeviceCloudError `INVALID_INPUT` if it is none, or of another application */
+/** @throws DeviceCloudError `INVALID_INPUT` if the text is not a token, or the token is of another application */
 export function readToken(text: unknown, appid: string): Token {
   const token = isText(text) && /^[\w-]{1,2000}$/.test(text) ? parse(text) : undefined;
   if (!token)

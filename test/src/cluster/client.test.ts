@@ -117,6 +117,14 @@ describeOnRedis('clients that share an application', () => {
       assert.equal(cloud.device(chipid).maxInFlight, 1);
     }
     assert.equal(third.client.owned, 0);
+    // What is pushed is no option, whatever its fields are called.
+    const message = { signal: 1, timeout: 'never', duration: 'long' };
+    await third.client.push('10000001', message);
+    assert.deepEqual(JSON.parse(cloud.device('10000001').received.at(-1)?.text ?? ''), message);
+    await assert.rejects(
+      third.client.push('10000001', 'later', { when: 'upload' }),
+      (error: unknown) => isDeviceCloudError(error, 'INVALID_INPUT'),
+    );
     const { body } = await third.client.setGpioEdge('10000001', 5, 'high');
     assert.equal(typeof body.result, 'string');
     cloud.upload('10000001', 'the latest');

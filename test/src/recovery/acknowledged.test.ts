@@ -350,7 +350,7 @@ describe('acknowledged uploads', () => {
     assert.equal(disk.entry(other).tries, 3);
   });
 
-  it('do not wait for ever for one that is not acknowledged', async () => {
+  it('do not wait long for one of another device that is never acknowledged', async () => {
     const chipids = await suspects();
     const process = await start({ chipids, redeliver: 50, attempts: 1000 });
     const both = (): boolean => new Set(process.uploads.map(({ chipid }) => chipid)).size === 2;
