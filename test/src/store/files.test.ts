@@ -205,7 +205,8 @@ describe('the files of a store', () => {
     for (const { problem } of [store, started]) assert.match(String(problem), /EMFILE/);
     await loading;
     await until(() => store.problem === undefined && !started.problem, 'all is written');
-    assert.equal(started.get('position:a:1'), 1);
+    // It has read the file before or after it was written again.
+    assert.match(String(started.get('position:a:1')), /^[12]$/);
     const again = await loaded();
     assert.deepEqual(
       [again.get('position:a:1'), again.get('pin:1:5'), again.list('command:').length],
