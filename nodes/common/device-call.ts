@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { NodeMessage } from 'node-red';
 import {
   DeviceCloudError,
@@ -6,6 +7,7 @@ import {
   withOrigin,
   withoutCode,
   type Answer,
+  type Book,
   type CallOptions,
   type DeviceCloudClient,
   type PushFormat,
@@ -14,6 +16,7 @@ import {
   type WaitingSelection,
 } from '../../src/for-nodes';
 import {
+  chipidOf,
   invalidInput,
   notConfigured,
   parseChipid,
@@ -26,6 +29,7 @@ import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action
 import { asError, closed, deviceText, messageOf } from './errors';
 import { decodeMessage, encodeMessage } from './kept-message';
 import {
+  isObject,
   MAX_MANY,
   type DeviceCallConfig,
   type DeviceConfig,
@@ -85,28 +89,41 @@ function readDevice(config: object, value: unknown): string {
 }
 
 /** The device of a message that is about a single one; undefined if it is not, or has an invalid number. */
-export function deviceIn(config: object, value: unknown): string | undefined {
-  if ((config as Partial<DeviceConfig>).chipidType === 'group') return undefined;
-  try {
-    return parseChipid(value);
-  } catch {
-    return undefined;
-  }
-}
+export const deviceIn = (config: object, value: unknown): string | undefined =>
+  (config as Partial<DeviceConfig>).chipidType === 'group' ? undefined : chipidOf(value);
 
-/** Adds the device's name and its row of the book to the fields of a message about it, unless the message has its own. */
+/** The other devices that a message was about before, by what nodes have put on it. */
+const devicesBefore = ({ chipid, topic, device }: NodeMessage, now: string): string[] =>
+  [chipid, topic, isObject(device) ? device['chipid'] : undefined].flatMap((value) => {
+    const before = chipidOf(value);
+    return before === undefined || before === now ? [] : before;
+  });
+
+/**
+ * Adds the device's name and its row of the book to the fields of a message about it, unless the message has its own. What a
+ * node has put there about another device is not its own.
+ */
 export function addName(
   fields: CallFields,
   client: DeviceCloudClient,
   chipid: string,
   msg: NodeMessage,
 ): CallFields {
-  const name = msg['name'] === undefined ? nameOf(client, chipid) : undefined;
-  if (name !== undefined) fields['name'] = name;
-  const row = msg['device'] === undefined ? client.fleet.book?.row(chipid) : undefined;
-  if (row !== undefined) fields['device'] = row;
+  const { name, device } = msg;
+  const before = name === undefined && device === undefined ? [] : devicesBefore(msg, chipid);
+  const isOther = name !== undefined && before.some((other) => nameOf(client, other) === name);
+  const found = isOther || name === undefined ? nameOf(client, chipid) : undefined;
+  // Even if undefined, in the place of another device's.
+  if (found !== undefined || isOther) fields['name'] = found;
+  const { book } = client.fleet;
+  const isOtherRow = isObject(device) && before.some((other) => isRowOf(book, other, device));
+  const row = isOtherRow || device === undefined ? book?.row(chipid) : undefined;
+  if (row !== undefined || isOtherRow) fields['device'] = row;
   return fields;
 }
+
+const isRowOf = (book: Book | undefined, chipid: string, device: object): boolean =>
+  isDeepStrictEqual(book?.row(chipid), device);
 
 /** Adds the device's row of the book to a new message about it. */
 export function addRow(
@@ -311,6 +328,9 @@ function leftBy(plan: Plan, chipid: string, client: DeviceCloudClient): string {
   return ` Pin ${String(pin)} may have been left at ${parseLevel(level) === 1 ? 'high (1)' : 'low (0)'}: check it.`;
 }
 
+/** The calls whose answer may be doubtful: a warning that is on the message is an earlier one's. */
+const MAY_WARN: ReadonlySet<Plan['call']> = new Set(['setGpioEdge', 'pulseGpio', 'reboot']);
+
 /** Makes the call to a device. @param kept whose commands of earlier times are not sent again */
 async function callOne(
   call: AnyCall,
@@ -327,7 +347,8 @@ async function callOne(
     const set = fields(answer, chipid, client);
     // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
     set['chipid'] = chipid;
-    return { set: addName(set, client, chipid, msg) };
+    const remove = MAY_WARN.has(plan.call) ? ['warning'] : [];
+    return { set: addName(set, client, chipid, msg), remove };
   } catch (error) {
     return failedAbout(call, chipid, cancelledOr(error, call, plan, kept, chipid));
   }

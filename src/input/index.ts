@@ -3,7 +3,7 @@
  * node, imports only what it has to check itself: the client checks its arguments.
  */
 export { keyWarnings } from './pasted-key';
-export { dropLeadingZeros, parseChipid, parseChipids } from './chipid';
+export { chipidOf, dropLeadingZeros, parseChipid, parseChipids } from './chipid';
 export { parseDatatype, parseValueDatatype, parseKey, readInput } from './values';
 export { parsePeriod } from './day';
 export { parseCodes, parseDuration, parseLevel, parsePin, type LevelCodes } from './gpio';

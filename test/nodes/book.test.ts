@@ -44,6 +44,14 @@ describe('nodes and the device book', () => {
     assert.deepEqual([own['name'], own['device']], ['own', 'own']);
     const without = await call('reboot', { chipid: '3' } as NodeMessage);
     assert.equal('device' in without, false);
+    // That of an earlier device is not the message's own.
+    const next = await call('reboot', { ...message, _msgid: 'next', chipid: '2' });
+    assert.deepEqual([next['name'], next['device']], ['Door', row('2', 'Door', 'pumps')]);
+    const last = await call('reboot', { ...next, _msgid: 'last', chipid: '3' });
+    assert.deepEqual([last['name'], last['device']], [undefined, undefined]);
+    const changed = { ...row('2', 'Door', 'pumps'), Site: 'Graz' };
+    const kept = await call('reboot', { chipid: '1', device: changed } as NodeMessage);
+    assert.deepEqual(kept['device'], changed);
   });
 
   it('call all devices of a group, and send nothing to a group without devices', async () => {

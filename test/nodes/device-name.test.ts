@@ -37,4 +37,30 @@ describe('the name of a device', () => {
     const day = new Date();
     assert.equal((await call('split', { begin: day, end: day }))['name'], 'pump');
   });
+
+  it('is never that of a device that the message was about before', async () => {
+    const other = '10000002';
+    const unnamed = '10000003';
+    const cloud = await startCloud({
+      devices: [{ chipid, name: 'pump' }, { chipid: other, name: 'lamp' }, { chipid: unnamed }],
+    });
+    const listen = node('listen', { chipids: [chipid], wires: [['chosen', 'named']] });
+    const chosen = node('push', { id: 'chosen', chipid: other, chipidType: 'str' });
+    await load([cloudApp(cloud), node('devices'), listen, chosen, node('push', { id: 'named' })]);
+    await shows('listen', 'status.connected');
+    await call('devices', {});
+    cloud.upload(chipid, 'live');
+    const sent = (id: string) => arrivedAt('out').find((each) => each['chipid'] === id);
+    await until(() => sent(other) !== undefined && sent(chipid) !== undefined, 'both are pushed');
+    assert.equal(sent(other)?.['name'], 'lamp');
+    assert.equal(sent(chipid)?.['name'], 'pump');
+    // As a change node leaves an upload of the first device.
+    const upload = { topic: chipid, name: 'pump', payload: 'x' };
+    assert.equal((await call('named', { ...upload, chipid: other }))['name'], 'lamp');
+    assert.equal((await call('named', { ...upload, chipid: unnamed }))['name'], undefined);
+    assert.equal((await call('named', { ...upload, topic: 't', chipid: other }))['name'], 'pump');
+    cloud.fail('not-found', { path: 'dev/push' });
+    const failed = await fail('named', { ...upload, chipid: other }, 'NOT_FOUND');
+    assert.equal(failed['name'], 'lamp');
+  });
 });

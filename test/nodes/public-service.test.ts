@@ -84,6 +84,7 @@ describe('the nodes at a service that answers as the public server of 2016', () 
       // Such as the digit of a service that answers 0 or 1 as text.
       service.result = 0x31;
       assert.equal('warning' in (await call(kind, { ...msg })), false);
+      assert.equal('warning' in (await call(kind, { ...msg, warning: out['warning'] })), false);
     });
   }
 
