@@ -86,8 +86,10 @@ export class KeptByNode {
     this.#showStatus();
     const [first] = pins;
     if (first && !isForMany(config, undefined)) return { set: fieldsOf(first, client, msg) };
+    // What is replaced is not copied for each.
+    const { payload: _, ...passed } = msg;
     const messages = pins.map((each) => {
-      const own = RED.util.cloneMessage(msg);
+      const own = RED.util.cloneMessage(passed);
       return Object.assign(own, fieldsOf(each, client, own));
     });
     return { messages };

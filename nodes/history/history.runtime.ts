@@ -1,6 +1,6 @@
 import { seemsBase64, type Answer, type Day } from '../../src/for-nodes';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
-import { aboutDevice, addName, nameOf } from '../common/device-call';
+import { aboutDevice, addName } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';
 import { toProblem } from '../common/errors';
 import { STATUS } from '../common/status';
@@ -56,8 +56,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   }
   const messages = splitRecords(RED, msg, records, decoded, {
     zone: client.historyZone,
-    nameOf: (device) => nameOf(client, device),
-    rowOf: (device) => client.fleet.book?.row(device),
+    deviceOf: (device) => addName({ chipid: device }, client, device, msg),
     fields,
   });
   for (const [index, { error }] of decoded.entries()) if (error) node.error(error, messages[index]);

@@ -104,22 +104,8 @@ function serviceTime(text: unknown, zone: string): number | undefined {
 
 interface SplitOptions {
   zone: string;
-  nameOf: (chipid: string) => string | undefined;
-  rowOf: (chipid: string) => object | undefined;
+  deviceOf: (chipid: string) => object;
   fields: Readonly<Record<string, unknown>>;
-}
-
-/** In a synchronisation (section 2.5) each record names its own device. */
-function deviceFields(
-  record: HistoryRecord,
-  msg: NodeMessage,
-  { nameOf, rowOf }: Pick<SplitOptions, 'nameOf' | 'rowOf'>,
-): { chipid?: string; name?: string; device?: object } {
-  if (!('chipid' in record)) return {};
-  const chipid = chipidOf(record);
-  const name = msg['name'] === undefined ? nameOf(chipid) : undefined;
-  const device = msg['device'] === undefined ? rowOf(chipid) : undefined;
-  return { chipid, ...(name === undefined ? {} : { name }), ...(device && { device }) };
 }
 
 /**
@@ -127,7 +113,7 @@ function deviceFields(
  * @param records as the service gave them, for `msg.record`
  * @param decoded the same with their bodies decoded, for the payloads
  * @param zone of the records' times, for `msg.timestamp`
- * @param nameOf the name of a device that a record names itself, and `rowOf` its row of the book
+ * @param deviceOf the fields of a device that a record of a synchronisation names itself (section 2.5)
  * @param fields further fields that each message gets
  */
 export function splitRecords(
@@ -135,17 +121,18 @@ export function splitRecords(
   msg: NodeMessage,
   records: readonly HistoryRecord[],
   decoded: readonly DecodedRecord[],
-  { zone, nameOf, rowOf, fields }: SplitOptions,
+  { zone, deviceOf, fields }: SplitOptions,
 ): NodeMessage[] {
   const id = RED.util.generateId();
   const count = records.length;
-  // As split does, so that the sequence the message itself belongs to can be joined later.
-  const outer = msg['parts'] === undefined ? {} : { parts: msg['parts'] };
+  // What is replaced is not copied: with each of many records, a large payload would take minutes.
+  const { payload: _payload, record: _record, ...passed } = msg;
   return records.map((record, index) => {
     const { body: payload, raw, units } = decoded[index] ?? {};
+    const { parts: outer, ...copy } = RED.util.cloneMessage(passed);
     return {
-      ...RED.util.cloneMessage(msg),
-      ...deviceFields(record, msg, { nameOf, rowOf }),
+      ...copy,
+      ...('chipid' in record && deviceOf(chipidOf(record))),
       ...fields,
       ...(raw && { raw }),
       ...(units && { units }),
@@ -153,7 +140,15 @@ export function splitRecords(
       // Even if undefined: a timestamp that the message came with is not the record's.
       timestamp: serviceTime(record.create_time, zone),
       record,
-      parts: { ...outer, id, type: 'array', len: 1, index, count },
+      // As split does, so that the sequence the message itself belongs to can be joined later.
+      parts: {
+        ...(outer !== undefined && { parts: outer }),
+        id,
+        type: 'array',
+        len: 1,
+        index,
+        count,
+      },
     };
   });
 }

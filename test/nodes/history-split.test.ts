@@ -77,6 +77,21 @@ describe('the history node, with one message per record', () => {
     assert.deepEqual(second!['deep'], { a: 1 });
   });
 
+  it('copies nothing that is replaced, such as a large payload, for each record', async () => {
+    await start();
+    let copied = 0;
+    const large = {
+      get body() {
+        copied++;
+        return 'large';
+      },
+    };
+    await send('history', { chipid, payload: large, record: large });
+    await sent(3);
+    // A Complete node copies the message, too.
+    assert.ok(copied <= 1, `it was copied ${copied} times`);
+  });
+
   it('sends sequences that a join node puts together', async () => {
     await start({ wires: [['join']] });
     const out = await call('history', { chipid });
