@@ -1,7 +1,7 @@
 import { decodeBase64, decodeLenientBase64 } from '../util/base64';
 import { dropLeadingZeros } from '../input/chipid';
 import type { JsonObject, Upload } from '../types';
-import { parseJson } from '../util/json';
+import { parseJson, startOfJson } from '../util/json';
 import { isObject } from '../util/object';
 
 /**
@@ -55,7 +55,7 @@ function idOf(value: unknown): string | undefined {
 
 /** Whether the bytes can be a JSON object, from the first byte that is not white space. */
 function beginsObject(data: Buffer): boolean {
-  let at = 0;
+  let at = startOfJson(data);
   // White space of JSON.
   while (data[at] === 0x20 || data[at] === 0x0a || data[at] === 0x0d || data[at] === 0x09) at++;
   return data[at] === OPENING_BRACE;

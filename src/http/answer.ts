@@ -1,4 +1,4 @@
-import { JsonLimitError, parseJson } from '../util/json';
+import { JsonLimitError, parseJson, withoutMark } from '../util/json';
 import {
   answerError,
   notAcceptedError,
@@ -126,7 +126,7 @@ export function serviceText(
   const text = body.toString('utf8');
   let said: string | undefined;
   try {
-    said = msgOf(JSON.parse(text));
+    said = msgOf(JSON.parse(withoutMark(text)));
   } catch {
     // Not JSON.
   }

@@ -1,5 +1,13 @@
 import { AnswerBody } from '../http/answer-body';
-import { JsonLimitError, MAX_DEPTH, isSpace, parseJson, tooDeep } from '../util/json';
+import {
+  JsonLimitError,
+  MARK,
+  MAX_DEPTH,
+  isSpace,
+  parseJson,
+  startOfJson,
+  tooDeep,
+} from '../util/json';
 import type { OpenApi } from '../api/open-api';
 import { type HttpContext, callService } from '../http/call';
 import type { BodyReader, CallSpec, Shape } from '../http/answer';
@@ -175,6 +183,8 @@ export class RecordReader implements BodyReader {
   readonly #sink: RecordSink;
   #other = new AnswerBody(MAX_OTHER);
   #place: Place = 'before';
+  /** Bytes of a byte order mark that have come. */
+  #mark = 0;
   #isInString = false;
   /** Whether the next byte of the string is escaped. */
   #isEscaped = false;
@@ -199,6 +209,7 @@ export class RecordReader implements BodyReader {
 
   restart(): void {
     this.#place = 'before';
+    this.#mark = 0;
     this.#isInString = this.#isEscaped = false;
     this.#depth = this.#values = 0;
     this.#begun = undefined;
@@ -218,13 +229,19 @@ export class RecordReader implements BodyReader {
   end(): unknown {
     if (this.#error) throw this.#error.thrown;
     // An error, a page or whatever else it is.
-    if (this.#place === 'other') return parseJson(this.#other.read());
+    if (this.#place === 'other') {
+      const bytes = this.#other.read();
+      // A byte order mark is taken off by now.
+      if (startOfJson(bytes) > 0) throw malformed();
+      return parseJson(bytes);
+    }
     if (this.#place !== 'after' && !this.#isEnough) throw malformed();
     return new HistoryRead(this.records, this.bytes, !this.#isEnough);
   }
 
   #read(chunk: Buffer): void {
-    let at = 0;
+    const begin = this.#place === 'before' ? this.#skipMark(chunk) : 0;
+    let at = begin;
     if (this.#place === 'before') {
       while (isSpace(chunk[at])) at++;
       if (at === chunk.length) return;
@@ -232,10 +249,24 @@ export class RecordReader implements BodyReader {
       at++;
     }
     if (this.#place === 'inside') at = this.#readElements(chunk, at);
-    if (this.#place === 'other') this.#isEnough = !this.#other.add(chunk);
+    if (this.#place === 'other') this.#isEnough = !this.#other.add(chunk.subarray(begin));
     if (this.#place !== 'after' || this.#isEnough) return;
     while (isSpace(chunk[at])) at++;
     if (at < chunk.length) throw malformed();
+  }
+
+  /** Returns the offset after a byte order mark, which may come in several chunks. */
+  #skipMark(chunk: Buffer): number {
+    let at = 0;
+    while (at < chunk.length && chunk[at] === MARK[this.#mark]) {
+      at++;
+      this.#mark++;
+    }
+    if (at === chunk.length) return at;
+    if (this.#mark > 0 && this.#mark < MARK.length) throw malformed();
+    // It comes first or not at all.
+    this.#mark = MARK.length;
+    return at;
   }
 
   /** Reads elements up to the end of the chunk or of the array. Returns the offset after it. */

@@ -1,24 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeGbk } from './gbk';
-import { checkJson, isSpace, JsonLimitError, parseJson } from './json';
+import { isSpace, JsonLimitError, parseJson, startOfJson } from './json';
 import type { Charset, Datatype, ValueDatatype } from '../types';
 
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 
-/** Parses JSON, unless a flow could not handle it: too many levels or values. */
-function parse(bytes: Buffer): unknown {
-  checkJson(bytes);
-  return JSON.parse(bytes.toString('utf8'));
-}
-
 /** Returns the JSON object or array that the bytes are, or undefined. */
 function objectOrArray(bytes: Buffer): object | undefined {
-  let first = 0;
+  let first = startOfJson(bytes);
   while (isSpace(bytes[first])) first++;
   if (bytes[first] !== OPEN_BRACE && bytes[first] !== OPEN_BRACKET) return undefined;
   try {
-    return parse(bytes) as object;
+    return parseJson(bytes) as object;
   } catch {
     return undefined;
   }
@@ -62,6 +56,7 @@ function inUtf8(bytes: Buffer, charset: Charset): Buffer {
  * Decodes the bytes of an upload.
  * `auto-detect` gives a JSON object or array, else text if the bytes are valid UTF-8, else the bytes. Text and JSON have no NULs
  * at their end.
+ * In JSON an integer that a number cannot hold exactly, such as the number of a SIM card, becomes a string.
  * JSON of more than 100 levels, a million arrays and objects, or five million fields is text.
  * @param charset of text that is not valid UTF-8, default `utf-8`: there is no such text
  * @throws SyntaxError if the datatype is `json` and the bytes are not JSON or exceed these limits
@@ -75,7 +70,7 @@ export function decodeUpload(
   if (datatype === 'base64') return bytes.toString('base64');
   const text = inUtf8(withoutPadding(bytes), charset);
   if (datatype === 'utf8') return text.toString('utf8');
-  if (datatype === 'json') return parse(text);
+  if (datatype === 'json') return parseJson(text);
   return isUtf8(text) ? (objectOrArray(text) ?? text.toString('utf8')) : bytes;
 }
 

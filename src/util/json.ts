@@ -56,6 +56,19 @@ const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
 export const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
+/** A byte order mark: RFC 8259 (section 8.1) lets a reader ignore it, and servers and devices write it before JSON. */
+export const MARK: Buffer = Buffer.from('\uFEFF');
+
+/** Where the JSON of the bytes begins: behind a byte order mark. */
+export const startOfJson = (bytes: Buffer): number =>
+  bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2] ? MARK.length : 0;
+
+/** JSON without a byte order mark. */
+export const withoutMark = <T extends Buffer | string>(json: T): T => {
+  const start = typeof json === 'string' ? Number(json.startsWith('\uFEFF')) : startOfJson(json);
+  return (start === 0 ? json : json.slice(start)) as T;
+};
+
 /** Whether a byte beside a run of digits makes it a part of a fraction or of a number with an exponent. */
 const isPart = (byte = 0): boolean => byte === DOT || byte === PLUS || (byte | 0x20) === LETTER_E;
 
@@ -162,10 +175,11 @@ function isExact(value: unknown, levels = 0): boolean {
  * Parses JSON without losing a digit: an integer that a number cannot hold exactly, such as a chip number
  * of 20 digits, becomes a string. A text too short to have a million arrays, such as a record of a history, is parsed
  * first, and scanned only if what was parsed may not be exact: that takes less time.
- * @param json bytes, in UTF-8, or text
+ * @param given bytes, in UTF-8, or text
  * @throws SyntaxError if it is not JSON; JsonLimitError, a subclass, if it exceeds a limit
  */
-export function parseJson(json: Buffer | string): unknown {
+export function parseJson(given: Buffer | string): unknown {
+  const json = withoutMark(given);
   if (json.length < MAX_CONTAINERS) {
     try {
       const value: unknown = JSON.parse(json.toString());

@@ -31,6 +31,10 @@ describe('a frame of the channel (section 6)', () => {
     });
   });
 
+  it('may begin with a byte order mark', () => {
+    assert.deepEqual(readText(`\uFEFF${JSON.stringify(event)}`), read({}));
+  });
+
   it('is an upload of the transparent serial mode, with its type', () => {
     const frame = read({ type: 'uart_trans' });
     assert.ok('upload' in frame);

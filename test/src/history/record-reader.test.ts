@@ -117,6 +117,15 @@ describe('a history that is read record by record', () => {
     }),
   );
 
+  it('may begin with a byte order mark, wherever its chunks end', () => {
+    for (const chunksOf of [inBytes, (text: string) => split(text, [])]) {
+      assert.deepEqual(read(chunksOf('\uFEFF [{"a":1},2]')).records, [{ a: 1 }, 2]);
+      assert.deepEqual(read(chunksOf('\uFEFF{"msg":"no"}')).end, { msg: 'no' });
+      for (const text of ['\uFEFF\uFEFF[1]', ' \uFEFF[1]', '\uFEFF', '\uFFFD[1]'])
+        assert.throws(() => read(chunksOf(text)), SyntaxError);
+    }
+  });
+
   it('is told the bytes of each record with its comma, at once or one by one', () => {
     const bodies = ['plain', 'é€', '},{', '"},{"a', ...Array.from({ length: 2000 }, String)];
     for (const count of [2, bodies.length]) {
@@ -184,7 +193,6 @@ describe('a history that is read record by record', () => {
     'something after the end': '[1]]',
     'another array after the end': '[1][2]',
     'white space alone': ' \r\n\t ',
-    'a byte order mark': '\ufeff[1]',
     html: '<!doctype html><p>[1]',
   };
   for (const [what, text] of Object.entries(malformed)) {

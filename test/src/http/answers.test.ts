@@ -56,6 +56,15 @@ describe('a success with an unexpected body', () => {
     });
   }
 
+  it('is good if it begins with a byte order mark, and a failure says its msg behind one', async () => {
+    const service = await httpService(
+      inSequence(raw('\uFEFF{"msg":"OK"}'), raw('\uFEFF{"msg":"no such device"}', 404)),
+    );
+    const client = clientOf(service.baseUrl);
+    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.match((await failure(client.push(1, 'x'), 'NOT_FOUND')).message, /no such device/);
+  });
+
   const shapes: [
     call: string,
     run: (client: DeviceCloudClient) => Promise<unknown>,

@@ -21,6 +21,13 @@ describe('the payload of an upload', () => {
     ['text with a NUL inside, whole', Buffer.from('a\0b\0 '), 'a\0b\0 '],
     ['JSON with a line end behind its NUL', Buffer.from('{"t":21.5}\0\n'), { t: 21.5 }],
     ['JSON as C has it', Buffer.from('{"t":21.5}\0\0'), { t: 21.5 }],
+    ['JSON behind a byte order mark', Buffer.from('\uFEFF {"t":21.5}'), { t: 21.5 }],
+    ['text behind a byte order mark, whole', Buffer.from('\uFEFFt=21.5'), '\uFEFFt=21.5'],
+    [
+      'JSON with a long integer, which loses no digit',
+      Buffer.from('{"sim":8949000000000000012,"t":2}'),
+      { sim: '8949000000000000012', t: 2 },
+    ],
     ['bytes that are UTF-8 by accident, whole', Buffer.from([1, 2, 0, 0]), '\u0001\u0002\0\0'],
     ['NULs alone, whole', Buffer.from([0, 0]), '\0\0'],
     ['nothing, as empty text', Buffer.alloc(0), ''],

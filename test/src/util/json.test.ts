@@ -52,6 +52,15 @@ describe('JSON from the service', () => {
     assert.equal(({} as Record<string, unknown>)['a'], undefined);
   });
 
+  it('ignores a byte order mark before it, and nowhere else', () => {
+    for (const json of ['\uFEFF [12345678901234567890, 1]', '[12345678901234567890, 1]\n'])
+      for (const form of [json, Buffer.from(json)])
+        assert.deepEqual(parseJson(form), ['12345678901234567890', 1]);
+    for (const json of [' \uFEFF[1]', '\uFEFF\uFEFF[1]', '[1]\uFEFF', '\uFEFF'])
+      for (const form of [json, Buffer.from(json)])
+        assert.throws(() => parseJson(form), SyntaxError);
+  });
+
   const broken = ['', 'x', '{', '[12345678901234567890', '[012345678901234567890]', '{"a":1}x'];
   for (const text of broken) {
     it(`refuses ${JSON.stringify(text)}`, () => {
