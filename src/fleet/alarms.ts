@@ -192,7 +192,8 @@ export class Alarms implements FleetWatcher {
     const values = new Map<string, number>();
     for (const { field } of of.limits) {
       const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
-      if (typeof value === 'number') values.set(field, value);
+      // A sensor that fails is often NaN or infinite, which is neither across a limit nor back.
+      if (typeof value === 'number' && Number.isFinite(value)) values.set(field, value);
     }
     return { at, values };
   }

@@ -8,6 +8,10 @@ import { Store, type Entries } from '../../../src/store/store';
 let disk: Map<string, unknown>;
 let lines: string | undefined;
 
+/** What floating-point numbers of a device may be, and JSON cannot write. */
+const ODD: Readonly<Record<string, number>> = { nan: NaN, inf: Infinity, '-inf': -Infinity };
+const revive = (_: string, value: unknown): unknown => ODD[String(value)] ?? value;
+
 const port = () => ({
   load: () => Promise.resolve([...disk]),
   unitOf: () => 'event',
@@ -33,7 +37,7 @@ async function start() {
         ? undefined
         : {
             limits: readLimits(lines).limits,
-            decode: (body) => JSON.parse(body.toString()) as Record<string, unknown>,
+            decode: (body) => JSON.parse(body.toString(), revive) as Record<string, unknown>,
           },
   });
   const upload = (seconds: number, fields: object) => ({
@@ -99,6 +103,18 @@ describe('alarms', () => {
       'cleared 1 t 35 t > 40',
     ]);
     assert.deepEqual(on(), ['t > 30']);
+  });
+
+  it('take no notice of a sensor that fails with NaN or infinity', async () => {
+    const first = await start();
+    for (const [at, t] of Object.entries({ 0: 31, 20: 'nan', 40: '-inf', 60: 32 }))
+      first.live(Number(at), { t });
+    assert.deepEqual(first.events, ['alarm 1 t 32 t > 30 for 60 clear < 28']);
+    await first.end();
+    const { live, events } = await start();
+    for (const [at, t] of Object.entries({ 70: 'inf', 80: '-inf', 90: 'nan', 100: 27 }))
+      live(Number(at), { t });
+    assert.deepEqual(events, ['cleared 1 t 27 t > 30 for 60 clear < 28']);
   });
 
   it('are reported once over a restart, and so is for how long a limit is crossed', async () => {
