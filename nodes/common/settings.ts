@@ -140,6 +140,8 @@ export function findInFlows(
 }
 
 interface TlsNode extends Node {
+  /** Whether its files could be read. */
+  valid?: boolean;
   addTLSOptions(options: TlsSettings): TlsSettings;
 }
 
@@ -166,6 +168,11 @@ function nodeOf(
 /** The TLS settings of a core `tls-config` node. @throws DeviceCloudError `NOT_CONFIGURED` */
 export function tlsOf(RED: NodeAPI, id: string | undefined): TlsSettings | undefined {
   const node = nodeOf(RED, id, 'tls-config', 'TLS') as TlsNode | undefined;
+  // It would go on without its certificates: any other authority would be trusted.
+  if (node?.valid === false)
+    throw notConfigured(
+      'The certificates of the TLS configuration cannot be read: the log of Node-RED has its error.',
+    );
   return node?.addTLSOptions({});
 }
 

@@ -23,6 +23,8 @@ const WRONG: Record<string, (cloud: Simulator) => object> = {
   'a variable for the address that is not set': () => ({ baseUrl: UNSET }),
   'an invalid appid': () => ({ appid: 'ten' }),
   'a TLS configuration that is gone': () => ({ tls: 'gone' }),
+  'a TLS configuration whose file is gone': () => ({ tls: 'tls-without-file' }),
+  'a TLS configuration with half of a key pair': () => ({ tls: 'tls-without-key' }),
   'a proxy configuration that is gone': () => ({ proxy: 'gone' }),
   'another node in place of the TLS configuration': () => ({ tls: 'other' }),
   'an unknown charset': () => ({ charset: 'latin-1' }),
@@ -33,6 +35,16 @@ const WRONG: Record<string, (cloud: Simulator) => object> = {
 
 /** A config node of another type. */
 const OTHER: FlowNode = { id: 'other', type: 'helper' };
+
+/** Node-RED's own, which goes on without what it cannot use. */
+const tls = (id: string, files: object): FlowNode => ({
+  ...{ id, type: 'tls-config', cert: '', key: '', ca: '', servername: '', verifyservercert: true },
+  ...files,
+});
+const UNUSABLE = [
+  tls('tls-without-file', { ca: '/nowhere/ca.pem' }),
+  tls('tls-without-key', { cert: __filename }),
+];
 
 const APPS: Record<string, object> = {
   'no application': { app: undefined },
@@ -46,6 +58,7 @@ describe('a node that is not configured', () => {
   const chipid = '10000001';
   const users = (properties: object = {}): FlowNode[] => [
     OTHER,
+    ...UNUSABLE,
     node('push', properties),
     node('server', properties),
     node('listen', { devices: 'dynamic', ...properties }),
