@@ -80,14 +80,24 @@ export function readListEntry(entry: unknown): string {
   );
 }
 
+/** A node that knows the variables of all flows, which Node-RED's global configuration has; undefined without it. */
+function knowingGlobals(RED: NodeAPI): Node | undefined {
+  let id: string | undefined;
+  RED.nodes.eachNode((node) => {
+    if (node.type === 'global-config') id = node.id;
+  });
+  return findNode(RED, id, 'global-config');
+}
+
 /**
  * The value of a variable.
- * @param node the deployed node; undefined for settings that were only typed: then the variables of the process are known
+ * @param node the deployed node; undefined for settings that were only typed: then those of all flows and of the process are known
  * @throws DeviceCloudError `NOT_CONFIGURED` that names it if it is not set
  */
 function valueOf(RED: NodeAPI, node: Node | undefined, name: string): string {
+  const knowing = node ?? knowingGlobals(RED);
   // The types do not foresee that there is no node.
-  const found = RED.util.evaluateNodeProperty(name, 'env', node as Node, {}) as unknown;
+  const found = RED.util.evaluateNodeProperty(name, 'env', knowing as Node, {}) as unknown;
   if ((typeof found === 'string' && found !== '') || typeof found === 'number')
     return String(found);
   throw notConfigured(`The environment variable ${name} is not set.`);

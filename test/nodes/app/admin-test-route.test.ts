@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import globalConfig from '@node-red/nodes/core/common/91-global-config.js';
 import helper from 'node-red-node-test-helper';
 import type { ApiResult, TestResult } from '../../../nodes/app/answers.config';
 import { freePort } from '../../../tooling/servers/ports';
@@ -143,6 +144,16 @@ describe('the test of an application in the editor', () => {
     const { openApi } = await test({ baseUrl, appid, credentials });
     Reflect.deleteProperty(process.env, 'DEVICE_CLOUD_TEST_KEY');
     assert.equal(openApi?.ok, true);
+  });
+
+  it('replaces variables that all flows have', async () => {
+    const { baseUrl, appid } = await startCloud();
+    const variable = (name: string, value: string) => ({ name, value, type: 'str' });
+    const env = [variable('CLOUD_URL', baseUrl), variable('CLOUD_KEY', appkey)];
+    await load([{ id: 'global', type: 'global-config', env }], {}, [globalConfig]);
+    const credentials = { appkey: '${CLOUD_KEY}' };
+    const { openApi } = await test({ baseUrl: '${CLOUD_URL}', appid, credentials });
+    assert.equal(openApi?.ok, true, openApi?.message);
   });
 
   it('works with the simulator, deployed or not', async () => {

@@ -51,6 +51,12 @@ declare module '@node-red/runtime/lib/nodes/context' {
   export = context;
 }
 
+declare module '@node-red/nodes/core/common/91-global-config.js' {
+  import type { NodeAPI } from 'node-red';
+  const register: (RED: NodeAPI) => void;
+  export = register;
+}
+
 declare module '@node-red/nodes/core/network/05-tls.js' {
   import type { NodeAPI } from 'node-red';
   const register: (RED: NodeAPI) => void;
