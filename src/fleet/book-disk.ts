@@ -24,6 +24,20 @@ export const messageOf = (error: unknown): string =>
 
 export const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
 
+/** What a system says that does not let a file be replaced, though it could be written: Linux the first, Windows any. */
+const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
+
+/** Throws the error of a file that could not be replaced, with what to do about it. @throws the error itself, or one that says that */
+export function explainWrite(error: unknown): never {
+  if (!isObject(error) || error['syscall'] !== 'rename' || !HELD.has(String(error['code'])))
+    throw error;
+  throw new Error(
+    `The file of the device book cannot be replaced (${String(error['code'])}). Close it in other programs, such as a spreadsheet. ` +
+      'If it is mounted into a container by itself, mount its folder instead.',
+    { cause: error },
+  );
+}
+
 /** Changes whenever a file is written or replaced; empty if the file is missing. */
 export async function stampOf(path: string): Promise<string> {
   try {

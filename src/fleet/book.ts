@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import writeFileAtomic from 'write-file-atomic';
 import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from '../errors';
+import { replaceFile } from '../util/replace-file';
 import { isolated } from '../util/thrown';
 import {
+  explainWrite,
   isMissing,
   messageOf,
   readBytes,
@@ -203,7 +204,7 @@ export class Book {
         const { bytes } = await this.#make(content, revision);
         const file = await readBookFile(bytes);
         await mkdir(dirname(this.#path), { recursive: true });
-        await writeFileAtomic(this.#path, bytes);
+        await replaceFile(this.#path, bytes).catch(explainWrite);
         this.#apply(file, await revisionOf(bytes), await stampOf(this.#path));
       }),
     );

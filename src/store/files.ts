@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { Coalescer } from '../util/coalescer';
 import { isObject } from '../util/object';
+import { replaceFile } from '../util/replace-file';
 import { Semaphore } from '../util/semaphore';
 import { KINDS, kindOf, type Entries, type StorePort } from './store';
 
@@ -141,7 +141,7 @@ export class Files implements StorePort {
     const text = JSON.stringify({ format: FORMAT, of: hash(this.#options.of()), entries });
     if (Buffer.byteLength(text) > MAX_FILE) throw new Error(`${name} would be too large`);
     await mkdir(this.#path, { recursive: true, mode: 0o700 });
-    await writeFileAtomic(join(this.#path, name), text, { mode: 0o600 });
+    await replaceFile(join(this.#path, name), text, 0o600);
   }
 
   async #writeKind(kind: string, all: Entries): Promise<boolean> {

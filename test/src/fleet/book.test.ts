@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import fs, { readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Book, type BookRow } from '../../../src/fleet/book';
 import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
@@ -185,6 +185,23 @@ describe('the device book', () => {
       for (const each of books) each.close();
     }
     assert.equal(readFileSync(path, 'utf8').trim().split('\n').length, 52);
+  });
+
+  it('says what to do if its file cannot be replaced, as one that is mounted into a container by itself', async () => {
+    await open('chipid,name\n7,Gate\n');
+    const usual = fs.rename;
+    fs.rename = ((from, to, done) => {
+      const text = `EBUSY: resource busy or locked, rename '${String(from)}' -> '${String(to)}'`;
+      done(Object.assign(new Error(text), { code: 'EBUSY', syscall: 'rename' }));
+    }) as typeof fs.rename;
+    try {
+      const edit = { rows: [{ chipid: '7', name: 'Door' }] };
+      await assert.rejects(book!.write({ edit }, book!.revision), /\(EBUSY\).*mount its folder/);
+    } finally {
+      fs.rename = usual;
+    }
+    assert.equal(readFileSync(path, 'utf8'), 'chipid,name\n7,Gate\n');
+    assert.equal(book!.name('7'), 'Gate');
   });
 
   it('has read what has changed once it has refused a write for it', async () => {
