@@ -25,16 +25,9 @@ import { ServiceClock, USER_AGENT } from './http/headers';
 import { serverApi } from './api/server-api';
 import { invalidInput } from './errors';
 import { readSettings, type ClientOptions, type Settings } from './settings';
-import { Store } from './store/store';
+import { MEMORY, Store } from './store/store';
 import { GUARD } from './util/guard';
 import { oneLine } from './util/show';
-
-/** Where nothing survives. */
-const NOWHERE = {
-  load: () => Promise.resolve([]),
-  unitOf: () => '',
-  write: () => Promise.resolve(true),
-};
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;
@@ -62,12 +55,17 @@ const serviceZone = ({ historyZone }: Settings, listening?: Listening): number =
 /**
  * Puts an application together.
  * @param limits of each service, which all applications of a process share
+ * @param acknowledging those of the process
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
-export function createApplication(options: ClientOptions, limits: AllServiceLimits) {
+export function createApplication(
+  options: ClientOptions,
+  limits: AllServiceLimits,
+  acknowledging = new Set<Acknowledged>(),
+) {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
-  const { store = new Store(NOWHERE), [GUARD]: guard } = options;
+  const { store = new Store(MEMORY), [GUARD]: guard } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
   const { appkey, serverKey, serverPassword } = options;
@@ -118,10 +116,11 @@ export function createApplication(options: ClientOptions, limits: AllServiceLimi
       observer: registry,
       ...(guard && { guard }),
     });
-    const acknowledged = new Acknowledged({
-      ...{ appid: identity.appid, listening, store, memory: new Store(NOWHERE) },
-      zone: settings.historyZone,
-    });
+    const { origin, historyZone: zone } = settings;
+    const acknowledged = new Acknowledged(
+      { origin, appid: identity.appid, listening, store, zone },
+      acknowledging,
+    );
     /** What answers have shown about the service. */
     const found: { listPath: string | undefined } = { listPath: undefined };
     return {

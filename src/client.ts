@@ -103,6 +103,9 @@ export interface Pins {
  */
 const LIMITS = new AllServiceLimits();
 
+/** Of the process, too: a token is good at any client of its application. */
+const ACKNOWLEDGING = new Set<Acknowledged>();
+
 /**
  * One application of the service: all its calls, its channels, and the order of its commands. Durations are in
  * milliseconds.
@@ -128,7 +131,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions) {
-    this.#application = application().createApplication(options, LIMITS);
+    this.#application = application().createApplication(options, LIMITS, ACKNOWLEDGING);
     this.#caller = new Caller(this.#application);
   }
 

@@ -58,7 +58,7 @@ export type {
 export { isPosition } from './recovery/position';
 export { seemsBase64 } from './recovery/writing';
 export { fileNameOf, Files } from './store/files';
-export { Store, type StorePort } from './store/store';
+export { MEMORY, Store, type StorePort } from './store/store';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,
   UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,

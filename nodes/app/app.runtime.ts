@@ -7,7 +7,7 @@ import { addRunning, type AppNode } from './deployed';
 import { deviceText } from '../common/errors';
 import { FleetView } from './fleet';
 import { dialectOf, readSettings } from './options';
-import type { SharedSimulator } from './simulator';
+import { memoryOf, type SharedSimulator } from './simulator';
 import { openStore } from './store';
 import { Keeper } from './waiting';
 
@@ -36,7 +36,9 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
   addRunning(node);
   node.users = {};
   node.endpoint = { baseUrl, tls, proxy };
-  Object.assign(node, dialectOf(config), { isSimulated: config.service === 'simulator' });
+  const isSimulated = config.service === 'simulator';
+  const memory = isSimulated ? memoryOf(simulator) : undefined;
+  Object.assign(node, dialectOf(config), { isSimulated, memory });
   node.problem = (api) => connection.problem(api);
   node.client = (api) => connection.client(api);
   node.join = (user, onProblem) => {

@@ -202,8 +202,8 @@ export class Connection {
     const other = [...users].find((each) => each.id !== this.#node.id);
     if (!other || !appid) return;
     this.#node.warn(
-      `The configuration "${other.name || other.id}" is of the same application. The order of commands to a device, which level a ` +
-        'pin keeps, and what an ack node acknowledges go by one configuration alone: choose one of the two in all nodes.',
+      `The configuration "${other.name || other.id}" is of the same application. The order of commands to a device, and which level ` +
+        'a pin keeps, go by one configuration alone: choose one of the two in all nodes.',
     );
   }
 

@@ -1,4 +1,4 @@
-import { DeviceCloudError } from '../../src/index';
+import { DeviceCloudError, MEMORY, Store } from '../../src/for-nodes';
 import type { Simulator } from '../../src/simulator/index';
 import { messageOf } from '../common/errors';
 
@@ -16,16 +16,23 @@ interface Running {
   readonly ready: Promise<Simulator>;
 }
 
-/** The simulator of a Node-RED, while it has users. A plain object, so that Node-RED loads nothing for it at its start. */
+/** The simulator of a Node-RED. A plain object, so that Node-RED loads nothing for it at its start. */
 export interface SharedSimulator {
+  /** While it has users. */
   running?: Running | undefined;
+  /** The one before, once it is closed: a deploy of all nodes ends its last use, and the next one goes on with its history. */
+  before?: Promise<Simulator | undefined>;
+  memory?: Store;
 }
 
+/** What belongs to the uploads of the simulator, and is forgotten with them. */
+export const memoryOf = (shared: SharedSimulator): Store => (shared.memory ??= new Store(MEMORY));
+
 /** Loaded when it is needed: most flows talk to a real service. */
-async function start(): Promise<Simulator> {
+async function start(shared: SharedSimulator): Promise<Simulator> {
   try {
     const { BUILT_IN_DEVICES, startSimulator } = await import('../../src/simulator/index.js');
-    return await startSimulator({ devices: BUILT_IN_DEVICES });
+    return await startSimulator({ devices: BUILT_IN_DEVICES }, await shared.before);
   } catch (error) {
     throw new DeviceCloudError(
       'UNREACHABLE',
@@ -35,7 +42,7 @@ async function start(): Promise<Simulator> {
 }
 
 function run(shared: SharedSimulator): Running {
-  const running: Running = { users: 0, ready: start() };
+  const running: Running = { users: 0, ready: start(shared) };
   // If it could not start, the next user starts another.
   running.ready.catch(() => {
     if (shared.running === running) shared.running = undefined;
@@ -55,8 +62,12 @@ export function useSimulator(shared: SharedSimulator): SimulatorUse {
       left = true;
       if (--running.users > 0) return;
       if (shared.running === running) shared.running = undefined;
-      const simulator = await running.ready.catch(() => undefined);
-      await simulator?.close();
+      const { before } = shared;
+      shared.before = running.ready.then(
+        (simulator) => simulator.close().then(() => simulator),
+        () => before,
+      );
+      await shared.before;
     },
   };
 }

@@ -39,6 +39,8 @@ export interface App {
   leave(node: Node): void;
   /** Whether its service is the built-in simulator, which forgets everything with Node-RED. */
   readonly isSimulated: boolean;
+  /** Of the built-in simulator: what survives a deploy, but not Node-RED. */
+  readonly memory: Store | undefined;
   /** Of text that is not UTF-8 in an upload. */
   readonly charset: Charset;
   /** Lends the client to a user that is not a node of a flow, such as an admin route. */
@@ -64,6 +66,7 @@ const NO_APP: App = {
   join: () => undefined,
   leave: () => undefined,
   isSimulated: false,
+  memory: undefined,
   charset: 'utf-8',
   borrow: () => Promise.reject(noApp()),
   client: () => {

@@ -229,7 +229,8 @@ class ListenLife implements DevicesListener {
     const acknowledgement = acknowledgementOf(this.#config);
     const isKept = recover === 'restart' && !this.#app.isSimulated;
     if (isKept && !acknowledgement) this.#positions = new Positions(store, this.#node.id);
-    const ack = acknowledgement && { ...acknowledgement, node: this.#node.id, isKept };
+    const { memory } = this.#app;
+    const ack = acknowledgement && { ...acknowledgement, node: this.#node.id, memory };
     if (ack) this.#looks = setInterval(() => this.onChange(), LOOK).unref();
     this.#keepsPositions = isKept;
     const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions, ack);

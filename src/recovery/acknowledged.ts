@@ -49,8 +49,8 @@ export interface AckOptions {
   readonly redeliver: number;
   /** How often an upload is emitted at most. */
   readonly attempts: number;
-  /** Whether positions survive a restart. */
-  readonly isKept: boolean;
+  /** Where positions are kept instead of in the client's store. */
+  readonly memory?: Keeping | undefined;
 }
 
 export interface AckSubscription extends ChannelSubscription {
@@ -63,11 +63,11 @@ export interface AckSubscription extends ChannelSubscription {
 }
 
 interface AckDeps {
+  /** The service's address. */
+  readonly origin: string;
   readonly appid: string;
   readonly listening: Listening;
-  /** What survives a restart; and what ends with the client. */
   readonly store: Keeping;
-  readonly memory: Keeping;
   /** The time zone of the history's times, or `auto`. */
   readonly zone: string;
 }
@@ -86,14 +86,17 @@ export interface AckCounts {
   age: number;
 }
 
-/** The listeners of an application that wait for acknowledgements. */
+/** The listeners of a client that wait for acknowledgements. */
 export class Acknowledged {
   readonly #devices = new Map<string, AckDevice>();
   readonly #deps: AckDeps;
+  readonly #all: Set<Acknowledged>;
   #alone: Promise<void> = Promise.resolve();
 
-  constructor(deps: AckDeps) {
+  /** @param all those of the process that have listeners: a token is good at any client of its application */
+  constructor(deps: AckDeps, all: Set<Acknowledged>) {
     this.#deps = deps;
+    this.#all = all;
   }
 
   /** As `listen` of the client with recovery, but the next upload follows when the one before is acknowledged. */
@@ -107,20 +110,31 @@ export class Acknowledged {
       },
       left: (gone) => {
         if (this.#devices.get(key) === gone) this.#devices.delete(key);
+        if (this.#devices.size === 0) this.#all.delete(this);
       },
     });
     this.#devices.set(key, device);
+    this.#all.add(this);
     return device;
   }
 
   /**
-   * Acknowledges an upload. It may be of an earlier attempt, or of before a restart.
+   * Acknowledges an upload. It may be of an earlier attempt, of before a restart, or of another client of the application.
    * @returns whether it waited for it; if not, it was over already
    * @throws DeviceCloudError `INVALID_INPUT` if it is no token, or of another application
    */
   acknowledge(text: unknown): boolean {
     const token = readToken(text, this.#deps.appid);
-    return this.#devices.get(`${token.node}:${token.chipid}`)?.acknowledge(token) ?? false;
+    const key = `${token.node}:${token.chipid}`;
+    const own = this.#devices.get(key);
+    if (own) return own.acknowledge(token);
+    const { origin, appid } = this.#deps;
+    for (const other of this.#all) {
+      const isSame = other.#deps.origin === origin && other.#deps.appid === appid;
+      const device = isSame && other.#devices.get(key);
+      if (device) return device.acknowledge(token);
+    }
+    return false;
   }
 
   get counts(): AckCounts {
@@ -184,10 +198,10 @@ class AckDevice implements ChannelListener, AckSubscription {
   #isClosed = false;
 
   constructor(listener: ChannelListener, options: AckDeviceOptions) {
-    const { store, memory, isKept, node, chipid } = options;
+    const { store, memory, node, chipid } = options;
     this.#options = options;
     this.#listener = new IsolatedListener(listener);
-    this.#store = isKept ? store : memory;
+    this.#store = memory ?? store;
     this.#key = `position:${node}:${chipid}`;
     const entry = this.#store.get(this.#key);
     const kept: unknown = entry instanceof Entry ? entry.toJSON() : entry;

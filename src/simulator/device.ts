@@ -141,7 +141,7 @@ export class Device {
   readonly received: Received[] = [];
   /** The pins that calls have set, oldest first. */
   readonly sets: PinSet[] = [];
-  readonly #sensor: Sensor;
+  #sensor: Sensor;
   readonly #levels = new Array<0 | 1>(PINS).fill(0);
   readonly #service: Surroundings;
   #isOn = true;
@@ -184,6 +184,17 @@ export class Device {
   measure(): Buffer {
     this.reading = this.#sensor.next(this.#levels[RELAY_PIN] === 1).value;
     return uploadOf(this.settings.kind, this.reading);
+  }
+
+  /** Goes on with the history, the names, the pins and the readings of the same device of an earlier simulator. */
+  goOn(before: Device): void {
+    const { uploads, pushes, name, note, disabled } = before;
+    this.uploads.push(...uploads);
+    this.pushes.push(...pushes);
+    Object.assign(this, { name, note, disabled });
+    this.reading = before.reading;
+    this.#sensor = before.#sensor;
+    before.#levels.forEach((level, pin) => this.changeLevel(pin, level));
   }
 
   /** The value of the callback registered under a key (section 4.2.8); undefined for an unknown key. */

@@ -105,6 +105,16 @@ export class Service {
     return device;
   }
 
+  /** Goes on with the histories, names and pins of one that has ended. */
+  goOn(before: Service): void {
+    this.#lastUpload = before.#lastUpload;
+    this.#lastPush = before.#lastPush;
+    for (const device of this.devices.values()) {
+      const same = before.devices.get(device.chipid);
+      if (same) device.goOn(same);
+    }
+  }
+
   /** @throws Refusal */
   device(chipid: string): Device {
     const device = this.devices.get(chipid);

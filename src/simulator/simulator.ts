@@ -58,12 +58,13 @@ export class Simulator {
   }
 
   /** See {@link startSimulator}. */
-  static async start(options: SimulatorOptions): Promise<Simulator> {
+  static async start(options: SimulatorOptions, before?: Simulator): Promise<Simulator> {
     const settings = readOptions(options);
     const service = new Service(settings);
     const server = createHttpServer(service);
     try {
       for (const device of settings.devices) service.addDevice(device);
+      if (before) service.goOn(before.#service);
       server.listen(settings.port, LOOPBACK);
       await once(server, 'listening');
     } catch (error) {
@@ -207,7 +208,10 @@ export class Simulator {
 
 /**
  * Starts the whole service on loopback.
+ * @param before one that is closed: the devices of both have its histories, names and pins
  * @throws OptionError if an option is invalid, or the port is taken
  */
-export const startSimulator = (options: SimulatorOptions = {}): Promise<Simulator> =>
-  Simulator.start(options);
+export const startSimulator = (
+  options: SimulatorOptions = {},
+  before?: Simulator,
+): Promise<Simulator> => Simulator.start(options, before);

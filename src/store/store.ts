@@ -28,6 +28,13 @@ export interface StorePort {
   write(unit: string, changes: Entries, all: Entries): Promise<boolean>;
 }
 
+/** Where nothing survives the process. */
+export const MEMORY: StorePort = {
+  load: () => Promise.resolve([]),
+  unitOf: () => '',
+  write: () => Promise.resolve(true),
+};
+
 /** Milliseconds until a change is written that nobody waits for: usually, and of a kind with {@link MANY} entries or more. */
 const PACE = 1000;
 const PACE_OF_MANY = 5000;

@@ -59,7 +59,8 @@ describe('an application with the simulator as its service', () => {
     await until(() => servers() === before, 'it has stopped');
 
     await deploy([...two, other], 'nodes');
-    assert.equal((await call('read', { chipid })).payload, 0, 'a new one has started');
+    assert.equal((await call('read', { chipid })).payload, 1, 'another one goes on with it');
+    assert.equal(servers(), before + 1);
   });
 
   it('accepts messages while it starts, in order', async () => {

@@ -8,7 +8,7 @@ import type {
 import { LIMITS } from '../../../src/recovery/options';
 import { writeToken } from '../../../src/recovery/token';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { Store } from '../../../src/store/store';
+import { MEMORY, Store } from '../../../src/store/store';
 import { currentDialect } from '../../../tooling/dialect';
 import { until } from '../../../tooling/until';
 
@@ -73,7 +73,7 @@ class Process {
       };
       this.subscriptions.push(
         this.client.acknowledged.listen(chipid, listener, {
-          ...{ node: NODE, redeliver: 60_000, attempts: 5, isKept: true },
+          ...{ node: NODE, redeliver: 60_000, attempts: 5 },
           ...options,
         }),
       );
@@ -438,15 +438,37 @@ describe('acknowledged uploads', () => {
     assert.ok(process.ack());
   });
 
-  it('of which nothing is kept go on where they were until the client ends', async () => {
-    const process = await start({ isKept: false });
-    await process.ready();
+  it('go on where they were if their position is kept in memory, over clients', async () => {
+    const memory = new Store(MEMORY);
+    const first = await start({ memory });
+    await first.ready();
     simulator.upload(FIRST, 'a');
-    await process.has(1);
-    process.subscriptions[0]?.release();
-    process.listen({ isKept: false });
-    await process.has(2);
-    assert.deepEqual([process.bodies, process.uploads[1]?.redelivered], [['a', 'a'], true]);
+    await first.has(1);
+    first.subscriptions[0]?.release();
+    first.listen({ memory });
+    await first.has(2);
+    await first.stop();
+    const second = await start({ memory });
+    await second.has(1);
+    assert.deepEqual([...first.bodies, ...second.bodies], ['a', 'a', 'a']);
+    assert.ok(second.uploads[0]?.redelivered);
     assert.equal(disk.entries.has(`position:${NODE}:${FIRST}`), false);
+  });
+
+  it('are acknowledged by any client of their application', async () => {
+    const [listener, other] = [await start(), await start({ chipids: [] })];
+    await listener.ready();
+    simulator.upload(FIRST, 'a');
+    simulator.upload(FIRST, 'b');
+    await listener.has(1);
+    const elsewhere = await startSimulator({ interval: 0, devices: 2, dialect: currentDialect() });
+    const stranger = new Process(elsewhere, new Disk());
+    running.push(stranger);
+    const [upload] = listener.uploads;
+    assert.equal(stranger.client.acknowledged.acknowledge(upload?.ack), false);
+    assert.ok(other.client.acknowledged.acknowledge(upload?.ack));
+    await listener.has(2);
+    assert.deepEqual(listener.bodies, ['a', 'b']);
+    await elsewhere.close();
   });
 });

@@ -27,6 +27,31 @@ describe('simulator: start, log and end', () => {
     }
   });
 
+  it('goes on with the histories, names and pins of one that is closed', async () => {
+    const device = '10000001';
+    const options = { interval: 0, devices: 2 };
+    const first = await startSimulator(options);
+    first.upload(device, 'before');
+    first.setPin(device, 5, 1);
+    await first.close();
+    const second = await startSimulator({ ...options, devices: 3 }, first);
+    try {
+      second.upload(device, 'after');
+      const { uploads, levels } = second.device(device);
+      assert.deepEqual(
+        uploads.map(({ id, bytes }) => [id, bytes.toString()]),
+        [
+          [1, 'before'],
+          [2, 'after'],
+        ],
+      );
+      assert.equal(levels, '0000010000000000');
+      assert.equal(first.device(device).uploads.length, 1);
+    } finally {
+      await second.close();
+    }
+  });
+
   const wrong: [SimulatorOptions, RegExp][] = [
     [{ port: 70000 }, /^port must be a whole number from 0 to 65535, but is 70000\.$/],
     [{ devices: [{ chipid: 2 ** 60 }] }, /^chipid of a device must be.*as a string/],
