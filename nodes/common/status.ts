@@ -1,5 +1,6 @@
 import type { Node, NodeStatus } from 'node-red';
 import { isDeviceCloudError, type RequestProgress } from '../../src/for-nodes';
+import { WrongProperty } from './settings';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */
 export const STATUS = {
@@ -16,8 +17,9 @@ export const STATUS = {
   noDevices: { fill: 'grey', shape: 'ring', text: 'status.no-devices' },
 } as const satisfies Record<string, NodeStatus>;
 
-/** The status for a failure: its code in a word or two. */
+/** The status for a failure: its code in a word or two, or the property to be changed. */
 export function failureStatus(error: unknown): NodeStatus {
+  if (error instanceof WrongProperty) return { fill: 'red', shape: 'ring', text: error.status };
   const code = isDeviceCloudError(error) ? error.code : 'ERROR';
   // With its number, by which it is found in the service's own words.
   const isGateway = isDeviceCloudError(error, 'GATEWAY') && error.statusCode !== undefined;

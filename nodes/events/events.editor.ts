@@ -25,7 +25,7 @@ function limited(
   needed?: (node: Node) => boolean,
 ): PropertyDefinition<Config, number | string> {
   const { min, max } = LIMITS[name];
-  const check = name === 'misses' ? wholeNumber(min, max) : seconds(min, max);
+  const check = 'isWhole' in LIMITS[name] ? wholeNumber(min, max) : seconds(min, max);
   return checked(DEFAULTS[name], `label.${name}`, check, needed);
 }
 

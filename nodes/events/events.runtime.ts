@@ -18,12 +18,6 @@ import { isObject } from '../common/shared.config';
 import { failureStatus, STATUS, StatusLine } from '../common/status';
 import { CHOICES, DEFAULTS, LIMITS, type EventsConfig } from './events.config';
 
-/** A number of the properties, or the nearest that is possible. @throws DeviceCloudError `INVALID_INPUT` */
-function limited(config: EventsConfig, name: keyof typeof LIMITS): number {
-  const { min, max } = LIMITS[name];
-  return Math.min(Math.max(min, numberOf(config[name], name)), max);
-}
-
 /** The devices of a list: an entry that is no device is left out. */
 const chipidsOf = (list: readonly unknown[], failed: (error: Error) => void): string[] =>
   list.flatMap((entry) => {
@@ -43,10 +37,10 @@ export function watchOptions(config: EventsConfig, failed: (error: Error) => voi
   return {
     ...(config.devices === 'list' ? { chipids: chipidsOf(config.chipids, failed) } : {}),
     events: config.events,
-    refresh: 1000 * limited(config, 'refresh'),
-    misses: Math.round(limited(config, 'misses')),
-    silence: 1000 * limited(config, 'silence'),
-    settle: 1000 * limited(config, 'settle'),
+    refresh: 1000 * numberOf(config, 'refresh', LIMITS.refresh),
+    misses: numberOf(config, 'misses', LIMITS.misses),
+    silence: 1000 * numberOf(config, 'silence', LIMITS.silence),
+    settle: 1000 * numberOf(config, 'settle', LIMITS.settle),
     start: config.start,
   };
 }

@@ -63,7 +63,7 @@ const BRIEF = 1000;
 const TENS = 10_000;
 
 /** How many devices wait for an acknowledgement, and how long the first of them has. The units are the same in all languages. */
-function waitingStatus(count: number, longest: number): NodeStatus {
+function waitingText(count: number, longest: number): string {
   const age =
     longest < MINUTE
       ? `${Math.floor(longest / TENS) * 10} s`
@@ -72,15 +72,25 @@ function waitingStatus(count: number, longest: number): NodeStatus {
         : longest < DAY
           ? `${Math.floor(longest / HOUR)} h`
           : `${Math.floor(longest / DAY)} d`;
-  const text = longest < TENS ? `⏳ ${count}` : `⏳ ${count} · ${age}`;
-  return { fill: 'blue', shape: 'dot', text };
+  return longest < TENS ? `⏳ ${count}` : `⏳ ${count} · ${age}`;
+}
+
+/** The same; before it, what is wrong with the channels: how many are connected, or that they are refused. */
+function waitingStatus({ total, connected, refused, ...some }: Counts): NodeStatus {
+  const text = waitingText(some.waiting, some.longest);
+  if (connected === total) return { fill: 'blue', shape: 'dot', text };
+  const problem = { shape: 'ring', text: `${refused ?? `${connected}/${total}`} ${text}` } as const;
+  const isDown = refused !== undefined || (connected === 0 && !some.connecting);
+  return { fill: isDown ? 'red' : 'yellow', ...problem };
 }
 
 /** What is counted of the channels of a listener. */
 function count(states: Iterable<DeviceState>) {
   const counts = {
-    ...{ total: 0, connected: 0, connecting: false, unauthorized: false, isHistoryUnclear: false },
+    ...{ total: 0, connected: 0, connecting: false, isHistoryUnclear: false },
     ...{ isUnread: false, waiting: 0, longest: 0 },
+    /** The status with which the service refuses a channel. */
+    refused: undefined as string | undefined,
     lastUpload: undefined as number | undefined,
   };
   for (const { state, reason, lastUpload, isHistoryUnclear, waiting } of states) {
@@ -93,10 +103,12 @@ function count(states: Iterable<DeviceState>) {
     counts.total++;
     if (state === 'connected') counts.connected++;
     else if (state === 'connecting') counts.connecting = true;
-    if (reason === '401' || reason === '403') counts.unauthorized = true;
+    if (reason === '401' || reason === '403') counts.refused = reason;
   }
   return counts;
 }
+
+type Counts = ReturnType<typeof count>;
 
 /**
  * What a listener shows for all its channels together: `connected`, or how long ago the last upload of the only
@@ -109,18 +121,19 @@ export function channelsStatus(
   now = Date.now(),
   isKept = true,
 ): NodeStatus {
-  const { total, connected, lastUpload, ...some } = count(states);
+  const counts = count(states);
+  const { total, connected, lastUpload, ...some } = counts;
   if (total === 0) return STATUS.noDevices;
   if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
   if (connected > 0 && !isKept) return STATUS.notKept;
   if (connected > 0 && some.isUnread) return FIRST_READING;
-  if (some.longest >= BRIEF) return waitingStatus(some.waiting, some.longest);
+  if (some.longest >= BRIEF) return waitingStatus(counts);
   if (connected > 0) {
     if (total > 1) return { ...STATUS.connected, text: `${connected}/${total}` };
     const ago = lastUpload === undefined ? undefined : agoText(now - lastUpload);
     return ago === undefined ? STATUS.connected : { ...STATUS.connected, text: ago };
   }
-  if (some.unauthorized) return STATUS.unauthorized;
+  if (some.refused !== undefined) return STATUS.unauthorized;
   return some.connecting ? STATUS.connecting : STATUS.disconnected;
 }
 

@@ -2,10 +2,6 @@ import { DATATYPES, firstOf, TYPED } from '../common/shared.config';
 
 export const LISTEN_TYPE = 'device-cloud-listen';
 
-/** The most seconds until an upload is emitted again, and the most attempts. */
-export const MAX_REDELIVER = 86_400;
-export const MAX_ATTEMPTS = 1000;
-
 export const CHOICES = {
   devices: ['list', 'online', 'group', 'dynamic'],
   datatype: DATATYPES,
@@ -32,3 +28,11 @@ export const DEFAULTS = {
   attempts: 5 as number | string,
 };
 export type ListenConfig = typeof DEFAULTS;
+
+/** The limits of the numbers. */
+export const LIMITS = {
+  /** Each reading is a call to the service. */
+  refresh: { min: 1, max: 86_400, status: 'status.check-refresh' },
+  redeliver: { min: 1, max: 86_400, status: 'status.check-redeliver' },
+  attempts: { min: 1, max: 1000, isWhole: true, status: 'status.check-attempts' },
+} as const;

@@ -5,14 +5,7 @@ import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import {
-  CHOICES,
-  DEFAULTS,
-  type LISTEN_TYPE,
-  type ListenConfig,
-  MAX_ATTEMPTS,
-  MAX_REDELIVER,
-} from './listen.config';
+import { CHOICES, DEFAULTS, LIMITS, type LISTEN_TYPE, type ListenConfig } from './listen.config';
 
 type Config = ListenConfig & shared.Named & { inputs: number };
 type Node = EditorNode<Config>;
@@ -41,7 +34,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     refresh: checked(
       DEFAULTS.refresh,
       'common.label.refresh',
-      seconds(1, 86_400),
+      seconds(LIMITS.refresh.min, LIMITS.refresh.max),
       (node) => mode(node) === 'online',
     ),
     datatype: shared.datatype(),
@@ -52,8 +45,18 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
         waits(node) && value !== 'restart' ? t('error.recover') : oneOf(...CHOICES.recover)(value),
     ),
     acknowledge: choice(DEFAULTS.acknowledge, 'label.acknowledge', CHOICES.acknowledge),
-    redeliver: checked(DEFAULTS.redeliver, 'label.redeliver', seconds(1, MAX_REDELIVER), waits),
-    attempts: checked(DEFAULTS.attempts, 'label.attempts', wholeNumber(1, MAX_ATTEMPTS), waits),
+    redeliver: checked(
+      DEFAULTS.redeliver,
+      'label.redeliver',
+      seconds(LIMITS.redeliver.min, LIMITS.redeliver.max),
+      waits,
+    ),
+    attempts: checked(
+      DEFAULTS.attempts,
+      'label.attempts',
+      wholeNumber(LIMITS.attempts.min, LIMITS.attempts.max),
+      waits,
+    ),
     // The editor draws as many inputs as this property says: one when messages control the listener.
     inputs: { value: 0 },
   },

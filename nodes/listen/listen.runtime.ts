@@ -12,12 +12,11 @@ import { DeviceTypes } from '../common/device-types';
 import { asError, deviceText, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
-import { numberOf, readListEntry, readProperties } from '../common/settings';
-import { MAX_SECONDS } from '../common/shared.config';
+import { numberOf, readListEntry, readProperties, WrongProperty } from '../common/settings';
 import { failureStatus, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
-import { CHOICES, DEFAULTS, type ListenConfig, MAX_ATTEMPTS, MAX_REDELIVER } from './listen.config';
+import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
 import { changeDevices, ListenedDevices, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
@@ -25,31 +24,22 @@ import { Positions } from './positions';
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
 
-/** Seconds between two readings of the list of online devices, at the least, since it is a call to the service. */
-const MIN_REFRESH = 1;
-
-const inRange = (value: number, min: number, max: number): number =>
-  Math.min(Math.max(min, value), max);
-
-const refreshOf = ({ refresh }: ListenConfig): number =>
-  inRange(numberOf(refresh, 'refresh'), MIN_REFRESH, MAX_SECONDS);
-
 /** Milliseconds between two statuses that differ in the age of an upload alone. */
 const MINUTE = 60_000;
 
 /** Milliseconds between two looks at what waits for an acknowledgement. */
 const LOOK = 1000;
 
-/** How uploads are acknowledged; undefined if they are not. @throws DeviceCloudError `INVALID_INPUT` */
+/** How uploads are acknowledged; undefined if they are not. @throws WrongProperty */
 function acknowledgementOf(config: ListenConfig) {
   if (config.acknowledge !== 'ack') return undefined;
   if (config.recover !== 'restart')
-    throw invalidInput(
+    throw new WrongProperty(
+      'status.check-recover',
       'Uploads can be acknowledged only if "Recover" is "also those missed during a restart": what is not acknowledged comes again from the history.',
     );
-  const redeliver = inRange(numberOf(config.redeliver, 'redeliver'), 1, MAX_REDELIVER);
-  const attempts = Math.floor(inRange(numberOf(config.attempts, 'attempts'), 1, MAX_ATTEMPTS));
-  return { redeliver: 1000 * redeliver, attempts };
+  const redeliver = 1000 * numberOf(config, 'redeliver', LIMITS.redeliver);
+  return { redeliver, attempts: numberOf(config, 'attempts', LIMITS.attempts) };
 }
 
 const closed = (): DeviceCloudError =>
@@ -194,6 +184,7 @@ class ListenLife implements DevicesListener {
     try {
       if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
       acknowledgementOf(this.#config);
+      if (this.#config.devices === 'online') numberOf(this.#config, 'refresh', LIMITS.refresh);
       const client = await this.#app.client('open');
       await this.#app.store().loaded;
       if (!this.#closing.signal.aborted) this.#listen(client);
@@ -279,13 +270,16 @@ class ListenLife implements DevicesListener {
     });
     const unusable = new UnusableRecords(this.#log);
     this.#online = online;
-    this.#stopWatching = client.fleet.pollList(1000 * refreshOf(this.#config), {
-      onReading: (reading) => {
-        unusable.read(reading.invalid);
-        online.onReading(reading);
+    this.#stopWatching = client.fleet.pollList(
+      1000 * numberOf(this.#config, 'refresh', LIMITS.refresh),
+      {
+        onReading: (reading) => {
+          unusable.read(reading.invalid);
+          online.onReading(reading);
+        },
+        onReadError: (error) => this.#failed(error),
       },
-      onReadError: (error) => this.#failed(error),
-    });
+    );
   }
 
   #failed(error: unknown): void {

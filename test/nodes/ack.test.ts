@@ -5,6 +5,7 @@ import { inEachDialect } from '../../tooling/dialect';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
+import { journal } from './support/journal';
 import { arrivedAt, call, type Caught, fail, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed, written } from './support/node-red';
 
@@ -27,6 +28,7 @@ inEachDialect('the ack node', () => {
   }
   const uploads = (): NodeMessage[] => arrivedAt('out').filter((msg) => 'timestamp' in msg);
   const payloads = (): unknown[] => uploads().map(({ payload }) => payload);
+  const logged = (): string => journal.logs.map(({ msg }) => String(msg)).join('\n');
   async function emitted(count: number): Promise<NodeMessage> {
     await until(() => uploads().length >= count, `${count} uploads are emitted`);
     return uploads().at(-1)!;
@@ -88,9 +90,82 @@ inEachDialect('the ack node', () => {
     it(`is for listeners that recover over a restart, not with recover: ${recover}`, async () => {
       cloud = await startCloud();
       await load(flow({ recover }));
-      await shows('listen', 'status.invalid-input');
+      await shows('listen', 'status.check-recover');
+      assert.match(logged(), /Recover.*also those missed during a restart/);
       assert.equal(cloud.channels(one), 0);
     });
+
+  for (const [property, value] of [
+    ['redeliver', 0],
+    ['redeliver', '86401'],
+    ['redeliver', 'soon'],
+    ['attempts', 0],
+    ['attempts', 2.5],
+    ['attempts', 1001],
+  ] as const)
+    it(`needs a usable number: ${property}: ${value}`, async () => {
+      cloud = await startCloud();
+      await load(flow({ [property]: value }));
+      await shows('listen', `status.check-${property}`);
+      assert.match(logged(), new RegExp(`"${property}" must be a .*number from 1 to .*${value}`));
+      assert.equal(cloud.channels(one), 0);
+    });
+
+  it('is waited for while a channel is lost or refused, and the status says both', async () => {
+    await start();
+    cloud.upload(one, 'first');
+    await emitted(1);
+    const last = () => statusesOf('listen').at(-1);
+    for (const [fault, text] of [
+      ['reset-upgrade', /^0\/1 ⏳ 1/],
+      ['refuse-upgrade', /^401 ⏳ 1/],
+    ] as const) {
+      await until(() => last()?.fill === 'blue', 'only waiting is shown');
+      cloud.fail(fault);
+      cloud.disconnect();
+      await until(() => text.test(String(last()?.text)), `${fault} is shown`);
+      assert.equal(last()?.fill, 'red');
+      cloud.heal();
+    }
+  });
+
+  it('may be set to another configuration of the same application', async () => {
+    cloud = await startCloud();
+    await load([
+      cloudApp(cloud),
+      cloudApp(cloud, { id: 'app2' }),
+      listen(),
+      node('ack', { app: 'app2' }),
+    ]);
+    await shows('listen', 'status.connected');
+    cloud.upload(one, 'first');
+    cloud.upload(one, 'second');
+    const { ack } = await emitted(1);
+    await call('ack', { ack } as NodeMessage);
+    await emitted(2);
+    assert.deepEqual(payloads(), ['first', 'second']);
+  });
+
+  it('is not waited for any more once the device is unsubscribed', async () => {
+    cloud = await startCloud();
+    await load(flow({ devices: 'dynamic' }));
+    const tell = async (action: string): Promise<void> => {
+      await send('listen', { action, chipid: one } as NodeMessage);
+      if (action === 'subscribe') await shows('listen', 'status.connected');
+    };
+    await tell('subscribe');
+    cloud.upload(one, 'first');
+    cloud.upload(one, 'second');
+    const { ack } = await emitted(1);
+    await tell('unsubscribe');
+    await shows('listen', 'status.no-devices');
+    await call('ack', { ack } as NodeMessage);
+    await tell('subscribe');
+    cloud.upload(one, 'third');
+    await emitted(2);
+    assert.deepEqual(payloads(), ['first', 'third']);
+    assert.equal(uploads()[1]?.['redelivered'], undefined);
+  });
 
   it('is waited for over a deploy', async () => {
     await start();
@@ -110,17 +185,29 @@ inEachDialect('the ack node', () => {
     assert.equal((await emitted(3)).payload, 'second');
   });
 
-  it('works on the built-in simulator', async () => {
-    await load([simulatorApp(), listen({ chipids: [one, two] }), node('ack')]);
-    await until(() => uploads().length >= 2, 'both devices upload');
-    const before = uploads().length;
-    await deploy(
-      [simulatorApp(), listen({ chipids: [one, two], name: 'x' }), node('ack')],
-      'nodes',
-    );
-    await until(() => uploads().length >= before + 2, 'both come again');
-    assert.ok(uploads().at(-1)?.['redelivered']);
-    const { error } = await send('ack', uploads().at(-1)!);
-    assert.equal(error, undefined);
-  });
+  for (const type of ['nodes', 'flows', 'full'] as const)
+    it(`works on the built-in simulator, over a deploy: ${type}`, async () => {
+      const onSimulator = (name: string): FlowNode[] => [
+        simulatorApp({ name: type === 'full' ? name : '' }),
+        listen({ chipids: [one, two], name }),
+        node('ack'),
+      ];
+      await load(onSimulator('before'));
+      await until(() => uploads().length >= 2, 'both devices upload');
+      const before = uploads();
+      await deploy(onSimulator('after'), type);
+      await until(() => uploads().length >= before.length + 2, 'both come again');
+      const first = ({ topic }: NodeMessage): NodeMessage =>
+        before.find((each) => each.topic === topic)!;
+      for (const again of uploads().slice(before.length)) {
+        assert.deepEqual(again.payload, first(again).payload);
+        assert.ok(again['redelivered']);
+        await call('ack', { ack: first(again)['ack'] } as NodeMessage);
+      }
+      await until(() => uploads().length >= before.length + 4, 'the next ones follow');
+      for (const next of uploads().slice(-2)) {
+        assert.equal(next['redelivered'], undefined);
+        assert.ok(Number(next['timestamp']) > Number(first(next)['timestamp']));
+      }
+    });
 });

@@ -152,6 +152,18 @@ inEachDialect('the events node', () => {
     assert.equal(watchOptions(config, assert.fail).refresh, 60_000);
   });
 
+  for (const [property, value] of [
+    ['refresh', 0],
+    ['misses', '2.5'],
+    ['silence', -1],
+    ['settle', 'soon'],
+  ] as const)
+    it(`needs a usable number: ${property}: ${value}`, async () => {
+      await load([cloudApp(cloud), node('events', { [property]: value })]);
+      await shows('events', `status.check-${property}`);
+      assert.match(logged().join(), new RegExp(`"${property}" must be a .*number from .*${value}`));
+    });
+
   it('can be closed while it reads the list', async () => {
     const silence = await startSilence();
     await load([cloudApp(silence), watcher()]);
