@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import type { FleetMetrics } from '../../src/for-nodes';
-import { runningApps } from './deployed';
+import { nameOfApp, runningApps } from './deployed';
 
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [value: number, labels?: Labels];
@@ -82,13 +82,12 @@ const labelText = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (each) => ESCAPES[each] ?? '')}"`)
     .join(',');
 
-/** The applications that run, each by its name; by its id, too, where another has the same name. */
+/** The applications that run, each by its name; by its id, too, where another has the same name. No two samples may have the same labels. */
 function namedFleets(RED: NodeAPI): [application: string, metrics: FleetMetrics][] {
-  const apps = runningApps(RED).map(({ saved, node }) => ({
-    id: saved.id,
-    name: saved.name || saved.id,
-    node,
-  }));
+  const apps = runningApps(RED).map((app) => {
+    const { id } = app.node;
+    return { id, name: nameOfApp(RED, app) || id, node: app.node };
+  });
   const isTwice = (name: string): boolean => apps.filter((each) => each.name === name).length > 1;
   return apps.flatMap(({ id, name, node }) => {
     const metrics = node.fleet()?.metrics();

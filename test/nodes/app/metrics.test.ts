@@ -4,7 +4,7 @@ import parsePrometheus from 'parse-prometheus-text-format';
 import type { Simulator } from '../../../src/simulator';
 import { until } from '../../../tooling/until';
 import { openWithRecovery } from '../matrix/listening';
-import { cloudApp, load, node } from '../support/flow';
+import { cloudApp, load, node, simulatorApp } from '../support/flow';
 import { arrivedAt, call, fail, post, shows } from '../support/messages';
 import { startCloud, useNodeRed } from '../support/node-red';
 
@@ -58,6 +58,29 @@ describe('the metrics', () => {
     assert.deepEqual([own('commands_waiting'), own('held_back_bytes')], [1, 0]);
     assert.ok(Number(own('list_age_seconds')) < 60);
     assert.ok(![...found.keys()].some((key) => key.includes(ONE!)), 'no series of a device');
+  });
+
+  it('have no two samples with the same labels, whatever the applications are called', async () => {
+    const instance = (id: string) => ({ id, type: 'subflow:sub', z: 'tab', x: 0, y: 0, wires: [] });
+    await load([
+      { id: 'sub', type: 'subflow', name: 'Row', in: [], out: [], env: [] },
+      simulatorApp({ id: 'inside', z: 'sub', name: 'House' }),
+      node('push', { z: 'sub', app: 'inside', wires: [] }),
+      ...['a', 'b'].map(instance),
+      ...['c', 'd'].map((id) => simulatorApp({ id, name: 'House' })),
+      ...['c', 'd', 'e', 'f'].map((id) => node('push', { id: `push-${id}`, app: id })),
+      simulatorApp({ id: 'e', name: 12 }),
+      simulatorApp({ id: 'f' }),
+    ]);
+    const series = async (): Promise<string[]> => {
+      const { text } = await helper.request().get('/device-cloud/metrics');
+      return text.split('\n').filter((line) => line.startsWith('device_cloud_devices{'));
+    };
+    await until(async () => (await series()).length === 6, 'the simulator has started');
+    const names = (await series()).map((line) => /application="(.*)"/.exec(line)?.[1]);
+    assert.deepEqual(names.sort(), [
+      ...['12', 'House (c)', 'House (d)', 'House · a', 'House · b', 'f'],
+    ]);
   });
 
   it('count what waits for an acknowledgement, and since when', async () => {
