@@ -3,7 +3,7 @@ import type { Locator, Request } from 'playwright-core';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
 import { closeDialog, dialogReady, fill, openDialog, rows } from '../../tooling/editor/dialog';
 import { sampleNodes } from '../../tooling/editor/samples';
-import { app } from '../../tooling/node-red/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
@@ -14,11 +14,62 @@ describe('the device picker', () => {
     ...sampleNodes.filter(({ type }) => /push|listen/.test(type)),
     { ...app(simulator), id: 'app' },
     { ...app(simulator), id: 'wrong-key', credentials: { appkey: 'wrong' } },
+    {
+      ...{ id: 'room', type: 'subflow', name: 'Room', in: [], out: [] },
+      env: ['APP', 'NONE'].map((name) => ({
+        ...{ name, type: 'device-cloud-app', value: name === 'APP' ? 'app' : '' },
+        ui: { type: 'conf-types' },
+      })),
+    },
+    {
+      ...node('push', { app: '${APP}', chipid: '', chipidType: 'str' }),
+      ...{ id: 'inside', type: 'device-cloud-push', z: 'room' },
+    },
+    {
+      ...node('listen', { app: '${APP}', chipids: [TWO] }),
+      ...{ id: 'inside-too', type: 'device-cloud-listen', z: 'room' },
+    },
+    { id: 'tab', type: 'tab', label: 'test' },
+    { id: 'instance', type: 'subflow:room', z: 'tab', x: 900, y: 900, wires: [] },
   ]);
 
   const chipid = (): Promise<string> => here.editor.run(`$('#node-input-chipid').val()`);
   const useApp = (id: string): Promise<unknown> =>
     here.editor.run(`void $('#node-input-app').val('${id}').trigger('change')`);
+
+  describe('inside a subflow', () => {
+    before(() => here.editor.run(`RED.workspaces.show('room')`));
+    after(() => here.editor.run(`RED.workspaces.show(RED.nodes.getWorkspaceOrder()[0])`));
+    afterEach(() => closeDialog(here.editor, 'cancel'));
+
+    const search = async (): Promise<string[]> => {
+      await fill(here.editor, FIELD, '');
+      await here.editor.page.press(FIELD, 'ArrowDown');
+      return rows(here.editor);
+    };
+
+    it('shows the devices of the application that is the default of its property', async () => {
+      await openDialog(here.editor, 'inside');
+      assert.equal(await here.editor.page.inputValue('#node-input-app'), '${APP}');
+      const shown = (await search()).join();
+      for (const device of [ONE, TWO, THREE]) assert.match(shown, new RegExp(device));
+      await here.editor.picture('picker-subflow');
+    });
+
+    it('says what is missing if its property has no default', async () => {
+      await openDialog(here.editor, 'inside');
+      await useApp('${NONE}');
+      assert.deepEqual(await search(), [
+        'No devices to choose from: the property NONE of this subflow has no application as its default. Any chip number may be typed.',
+      ]);
+    });
+
+    it('shows the names of devices in a list', async () => {
+      await openDialog(here.editor, 'inside-too');
+      const name = here.editor.page.locator('.device-cloud-row small').first();
+      await name.filter({ hasText: String(here.simulator.device(TWO).name) }).waitFor();
+    });
+  });
 
   describe('in a push node', () => {
     beforeEach(() => openDialog(here.editor, 'push'));

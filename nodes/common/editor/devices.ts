@@ -1,4 +1,4 @@
-import { BOOK_TOPIC, isObject } from '../shared.config';
+import { BOOK_TOPIC, isObject, variableName } from '../shared.config';
 import { plain, said, t } from './texts';
 import type { EditorNode } from './red';
 import { appPath, getRoute, postRoute } from './routes';
@@ -46,6 +46,19 @@ const SHARED = Symbol.for('device-cloud.devices');
 const page = globalThis as unknown as Record<symbol, ReturnType<typeof newMemory> | undefined>;
 const isFirst = page[SHARED] === undefined;
 const { tested, running, seen, names, asked } = (page[SHARED] ??= newMemory());
+
+/**
+ * The application that a node names: inside a subflow it may be a property of the subflow, `${NAME}`, of which the default
+ * counts, since each instance may have another one.
+ * @returns its id; what the node names if nothing is known of that
+ */
+export function appOf(named: string): string {
+  const name = variableName(named);
+  if (name === undefined) return named;
+  const flow = RED.workspaces.active();
+  const { env } = RED.nodes.subflow(flow) ?? RED.nodes.workspace(flow) ?? {};
+  return text(env?.find((each) => each.name === name)?.value) || named;
+}
 
 /** An application as the editor has it, deployed or not. */
 type AppInEditor = EditorNode<{ service?: string }>;
@@ -102,7 +115,7 @@ function rememberNames(app: string, devices: readonly Pick<Device, 'chipid' | 'n
   if (news.length === 0) return;
   for (const { chipid, name } of news) known.set(chipid, name);
   RED.nodes.eachNode((node) => {
-    if ((node as EditorNode<{ app: string }>).app !== app) return;
+    if (appOf(text((node as EditorNode<{ app: string }>).app)) !== app) return;
     Object.assign(node, { dirty: true, resize: true });
   });
   RED.view.redraw();
@@ -112,7 +125,8 @@ function rememberNames(app: string, devices: readonly Pick<Device, 'chipid' | 'n
  * The name of a device, if one is known. The first time that a label wants one, the run time is asked for those that it
  * knows, which requests nothing of the service.
  */
-export function nameIn(app: string, chipid: string): string | undefined {
+export function nameIn(named: string, chipid: string): string | undefined {
+  const app = appOf(named);
   const node = RED.nodes.node(app);
   if (node && !node.changed && !asked.has(app) && RED.user.hasPermission('device-cloud.read')) {
     readNames(app);
@@ -140,11 +154,12 @@ function readNames(app: string): void {
 
 /** A device in the last list. It requests none: too many calls may reset devices (section 8). */
 export function knownDevice(app: string, chipid: string): Device | undefined {
-  return seen.get(app)?.find((device) => device.chipid === chipid);
+  return seen.get(appOf(app))?.find((device) => device.chipid === chipid);
 }
 
 /** Whether the last list is of this application and so new that its ages are right. */
-export const isFresh = (app: string): boolean => last?.app === app && Date.now() - last.at <= FRESH;
+export const isFresh = (app: string): boolean =>
+  last?.app === appOf(app) && Date.now() - last.at <= FRESH;
 
 /** The `{code, message}` of an unsuccessful answer of an admin route. */
 function errorIn(failure: unknown): Record<string, unknown> | undefined {
@@ -223,9 +238,15 @@ async function ask(app: string, node: AppInEditor): Promise<DeviceList> {
 }
 
 /** The online devices of a config node: of the deployed one, or as the last test has found them. */
-export function onlineDevices(app: string): Promise<DeviceList> {
+export function onlineDevices(named: string): Promise<DeviceList> {
+  const app = appOf(named);
   const node = RED.nodes.node(app) as AppInEditor | undefined;
-  if (!node) return Promise.resolve({ reason: t('common.picker.no-app') });
+  if (!node) {
+    const name = variableName(named);
+    const reason =
+      name === undefined ? t('common.picker.no-app') : t('common.picker.no-default', { name });
+    return Promise.resolve({ reason });
+  }
   const test = running.get(app);
   if (test) return test.then(() => onlineDevices(app));
   const remembered = tested.get(app);

@@ -1,3 +1,4 @@
+import { appOf } from './devices';
 import { notBlank } from './fields';
 import { field, fieldValue } from './form';
 import type { Completion, TypeDefinition } from './red';
@@ -33,7 +34,7 @@ function row({ name, count }: Group): Completion {
 }
 
 function search(typed: string, done: (completions: Completion[]) => void): void {
-  void groupsOf(fieldValue(field('app'))).then((groups = []) => {
+  void groupsOf(appOf(fieldValue(field('app')))).then((groups = []) => {
     const wanted = typed.trim().toLowerCase();
     done(groups.filter(({ name }) => name.toLowerCase().includes(wanted)).map(row));
   });
@@ -50,7 +51,7 @@ export const groupType = (): TypeDefinition => ({
 
 /** Says how many devices a group has. One without devices is a warning: a flow may write the book later. */
 export async function groupNote(name: string): Promise<string> {
-  const groups = await groupsOf(fieldValue(field('app')));
+  const groups = await groupsOf(appOf(fieldValue(field('app'))));
   if (!groups || name === '') return '';
   const count = groups.find((group) => group.name === name)?.count ?? 0;
   return count === 0 ? t('common.group.empty') : t('common.group.count', { count });

@@ -117,6 +117,14 @@ export interface NotificationOptions {
   buttons?: { text: string; class?: string; click: () => void }[];
 }
 
+/** A flow, or the template of a subflow. */
+interface Flow {
+  label?: string;
+  name?: string;
+  /** Its properties, with their defaults. */
+  env?: { name: string; value: unknown }[];
+}
+
 interface EditorRed {
   editor: {
     /** Opens the dialog of a config node. */
@@ -132,7 +140,11 @@ interface EditorRed {
   events: { on(event: string, listener: () => void): void };
   i18n: { lang(): string };
   user: { hasPermission(permission: string): boolean };
-  workspaces: { isLocked(): boolean };
+  workspaces: {
+    isLocked(): boolean;
+    /** The id of the flow or the subflow that is shown. */
+    active(): string;
+  };
   view: {
     importNodes(nodes: object[], options: { generateIds: boolean }): void;
     /** Shows a node, wherever it is. */
@@ -151,8 +163,8 @@ interface EditorRed {
     node(id: string): EditorNodeBase | null | undefined;
     eachConfig(visit: (node: EditorNodeBase) => void): void;
     eachNode(visit: (node: EditorNodeBase) => void): void;
-    workspace(id: string): { label?: string; name?: string } | null | undefined;
-    subflow(id: string): { label?: string; name?: string } | null | undefined;
+    workspace(id: string): Flow | null | undefined;
+    subflow(id: string): Flow | null | undefined;
   };
   clipboard: {
     /** @param message key of the editor's text that is shown beside the element */
