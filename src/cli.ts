@@ -138,11 +138,12 @@ async function listen(context: Context): Promise<void> {
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   if (words.length > 0) return Promise.race([ended, failed]);
   const look = async (): Promise<void> => {
-    const { body } = await client.devices({ signal });
-    for (const { chipid } of body) add(String(chipid));
+    // Without the records that name no device.
+    const { devices: listed } = await client.fleet.readList();
+    for (const chipid of listed.keys()) add(chipid);
   };
-  await look();
-  if (following.size === 0) note('No device is online. Waiting for one.');
+  await Promise.race([ended, look()]);
+  if (following.size === 0 && !signal.aborted) note('No device is online. Waiting for one.');
   const timer = setInterval(() => {
     look().catch((error: unknown) => {
       if (!signal.aborted) note(messageOf(error));

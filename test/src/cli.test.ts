@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { temporaryFolder } from '../../tooling/temporary-folder';
 import { until } from '../../tooling/until';
 
@@ -105,6 +106,20 @@ describe('device-cloud', () => {
       assert.equal(child.exitCode, isPiped ? 0 : ENDED);
       await until(() => cloud.channels() === 0, 'its channels are closed');
     }
+  });
+
+  it('listens to all devices of a list with a record without a number', async () => {
+    const { baseUrl } = await httpService(
+      json([{ chipid: 'x' }, { name: 'y' }, { chipid: '007' }]),
+    );
+    const child = start(['listen'], { ...variables(), DEVICE_CLOUD_URL: baseUrl });
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+    await until(() => /^7 disconnected/m.test(err), 'it has tried to listen to the device');
+    assert.equal(child.exitCode, null, err);
+    child.kill('SIGINT');
+    await once(child, 'close');
+    assert.equal(child.exitCode, ENDED);
   });
 
   it('begins with the code if the service or the device fails, and names no key', async () => {
