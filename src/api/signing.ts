@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { invalidInput } from '../errors';
+import { invalidInput, notConfigured } from '../errors';
 import type { HttpRequest } from '../http/answer';
 import { checkLength } from '../input/push-payload';
 import { readInput } from '../input/values';
@@ -8,8 +8,17 @@ import type { JsonObject } from '../types';
 /** Request parameters by name. A value is the raw one, before any URL or form encoding. */
 export type Params = Readonly<Record<string, string>>;
 
-// In one call, without an object that has to be collected.
-const md5 = (text: string): string => hash('md5', text);
+function md5(text: string): string {
+  try {
+    // In one call, without an object that has to be collected.
+    return hash('md5', text);
+  } catch {
+    throw notConfigured(
+      'This Node.js does not make MD5 hashes, with which the service has its requests signed: it is in FIPS mode. Nothing was sent. ' +
+        'Run it without that mode.',
+    );
+  }
+}
 
 /**
  * The canonical text of a request's parameters (section 5.2, step 2): `key=value` pairs, lowercased

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { DeviceCloudError } from '../errors';
 import { readFrame } from './frames';
 import type { Upload } from '../types';
 import type { Place, ServiceLimiter } from '../http/service-limiter';
@@ -202,7 +203,13 @@ export class Channel implements ChannelView, ConnectionEvents {
       const url = this.#settings.url(this.#chipid);
       this.#connection = new Connection(url, this.#settings, this.#answers, this);
     } catch (error) {
-      this.#scheduleReconnect(error instanceof Error ? error.name : 'unknown error', 0);
+      // Our own texts have no address in them.
+      const own = error instanceof DeviceCloudError ? error : undefined;
+      if (own) this.#report(own.message);
+      this.#scheduleReconnect(
+        own?.code ?? (error instanceof Error ? error.name : 'unknown error'),
+        0,
+      );
     }
   }
 
