@@ -34,7 +34,7 @@ const ON_4_ALONE = {
   editor: ['adapts', 'application', 'new-nodes', 'picker-empty', 'secrets'],
 };
 const ON_5_ALONE = {
-  e2e: ['crash', 'examples-imported', 'examples-in-use', 'kept-state', 'waiting-kept'],
+  e2e: ['cluster', 'crash', 'examples-imported', 'examples-in-use', 'kept-state', 'waiting-kept'],
   editor: [
     'admin-auth',
     'checks',

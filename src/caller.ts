@@ -129,7 +129,7 @@ export const readDuration = (options: PulseOptions | undefined): number =>
  * @param path of its request, or what stands for it
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */
-function readCommand(options: CommandOptions | undefined, path: string): DeviceLimits {
+export function readCommand(options: CommandOptions | undefined, path: string): DeviceLimits {
   return readInput('options object', () => {
     const { when = 'now', expires, replace = false } = options ?? {};
     if (typeof replace !== 'boolean')

@@ -15,7 +15,7 @@ import {
 } from './caller';
 import type { ChannelListener } from './channel/listener';
 import type { Kept, KeptPins } from './commands/pins';
-import type { Acknowledged } from './recovery/acknowledged';
+import type { Acknowledging } from './recovery/acknowledged';
 import { callEach, semaphoreOf } from './commands/many';
 import type { WaitingCommands, WaitingSelection } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';
@@ -634,7 +634,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * Listeners whose uploads the flow acknowledges (section 6), one at a time of each device.
    * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
    */
-  get acknowledged(): Acknowledged {
+  get acknowledged(): Acknowledging {
     return this.#caller.parts.acknowledged;
   }
 

@@ -1,22 +1,31 @@
-import { NotSent, type Result } from './cluster/calls';
-import { Cluster, shareOf, type ClusterSettings, type ClusterState } from './cluster/cluster';
-import { ClusterStore } from './cluster/cluster-store';
-import type { ChannelListener, ChannelSubscription, ChannelView } from './channel/listener';
-import { checkSentNow, DEVICE_TIMEOUT, readDuration, readLimits } from './caller';
+import { NotSent, type Turn } from './cluster/calls';
+import { Cluster, shareOf } from './cluster/cluster';
+import { SharedStore } from './store/shared';
+import { HandOvers, type HandedOver, type SharedWaiting } from './cluster/hand-over';
+import { Lending, type Lent } from './cluster/lending';
+import { SharedSubscription } from './cluster/subscription';
+import type { ChannelListener, ChannelSubscription } from './channel/listener';
+import { DEVICE_TIMEOUT, readCommand, readDuration } from './caller';
 import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { CALLING } from './commands/outcome';
 import { semaphoreOf } from './commands/many';
-import { notConfigured } from './errors';
+import type { Result, SavedCall } from './commands/saved-call';
+import { invalidInput, notConfigured } from './errors';
 import type { LatestUpload } from './fleet/latest';
 import { parseChipid } from './input/chipid';
+import type { ClusterSettings } from './input/engine-address';
 import { readSelection, type WaitingSelection } from './commands/waiting-list';
+import type { Acknowledging, AckOptions } from './recovery/acknowledged';
+import { readToken } from './recovery/token';
 import type { RecoverOptions } from './recovery/options';
 import type { ClientOptions } from './settings';
 import { Subscription } from './subscription';
 import type { Chipid, Level, Pin, PinKeeper, PulseOptions } from './types';
-import { GUARD } from './util/guard';
+import { GUARD, WHOLE, type ClusterState } from './util/guard';
 import { isObject } from './util/object';
-import { isolated } from './util/thrown';
+
+export type { SharedWaiting } from './cluster/hand-over';
+export type { Lent } from './cluster/lending';
 
 /** The calls that the owner of a device makes, wherever they come from; and which argument after the device has the options. */
 const SHARED = {
@@ -57,49 +66,12 @@ function withoutCallbacks(value: Record<string, unknown>): Record<string, unknow
   return plain;
 }
 
-/** A listener's place on the channel of a device, which is open while the device is this process's. */
-class SharedSubscription implements ChannelSubscription {
-  joined: ChannelSubscription | undefined;
-
-  constructor(
-    readonly chipid: string,
-    readonly listener: ChannelListener,
-    readonly join: () => ChannelSubscription,
-    readonly onRelease: (subscription: SharedSubscription) => void,
-  ) {}
-
-  get channel(): ChannelView {
-    return this.joined?.channel ?? { state: 'connecting', reason: undefined };
-  }
-
-  /** The device is this process's from now on. */
-  begin(): void {
-    if (this.joined) return;
-    this.joined = this.join();
-    const { state, reason } = this.channel;
-    isolated(() => this.listener.onState?.(state, reason));
-  }
-
-  /** It is another's. */
-  end(): void {
-    this.joined?.release();
-    this.joined = undefined;
-    isolated(() => this.listener.onState?.('connecting'));
-  }
-
-  release(): void {
-    this.joined?.release();
-    this.joined = undefined;
-    this.onRelease(this);
-  }
-}
-
 /** What happens in a cluster that is not an answer to a call. */
 export interface ClusterObserver {
-  /** {@link ClusterClient.state} or {@link ClusterStore.problem} have changed, or who is a member. */
+  /** {@link ClusterClient.state} or {@link SharedStore.problem} have changed, or who is a member. */
   onChange?(): void;
-  /** A call has ended whose caller is no member any more. */
-  onOrphan?(name: string, chipid: string, args: readonly unknown[], result: Result): void;
+  /** A call that was sent at once has ended, and its caller is no member any more. */
+  onOrphan?(name: string, chipid: string, result: Result): void;
 }
 
 /**
@@ -107,7 +79,9 @@ export interface ClusterObserver {
  * them: it listens to the device, and makes the calls to it, wherever they come from.
  */
 export class ClusterClient extends DeviceCloudClient {
-  readonly #store: ClusterStore;
+  readonly #store: SharedStore;
+  readonly #lending: Lending;
+  #handOvers: HandOvers | undefined;
   readonly #listening = new Set<SharedSubscription>();
   /** Of the nodes of this process, which are the same in all. */
   readonly #keepers = new Map<string, PinKeeper>();
@@ -115,7 +89,7 @@ export class ClusterClient extends DeviceCloudClient {
   #wantedAt = -Infinity;
   #cluster!: Cluster;
 
-  private constructor(options: ClientOptions, store: ClusterStore) {
+  private constructor(options: ClientOptions, store: SharedStore) {
     super({
       ...options,
       store,
@@ -132,18 +106,21 @@ export class ClusterClient extends DeviceCloudClient {
       },
     });
     this.#store = store;
+    this.#lending = new Lending(store, () => this.#cluster.calls);
   }
 
   /**
    * Joins, in the background.
    * @param store is filled from now on
+   * @param waiting undefined: no command may wait
    * @throws DeviceCloudError `NOT_CONFIGURED`
    */
   static async join(
     options: ClientOptions,
     settings: ClusterSettings,
-    store = new ClusterStore(),
+    store = new SharedStore(),
     observer: ClusterObserver = {},
+    waiting?: SharedWaiting,
   ): Promise<ClusterClient> {
     const client = new ClusterClient(options, store);
     try {
@@ -156,14 +133,14 @@ export class ClusterClient extends DeviceCloudClient {
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),
         wants: () => client.#wants,
-        handle: (name, of, args) => client.#handle(name, of, args),
-        onOrphan: (name, chipid, args, result) =>
-          observer.onOrphan?.(name, chipid, valuesOf(args), result),
+        handle: (name, of, args, turn) => client.#handle(name, of, args, turn),
+        onOrphan: (name, chipid, _args, result) => observer.onOrphan?.(name, chipid, result),
         onChange: () => {
           store.changed();
           observer.onChange?.();
         },
       });
+      if (waiting) client.#handOvers = client.#makeHandOvers(waiting);
       store.attach(client.#cluster);
       return client;
     } catch (error) {
@@ -187,8 +164,8 @@ export class ClusterClient extends DeviceCloudClient {
     return this.#cluster.owned.length;
   }
 
-  /** Whether a device is this process's. */
-  owns(chipid: string): boolean {
+  /** Whether a device is this process's. @param chipid undefined: what is about the whole application */
+  owns(chipid: string = WHOLE): boolean {
     return this.#cluster.mayAct(chipid);
   }
 
@@ -272,6 +249,26 @@ export class ClusterClient extends DeviceCloudClient {
     const device = parseChipid(chipid);
     // Each time anew: what is kept has come with the share.
     const join = (): ChannelSubscription => super.listen(device, listener, recover);
+    return new Subscription(this.#listen(device, listener, join));
+  }
+
+  override get acknowledged(): Acknowledging {
+    const own = super.acknowledged;
+    return {
+      listen: (chipid: string, listener: ChannelListener, options: AckOptions) =>
+        this.#listen(chipid, listener, () => own.listen(chipid, listener, options)),
+      acknowledge: async (text) => {
+        const { chipid } = readToken(text, this.appid as string);
+        return (await this.#ask('acknowledge', chipid, [text])) === true;
+      },
+    };
+  }
+
+  #listen(
+    device: string,
+    listener: ChannelListener,
+    join: () => ChannelSubscription,
+  ): SharedSubscription {
     const shared = new SharedSubscription(device, listener, join, (released) => {
       this.#listening.delete(released);
       this.#wantsChanged();
@@ -279,7 +276,54 @@ export class ClusterClient extends DeviceCloudClient {
     this.#listening.add(shared);
     if (this.owns(device)) shared.begin();
     if (this.#listening.size === 1) this.#cluster.changed();
-    return new Subscription(shared);
+    return shared;
+  }
+
+  /** Has a listener of all processes listen to a device, or not any more. @throws DeviceCloudError as of a call */
+  async setSubscribed(node: string, chipid: string, isOn: boolean): Promise<void> {
+    await this.#ask('subscribe', chipid, [node, isOn]);
+  }
+
+  /** The devices to which a listener of all processes listens, and how many processes were silent. */
+  async subscribed(node: string): Promise<{ chipids: string[]; missing: number }> {
+    const { answers, missing } = await this.#cluster.calls.askAll('subscribed', [node]);
+    return { chipids: answers.flatMap((each) => each as string[]), missing };
+  }
+
+  /** Borrows entries about the whole application: see {@link Lending}. */
+  lend(prefix: string): Promise<Lent> {
+    return this.#lending.borrow(prefix);
+  }
+
+  /** Whether the message of a command is in another process, or waits here. */
+  hasSender(saved: SavedCall): boolean {
+    return this.#handOvers?.hasSender(saved) ?? false;
+  }
+
+  /** Goes on with a command that another process has left, and says what becomes of it where its message is. */
+  async goOn(saved: SavedCall): Promise<void> {
+    await this.#handOvers?.goOn(saved);
+  }
+
+  /** The commands of a node are given back: it closes. */
+  letGoOf(node: string): void {
+    this[APPLICATION].open?.commands.letGo((_, saved) => !!saved?.sender && saved.node === node);
+  }
+
+  #makeHandOvers(waiting: SharedWaiting): HandOvers {
+    const cluster = this.#cluster;
+    return new HandOvers(waiting, {
+      ...{ calls: cluster.calls, member: cluster.id, members: () => cluster.members },
+      owns: (chipid) => this.owns(chipid),
+      make: (name, args) => {
+        if (!isShared(name)) throw new NotSent(`This process does not know the call ${name}.`);
+        return this.#own(name, args);
+      },
+    });
+  }
+
+  #ask(name: string, chipid: string, args: readonly unknown[]): Promise<unknown> {
+    return this.#cluster.calls.call(name, chipid, args, DEVICE_TIMEOUT, DEVICE_TIMEOUT);
   }
 
   /** Gives all shares up, leaves, and ends. */
@@ -336,20 +380,60 @@ export class ClusterClient extends DeviceCloudClient {
   async #make(name: SharedCall, chipid: Chipid, others: readonly unknown[]): Promise<unknown> {
     const device = parseChipid(chipid);
     const options = others[SHARED[name]] as PulseOptions | undefined;
-    checkSentNow(options, 'A command of several processes');
-    const { seconds, progress } = readLimits(options, DEVICE_TIMEOUT);
-    const timeout = seconds * 1000;
-    const longest = 2 * timeout + readDuration(options) + IN_QUEUE;
+    const limits = readCommand(options, '');
+    const longest = 2 * limits.longest + readDuration(options) + IN_QUEUE;
+    if (limits.when !== 'now') {
+      const saved = limits.origin?.saved;
+      if (!saved || !this.#handOvers)
+        throw invalidInput('Only commands of nodes can wait for a device of several processes.');
+      // One that a node was given back is in the store by now.
+      if (!saved.of(device))
+        return this.#handOvers.handOver(device, saved, {
+          ...{ signal: limits.signal, progress: limits.progress },
+          longest: longest + 1000 * limits.expires,
+          whenFree: (call) => limits.semaphore?.run(call) ?? call(),
+        });
+    }
     const args = new Arguments(others, SHARED[name]);
     const call = (): Promise<unknown> =>
-      this.#cluster.calls.call(name, device, args, longest, timeout);
+      this.#cluster.calls.call(name, device, args, longest, limits.longest);
     if (this.owns(device)) return call();
-    progress?.(CALLING);
+    limits.progress?.(CALLING);
     return semaphoreOf(options)?.run(call) ?? call();
   }
 
-  async #handle(name: string, chipid: string, args: unknown): Promise<unknown> {
+  async #subscribe(node: string, chipid: string, isOn: boolean): Promise<void> {
+    const isWritten = await this.#store.set(`subscribed:${node}:${chipid}`, isOn || undefined);
+    if (!isWritten) throw new NotSent('The subscription could not be written down.');
+    this.#store.moved();
+  }
+
+  #own(name: SharedCall, args: readonly unknown[]): Promise<unknown> {
+    const own = DeviceCloudClient.prototype[name] as (...all: unknown[]) => Promise<unknown>;
+    return own.apply(this, [...args]);
+  }
+
+  async #handle(name: string, chipid: string, args: unknown, turn: Turn): Promise<unknown> {
     const values = valuesOf(args);
+    if (name === 'wait' && this.#handOvers)
+      return this.#handOvers.take(chipid, values[0] as HandedOver, turn);
+    if (name === 'ended') return this.#handOvers?.ended(...(values as [string, Result]));
+    if (name === 'acknowledge') return super.acknowledged.acknowledge(values[0]);
+    if (name === 'fact') {
+      this.#store.update(String(values[0]), values[1] ?? undefined);
+      return undefined;
+    }
+    if (name === 'facts') return this.#store.facts();
+    if (name === 'subscribe') return this.#subscribe(String(values[0]), chipid, values[1] === true);
+    if (name === 'subscribed') {
+      const prefix = `subscribed:${String(values[0])}:`;
+      return this.#store.list(prefix).map(([key]) => key.slice(prefix.length));
+    }
+    if (name === 'lend') return this.#lending.lend(String(values[0]));
+    if (name === 'give-back') {
+      this.#lending.takeBack(...(values as Parameters<Lending['takeBack']>));
+      return undefined;
+    }
     if (name === 'latestAll') return [...this.fleet.latestAll()];
     if (name === 'cancelWaiting')
       return this.waiting.cancel(values[0] as WaitingSelection, values[1] as { node?: string });
@@ -363,8 +447,7 @@ export class ClusterClient extends DeviceCloudClient {
         this.#keepers.get(id) ?? (values[2] as PinKeeper | undefined),
       );
     }
-    const own = DeviceCloudClient.prototype[name] as (...all: unknown[]) => Promise<unknown>;
-    return own.call(this, chipid, ...values);
+    return this.#own(name, [chipid, ...values]);
   }
 }
 

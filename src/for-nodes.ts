@@ -1,6 +1,6 @@
 /** All of the client's names that nodes use: the public ones, and what nobody else needs. The package does not export it. */
 export * from './index';
-export type { ChannelState, ChannelSubscription } from './channel/listener';
+export { ELSEWHERE, type ChannelState, type ChannelSubscription } from './channel/listener';
 export type { Kept } from './commands/pins';
 export type {
   DecodedBody,
@@ -36,15 +36,23 @@ export {
 } from './fleet/types';
 export type { Watch } from './fleet/watch/watch';
 export type { WatchListener } from './fleet/watch/watch-types';
-export { errorOfEnd, readSaved, SavedCalls, type SavedCall } from './commands/saved-call';
+export {
+  errorOfEnd,
+  readSaved,
+  SavedCalls,
+  type Result,
+  type SavedCall,
+} from './commands/saved-call';
 export {
   readSelection,
   withOrigin,
   type WaitingCommands,
   type WaitingSelection,
 } from './commands/waiting-list';
+export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
 export { withoutCode } from './errors';
 export type { TlsSettings } from './http/tls';
+export type { ClusterSettings } from './input/engine-address';
 export type { KeyWarning } from './input/pasted-key';
 export { LinkedList, type Linked } from './util/linked-list';
 export { Slices } from './util/slices';
@@ -58,7 +66,9 @@ export type {
 export { isPosition } from './recovery/position';
 export { seemsBase64 } from './recovery/writing';
 export { fileNameOf, Files } from './store/files';
-export { MEMORY, Store, type StorePort } from './store/store';
+export { SharedStore } from './store/shared';
+export { MEMORY, Store, type Keeping, type StorePort } from './store/store';
+export type { ClusterState } from './util/guard';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,
   UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,

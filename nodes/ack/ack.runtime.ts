@@ -7,8 +7,8 @@ export const action = defineAction({
   defaults: DEFAULTS,
   choices: CHOICES,
   inputs: () => [],
-  perform({ client, msg }) {
-    client.acknowledged.acknowledge(msg['ack']);
-    return Promise.resolve({ set: {} });
+  async perform({ client, msg }) {
+    await client.acknowledged.acknowledge(msg['ack']);
+    return { set: {} };
   },
 });

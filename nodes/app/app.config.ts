@@ -40,6 +40,8 @@ export const DEFAULTS = {
   tls: '',
   /** Id of a core `http proxy` node, or empty. */
   proxy: '',
+  /** Id of a `device-cloud-cluster` node, or empty. */
+  cluster: '',
 };
 export type AppConfig = typeof DEFAULTS;
 

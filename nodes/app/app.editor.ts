@@ -5,6 +5,7 @@ import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import {
   AUTO_ZONE,
+  CLUSTER_TYPE,
   isVariable,
   MAX_SECONDS,
   readText,
@@ -136,6 +137,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     charset: choice(DEFAULTS.charset, 'label.charset', CHOICES.charset),
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
+    cluster: { value: '', type: CLUSTER_TYPE, required: false, label: t('label.cluster') },
   },
   credentials: {
     appkey: {

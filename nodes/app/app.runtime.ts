@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
-import type { DeviceCloudError } from '../../src/for-nodes';
+import { DeviceCloudError, SavedCalls, type SavedCall } from '../../src/for-nodes';
+import type { ClusterView } from '../common/app';
 import type { Runtime } from '../common/action';
 import { FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
@@ -9,18 +10,39 @@ import { FleetView } from './fleet';
 import { dialectOf, readSettings } from './options';
 import { memoryOf, type SharedSimulator } from './simulator';
 import { openStore } from './store';
-import { Keeper } from './waiting';
+import { callOf, Keeper } from './waiting';
 
 export { tidy } from './waiting';
+
+const notJoined = (): Promise<never> =>
+  Promise.reject(
+    new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the cluster is not joined yet.'),
+  );
+
+const NOT_JOINED: ClusterView = {
+  state: 'joining',
+  owns: () => false,
+  ...{ setSubscribed: notJoined, subscribed: notJoined, lend: notJoined },
+};
 
 function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSimulator): void {
   const { config, problem } = readSettings(def);
   const reports = new Map<string, (problem: DeviceCloudError) => void>();
-  const store = openStore(RED, node, () => connection.application);
+  const isShared = config.cluster !== '' && config.service !== 'simulator';
+  const store = openStore(RED, node, () => connection.application, isShared);
+  const calls = new SavedCalls(store);
   const settings = { ...config, problem };
-  const connection: Connection = new Connection(RED, node, settings, simulator, store, (late) => {
+  const waiting = {
+    calls,
+    callOf,
+    onOrphan: (saved: SavedCall): void => keeper.giveEnded(saved),
+  };
+  const onProblem = (late: DeviceCloudError): void => {
     for (const report of reports.values()) report(late);
-  });
+  };
+  const connection: Connection = new Connection(
+    ...([RED, node, settings, simulator, store, waiting, onProblem] as const),
+  );
   let users = 0;
   let stopped: Promise<unknown> = Promise.resolve();
 
@@ -38,7 +60,7 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
   node.endpoint = { baseUrl, tls, proxy };
   const isSimulated = config.service === 'simulator';
   const memory = isSimulated ? memoryOf(simulator) : undefined;
-  Object.assign(node, dialectOf(config), { isSimulated, memory });
+  Object.assign(node, dialectOf(config), { isSimulated, isShared, memory });
   node.problem = (api) => connection.problem(api);
   node.client = (api) => connection.client(api);
   node.join = (user, onProblem) => {
@@ -61,13 +83,18 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
     }
   };
   const keeper = new Keeper(RED, node, {
-    store,
+    ...{ store, calls, sharing: () => connection.shared },
     isUsable: () => connection.problem('open') === undefined,
     application: () => connection.application,
     titleOf: (chipid) => deviceText(node.fleet()?.name(chipid), chipid),
   });
   node.current = () => connection.current();
   node.store = () => store;
+  node.cluster = () => {
+    const { shared } = connection;
+    if (!isShared) return undefined;
+    return shared ?? NOT_JOINED;
+  };
   Object.assign(node, { keeper });
   node.fleet = () => connection.current()?.fleet;
   node.waiting = () => {

@@ -8,8 +8,13 @@ import {
   type BookProblem,
   type Charset,
   type ClientOptions,
+  type ClusterClient,
+  type ClusterSettings,
+  type SharedStore,
   type DeviceLimits,
-  type Store,
+  type Keeping,
+  type Result,
+  type SharedWaiting,
 } from '../../src/for-nodes';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
@@ -20,6 +25,7 @@ import { decodeBody } from '../common/upload-message';
 import type { AppConfig, AppCredentials } from './app.config';
 import {
   bookOf,
+  clusterOf,
   clientOptions,
   dialectOf,
   interfacesOf,
@@ -66,7 +72,7 @@ function follow(RED: NodeAPI, node: Node, book: Book): void {
 }
 
 /** Judges uploads by the limits of the types that the book names. */
-function judge(client: DeviceCloudClient, store: Store, node: Node, charset: Charset): void {
+function judge(client: DeviceCloudClient, store: Keeping, node: Node, charset: Charset): void {
   const { fleet } = client;
   const limitsOf = (chipid: string): DeviceLimits | undefined => {
     const name = fleet.book?.typeOf(chipid);
@@ -107,7 +113,11 @@ export class Connection {
   readonly #node: Node<AppCredentials>;
   readonly #config: AppConfig;
   readonly #simulator: SharedSimulator;
-  readonly #store: Store;
+  readonly #store: Keeping;
+  readonly #waiting: SharedWaiting;
+  readonly #cluster: ClusterSettings | undefined;
+  /** The client, if other processes share the devices. */
+  #shared: ClusterClient | undefined;
   readonly #onProblem: (problem: DeviceCloudError) => void;
 
   /** @param onProblem is called if making the client shows that the settings are wrong */
@@ -116,7 +126,8 @@ export class Connection {
     node: Node<AppCredentials>,
     config: AppConfig & { problem: string | undefined },
     simulator: SharedSimulator,
-    store: Store,
+    store: Keeping,
+    waiting: SharedWaiting,
     onProblem: (problem: DeviceCloudError) => void,
   ) {
     this.#RED = RED;
@@ -124,10 +135,12 @@ export class Connection {
     this.#config = config;
     this.#simulator = simulator;
     this.#store = store;
+    this.#waiting = waiting;
     this.#onProblem = onProblem;
     try {
       if (config.problem !== undefined) throw notConfigured(config.problem);
       this.#book = bookOf(RED, node, config);
+      this.#cluster = clusterOf(RED, config);
       if (this.#isSimulated) return;
       const { credentials } = node;
       const { options: read, unset } = clientOptions(RED, node, { ...config, credentials });
@@ -179,6 +192,11 @@ export class Connection {
     return this.#options ? applicationOf(this.#options) : 'simulator';
   }
 
+  /** The same if other processes share the devices: how it is among them. */
+  get shared(): ClusterClient | undefined {
+    return this.#shared;
+  }
+
   /** The client, if there is one: makes and starts none. */
   current(): DeviceCloudClient | undefined {
     return this.#client;
@@ -190,7 +208,7 @@ export class Connection {
     users?.delete(this.#node);
     if (users?.size === 0) inUse.delete(this.application);
     const [client, making] = [this.#client, this.#making];
-    this.#client = this.#making = undefined;
+    this.#client = this.#making = this.#shared = undefined;
     if (making) await making.then((made) => made.close()).catch(() => undefined);
     else await client?.close();
   }
@@ -212,7 +230,7 @@ export class Connection {
   }
 
   get #isAsync(): boolean {
-    return this.#isSimulated || this.#book !== undefined;
+    return this.#isSimulated || this.#book !== undefined || this.#cluster !== undefined;
   }
 
   #make(): Promise<Made> {
@@ -249,12 +267,30 @@ export class Connection {
     }
   }
 
+  /** Alone, or with the other processes that share the devices. */
+  async #open(options: ClientOptions): Promise<DeviceCloudClient> {
+    if (!this.#cluster) return new DeviceCloudClient(options);
+    const { ClusterClient } = await import('../../src/cluster-client.js');
+    const observer = {
+      onOrphan: (name: string, chipid: string, result: Result): void => {
+        const what = 'error' in result ? result.error.message : 'it succeeded';
+        this.#node.warn(
+          `The process that asked for ${name} of device ${chipid} has ended, so its message gets no result: ${what}`,
+        );
+      },
+    };
+    const store = this.#store as SharedStore;
+    return (this.#shared = await ClusterClient.join(
+      ...([options, this.#cluster, store, observer, this.#waiting] as const),
+    ));
+  }
+
   /** Makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
   async #connect(options: ClientOptions | undefined): Promise<Made> {
     if (!options) throw notConfigured(API_NEEDS.open);
     try {
       const book = this.#book;
-      const client = new DeviceCloudClient({ ...options, ...(book !== undefined && { book }) });
+      const client = await this.#open({ ...options, ...(book !== undefined && { book }) });
       // Names and types belong to the first upload, too.
       await client.fleet.book?.ready;
       if (book !== undefined)

@@ -1,9 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type ClientOptions } from '../../src/index';
+import { DeviceCloudError, type ClientOptions, type ClusterSettings } from '../../src/for-nodes';
 import { notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
-import { proxyOf, readProperties, textOf, tlsOf } from '../common/settings';
+import type { ClusterNode } from '../cluster/cluster.runtime';
+import { findNode, proxyOf, readProperties, textOf, tlsOf } from '../common/settings';
+import { CLUSTER_TYPE } from '../common/shared.config';
 import { CHOICES, DEFAULTS, isOutside, type AppConfig, type AppCredentials } from './app.config';
 
 /** The settings of an application as saved or typed: anything may be missing. */
@@ -85,6 +87,18 @@ export const interfacesOf = (options: ClientOptions): Readonly<Record<Api, boole
 /** The path of the device book, if there is one. @throws DeviceCloudError `NOT_CONFIGURED` */
 export const bookOf = (RED: NodeAPI, node: Node, { book }: AppSettings): string | undefined =>
   pathOf(RED, node, book, 'the device book');
+
+/** The engine on which processes share the devices, if they do. @throws DeviceCloudError `NOT_CONFIGURED` */
+export function clusterOf(
+  RED: NodeAPI,
+  { cluster, service }: AppSettings,
+): ClusterSettings | undefined {
+  if (!cluster || service === 'simulator') return undefined;
+  const node = findNode(RED, cluster, CLUSTER_TYPE) as ClusterNode | undefined;
+  if (!node)
+    throw notConfigured('The cluster configuration of the application is missing or disabled.');
+  return node.settings();
+}
 
 /** What may differ from service to service. */
 export const dialectOf = ({ historyZone, charset }: AppConfig) => ({ historyZone, charset });

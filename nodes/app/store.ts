@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import { fileNameOf, Files, Store, type StorePort } from '../../src/for-nodes';
+import {
+  fileNameOf,
+  Files,
+  Store,
+  SharedStore,
+  type Keeping,
+  type StorePort,
+} from '../../src/for-nodes';
 import { messageOf } from '../common/errors';
 import { findInFlows } from '../common/settings';
 import { isObject } from '../common/shared.config';
@@ -27,11 +34,21 @@ const NOWHERE: StorePort = {
   write: () => Promise.reject(new Error(NO_USER_DIRECTORY)),
 };
 
-/** The store of an application. @param application its address and id: what was written for others is not used */
-export function openStore(RED: NodeAPI, node: Node, application: () => string): Store {
+/**
+ * The store of an application.
+ * @param application its address and id: what was written for others is not used
+ * @param isShared whether other processes share the devices
+ */
+export function openStore(
+  RED: NodeAPI,
+  node: Node,
+  application: () => string,
+  isShared: boolean,
+): Keeping {
   const path = folderOf(RED, node.id);
   const log = (line: string): void => node.warn(line);
-  const store = new Store(path ? new Files(path, { of: application, log }) : NOWHERE);
+  const open = (): Keeping => new Store(path ? new Files(path, { of: application, log }) : NOWHERE);
+  const store = isShared ? new SharedStore() : open();
   const said = new Set<string>();
   store.onProblem.add(() => {
     if (store.problem && !said.has(store.problem)) log(store.problem);
@@ -59,7 +76,7 @@ function countDay(before: unknown): { days: number; last: string } {
 const STATE = ['position', 'pin', 'event', 'seen', 'mark', 'subscribed'];
 
 /** Removes what belongs to nodes that a deploy has removed, or that were in no flow for 30 days. */
-export function tidyStore(RED: NodeAPI, store: Store, removed: readonly string[]): void {
+export function tidyStore(RED: NodeAPI, store: Keeping, removed: readonly string[]): void {
   const owners = new Map<string, string[]>();
   for (const [key, value] of STATE.flatMap((kind) => store.list(`${kind}:`))) {
     const owner = nodeOf(key, value);

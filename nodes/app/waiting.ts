@@ -4,13 +4,13 @@ import {
   DeviceCloudError,
   errorOfEnd,
   readSaved,
-  SavedCalls,
   Slices,
   type SavedCall,
-  type Store,
+  type SavedCalls,
+  type Keeping,
 } from '../../src/for-nodes';
 import type { CommandKeeper } from '../common/app';
-import { readKept } from '../common/device-call';
+import { callOf as callOfKept, readKept } from '../common/device-call';
 import { deviceText } from '../common/errors';
 import { findInFlows } from '../common/settings';
 import { isObject } from '../common/shared.config';
@@ -25,8 +25,20 @@ interface User {
   readonly resume: (saved: SavedCall, what: unknown) => void;
 }
 
+/** What goes on with the commands of other processes of a cluster. */
+export interface Sharing {
+  /** Whether the message of a command waits somewhere for what becomes of it. */
+  hasSender(saved: SavedCall): boolean;
+  goOn(saved: SavedCall): Promise<void>;
+  /** Gives back what it does for a node that closes. */
+  letGoOf(node: string): void;
+}
+
 interface KeeperDeps {
-  store: Store;
+  store: Keeping;
+  calls: SavedCalls;
+  /** Undefined if no other process shares the devices, or while the client is made. */
+  sharing: () => Sharing | undefined;
   /** Whether commands can be sent. If not, they go on waiting. */
   isUsable: () => boolean;
   application: () => string;
@@ -44,7 +56,6 @@ type Started = { diff?: { removed?: string[] } } | undefined;
  */
 export class Keeper implements CommandKeeper {
   readonly #users = new Map<string, User>();
-  readonly #calls: SavedCalls;
   #isReady = false;
   #setReady!: () => void;
   readonly #ready = new Promise<void>((resolve) => (this.#setReady = resolve));
@@ -55,6 +66,10 @@ export class Keeper implements CommandKeeper {
     this.#isStarted = true;
     void this.#resume(started?.diff?.removed ?? []);
   };
+  /** Devices have come from another process of a cluster. */
+  readonly #onMoved = (): void => {
+    if (this.#isReady) void this.#giveAll();
+  };
   readonly #days = setInterval(() => tidyStore(this.#RED, this.#deps.store, []), DAY).unref();
   readonly #RED: NodeAPI;
   readonly #node: Node;
@@ -64,10 +79,10 @@ export class Keeper implements CommandKeeper {
     this.#RED = RED;
     this.#node = node;
     this.#deps = deps;
-    this.#calls = new SavedCalls(deps.store);
     // By then all nodes exist, so that it is known whose commands have no node any more.
     RED.events.on('flows:started', this.#onStarted);
     RED.events.on('flows:stopping', this.#onStopping);
+    deps.store.onMoved.add(this.#onMoved);
   }
 
   get ready(): Promise<void> | undefined {
@@ -76,7 +91,7 @@ export class Keeper implements CommandKeeper {
 
   add(node: string, chipids: readonly string[], whatOf: (chipid: string) => unknown): SavedCall {
     const settings = this.#users.get(node)?.settings;
-    return this.#calls.add(node, chipids, (chipid) => ({ settings, what: whatOf(chipid) }));
+    return this.#deps.calls.add(node, chipids, (chipid) => ({ settings, what: whatOf(chipid) }));
   }
 
   register(user: Node, settings: object, resume: User['resume']): () => void {
@@ -84,7 +99,9 @@ export class Keeper implements CommandKeeper {
     const registered = { settings: hash(text), resume };
     this.#users.set(user.id, registered);
     return () => {
-      if (this.#users.get(user.id) === registered) this.#users.delete(user.id);
+      if (this.#users.get(user.id) !== registered) return;
+      this.#users.delete(user.id);
+      this.#deps.sharing()?.letGoOf(user.id);
     };
   }
 
@@ -93,6 +110,7 @@ export class Keeper implements CommandKeeper {
     clearInterval(this.#days);
     this.#RED.events.off('flows:started', this.#onStarted);
     this.#RED.events.off('flows:stopping', this.#onStopping);
+    this.#deps.store.onMoved.delete(this.#onMoved);
     // Nothing that waits for it is left: nodes close at the same time.
     this.#setReady();
   }
@@ -105,17 +123,25 @@ export class Keeper implements CommandKeeper {
       await store.loaded;
       if (!isStarted()) return;
       tidyStore(this.#RED, store, removed);
-      const slices = new Slices();
-      for (const saved of this.#calls.take()) {
-        if (isStarted() && slices.isOver) await slices.next();
-        if (isStarted()) this.#give(saved);
-        else saved.letGo();
-      }
+      await this.#giveAll();
       if (!isStarted()) return;
     }
     this.#isReady = true;
     this.#setReady();
   }
+
+  async #giveAll(): Promise<void> {
+    const isStarted = (): boolean => this.#isStarted;
+    const slices = new Slices();
+    for (const saved of this.#deps.calls.take()) {
+      if (isStarted() && slices.isOver) await slices.next();
+      if (isStarted()) this.#give(saved);
+      else saved.letGo();
+    }
+  }
+
+  /** A command has ended whose message is gone with its process: it leaves its node here. */
+  readonly giveEnded = (saved: SavedCall): void => this.#give(saved);
 
   #give(saved: SavedCall): void {
     const [chipid = ''] = saved.chipids;
@@ -124,7 +150,9 @@ export class Keeper implements CommandKeeper {
       const { settings, what } = asObject(saved.whatOf(chipid));
       if (settings !== user.settings && !saved.of(chipid)?.isBegun)
         void saved.end(chipid, { code: 'CANCELLED', text: `${CHANGED} ${notSentTo(chipid)}` });
-      user.resume(saved, what);
+      const sharing = this.#deps.sharing();
+      if (sharing?.hasSender(saved)) void sharing.goOn(saved);
+      else user.resume(saved, what);
     } else if (findInFlows(this.#RED, saved.node)?.['app'] === this.#node.id) {
       // It is disabled, or cannot run for now.
       saved.letGo();
@@ -134,6 +162,10 @@ export class Keeper implements CommandKeeper {
     }
   }
 }
+
+/** The call that was kept with a command. */
+export const callOf = (kept: unknown): ReturnType<typeof callOfKept> =>
+  callOfKept(asObject(kept)['what']);
 
 const CHANGED = 'The node was changed.';
 const asObject = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});

@@ -198,7 +198,9 @@ class ActionLife<C extends object, K extends string> {
     this.#unregister?.();
     this.#isClosing = true;
     const client = removed && !this.#problem ? this.#app.current() : undefined;
-    const mayWait = client && [...this.#open.all()].some(({ kept }) => kept);
+    // With a cluster, this process may go on with commands whose messages are in others.
+    const isAny = this.#app.isShared || [...this.#open.all()].some(({ kept }) => kept);
+    const mayWait = client && this.#action.waits && isAny;
     if (!mayWait) this.#endAll(removed, done);
     else
       void client.waiting

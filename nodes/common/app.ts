@@ -1,5 +1,12 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { DeviceCloudClient, DeviceCloudError, SavedCall, Store } from '../../src/for-nodes';
+import type {
+  ClusterState,
+  DeviceCloudClient,
+  DeviceCloudError,
+  Keeping,
+  Lent,
+  SavedCall,
+} from '../../src/for-nodes';
 import { notConfigured } from '../../src/input';
 import { findNode } from './settings';
 import { APP_TYPE, type Charset } from './shared.config';
@@ -26,6 +33,19 @@ export interface CommandKeeper {
   ): () => void;
 }
 
+/** The processes that share the devices of an application, as nodes see them. */
+export interface ClusterView {
+  readonly state: ClusterState;
+  /** Whether a device is this process's; without one, what is about the whole application. */
+  owns(chipid?: string): boolean;
+  /** Has a dynamic listener listen to a device, in whichever process that is, or not any more. */
+  setSubscribed(node: string, chipid: string, isOn: boolean): Promise<void>;
+  /** The devices of a dynamic listener, and how many processes were silent. */
+  subscribed(node: string): Promise<{ chipids: string[]; missing: number }>;
+  /** Lends entries about the whole application. */
+  lend(prefix: string): Promise<Lent>;
+}
+
 /** An application, as the nodes that use it see it. */
 export interface App {
   /** Why an interface cannot be used; undefined if it can. */
@@ -40,7 +60,9 @@ export interface App {
   /** Whether its service is the built-in simulator, which forgets everything with Node-RED. */
   readonly isSimulated: boolean;
   /** Of the built-in simulator: what survives a deploy, but not Node-RED. */
-  readonly memory: Store | undefined;
+  readonly memory: Keeping | undefined;
+  /** Whether other processes share its devices. */
+  readonly isShared: boolean;
   /** Of text that is not UTF-8 in an upload. */
   readonly charset: Charset;
   /** Lends the client to a user that is not a node of a flow, such as an admin route. */
@@ -50,7 +72,9 @@ export interface App {
   /** The client, if there is one: makes and starts none. */
   current(): DeviceCloudClient | undefined;
   /** What survives a restart. @throws if there is no application */
-  store(): Store;
+  store(): Keeping;
+  /** Undefined if no other process shares its devices. */
+  cluster(): ClusterView | undefined;
   /** Undefined if there is no application. */
   readonly keeper: CommandKeeper | undefined;
 }
@@ -67,6 +91,7 @@ const NO_APP: App = {
   leave: () => undefined,
   isSimulated: false,
   memory: undefined,
+  isShared: false,
   charset: 'utf-8',
   borrow: () => Promise.reject(noApp()),
   client: () => {
@@ -76,6 +101,7 @@ const NO_APP: App = {
   store: () => {
     throw noApp();
   },
+  cluster: () => undefined,
   keeper: undefined,
 };
 

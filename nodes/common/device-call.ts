@@ -308,6 +308,16 @@ export function readKept(saved: unknown): {
   };
 }
 
+/** Reads the call of what was kept. */
+export function callOf(saved: unknown): {
+  name: string;
+  args: readonly unknown[];
+  options: object;
+} {
+  const { call, args, options = {} } = (saved as KeptCall).plan;
+  return { name: call, args, options };
+}
+
 /** Why a command is not sent any more: it had begun when the process ended, or it has ended. */
 function endOf(
   { client }: AnyCall,
@@ -320,6 +330,14 @@ function endOf(
   if (!error?.uncertain || plan.call !== 'pulseGpio') return error;
   const { code } = error;
   return new DeviceCloudError(code, `${withoutCode(error)}${leftBy(plan, chipid, client)}`);
+}
+
+/** What a command was answered with that a process of a cluster has made for another one. */
+function answerOf(kept: SavedCall | undefined, chipid: string): Answer<never> | undefined {
+  const { end } = kept?.of(chipid) ?? {};
+  return end && 'outcome' in end && 'value' in end.outcome
+    ? (end.outcome.value as Answer<never>)
+    : undefined;
 }
 
 /** At which level a pulse that was broken off may have left its pin. */
@@ -342,7 +360,8 @@ async function callOne(
   const end = endOf(call, plan, kept, chipid);
   if (end) return failedAbout(call, chipid, end, end.uncertain ? { uncertain: true } : {});
   try {
-    const answer = await makeCall(call, plan, [chipid], optionsOf(call, plan, kept));
+    const answer =
+      answerOf(kept, chipid) ?? (await makeCall(call, plan, [chipid], optionsOf(call, plan, kept)));
     const fields = plan.fields ?? answerFields;
     const set = fields(answer, chipid, client);
     // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
@@ -511,7 +530,7 @@ async function callMany(
     try {
       const end = endOf(call, plan, kept, chipid);
       if (end) throw end;
-      const answer = await makeCall(call, plan, [chipid], options);
+      const answer = answerOf(kept, chipid) ?? (await makeCall(call, plan, [chipid], options));
       const { payload, statusCode, warning } = fields(answer, chipid, call.client);
       const result = withStatus({ chipid, ok: true, payload }, statusCode);
       if (warning !== undefined) result.warning = warning;

@@ -7,6 +7,7 @@ export const APP_TYPE = 'device-cloud-app';
 export const BOOK_TOPIC = 'device-cloud/book';
 
 /** What the devices of one type send and have. */
+export const CLUSTER_TYPE = 'device-cloud-cluster';
 export const TYPE_TYPE = 'device-cloud-type';
 
 /** The charset of text that is not valid UTF-8 in an upload, and of text pushed over the channel. */

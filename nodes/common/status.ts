@@ -1,5 +1,6 @@
 import type { Node, NodeStatus } from 'node-red';
 import { isDeviceCloudError, type RequestProgress } from '../../src/for-nodes';
+import type { ClusterView } from './app';
 import { WrongProperty } from './settings';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */
@@ -14,8 +15,17 @@ export const STATUS = {
   disconnected: { fill: 'red', shape: 'ring', text: 'status.disconnected' },
   unauthorized: { fill: 'red', shape: 'ring', text: 'status.unauthorized' },
   notKept: { fill: 'yellow', shape: 'dot', text: 'status.not-kept' },
+  joining: { fill: 'yellow', shape: 'ring', text: 'status.joining-cluster' },
+  awaitingCluster: { fill: 'yellow', shape: 'ring', text: 'status.awaiting-cluster' },
+  elsewhere: { fill: 'grey', shape: 'dot', text: 'status.elsewhere' },
   noDevices: { fill: 'grey', shape: 'ring', text: 'status.no-devices' },
 } as const satisfies Record<string, NodeStatus>;
+
+/** What a node shows while the processes that share its devices cannot do their part; undefined if they can. */
+export function clusterStatus(cluster: ClusterView | undefined): NodeStatus | undefined {
+  if (cluster?.state === 'joining') return STATUS.joining;
+  return cluster?.state === 'awaiting' ? STATUS.awaitingCluster : undefined;
+}
 
 /** The status for a failure: its code in a word or two, or the property to be changed. */
 export function failureStatus(error: unknown): NodeStatus {

@@ -15,7 +15,7 @@ import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties } from '../common/settings';
 import { isObject } from '../common/shared.config';
-import { failureStatus, STATUS, StatusLine } from '../common/status';
+import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/status';
 import { CHOICES, DEFAULTS, LIMITS, type EventsConfig } from './events.config';
 
 /** The devices of a list: an entry that is no device is left out. */
@@ -112,7 +112,12 @@ class EventsLife implements WatchListener {
   }
 
   onEvent(event: FleetEvent): void {
-    this.#node.send(eventMessage(event, this.#client));
+    // In a cluster, the process that has the device emits it.
+    if (this.#owns(event.chipid)) this.#node.send(eventMessage(event, this.#client));
+  }
+
+  #owns(chipid: string | undefined): boolean {
+    return this.#app.cluster()?.owns(chipid) ?? true;
   }
 
   onState(chipid = LIST): void {
@@ -142,8 +147,13 @@ class EventsLife implements WatchListener {
       await store.loaded;
       if (this.#closing.signal.aborted) return;
       const show = (): void => this.#showCounts();
+      const restore = (): void => this.#watch?.restore(this.#readState(client.appid));
       store.onProblem.add(show);
-      this.#closing.signal.addEventListener('abort', () => store.onProblem.delete(show));
+      store.onMoved.add(restore);
+      this.#closing.signal.addEventListener('abort', () => {
+        store.onProblem.delete(show);
+        store.onMoved.delete(restore);
+      });
       const state = this.#readState(client.appid);
       const options = { ...watchOptions(this.#config, (error) => this.#node.error(error)), state };
       this.#client = client;
@@ -188,18 +198,21 @@ class EventsLife implements WatchListener {
     const store = this.#app.store();
     const watch = this.#watch;
     // Others may be watched by now.
-    if (this.#changed.delete(LIST)) {
+    if (this.#changed.delete(LIST) && this.#owns(undefined)) {
       store.update(this.#prefix + LIST, watch?.listState());
       for (const [key] of store.list(this.#prefix)) this.#changed.add(key.split(':')[2] ?? '');
       this.#changed.delete(LIST);
     }
-    for (const chipid of this.#changed) store.update(this.#prefix + chipid, watch?.stateOf(chipid));
+    for (const chipid of this.#changed)
+      if (this.#owns(chipid)) store.update(this.#prefix + chipid, watch?.stateOf(chipid));
     this.#changed.clear();
   }
 
   #showCounts(): void {
     const watch = this.#watch;
-    if (!watch || !this.#isRead) return;
+    const awaits = clusterStatus(this.#app.cluster());
+    if (awaits) this.#status.update(() => awaits);
+    if (awaits || !watch || !this.#isRead) return;
     // With `current`, each start begins anew.
     const isKept = this.#config.start === 'current' || !this.#app.store().problem;
     this.#status.update(() => (isKept ? countsStatus(watch.counts()) : STATUS.notKept));

@@ -1,5 +1,5 @@
 import type { NodeMessage, NodeStatus } from 'node-red';
-import type { DeviceCloudClient, KeptPin, PinKeeper, Store } from '../../src/for-nodes';
+import type { DeviceCloudClient, KeptPin, PinKeeper, Keeping } from '../../src/for-nodes';
 import { parseChipid, parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf, deviceIn, isForMany } from '../common/device-call';
@@ -19,7 +19,7 @@ const fieldsOf = (
 ) => addName({ payload: { pin, wanted, found, state }, chipid }, client, chipid, msg);
 
 /** Ends the pins that a node has kept while it was set otherwise: nothing else would end them. */
-export async function forgetPins(store: Store, id: string, config: GpioConfig): Promise<void> {
+export async function forgetPins(store: Keeping, id: string, config: GpioConfig): Promise<void> {
   await store.loaded;
   const { operation, chipid, chipidType, pin, pinType } = config;
   const isNumber = (type: string, text: string): boolean =>

@@ -2,10 +2,10 @@ import { seemsBase64, type Answer, type Day } from '../../src/for-nodes';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';
-import { toProblem } from '../common/errors';
+import { messageOf, toProblem } from '../common/errors';
 import { STATUS } from '../common/status';
 import { CHOICES, DEFAULTS, type HistoryConfig } from './history.config';
-import { onlyNew } from './incremental';
+import { onlyNew, type KeptMarks } from './incremental';
 import { chipidOf, decodeRecords, splitRecords, type HistoryRecord } from './records';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
@@ -28,12 +28,20 @@ const isBase64 = ({ client }: HistoryCall, records: readonly HistoryRecord[]): b
     ? seemsBase64(records.map(({ body }) => body))
     : client.historyEncoding === 'base64';
 
+/** How far the node has emitted: its own, or lent by the process of a cluster that keeps it. */
+async function marksOf({ app, node, config }: HistoryCall, chipid = ''): Promise<KeptMarks> {
+  const cluster = app.cluster();
+  if (!cluster) return { store: app.store(), node: node.id };
+  const store = await cluster.lend(`mark:${node.id}:${config.operation}:${chipid}`);
+  return { store, node: node.id, giveBack: () => store.giveBack() };
+}
+
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
   const { app, client, config, msg, node, RED, types } = call;
   const { datatype, operation } = config;
   const { statusCode, body } = await read(call, chipid);
   const warn = (line: string): void => node.warn(line);
-  const kept = config.incremental ? { store: app.store(), node: node.id } : undefined;
+  const kept = config.incremental ? await marksOf(call, chipid) : undefined;
   const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
   const form = { isBase64: isBase64(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
@@ -47,7 +55,12 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const units = chipid === undefined ? undefined : typeOf(chipid)?.units;
   const ofDevice = chipid === undefined ? {} : addName({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
-  const sent = due && { sent: due.remember };
+  const sent = due && {
+    sent: () => {
+      due.remember();
+      void kept.giveBack?.().catch((error: unknown) => warn(messageOf(error)));
+    },
+  };
   if (!config.split) {
     const payload = decoded.map((each) =>
       each.error ? { ...each, error: toProblem(each.error) } : each,

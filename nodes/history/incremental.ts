@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Store } from '../../src/for-nodes';
+import type { Keeping } from '../../src/for-nodes';
 import { isObject } from '../common/shared.config';
 import { chipidOf, type HistoryRecord } from './records';
 
@@ -141,15 +141,22 @@ export function readPosition(stored: unknown): Position {
   };
 }
 
+/** Where positions are, and the id of the node. */
+export interface KeptMarks {
+  readonly store: Pick<Keeping, 'get' | 'list' | 'update' | 'loaded'>;
+  readonly node: string;
+  /** They are lent: lets others have them. */
+  readonly giveBack?: () => Promise<void>;
+}
+
 /**
  * Leaves out the records that were emitted before, by a position for each device.
- * @param kept where positions are, and the id of the node
  * @param operation which history it is
  * @param chipid the device, or empty where each record names its own (section 2.5)
  * @returns the new records, and a function to call once they have been emitted, which remembers them
  */
 export async function onlyNew<R extends HistoryRecord>(
-  { store, node }: { store: Store; node: string },
+  { store, node }: KeptMarks,
   warn: (line: string) => void,
   operation: string,
   chipid: string,

@@ -1,5 +1,5 @@
 import type { NodeStatus } from 'node-red';
-import type { ChannelState } from '../../src/for-nodes';
+import { ELSEWHERE, type ChannelState } from '../../src/for-nodes';
 import { STATUS } from '../common/status';
 
 /** Milliseconds. */
@@ -88,12 +88,16 @@ function waitingStatus({ total, connected, refused, ...some }: Counts): NodeStat
 function count(states: Iterable<DeviceState>) {
   const counts = {
     ...{ total: 0, connected: 0, connecting: false, isHistoryUnclear: false },
-    ...{ isUnread: false, waiting: 0, longest: 0 },
+    ...{ isUnread: false, waiting: 0, longest: 0, elsewhere: 0 },
     /** The status with which the service refuses a channel. */
     refused: undefined as string | undefined,
     lastUpload: undefined as number | undefined,
   };
   for (const { state, reason, lastUpload, isHistoryUnclear, waiting } of states) {
+    if (reason === ELSEWHERE) {
+      counts.elsewhere++;
+      continue;
+    }
     if (isHistoryUnclear) counts.isHistoryUnclear = true;
     if (waiting && !waiting.hasPosition) counts.isUnread = true;
     const waitedFor = waiting?.waitedFor;
@@ -123,13 +127,13 @@ export function channelsStatus(
 ): NodeStatus {
   const counts = count(states);
   const { total, connected, lastUpload, ...some } = counts;
-  if (total === 0) return STATUS.noDevices;
+  if (total === 0) return some.elsewhere > 0 ? STATUS.elsewhere : STATUS.noDevices;
   if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
   if (connected > 0 && !isKept) return STATUS.notKept;
   if (connected > 0 && some.isUnread) return FIRST_READING;
   if (some.longest >= BRIEF) return waitingStatus(counts);
   if (connected > 0) {
-    if (total > 1) return { ...STATUS.connected, text: `${connected}/${total}` };
+    if (total + some.elsewhere > 1) return { ...STATUS.connected, text: `${connected}/${total}` };
     const ago = lastUpload === undefined ? undefined : agoText(now - lastUpload);
     return ago === undefined ? STATUS.connected : { ...STATUS.connected, text: ago };
   }

@@ -13,11 +13,16 @@ import { asError, deviceText, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties, WrongProperty } from '../common/settings';
-import { failureStatus, StatusLine } from '../common/status';
+import { clusterStatus, failureStatus, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
-import { changeDevices, ListenedDevices, type DevicesListener } from './listened-devices';
+import {
+  changeDevices,
+  changeShared,
+  ListenedDevices,
+  type DevicesListener,
+} from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
 
@@ -41,6 +46,9 @@ function acknowledgementOf(config: ListenConfig) {
   const redeliver = 1000 * numberOf(config, 'redeliver', LIMITS.redeliver);
   return { redeliver, attempts: numberOf(config, 'attempts', LIMITS.attempts) };
 }
+
+const NEEDS_RECOVERY =
+  'With a cluster, "Recover" must not be "off": what comes while a device goes from one process to another would be lost.';
 
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
@@ -96,6 +104,8 @@ class ListenLife implements DevicesListener {
     await this.#restart();
     if (this.#closing.signal.aborted) throw closed();
     if (!this.#devices) throw asError(this.#failure);
+    const cluster = this.#app.cluster();
+    if (cluster) return changeShared(cluster, this.#node.id, msg);
     const answer = changeDevices(this.#devices, msg);
     await this.#saveSubscriptions(this.#devices);
     return answer;
@@ -145,11 +155,16 @@ class ListenLife implements DevicesListener {
     } else if (error) {
       this.#node.error(error, message);
       // Another attempt would not change it.
-      if (ack !== undefined) this.#client?.acknowledged.acknowledge(ack);
+      if (ack !== undefined) void this.#acknowledge(ack);
     } else {
       if (ack !== undefined) message['ack'] = ack;
       this.#node.send(message);
     }
+  }
+
+  /** If it fails, the upload comes again. Never rejects. */
+  async #acknowledge(ack: string): Promise<void> {
+    await Promise.resolve(this.#client?.acknowledged.acknowledge(ack)).catch(() => undefined);
   }
 
   onChange(): void {
@@ -175,6 +190,8 @@ class ListenLife implements DevicesListener {
   #statusOfDevices(): NodeStatus {
     const { problem } = this.#types;
     if (problem) return failureStatus(problem);
+    const awaits = clusterStatus(this.#app.cluster());
+    if (awaits) return awaits;
     const states = this.#devices?.states() ?? [];
     const isKept = !this.#keeps || this.#app.store().problem === undefined;
     return channelsStatus(states, Date.now(), isKept);
@@ -185,6 +202,8 @@ class ListenLife implements DevicesListener {
       if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
       acknowledgementOf(this.#config);
       if (this.#config.devices === 'online') numberOf(this.#config, 'refresh', LIMITS.refresh);
+      if (this.#config.recover === 'off' && this.#app.isShared)
+        throw new WrongProperty('status.check-recover', NEEDS_RECOVERY);
       const client = await this.#app.client('open');
       await this.#app.store().loaded;
       if (!this.#closing.signal.aborted) this.#listen(client);
@@ -204,6 +223,20 @@ class ListenLife implements DevicesListener {
     const isDone = (): boolean => this.#devices !== undefined || this.#closing.signal.aborted;
     this.#starting = this.#starting.then(() => (isDone() ? undefined : this.#start()));
     return this.#starting;
+  }
+
+  /** Listens to the devices that messages have subscribed to, in any process that shares them. */
+  #restore(devices: ListenedDevices): void {
+    const store = this.#app.store();
+    const restore = (): void => {
+      const saved = store.list(`subscribed:${this.#node.id}:`);
+      const wanted = new Set(saved.map(([key]) => parseChipid(key.split(':')[2])));
+      for (const chipid of devices.chipids()) if (!wanted.has(chipid)) devices.remove(chipid);
+      for (const chipid of wanted) devices.add(chipid);
+    };
+    restore();
+    store.onMoved.add(restore);
+    this.#stopWatching = () => store.onMoved.delete(restore);
   }
 
   /** Whether it needs the store. */
@@ -232,8 +265,7 @@ class ListenLife implements DevicesListener {
     } else if (mode === 'group') {
       this.#followGroup(client, devices);
     } else if (mode === 'dynamic') {
-      for (const [key] of store.list(`subscribed:${this.#node.id}:`))
-        devices.add(parseChipid(key.split(':')[2]));
+      this.#restore(devices);
     } else {
       for (const entry of chipids) {
         try {
@@ -270,16 +302,20 @@ class ListenLife implements DevicesListener {
     });
     const unusable = new UnusableRecords(this.#log);
     this.#online = online;
-    this.#stopWatching = client.fleet.pollList(
-      1000 * numberOf(this.#config, 'refresh', LIMITS.refresh),
-      {
-        onReading: (reading) => {
-          unusable.read(reading.invalid);
-          online.onReading(reading);
-        },
-        onReadError: (error) => this.#failed(error),
+    const { onMoved } = this.#app.store();
+    const restore = (): void => online.restore();
+    onMoved.add(restore);
+    const leave = client.fleet.pollList(1000 * numberOf(this.#config, 'refresh', LIMITS.refresh), {
+      onReading: (reading) => {
+        unusable.read(reading.invalid);
+        online.onReading(reading);
       },
-    );
+      onReadError: (error) => this.#failed(error),
+    });
+    this.#stopWatching = () => {
+      onMoved.delete(restore);
+      leave();
+    };
   }
 
   #failed(error: unknown): void {

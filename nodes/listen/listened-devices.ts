@@ -8,12 +8,14 @@ import {
   type ChannelState,
   type ChannelSubscription,
   type DeviceCloudClient,
+  type DeviceCloudError,
   type Position,
   type RecoverOptions,
   type WaitingUpload,
 } from '../../src/for-nodes';
 import { invalidInput, parseChipid, show } from '../../src/input';
 import { withFields } from '../common/action.runtime';
+import type { ClusterView } from '../common/app';
 import type { DeviceState } from './channels-status';
 import type { Positions } from './positions';
 
@@ -155,6 +157,9 @@ export class ListenedDevices {
   }
 }
 
+const wrongAction = (action: unknown): DeviceCloudError =>
+  invalidInput(`msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`);
+
 const chipidsOf = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).map(parseChipid);
 
@@ -176,8 +181,24 @@ export function changeDevices(devices: ListenedDevices, msg: NodeMessage): NodeM
     case 'list':
       return withFields(msg, [], { payload: devices.chipids() });
     default:
-      throw invalidInput(
-        `msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`,
-      );
+      throw wrongAction(action);
   }
+}
+
+/** The same of a listener whose devices are shared with other processes. @throws DeviceCloudError what their calls throw, too */
+export async function changeShared(
+  cluster: ClusterView,
+  node: string,
+  msg: NodeMessage,
+): Promise<NodeMessage | undefined> {
+  const { action } = msg;
+  if (action === 'list') {
+    const { chipids, missing } = await cluster.subscribed(node);
+    return withFields(msg, ['missing'], { payload: chipids, ...(missing > 0 && { missing }) });
+  }
+  if (action !== 'subscribe' && action !== 'unsubscribe') throw wrongAction(action);
+  const chipids = chipidsOf(msg['chipid']);
+  const isOn = action === 'subscribe';
+  await Promise.all(chipids.map((chipid) => cluster.setSubscribed(node, chipid, isOn)));
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import type { ListReading, Store } from '../../src/for-nodes';
+import type { ListReading, Keeping } from '../../src/for-nodes';
 
 /** Devices that are listened to at most, and for how long after they were last seen online. */
 const MAX_SEEN = 10_000;
@@ -9,7 +9,7 @@ const WRITE_TIMES = 3600_000;
 
 interface OnlineDeps {
   /** It is loaded. */
-  store: Store;
+  store: Keeping;
   /** The id of the listener. */
   node: string;
   /** The service's time in ms, since the clock of this machine may be wrong; undefined before its first answer. */
@@ -33,13 +33,20 @@ export class OnlineDevices {
   constructor(deps: OnlineDeps) {
     this.#deps = deps;
     this.#prefix = `seen:${deps.node}:`;
-    const seen = deps.store.list(this.#prefix).flatMap(([key, at]): [string, number][] => {
+    this.restore();
+  }
+
+  /** Listens to those that were seen before, here or in another process of a cluster. */
+  restore(): void {
+    const { store, add } = this.#deps;
+    const seen = store.list(this.#prefix).flatMap(([key, at]): [string, number][] => {
       const chipid = key.slice(this.#prefix.length);
       return /^\d{1,20}$/.test(chipid) && typeof at === 'number' ? [[chipid, at]] : [];
     });
     for (const [chipid, at] of seen.sort(([, a], [, b]) => a - b).slice(-MAX_SEEN)) {
+      if (this.#seen.has(chipid)) continue;
       this.#seen.set(chipid, at);
-      deps.add(chipid);
+      add(chipid);
     }
   }
 

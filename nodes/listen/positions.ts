@@ -1,4 +1,4 @@
-import { isPosition, type Position, type Store } from '../../src/for-nodes';
+import { isPosition, type Position, type Keeping } from '../../src/for-nodes';
 
 /** Makes a position: with each upload, there is another. */
 type Make = () => Position;
@@ -33,7 +33,7 @@ export class Positions {
   readonly #senders = new Map<string, Sender>();
   /** Those that have sent in this turn. */
   #sent: Sender[] = [];
-  readonly #store: Store;
+  readonly #store: Keeping;
   readonly #prefix: string;
   readonly #passOn = (): void => {
     for (const sender of this.#sent) {
@@ -47,7 +47,7 @@ export class Positions {
   };
 
   /** @param node the id of the listener */
-  constructor(store: Store, node: string) {
+  constructor(store: Keeping, node: string) {
     this.#store = store;
     this.#prefix = `position:${node}:`;
   }

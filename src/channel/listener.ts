@@ -9,6 +9,9 @@ import { catchRejection, thrownText } from '../util/thrown';
  */
 export type ChannelState = 'connecting' | 'connected' | 'disconnected';
 
+/** Why a channel is not open in this process: another one of a cluster has the device. */
+export const ELSEWHERE = 'ELSEWHERE';
+
 /**
  * Listens on a channel. The same object may join several times, and each time counts as another
  * listener.

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DeviceCloudError,
-  invalidInput,
-  isDeviceCloudError,
-  withoutCode,
-  type ErrorCode,
-} from '../errors';
+import { DeviceCloudError, invalidInput } from '../errors';
 import { decode, encode } from '../util/message';
 import { isObject } from '../util/object';
 import { queueFull } from '../commands/outcome';
+import { errorOfResult, plainError, type Result } from '../commands/saved-call';
 import type { EngineError } from './engine';
 
 /** Milliseconds between two attempts to hand a call over, and to give its answer back. */
@@ -70,11 +65,6 @@ interface Call {
   /** In the engine's time: no machine's clock refuses calls for good. */
   readonly until: number;
 }
-
-/** What a call has ended with. */
-export type Result =
-  | { readonly value: unknown }
-  | { readonly error: Pick<DeviceCloudError, 'code' | 'message' | 'statusCode' | 'uncertain'> };
 
 type Answer = { readonly answer: string } & (Result | { notSent: true } | { accepted: true });
 
@@ -142,7 +132,7 @@ export class Calls {
   async askAll(name: string, args: unknown): Promise<{ answers: unknown[]; missing: number }> {
     const { members, member } = this.#options;
     const others = members().filter((each) => each !== member);
-    const asked = [this.#here(name, '', args), ...others.map((to) => this.#ask(to, name, args))];
+    const asked = [member, ...others].map((to) => this.ask(to, name, args));
     const results = await Promise.allSettled(asked);
     const answers = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     return { answers, missing: results.length - answers.length };
@@ -202,8 +192,9 @@ export class Calls {
     return this.#send(owner, { name, chipid, args }, ms, accepted);
   }
 
-  /** Asks one process something that is about no device. */
-  #ask(member: string, name: string, args: unknown): Promise<unknown> {
+  /** Asks one process something that is about no device. Rejects if it is silent for 2 s, or has gone. */
+  ask(member: string, name: string, args: unknown): Promise<unknown> {
+    if (member === this.#options.member) return this.#here(name, '', args);
     return this.#send(member, { name, chipid: '', args }, SILENT - TRANSFER, () => undefined);
   }
 
@@ -272,7 +263,7 @@ export class Calls {
       // JSON has no undefined.
       result = { value: (await handle(name, chipid, args, { check, accepted })) ?? null };
     } catch (error) {
-      result = error instanceof NotSent ? { notSent: true } : { error: plain(error) };
+      result = error instanceof NotSent ? { notSent: true } : { error: plainError(error) };
     }
     if (
       !(await this.#answer(from, answerOf(id, result))) &&
@@ -303,8 +294,7 @@ function valueOf(answer: Exclude<Answer, { accepted: true }> | undefined): unkno
   if ('notSent' in answer)
     throw new NotSent('The process that had the device may not act for it any more.');
   if ('value' in answer) return answer.value;
-  const { code, message, statusCode, uncertain } = answer.error;
-  throw new DeviceCloudError(code, withoutCode({ code, message }), statusCode, uncertain);
+  throw errorOfResult(answer);
 }
 
 /** @throws DeviceCloudError `INVALID_INPUT` if it cannot be JSON */
@@ -325,14 +315,8 @@ function answerOf(id: string, result: Result | { notSent: true }): string {
   } catch (error) {
     reason = `the answer cannot be sent to another process: ${(error as Error).message}`;
   }
-  return encode({ answer: id, error: plain(new DeviceCloudError('INVALID_RESPONSE', reason)) });
-}
-
-function plain(error: unknown): Extract<Result, { error: unknown }>['error'] {
-  if (!isDeviceCloudError(error)) {
-    const code: ErrorCode = 'INVALID_RESPONSE';
-    return { code, message: `${code}: ${(error as Error).message}`, uncertain: true };
-  }
-  const { code, message, statusCode, uncertain } = error;
-  return { code, message, uncertain, ...(statusCode === undefined ? {} : { statusCode }) };
+  return encode({
+    answer: id,
+    error: plainError(new DeviceCloudError('INVALID_RESPONSE', reason)),
+  });
 }

@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Store } from '../store/store';
 import { fnv1a } from '../util/fnv1a';
+import { WHOLE, type ClusterState } from '../util/guard';
 import { isolated } from '../util/thrown';
-import { Calls, NotSent, type Handler, type Result, type Turn } from './calls';
-import { Engine, EngineError, type EngineSettings } from './engine';
+import { Calls, NotSent, type Handler, type Turn } from './calls';
+import type { Result } from '../commands/saved-call';
+import type { ClusterSettings } from '../input/engine-address';
+import { Engine, EngineError } from './engine';
 import { BEAT, keysOf, REFUSED, SHARES, type Beat, type BeatAnswer, type Keys } from './scripts';
 import { SharePort } from './share-port';
 import { Shares } from './shares';
@@ -22,11 +25,6 @@ const LONGEST = 120_000;
 /** Milliseconds until what could not be written anew is tried again. */
 const AGAIN = 100;
 
-export interface ClusterSettings extends EngineSettings {
-  /** Milliseconds. */
-  readonly lease: number;
-}
-
 /** What happens with shares. Each begins as a process does that starts, and ends as one does that stops. */
 export interface ClusterListener {
   /** The share is this process's, and what the store has of it is loaded. */
@@ -43,22 +41,20 @@ export interface ClusterListener {
   onChange(): void;
 }
 
-/** `joining`: no share was given yet; `awaiting`: the engine is away, or belongs to others; `joined`. */
-export type ClusterState = 'joining' | 'awaiting' | 'joined';
-
 interface Begun {
   readonly port: SharePort;
   readonly store: Store;
   isLoaded: boolean;
 }
 
-export const shareOf = (chipid: string): number => fnv1a(chipid) % SHARES;
+export const shareOf = (chipid: string): number => (chipid === WHOLE ? 0 : fnv1a(chipid) % SHARES);
 
-/** The device that an entry is about: facts of the whole application are in share 0. */
+/** The share of the device that an entry is about. */
 export function shareOfKey(key: string): number {
   const [kind = '', first = '', ...rest] = key.split(':');
-  if (kind === 'fact') return 0;
-  return shareOf(['command', 'pin', 'busy'].includes(kind) ? first : rest.join(':'));
+  if (kind === 'fact') return shareOf(WHOLE);
+  const device = ['command', 'pin', 'busy'].includes(kind) ? first : rest.join(':');
+  return shareOf(/^\d+$/.test(device) ? device : WHOLE);
 }
 
 /** One of the processes that share an application. */
@@ -162,7 +158,7 @@ export class Cluster {
     return [...this.#begun].filter(([, { isLoaded }]) => isLoaded).map(([share]) => share);
   }
 
-  /** Whether this process may act for a device now. */
+  /** Whether this process may act for a device now, or for the {@link WHOLE} application. */
   mayAct(chipid: string): boolean {
     const share = shareOf(chipid);
     return this.#begun.get(share)?.isLoaded === true && this.#shares.mayAct(share);

@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis';
 import { notConfigured } from '../errors';
 import { redactor } from '../http/redact';
-import { readAddress, type Address, type EngineAddress } from '../input/engine-address';
-import type { TlsSettings } from '../http/tls';
+import { readAddress, type Address, type EngineSettings } from '../input/engine-address';
 import { FORMAT, REFUSED, type Keys, type Script } from './scripts';
 
 /** The name in the engine's list of clients. */
@@ -51,10 +50,6 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   ],
   [IS_REPLICA, 'it is a replica, or its primary is away.'],
 ];
-
-export interface EngineSettings extends EngineAddress {
-  readonly tls?: TlsSettings;
-}
 
 /** Why a command was not answered as it should be, in words for a log. */
 export class EngineError extends Error {

@@ -22,9 +22,38 @@ interface TimeLeft {
   readonly ran: number;
 }
 
-/** How a command has ended, until that was passed on: what its caller has to know, or its error. */
+/** What a call has ended with, as another process can be sent it. */
+export type Result =
+  | { readonly value: unknown }
+  | { readonly error: Pick<DeviceCloudError, 'code' | 'message' | 'statusCode' | 'uncertain'> };
+
+/** The error of a result, as JSON can hold it. */
+export function plainError(error: unknown): Extract<Result, { error: unknown }>['error'] {
+  if (!isDeviceCloudError(error)) {
+    const code: ErrorCode = 'INVALID_RESPONSE';
+    return { code, message: `${code}: ${(error as Error).message}`, uncertain: true };
+  }
+  const { code, message, statusCode, uncertain } = error;
+  return { code, message, uncertain, ...(statusCode === undefined ? {} : { statusCode }) };
+}
+
+export function errorOfResult({ error }: Extract<Result, { error: unknown }>): DeviceCloudError {
+  const { code, statusCode, uncertain } = error;
+  return new DeviceCloudError(code, withoutCode(error), statusCode, uncertain);
+}
+
+/** In a cluster, the message that a command came with. */
+export interface Sender {
+  /** The process that has it. */
+  readonly member: string;
+  /** What it knows the command by. */
+  readonly id: string;
+}
+
+/** How a command has ended, until that was passed on: what its caller has to know, its error, or what it is answered with elsewhere. */
 export type CommandEnd =
   | { readonly result: unknown }
+  | { readonly outcome: Result }
   | { readonly code: ErrorCode; readonly text: string };
 
 /** A command that waits, or has waited, as the store has it. */
@@ -41,6 +70,7 @@ export interface SavedCommand extends TimeLeft {
   readonly what: unknown;
   readonly isBegun?: boolean;
   readonly end?: CommandEnd;
+  readonly sender?: Sender | undefined;
 }
 
 /** Measures what is left of a command's time. */
@@ -83,6 +113,8 @@ export function readSaved(value: unknown): SavedCommand | undefined {
 export class SavedCall {
   /** Whether its caller has let go of it, and another one may take what waits. */
   isDetached = false;
+  /** Whether another process goes on with commands of it. */
+  isHandedOver = false;
   readonly #calls: SavedCalls;
   readonly #endings = new Map<string, Promise<boolean>>();
 
@@ -93,6 +125,7 @@ export class SavedCall {
     readonly node: string,
     readonly whatOf: (chipid: string) => unknown,
     readonly order: number,
+    readonly sender?: Sender,
   ) {
     this.#calls = calls;
   }
@@ -115,11 +148,11 @@ export class SavedCall {
     chipid: string,
     wait: Pick<SavedCommand, 'path' | 'when' | 'expires'> & TimeLeft,
   ): Promise<void> {
-    const { node, order } = this;
+    const { node, order, sender } = this;
     const key = this.#keyOf(chipid);
     const what = this.of(chipid)?.what ?? this.whatOf(chipid);
     this.#calls.hold(key, what);
-    await this.#store.set(key, { ...wait, node, order, what });
+    await this.#store.set(key, { ...wait, node, order, what, ...(sender && { sender }) });
   }
 
   /** A command is about to be sent. @throws DeviceCloudError `UNREACHABLE` if it must not be */
@@ -154,8 +187,8 @@ export class SavedCall {
   detach(): void {
     const waits = ({ isBegun, end }: Partial<SavedCommand> = { isBegun: true }): boolean =>
       !isBegun && end === undefined;
-    if (!this.isKept || !this.chipids.some((chipid) => waits(this.of(chipid)))) return;
-    this.letGo();
+    const goesOn = this.isHandedOver || this.chipids.some((chipid) => waits(this.of(chipid)));
+    if (this.isKept && goesOn) this.letGo();
   }
 
   /** Leaves what it has as it is. */
@@ -194,9 +227,14 @@ export class SavedCalls {
   constructor(readonly store: Keeping) {}
 
   /** A call has arrived. It is kept once one of its commands waits. */
-  add(node: string, chipids: readonly string[], whatOf: (chipid: string) => unknown): SavedCall {
+  add(
+    node: string,
+    chipids: readonly string[],
+    whatOf: (chipid: string) => unknown,
+    sender?: Sender,
+  ): SavedCall {
     const id = `${this.#prefix}${(++this.#count).toString(36)}`;
-    return new SavedCall(this, id, chipids, node, whatOf, ++this.#order);
+    return new SavedCall(this, id, chipids, node, whatOf, ++this.#order, sender);
   }
 
   /** Takes what nobody waits for, in the order of arrival: each command is a call of its own. */
@@ -207,7 +245,8 @@ export class SavedCalls {
       if (!saved || this.#held.has(key) || !/^\d{1,20}$/.test(chipid)) return [];
       // Taken once, whatever it takes.
       this.#held.set(key, 0);
-      return [new SavedCall(this, id, [chipid], saved.node, () => saved.what, saved.order)];
+      const { node, what, order, sender } = saved;
+      return [new SavedCall(this, id, [chipid], node, () => what, order, senderOf(sender))];
     });
     // Later ones come after them.
     for (const { order } of found) this.#order = Math.max(this.#order, order);
@@ -233,12 +272,19 @@ export class SavedCalls {
   }
 }
 
+/** Reads who has the message of a command. */
+function senderOf(value: unknown): Sender | undefined {
+  const { member, id } = isObject(value) ? value : {};
+  return typeof member === 'string' && typeof id === 'string' ? { member, id } : undefined;
+}
+
 /** The error of a command that had ended, or had begun, when the process did; undefined if it waits. */
 export function errorOfEnd(
   { isBegun, end }: SavedCommand,
   device: string,
 ): DeviceCloudError | undefined {
   if (end && 'code' in end) return new DeviceCloudError(end.code, end.text);
+  if (end && 'outcome' in end && 'error' in end.outcome) return errorOfResult(end.outcome);
   return isBegun && !end
     ? new DeviceCloudError(
         'TIMEOUT',

@@ -20,7 +20,7 @@ import {
   tooOld,
 } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
-import { isOfUnknownAge, leftOf, timeLeft, type SavedCommand } from './saved-call';
+import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {
   readSelection,
   type CommandWait,
@@ -207,10 +207,12 @@ export class DeviceCommands implements WaitingCommands {
     this.#deps.registry.onError(chipid, error);
   }
 
-  /** Devices are another process's from now on: what waits for them goes on there. */
-  letGo(isOf: (chipid: string) => boolean): void {
-    for (const { command, wait } of [...this.#all()].filter(({ device }) => isOf(device.chipid))) {
-      wait.origin?.saved?.letGo();
+  /** Commands are another process's from now on, or are given back: they go on as the store has them. */
+  letGo(isOf: (chipid: string, saved: SavedCall | undefined) => boolean): void {
+    for (const { command, wait } of [...this.#all()]) {
+      const saved = wait.origin?.saved;
+      if (!isOf(command.chipid, saved)) continue;
+      saved?.letGo();
       this.#deps.queues.refuse(command, this.#notSent(command.chipid, ELSEWHERE));
     }
   }

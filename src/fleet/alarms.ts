@@ -128,18 +128,35 @@ export class Alarms implements FleetWatcher {
   /** @param deps the store is loaded */
   constructor(deps: AlarmsDeps) {
     this.#deps = deps;
-    for (const [key, saved] of deps.store.list(this.#prefix)) {
-      const chipid = key.slice(this.#prefix.length);
-      if (!/^\d{1,20}$/.test(chipid)) continue;
-      const state = new DeviceState(saved);
-      this.#devices.set(chipid, state);
-      deps.registry.onAlarms(chipid, state.alarms);
-    }
+    this.#restore();
     this.#leave = deps.registry.addWatcher(this);
+    deps.store.onMoved.add(this.#onMoved);
   }
 
   close(): void {
     this.#leave();
+    this.#deps.store.onMoved.delete(this.#onMoved);
+  }
+
+  /** What another process of a cluster knows of its devices is here no more, or has come from there. */
+  readonly #onMoved = (): void => {
+    const { registry, store } = this.#deps;
+    for (const chipid of this.#devices.keys()) {
+      if (store.get(this.#prefix + chipid) !== undefined) continue;
+      this.#devices.delete(chipid);
+      registry.onAlarms(chipid, []);
+    }
+    this.#restore();
+  };
+
+  #restore(): void {
+    for (const [key, saved] of this.#deps.store.list(this.#prefix)) {
+      const chipid = key.slice(this.#prefix.length);
+      if (!/^\d{1,20}$/.test(chipid) || saved instanceof DeviceState) continue;
+      const state = new DeviceState(saved);
+      this.#devices.set(chipid, state);
+      this.#deps.registry.onAlarms(chipid, state.alarms);
+    }
   }
 
   onLive(device: FleetDevice, upload: Upload): void {

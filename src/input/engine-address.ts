@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from 'node:tls';
 import { notConfigured } from '../errors';
 
 /** Where the engine of a cluster is, as a user says it. */
@@ -10,6 +11,17 @@ export interface EngineAddress {
   readonly master?: string;
   readonly user?: string;
   readonly password?: string;
+}
+
+export interface EngineSettings extends EngineAddress {
+  /** As of `tls.connect` of Node.js. */
+  readonly tls?: ConnectionOptions;
+}
+
+/** How processes share devices. */
+export interface ClusterSettings extends EngineSettings {
+  /** Milliseconds after which a process that does not answer has lost its devices. */
+  readonly lease: number;
 }
 
 interface HostAndPort {

@@ -5,6 +5,7 @@
 export { keyWarnings } from './pasted-key';
 export { chipidOf, dropLeadingZeros, parseChipid, parseChipids } from './chipid';
 export { parseDatatype, parseValueDatatype, parseKey, readInput } from './values';
+export { readAddress } from './engine-address';
 export { parsePeriod } from './day';
 export { parseCodes, parseDuration, parseLevel, parsePin, type LevelCodes } from './gpio';
 export { parseFormat, pushMessage } from './push-payload';

@@ -86,6 +86,12 @@ export interface AckCounts {
   age: number;
 }
 
+/** The listeners that wait for acknowledgements, wherever they are. */
+export interface Acknowledging extends Pick<Acknowledged, 'listen'> {
+  /** As of {@link Acknowledged}; a promise if the device may be another process's. */
+  acknowledge(text: unknown): boolean | Promise<boolean>;
+}
+
 /** The listeners of a client that wait for acknowledgements. */
 export class Acknowledged {
   readonly #devices = new Map<string, AckDevice>();

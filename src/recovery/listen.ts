@@ -145,10 +145,13 @@ class Recoveries {
 export function createListening(deps: ListeningDeps): Listening {
   const { appid, channels, readUploads, limiter, now, random, observer, guard, store } = deps;
   const facts = new HistoryFacts((learned) => store.update(LEARNED, learned));
-  void store.loaded.then(() => {
+  const restore = (): void => {
     const learned = store.get(LEARNED);
     if (isLearned(learned)) facts.restore(learned);
-  });
+  };
+  void store.loaded.then(restore);
+  // In a cluster, another process may have learned it.
+  store.onMoved.add(restore);
   const shared: RecoveryShared = {
     ...{ appid, limiter, facts, now, random, observer },
     read: readUploads,
@@ -168,6 +171,7 @@ export function createListening(deps: ListeningDeps): Listening {
         : channels.join(chipid, new IsolatedListener(listener)),
     recover,
     close() {
+      store.onMoved.delete(restore);
       recoveries.close();
     },
   };

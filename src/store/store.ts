@@ -55,6 +55,8 @@ export type Keeping = Pick<Store, keyof Store>;
 export class Store {
   /** Are called when {@link problem} has changed. */
   readonly onProblem = new Set<() => void>();
+  /** Are called when entries of devices have come or gone, as they do between processes of a cluster alone. */
+  readonly onMoved = new Set<() => void>();
   readonly #port: StorePort;
   readonly #entries = new Map(KINDS.map((kind) => [kind, new Map<string, unknown>()]));
   readonly #units = new Map<string, Unit>();

@@ -1,6 +1,12 @@
 /** The option of a client with a guard: not for its users. */
 export const GUARD = Symbol('guard');
 
+/** Stands for the whole application in the place of a device. */
+export const WHOLE = '*';
+
+/** `joining`: no share was given yet; `awaiting`: the engine is away, or belongs to others; `joined`. */
+export type ClusterState = 'joining' | 'awaiting' | 'joined';
+
 /** Says what this process may do with devices that several processes share. A process alone may do all, and has none. */
 export interface Guard {
   /** Whether what a device has uploaded may be emitted now. */

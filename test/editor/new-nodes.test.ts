@@ -68,7 +68,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       });
     }
 
-    for (const type of ['app', 'type'])
+    for (const type of ['app', 'type', 'cluster'])
       it(`${type} greets without red, too`, async () => {
         await here.editor.run(`void RED.editor.editConfig('', 'device-cloud-${type}', '_ADD_')`);
         await here.editor.page.waitForSelector('#node-config-input-name:visible');

@@ -19,7 +19,7 @@ const NODES = Object.keys(
       'node-red': { nodes: object };
     }
   )['node-red'].nodes,
-).filter((name) => !['app', 'type'].includes(name));
+).filter((name) => !['app', 'type', 'cluster'].includes(name));
 
 describe('the palette', () => {
   const here = world(() => []);

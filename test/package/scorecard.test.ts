@@ -20,7 +20,7 @@ interface Manifest {
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const types = Object.keys(manifest['node-red'].nodes).map((name) => `device-cloud-${name}`);
-const CONFIG = ['device-cloud-app', 'device-cloud-type'];
+const CONFIG = ['device-cloud-app', 'device-cloud-type', 'device-cloud-cluster'];
 const withInputs = types.filter((type) => !CONFIG.includes(type)).sort();
 
 /** Versions as the registry lists them; the newest is the last. */

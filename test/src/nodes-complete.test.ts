@@ -9,7 +9,7 @@ const manifest = JSON.parse(read('package.json')) as {
   'node-red': { nodes: object; plugins: object };
 };
 const nodes = Object.keys(manifest['node-red'].nodes);
-const isAction = (name: string): boolean => !['app', 'type'].includes(name);
+const isAction = (name: string): boolean => !['app', 'type', 'cluster'].includes(name);
 
 /** Whether a page has a row that begins with a text. */
 const hasRow = (page: string, first: string): boolean => read(page).includes(`\n| ${first} `);

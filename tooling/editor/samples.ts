@@ -70,6 +70,7 @@ const APP: AppConfig = {
   charset: 'gbk',
   tls: '',
   proxy: '',
+  cluster: '',
 };
 
 const TYPE: NodeProperties['type'] = {
@@ -84,6 +85,14 @@ const TYPE: NodeProperties['type'] = {
   withRaw: true,
 };
 
+const CLUSTER: NodeProperties['cluster'] = {
+  url: '',
+  sentinels: 'redis-1.invalid, redis-2.invalid:26380',
+  master: 'mymaster',
+  tls: '',
+  lease: '10',
+};
+
 /** The simulator, which the nodes use, and an application of the cloud. */
 export const apps: FlowNode[] = [
   { id: 'app', type: 'device-cloud-app', name: '', ...APP },
@@ -93,4 +102,8 @@ export const apps: FlowNode[] = [
     credentials: { appkey: 'secret-1', serverKey: 'key-1', serverPassword: 'secret-2' },
   },
   { id: 'type', type: 'device-cloud-type', name: '', ...TYPE },
+  {
+    ...{ id: 'cluster', type: 'device-cloud-cluster', name: '', ...CLUSTER },
+    credentials: { user: 'node-red', password: 'secret-3' },
+  },
 ];

@@ -1,5 +1,6 @@
 import { DEFAULTS as ACK } from '../../nodes/ack/ack.config';
 import { DEFAULTS as APP, type AppConfig, type AppCredentials } from '../../nodes/app/app.config';
+import { DEFAULTS as CLUSTER } from '../../nodes/cluster/cluster.config';
 import { DEFAULTS as DEVICES } from '../../nodes/devices/devices.config';
 import { DEFAULTS as EVENTS } from '../../nodes/events/events.config';
 import { DEFAULTS as GPIO } from '../../nodes/gpio/gpio.config';
@@ -38,12 +39,13 @@ const NODES = {
   request: REQUEST,
   events: EVENTS,
   type: TYPE,
+  cluster: CLUSTER,
 };
 
 /** The properties of each node, as they are saved. */
 export type NodeProperties = typeof NODES;
 
-type Samples = Omit<NodeProperties, 'listen' | 'type'> & {
+type Samples = Omit<NodeProperties, 'listen' | 'type' | 'cluster'> & {
   listen: NodeProperties['listen'] & { inputs: number };
 };
 

@@ -160,6 +160,16 @@ export class Watch {
     return [chipid, online, since, silent, connected, this.#nameOf(device)];
   }
 
+  /** Goes on with what another process of a cluster has emitted. @param state of its devices, as of {@link state} */
+  restore(state: unknown): void {
+    if (this.#emitter.isClosed) return;
+    const saved = readState(state, this.#source.appid);
+    for (const each of saved.devices) {
+      const device = this.#at(each[0]);
+      if (device) this.#set(device, each, true);
+    }
+  }
+
   #restore(saved: SavedState): void {
     this.#list.isUnknown = saved.unknown;
     for (const each of saved.devices) {

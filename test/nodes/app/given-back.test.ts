@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI } from 'node-red';
 import { Keeper } from '../../../nodes/app/waiting';
+import { SavedCalls } from '../../../src/commands/saved-call';
 import { until } from '../../../tooling/until';
 import { MemoryPort, memoryStore } from '../../support/memory-store';
 
@@ -19,8 +20,9 @@ describe('commands that have waited over a restart', () => {
     const nodes = { eachNode: () => undefined, getNode: () => null };
     const RED = { events, nodes, log: { warn: assert.fail } } as unknown as NodeAPI;
     const node = { id: 'app' } as Node;
+    const store = memoryStore(port);
     const keeper = new Keeper(RED, node, {
-      ...{ store: memoryStore(port), isUsable: () => true },
+      ...{ store, calls: new SavedCalls(store), sharing: () => undefined, isUsable: () => true },
       ...{ application: () => 'one', titleOf: String },
     });
     const given: number[] = [];

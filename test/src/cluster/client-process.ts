@@ -1,5 +1,5 @@
 import { ClusterClient } from '../../../src/cluster-client';
-import { ClusterStore } from '../../../src/cluster/cluster-store';
+import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position } from '../../../src/index';
 
 /**
@@ -22,7 +22,7 @@ async function push(client: ClusterClient, chipid: string, text: string): Promis
 }
 
 async function main(): Promise<void> {
-  const store = new ClusterStore();
+  const store = new SharedStore();
   const options = { baseUrl, appid, appkey, proxy: false as const };
   const client = await ClusterClient.join(options, { url, lease: Number(lease) }, store);
   for (const chipid of chipids) {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { ClusterClient } from '../../../src/cluster-client';
-import { ClusterStore } from '../../../src/cluster/cluster-store';
+import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
 import type { PinKeeper } from '../../../src/types';
 import type { Simulator } from '../../../src/simulator';
@@ -19,7 +19,7 @@ const DEVICES = Array.from({ length: 12 }, (_, index) => String(10_000_001 + ind
 
 /** A process that listens to all devices, and keeps how far it has emitted. */
 interface Process {
-  readonly store: ClusterStore;
+  readonly store: SharedStore;
   readonly client: ClusterClient;
   readonly uploads: Upload[];
   /** How often a channel has opened. */
@@ -36,7 +36,7 @@ describeOnRedis('clients that share an application', () => {
   });
 
   async function joins({ listens = true } = {}): Promise<Process> {
-    const store = new ClusterStore();
+    const store = new SharedStore();
     const options = { baseUrl: cloud.baseUrl, ...keysOf(), proxy: false as const, random: () => 0 };
     const client = await ClusterClient.join(options, { url: redis.url, lease: LEASE }, store);
     atEnd(() => client.close());

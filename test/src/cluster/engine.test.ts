@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { Engine, EngineError, type EngineSettings } from '../../../src/cluster/engine';
+import { Engine, EngineError } from '../../../src/cluster/engine';
+import type { EngineSettings } from '../../../src/input/engine-address';
 import { keysOf, BEAT } from '../../../src/cluster/scripts';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { certificateFiles, LOOPBACK } from '../../../tooling/servers/certs';

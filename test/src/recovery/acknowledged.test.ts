@@ -88,7 +88,7 @@ class Process {
     await until(() => this.uploads.length >= count, `${count} uploads have come`);
   }
 
-  ack(place = -1): boolean {
+  ack(place = -1): boolean | Promise<boolean> {
     return this.client.acknowledged.acknowledge(this.uploads.at(place)?.ack);
   }
 
@@ -213,7 +213,7 @@ describe('acknowledged uploads', () => {
     const process: Process = await start({
       ...{ redeliver: 20, attempts: 1000 },
       onUpload: ({ ack, redelivered }) => {
-        if (!redelivered) setTimeout(() => process.client.acknowledged.acknowledge(ack), 100);
+        if (!redelivered) setTimeout(() => void process.client.acknowledged.acknowledge(ack), 100);
       },
     });
     await process.ready();

@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AWAITING_DEVICE, type Progress } from '../commands/outcome';
+import {
+  errorOfEnd,
+  errorOfResult,
+  plainError,
+  type Result,
+  type SavedCall,
+  type SavedCalls,
+  type Sender,
+} from '../commands/saved-call';
+import { withOrigin } from '../commands/waiting-list';
+import { DeviceCloudError } from '../errors';
+import { deviceTitle } from '../util/show';
+import { NotSent, type Calls, type Turn } from './calls';
+
+/*
+ * A command that waits for its device. It is carried out where the device is, as one that was found after a restart; its message
+ * stays where it came.
+ *
+ *   message ── wait ──► owner: written down ──► the device shows itself ──► sent ── ended ──► message
+ *                            │                                                │
+ *                            └── the owner is gone: the next one goes on      └── its process is gone: the owner's node gets it
+ */
+
+/** Milliseconds for which a command is tried to be handed over, beyond its end it is awaited, and until its end is said again. */
+const PATIENCE = 12_000;
+const FORGOTTEN = 60_000;
+const AGAIN = 500;
+
+/** The longest that a timer can run, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** A call that was kept with a command, as its node has kept it. */
+export interface KeptClientCall {
+  readonly name: string;
+  /** What comes after the device, without the options. */
+  readonly args: readonly unknown[];
+  readonly options: object;
+}
+
+/** The commands that wait. */
+export interface SharedWaiting {
+  readonly calls: SavedCalls;
+  /** Reads what a node has kept of a call. */
+  callOf(what: unknown): KeptClientCall;
+  /** A command has ended whose message is gone: the store has what became of it. */
+  onOrphan(saved: SavedCall): void;
+}
+
+/** What a command that waits is handed over with. */
+export interface HandedOver {
+  readonly node: string;
+  readonly what: unknown;
+  readonly sender: Sender;
+}
+
+interface HandOverDeps {
+  readonly calls: Pick<Calls, 'call' | 'ask'>;
+  readonly member: string;
+  readonly members: () => readonly string[];
+  readonly owns: (chipid: string) => boolean;
+  /** Makes a call to a device of this process. */
+  readonly make: (name: string, args: readonly unknown[]) => Promise<unknown>;
+}
+
+/** What ends the wait for a command early, and who is shown it. Times in milliseconds. */
+interface WaitLimits {
+  /** How long it may wait for its device, and take then. */
+  readonly longest: number;
+  readonly signal: AbortSignal | undefined;
+  readonly progress: Progress | undefined;
+  /** Calls back once it may be handed over. */
+  readonly whenFree: <T>(call: () => Promise<T>) => Promise<T>;
+}
+
+export class HandOvers {
+  readonly #deps: HandOverDeps;
+  readonly #waiting: SharedWaiting;
+  /** The commands whose messages are here, wherever their devices are. */
+  readonly #awaited = new Map<string, (result: Result) => void>();
+
+  constructor(waiting: SharedWaiting, deps: HandOverDeps) {
+    this.#waiting = waiting;
+    this.#deps = deps;
+  }
+
+  /**
+   * Hands a command over to the process that has its device, and waits for what becomes of it.
+   * @returns what its call has returned
+   * @throws DeviceCloudError `UNREACHABLE`: not handed over; `TIMEOUT`: nobody says what became of it; or the call's own
+   */
+  async handOver(
+    device: string,
+    saved: SavedCall,
+    { longest, signal, progress, whenFree }: WaitLimits,
+  ): Promise<unknown> {
+    const id = `${saved.id}/${device}`;
+    const sender = { member: this.#deps.member, id };
+    const command: HandedOver = { node: saved.node, what: saved.whatOf(device), sender };
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort: (() => void) | undefined;
+    const result = new Promise<Result>((resolve, reject) => {
+      this.#awaited.set(id, resolve);
+      onAbort = () => reject(new Error('The node was closed.'));
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const end = Math.min(longest + FORGOTTEN, LONGEST_TIMER);
+      timer = setTimeout(() => reject(unheard(device)), end);
+    });
+    // It may come before anybody waits for it.
+    result.catch(() => undefined);
+    try {
+      const ended = (await whenFree(() =>
+        this.#deps.calls.call('wait', device, [command], longest, PATIENCE),
+      )) as Result | null;
+      if (ended) return valueOf(ended);
+      saved.isHandedOver = true;
+      progress?.(AWAITING_DEVICE);
+      return valueOf(await result);
+    } finally {
+      this.#awaited.delete(id);
+      clearTimeout(timer);
+      if (onAbort) signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Takes a command. @returns null once it is written down; what it has ended with if it did not have to wait */
+  async take(
+    chipid: string,
+    { node, what, sender }: HandedOver,
+    turn: Turn,
+  ): Promise<Result | null> {
+    const saved = this.#waiting.calls.add(node, [chipid], () => what, sender);
+    let isWaiting = false;
+    let setWaiting!: (held: null) => void;
+    const waits = new Promise<null>((resolve) => (setWaiting = resolve));
+    const ended = this.#carryOut(saved, chipid, true, () => {
+      isWaiting = true;
+      setWaiting(null);
+    });
+    turn.accepted();
+    void ended.then((result) => {
+      if (isWaiting) void this.#say(saved, chipid, result);
+      else if (!saved.isDetached) saved.close();
+    });
+    const first = await Promise.race([waits, ended]);
+    if (first && saved.isDetached) throw unheard(chipid);
+    return first;
+  }
+
+  /** A command has ended whose message is here. @returns false if it is not, any more */
+  ended(id: string, result: Result): boolean {
+    const settle = this.#awaited.get(id);
+    settle?.(result);
+    return settle !== undefined;
+  }
+
+  /** Whether the message of a command is in another process, or waits here. */
+  hasSender({ sender }: SavedCall): boolean {
+    if (!sender) return false;
+    const { member, members } = this.#deps;
+    return sender.member === member
+      ? this.#awaited.has(sender.id)
+      : members().includes(sender.member);
+  }
+
+  /** Goes on with a command that another process has left, and says what becomes of it where its message is. */
+  async goOn(saved: SavedCall): Promise<void> {
+    const [chipid = ''] = saved.chipids;
+    const entry = saved.of(chipid);
+    if (!entry) return;
+    const error = errorOfEnd(entry, deviceTitle(chipid));
+    if (entry.end && 'outcome' in entry.end) await this.#say(saved, chipid, entry.end.outcome);
+    else if (error) await this.#say(saved, chipid, { error: plainError(error) });
+    else await this.#say(saved, chipid, await this.#carryOut(saved, chipid, false));
+  }
+
+  /** Makes the call of a command. @param isNew whether it may take the place of another one. Never rejects */
+  async #carryOut(
+    saved: SavedCall,
+    chipid: string,
+    isNew: boolean,
+    onWaiting?: () => void,
+  ): Promise<Result> {
+    try {
+      const { name, args, options } = this.#waiting.callOf(saved.whatOf(chipid));
+      const onProgress = ({ state }: { state: string }): void => {
+        if (state === AWAITING_DEVICE.state) onWaiting?.();
+      };
+      const all = { ...options, onProgress, ...(!isNew && { replace: false }) };
+      const value = await this.#deps.make(name, [
+        ...[chipid, ...args],
+        withOrigin(all, { node: saved.node, saved }),
+      ]);
+      return { value: value ?? null };
+    } catch (error) {
+      return { error: plainError(error instanceof NotSent ? unsent(error) : error) };
+    }
+  }
+
+  /** Says what became of a command where its message is; if that is gone, its node here gets it. */
+  async #say(saved: SavedCall, chipid: string, result: Result): Promise<void> {
+    const { calls, owns } = this.#deps;
+    const { sender } = saved;
+    // Whoever has it now says it.
+    const isHere = (): boolean => !saved.isDetached && owns(chipid);
+    if (!sender || saved.isDetached) return;
+    await saved.end(chipid, { outcome: result });
+    while (isHere()) {
+      const isHeard = this.hasSender(saved)
+        ? await calls.ask(sender.member, 'ended', [sender.id, result]).catch(() => undefined)
+        : false;
+      if (isHeard === true) saved.close();
+      if (isHeard === false) this.#waiting.onOrphan(saved);
+      if (typeof isHeard === 'boolean') return;
+      await sleep(AGAIN);
+    }
+  }
+}
+
+function valueOf(result: Result): unknown {
+  if ('value' in result) return result.value;
+  throw errorOfResult(result);
+}
+
+const unsent = ({ message }: NotSent): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', `${message} Nothing was sent.`);
+
+const unheard = (chipid: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'TIMEOUT',
+    `The processes do not say what became of the waiting command to ${deviceTitle(chipid)}. Whether it acted is unknown.`,
+  );
