@@ -177,7 +177,7 @@ export function prepareFlows(
 
 /** The properties by which an application is on the simulator. */
 const onSimulator = ({ baseUrl, appid, appkey, serverKey, serverPassword }: Service): object => ({
-  ...{ service: 'cloud', baseUrl, appid, tls: '', proxy: '' },
+  ...{ service: 'cloud', baseUrl, appid, tls: '', proxy: '', cluster: '' },
   credentials: { appkey, serverKey, serverPassword },
 });
 

@@ -61,8 +61,8 @@ const WALLS: readonly {
     files: /^nodes\//,
     never: /^src\/(?!((input\/)?index|for-nodes)\.ts$)/,
     except: [
-      'nodes/app/simulator.ts imports src/simulator/index.ts',
       'nodes/app/connection.ts imports src/cluster-client.ts',
+      'nodes/app/simulator.ts imports src/simulator/index.ts',
       'nodes/type/type.editor.ts imports src/fleet/types.ts',
       'nodes/type/type.editor.ts imports src/fleet/limits.ts',
     ],

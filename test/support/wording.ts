@@ -6,7 +6,7 @@ const NAMES = new Set(
   `curl openssl PowerShell Linux macOS POSIX shell MD5 devices/lists/ appid ASCII AT B64 Base64 Buffer CSV Date GPIO HEX HH:MM HTTP https:// http:// https://cloud.example.com ID ISO JSON
   Key LUA Lua MSG Node-RED Ping POST TLS Unicode URL UTC UTF-8 GBK auto WebSocket YYYYMMDD YYYY-MM-DD a-f
   contextStorage flow. global. msg. msg.action msg.chipid msg.failed msg.format msg.online msg.raw msg.uncertain payload list subscribe true false unsubscribe
-  JSONata CSV chipid name groups note type temperature battery upload text low rssi valve: lamp: i16be u8 i8 u16be u16le i16 u32 i32 f32 f64 bit:N hex:N text:N skip:N be le for clear`.split(
+  JSONata CSV chipid name groups note type temperature battery upload text low rssi Redis Valkey Sentinel Cluster redis:// rediss:// npm install ioredis valve: lamp: i16be u8 i8 u16be u16le i16 u32 i32 f32 f64 bit:N hex:N text:N skip:N be le for clear`.split(
     /\s+/,
   ),
 );

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { atEnd } from '../../tooling/servers/at-end';
+import { startRedis } from '../../tooling/servers/redis';
+import { until } from '../../tooling/until';
+import { describeOnRedis } from '../support/redis';
+import { cloudApp, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+const CHIPID = '10000001';
+
+const cluster = (properties: object = {}): FlowNode => ({
+  ...{ id: 'cluster', type: 'device-cloud-cluster', url: 'redis://127.0.0.1:1', lease: 2 },
+  ...properties,
+});
+const shared = (cloud: Simulator, properties: object = {}): FlowNode =>
+  cloudApp(cloud, { cluster: 'cluster', ...properties });
+const warnings = (): string => journal.logs.map(({ msg }) => String(msg)).join('\n');
+
+/** What is wrong, as properties of the cluster, and what the error says. */
+const WRONG: Record<string, [properties: object, text: RegExp]> = {
+  'no address': [{ url: '' }, /needs a url/],
+  'an address of something else': [{ url: 'http://localhost' }, /begin with redis:\/\//],
+  'a path in the address': [{ url: 'redis://localhost/a/b' }, /number of a database/],
+  'a variable that is not set': [{ url: '${DEVICE_CLOUD_TEST_UNSET}' }, /TEST_UNSET is not set/],
+  'both kinds of address': [{ sentinels: 'a:1' }, /both a url and sentinels/],
+  'Sentinels without a name': [{ url: '', sentinels: 'a:1' }, /name of the master/],
+  'a Sentinel that is no host': [{ url: '', sentinels: 'a:1,b:x', master: 'm' }, /host and a port/],
+  'a short lease': [{ lease: 1 }, /lease of the cluster must be/],
+  'an object for a text': [{ url: {} }, /"url" must be text/],
+  'a TLS configuration that is gone': [{ tls: 'gone' }, /TLS configuration is missing/],
+  'a cluster that is gone': [{ id: 'other' }, /cluster configuration .* missing or disabled/],
+};
+
+describe('a cluster', () => {
+  useNodeRed();
+
+  for (const [what, [properties, text]] of Object.entries(WRONG))
+    it(`says what is wrong: ${what}`, async () => {
+      const cloud = await startCloud();
+      await load([shared(cloud), cluster(properties), node('push')]);
+      await shows('push', 'status.not-configured');
+      const { error } = await fail('push', { chipid: CHIPID, payload: 'x' }, 'NOT_CONFIGURED');
+      assert.match(error.message, text);
+      assert.equal(cloud.requests.length, 0);
+    });
+
+  it('is of no use to the built-in simulator, which is of one process', async () => {
+    await load([
+      { id: 'app', type: 'device-cloud-app', service: 'simulator', cluster: 'cluster' },
+      cluster(),
+      node('push', { timeout: 5 }),
+    ]);
+    await call('push', { chipid: CHIPID, payload: 'x' });
+  });
+
+  it('needs listeners that recover', async () => {
+    const cloud = await startCloud();
+    await load([shared(cloud), cluster(), node('listen', { chipids: [CHIPID], recover: 'off' })]);
+    await shows('listen', 'status.invalid-input');
+    assert.match(warnings(), /"Recover" must not be "off"/);
+  });
+
+  it('is said to be away: nothing is sent', async () => {
+    const cloud = await startCloud();
+    await load([
+      shared(cloud),
+      cluster(),
+      node('listen', { chipids: [CHIPID] }),
+      node('push', { timeout: 1 }),
+      node('events', { devices: 'all' }),
+    ]);
+    for (const id of ['listen', 'events']) await shows(id, 'status.joining-cluster');
+    const { error } = await fail('push', { chipid: CHIPID, payload: 'x' }, 'UNREACHABLE');
+    assert.match(error.message, /Nothing was sent/);
+    assert.match(warnings(), /engine of the cluster cannot be used: .*ECONNREFUSED/);
+    assert.equal(cloud.device(CHIPID).received.length, 0);
+  });
+});
+
+describeOnRedis('a cluster of one', () => {
+  useNodeRed();
+
+  it('has all devices; while its engine is away, nothing is emitted, and all follows', async () => {
+    const cloud = await startCloud();
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    await load([
+      shared(cloud),
+      cluster({ url: redis.url }),
+      node('listen', { chipids: [CHIPID] }),
+      node('push', { timeout: 1 }),
+    ]);
+    await shows('listen', 'status.connected');
+    await call('push', { chipid: CHIPID, payload: 'sent' });
+    redis.stop();
+    await shows('listen', 'status.awaiting-cluster');
+    cloud.upload(CHIPID, 'meanwhile');
+    post('push', { chipid: CHIPID, payload: 'not sent' });
+    await until(() => arrivedAt('caught').length === 1, 'the push fails');
+    assert.deepEqual(arrivedAt('out').length, 1);
+    redis.cont();
+    await until(() => arrivedAt('out').length === 2, 'it follows');
+    assert.deepEqual(
+      cloud.device(CHIPID).received.map(({ text }) => text),
+      ['sent'],
+    );
+  });
+});
