@@ -15,7 +15,7 @@ import {
 } from './caller';
 import type { ChannelListener } from './channel/listener';
 import type { Kept, KeptPins } from './commands/pins';
-import type { Acknowledging } from './recovery/acknowledged';
+import type { Acknowledged, Acknowledging } from './recovery/acknowledged';
 import { callEach, semaphoreOf } from './commands/many';
 import type { WaitingCommands, WaitingSelection } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';

@@ -60,7 +60,7 @@ describe('a cluster', () => {
   it('needs listeners that recover', async () => {
     const cloud = await startCloud();
     await load([shared(cloud), cluster(), node('listen', { chipids: [CHIPID], recover: 'off' })]);
-    await shows('listen', 'status.invalid-input');
+    await shows('listen', 'status.check-recover');
     assert.match(warnings(), /"Recover" must not be "off"/);
   });
 
