@@ -61,6 +61,8 @@ export interface BookFile {
   readonly devices: ReadonlyMap<string, BookRow>;
   /** The devices of each group, in the order of the file. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** The types that rows name. */
+  readonly types: ReadonlySet<string>;
   /** At most {@link BOOK_LIMITS.problems}, and one for all rows that are not read. */
   readonly problems: readonly BookProblem[];
   /** Rows that are left out. */
@@ -142,6 +144,7 @@ class BookReader {
   columns: readonly string[] = [];
   readonly devices = new Map<string, BookRow>();
   readonly groups = new Map<string, string[]>();
+  readonly types = new Set<string>();
   readonly problems: BookProblem[] = [];
   badRows = 0;
   readonly warnings: BookProblem[] = [];
@@ -245,9 +248,10 @@ class BookReader {
   }
 
   #index(row: BookRow, line: number): void {
-    const { chipid, groups } = row;
+    const { chipid, groups, type } = row;
     this.devices.set(chipid, row);
     this.#lines.set(chipid, line);
+    if (type !== undefined) this.types.add(type);
     for (const group of groups) {
       const members = this.groups.get(group);
       if (members) members.push(chipid);
@@ -306,8 +310,20 @@ export async function readBookFile(bytes: Buffer, keepsRecords = false): Promise
   } catch (error) {
     throw error instanceof EndlessRecord ? invalidInput(error.message) : error;
   }
-  const { columns, devices, groups, problems, badRows, warnings, records, whyFixed } = reader;
+  const { columns, devices, groups, types, problems, badRows, warnings, records, whyFixed } =
+    reader;
   if (columns.length > 0)
-    return { form, columns, devices, groups, problems, badRows, warnings, records, whyFixed };
+    return {
+      form,
+      columns,
+      devices,
+      groups,
+      types,
+      problems,
+      badRows,
+      warnings,
+      records,
+      whyFixed,
+    };
   throw invalidInput('The device book is empty: its first line must name its columns.');
 }

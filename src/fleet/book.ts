@@ -152,6 +152,11 @@ export class Book {
     return Array.from(groups, ([name, { length }]) => ({ name, count: length }));
   }
 
+  /** All types that rows name. */
+  types(): Iterable<string> {
+    return this.#file?.types ?? [];
+  }
+
   /** The chip numbers of all devices, in the order of the file. */
   chipids(): Iterable<string> {
     return this.#file?.devices.keys() ?? [];

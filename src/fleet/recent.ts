@@ -38,6 +38,8 @@ export interface RecentUpload {
   size: number;
   /** How it came. */
   source: LatestSource;
+  /** All of what was uploaded; left out if that is more than some 800 bytes. */
+  body?: Buffer;
 }
 
 /** What a command does. */
@@ -75,7 +77,7 @@ export interface Recent {
 }
 
 /** What is kept of an upload: the beginning in Base64 in place of the text. */
-type UploadEntry = Omit<RecentUpload, 'text'> & { readonly base64: string };
+type UploadEntry = Omit<RecentUpload, 'text' | 'body'> & { readonly base64: string };
 
 /** What is kept of a command. */
 interface CommandEntry {
@@ -215,10 +217,11 @@ export class RecentActivity {
   of(chipid: string, charset: Charset): Recent {
     const { uploads, commands } = this.#devices.get(chipid) ?? { uploads: [], commands: [] };
     return {
-      uploads: uploads.toReversed().map(({ at, base64, size, source }) => ({
-        ...{ at, size, source },
-        text: shortText(base64, base64.length * 3 >= size * 4, LONGEST_TEXT, charset),
-      })),
+      uploads: uploads.toReversed().map(({ at, base64, size, source }) => {
+        const isWhole = base64.length * 3 >= size * 4;
+        const text = shortText(base64, isWhole, LONGEST_TEXT, charset);
+        return { at, text, size, source, ...(isWhole && { body: Buffer.from(base64, 'base64') }) };
+      }),
       commands: commands.toReversed().map(toCommand),
     };
   }

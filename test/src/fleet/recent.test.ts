@@ -33,7 +33,8 @@ describe('what devices did of late', () => {
     add(recent, '2', 'other');
     const { uploads } = recent.of('1', 'utf-8');
     assert.equal(uploads.length, MOST);
-    assert.deepEqual(uploads[0], { at: 25, text: 'upload 25', size: 9, source: 'live' });
+    const body = Buffer.from('upload 25');
+    assert.deepEqual(uploads[0], { at: 25, text: 'upload 25', size: 9, source: 'live', body });
     assert.equal(uploads.at(-1)?.text, 'upload 6');
     assert.deepEqual(texts(recent, '2'), ['other']);
     assert.deepEqual(recent.of('3', 'utf-8'), { uploads: [], commands: [] });
@@ -42,8 +43,15 @@ describe('what devices did of late', () => {
   it('says of a recovered upload when it was uploaded', () => {
     recent.upload(upload('1', 'missed', 777), 'replayed', 5000);
     assert.deepEqual(recent.of('1', 'utf-8').uploads, [
-      { at: 777, text: 'missed', size: 6, source: 'replayed' },
+      { at: 777, text: 'missed', size: 6, source: 'replayed', body: Buffer.from('missed') },
     ]);
+  });
+
+  it('gives back all of an upload of 801 bytes, and of a longer one only the beginning', () => {
+    for (const size of [801, 802]) recent.upload(upload('1', 'x'.repeat(size), 0), 'live', 0);
+    const [longer, whole] = recent.of('1', 'utf-8').uploads;
+    assert.equal(whole?.body?.length, 801);
+    assert.ok(longer && longer.size === 802 && !('body' in longer));
   });
 
   it('keeps the outcome of commands, and the path of a pin that is set', async () => {
