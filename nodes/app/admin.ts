@@ -22,7 +22,7 @@ import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';
-import { fleetAnswer, listText, readRevision, toChoices, toDetails } from './answers';
+import { fleetAnswer, listText, readRevision, seenOf, toChoices, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { AppChoice, DeviceChoice } from './answers.config';
 import {
@@ -37,6 +37,7 @@ import {
 } from './deployed';
 import { diagnose } from './diagnostics';
 import { metricsText } from './metrics';
+import { problemsOf } from './problems';
 import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
@@ -188,10 +189,11 @@ const fleetRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (request, response) => {
     const node = appNodeOf(RED, request.params['id']);
     node.viewFleet();
+    const maySee = await mayReadFlows(RED, request);
     const pieces = fleetAnswer(readRevision(request.query['since']), {
-      fleet: node.fleet(),
-      charset: (await mayReadFlows(RED, request)) ? node.charset : undefined,
+      ...seenOf(node, maySee),
       recording: recordingOf(node),
+      problems: maySee ? problemsOf(RED, node) : [],
     });
     await sendJson(response, pieces);
   });

@@ -72,10 +72,18 @@ export interface FleetRow extends Pick<DeviceSnapshot, Shown | Counted> {
 /** A command that waits for its device, without what it sends. */
 export type WaitingChoice = ReturnType<WaitingCommands['list']>[number];
 
+/** An upload as the editor shows it. */
+export interface ShownUpload extends Omit<RecentUpload, 'body'> {
+  /** Those of its fields that are numbers, if it has any. */
+  numbers?: Record<string, number>;
+}
+
 /** What a device did of late, the newest first. */
 export interface DeviceDetails extends FleetRow {
-  /** At most 20, shortened, for users who may read flows. */
-  uploads?: RecentUpload[];
+  /** At most 20, decoded and shortened, for users who may read flows. */
+  uploads?: ShownUpload[];
+  /** Of their fields, as the device's type has them. */
+  units?: Readonly<Record<string, string>>;
   /** At most 20. */
   commands: RecentCommand[];
   /** Those that wait, in the order in which they will be sent. */
@@ -125,6 +133,19 @@ export const LARGEST_BOOK = 16 * 2 ** 20;
 /** What a change of the book would do, as chip numbers. */
 export type BookPreview = Awaited<ReturnType<Book['preview']>>;
 
+/** What is wrong with an application as a whole, and needs a person. */
+export type AppProblem =
+  /** The settings are incomplete, the key is refused, something would not survive a restart, the file of the book is none. */
+  | { kind: 'settings' | 'key' | 'store' | 'book'; reason: string }
+  /** Rows of the book are left out. */
+  | { kind: 'rows'; number: number }
+  /** The book names a type that is not deployed. */
+  | { kind: 'type'; name: string }
+  /** A node is for a group that no device is in. */
+  | { kind: 'group'; name: string; node: string }
+  /** Histories do not contain what arrived live. */
+  | { kind: 'history'; number: number; chipids: string[] };
+
 /** What has changed in a fleet since a revision. */
 export interface FleetAnswer {
   revision: number;
@@ -133,10 +154,12 @@ export interface FleetAnswer {
   removed: string[];
   /** Only if `devices` are all that are known: forget any others. */
   complete?: true;
-  /** Only if the application has a device book. */
-  book?: true;
+  /** Only if the application has a device book: the revision of what is in use, empty before a file was read. */
+  book?: string;
   /** The last recording of a test, which may run. */
   recording?: TestRecording;
+  /** Only if there are some, for users who may read flows. */
+  problems?: AppProblem[];
   /** Only if uploads wait for an acknowledgement: how many, and since when the first does. */
   unacknowledged?: { count: number; since: number };
 }

@@ -6,13 +6,22 @@ import {
   type DeviceSnapshot,
   type Fleet,
   type FleetChanges,
+  type RecentUpload,
   type TestRecording,
 } from '../../src/for-nodes';
 import { oneLine } from '../../src/input';
-import { typeCalled } from '../common/device-types';
+import { listenersOf, typeCalled, type DeviceType } from '../common/device-types';
 import { decodeBody, isTyped } from '../common/upload-message';
+import { isObject } from '../common/shared.config';
 import { fieldTexts } from '../type/type.config';
-import type { DeviceChoice, DeviceDetails, FleetAnswer, FleetRow } from './answers.config';
+import type {
+  AppProblem,
+  DeviceChoice,
+  DeviceDetails,
+  FleetAnswer,
+  FleetRow,
+  ShownUpload,
+} from './answers.config';
 import type { AppNode } from './deployed';
 
 /** A time of the service, without the zone that it is in (section 2). */
@@ -47,13 +56,36 @@ export function toChoices(
 /** Characters of the latest upload in a row. */
 const LONGEST_LATEST = 100;
 
-/** The latest upload of a device in a row: its fields with their units, if the book names a type that has them. */
+/** The devices of an application, as a user may see them. */
+interface Seen {
+  /** Undefined without a client: there are no devices. */
+  readonly fleet: Fleet | undefined;
+  /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
+  readonly charset: Charset | undefined;
+  /** The type of a device: the book's or, where that names none, a listener's. Its name, and the type if it is deployed. */
+  readonly typeOf: (device: DeviceSnapshot) => { name?: string; type?: DeviceType | undefined };
+}
+
+/** What a user may see of an application. */
+export function seenOf({ fleet, charset, users }: AppNode, maySee: boolean): Seen {
+  const typed = listenersOf(users).filter(({ type }) => type);
+  return {
+    ...{ fleet: fleet(), charset: maySee ? charset : undefined },
+    typeOf({ chipid, type: name }) {
+      if (name !== undefined) return { name, type: typeCalled(name) };
+      const type = typed.find((each) => each.has(chipid))?.type;
+      return type ? { type, ...(type.name !== '' && { name: type.name }) } : {};
+    },
+  };
+}
+
+/** The latest upload of a device in a row: its fields with their units, if its type has them. */
 function latestText(
   fleet: Fleet,
-  { chipid, type: name }: DeviceSnapshot,
+  chipid: string,
+  type: DeviceType | undefined,
   charset: Charset,
 ): string | undefined {
-  const type = name === undefined ? undefined : typeCalled(name);
   // An expression for each of 5,000 rows would take too long.
   const isShown = type && (type.units !== undefined || isTyped(type));
   const latest = isShown ? fleet.latest(chipid) : undefined;
@@ -65,12 +97,7 @@ function latestText(
   return fleet.latestText(chipid, LONGEST_LATEST, charset);
 }
 
-/** @param charset of uploads that are not UTF-8; undefined if the user may not see uploads */
-const toRow = (
-  fleet: Fleet | undefined,
-  device: DeviceSnapshot,
-  charset: Charset | undefined,
-): FleetRow => {
+const toRow = ({ fleet, charset, typeOf }: Seen, device: DeviceSnapshot): FleetRow => {
   const { chipid, name, online, since, lastUpload, channel } = device;
   const { waiting, reconnects, recovered, lastError } = device;
   // One literal: with spreads, 5,000 of them take three times as long.
@@ -86,11 +113,12 @@ const toRow = (
     recovered,
     lastError,
   };
+  const { name: called, type } = typeOf(device);
   if (device.groups) row.groups = device.groups;
-  if (device.type !== undefined) row.type = device.type;
+  if (called !== undefined) row.type = called;
   if (device.alarms) row.alarms = device.alarms;
   if (device.missing) row.missing = true;
-  const latest = charset && fleet && latestText(fleet, device, charset);
+  const latest = charset && fleet && latestText(fleet, chipid, type, charset);
   if (latest !== undefined) row.latest = latest;
   return row;
 };
@@ -129,12 +157,9 @@ export async function* listText<T>(
   yield `${text()}]`;
 }
 
-interface FleetAnswerDeps {
-  /** Undefined without a client: there are no devices. */
-  fleet: Fleet | undefined;
-  /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
-  charset: Charset | undefined;
+interface FleetAnswerDeps extends Seen {
   recording: TestRecording | undefined;
+  problems: AppProblem[];
 }
 
 function waitingOf(fleet: Fleet | undefined): Pick<FleetAnswer, 'unacknowledged'> {
@@ -147,19 +172,47 @@ function waitingOf(fleet: Fleet | undefined): Pick<FleetAnswer, 'unacknowledged'
  * between.
  */
 export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncGenerator<string> {
-  const { fleet, charset } = deps;
+  const { fleet, recording, problems } = deps;
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
   const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
   const head: Omit<FleetAnswer, 'devices'> = {
     ...changes,
     ...(complete ? { complete } : {}),
-    ...(fleet?.book ? { book: true } : {}),
-    ...(deps.recording && { recording: deps.recording }),
+    ...(fleet?.book && { book: fleet.book.revision }),
+    ...(recording && { recording }),
+    ...(problems.length > 0 && { problems }),
     ...waitingOf(fleet),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
-  yield* listText(devices, (device) => toRow(fleet, device, charset));
+  yield* listText(devices, (device) => toRow(deps, device));
   yield '}';
+}
+
+/** Fields of an upload whose course is shown. */
+const MOST_NUMBERS = 20;
+
+/** Characters of an upload that is decoded. */
+const LONGEST_UPLOAD = 200;
+
+/** An upload as its type decodes it, as far as it does. */
+function toShown(
+  { body, ...upload }: RecentUpload,
+  type: DeviceType | undefined,
+  charset: Charset,
+): ShownUpload {
+  const decoded = body && decodeBody(body, { datatype: 'auto-detect', charset, type });
+  if (!decoded || !('value' in decoded)) return upload;
+  const { value } = decoded;
+  const numbers = Object.entries(isObject(value) ? value : {})
+    .filter((field): field is [string, number] => Number.isFinite(field[1]))
+    .slice(0, MOST_NUMBERS);
+  const isShown = type && (type.units !== undefined || isTyped(type));
+  const texts = isShown ? fieldTexts(value, type.units ?? {}) : undefined;
+  return {
+    ...upload,
+    ...(texts && { text: oneLine(texts.join(' · '), LONGEST_UPLOAD - 1) }),
+    ...(numbers.length > 0 && { numbers: Object.fromEntries(numbers) }),
+  };
 }
 
 /**
@@ -168,21 +221,25 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
  * @param maySee whether the user may see uploads
  */
 export function toDetails(
-  { fleet, charset, pins }: Pick<AppNode, 'fleet' | 'charset' | 'pins'>,
+  node: AppNode,
   chipid: string,
   maySee: boolean,
 ): DeviceDetails | undefined {
-  const known = fleet();
+  const seen = seenOf(node, maySee);
+  const { fleet: known } = seen;
   const device = known?.device(chipid);
   if (!known || !device) return undefined;
-  const row = toRow(known, device, maySee ? charset : undefined);
+  const { charset, pins } = node;
+  const { type } = seen.typeOf(device);
   const { uploads, commands } = known.recent(chipid, charset);
   const note = known.book?.row(chipid)?.note;
   return {
-    ...row,
-    ...(maySee ? { uploads } : {}),
-    ...(maySee && note !== undefined ? { note } : {}),
-    commands,
-    pins: pins(chipid),
+    ...toRow(seen, device),
+    ...(maySee && {
+      uploads: uploads.map((upload) => toShown(upload, type, charset)),
+      ...(type?.units && { units: type.units }),
+      ...(note === undefined ? {} : { note }),
+    }),
+    ...{ commands, pins: pins(chipid) },
   };
 }

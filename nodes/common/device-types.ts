@@ -87,6 +87,24 @@ export function deployType(RED: NodeAPI, node: TypeNode): boolean {
   return isNameTaken;
 }
 
+/** What a listener tells the sidebar of its devices. */
+export interface Listening {
+  /** The type that the node itself names for all of its devices. */
+  readonly type: DeviceType | undefined;
+  has(chipid: string): boolean;
+  /** The devices whose histories are not understood. */
+  unclear(): string[];
+}
+
+/** The listeners that run, by their nodes. */
+const listening = new WeakMap<Node, Listening>();
+
+export const setListening = (node: Node, of: Listening): void => void listening.set(node, of);
+
+/** Those of some nodes that are listeners. */
+export const listenersOf = (users: Readonly<Record<string, Node>>): Listening[] =>
+  Object.values(users).flatMap((user) => listening.get(user) ?? []);
+
 /** Names without a type that a node logs at most. */
 const MOST_LOGGED = 20;
 
@@ -112,6 +130,11 @@ export class DeviceTypes {
       (findNode(RED, id, TYPE_TYPE) as TypeNode | undefined)?.deviceType ??
       unusable(id, 'The type of the devices is missing or disabled. Open the node and choose one.');
     if (this.problem) warn(this.problem.message);
+  }
+
+  /** The type that the node names, if there is one. */
+  get own(): DeviceType | undefined {
+    return this.problem ? undefined : this.#own;
   }
 
   get problem(): DeviceCloudError | undefined {

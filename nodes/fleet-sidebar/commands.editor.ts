@@ -4,7 +4,7 @@ import type { NotificationOptions } from '../common/editor/red';
 import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { t } from '../common/editor/texts';
 import type { LISTEN_TYPE } from '../listen/listen.config';
-import type { Fleet } from './fleet.editor';
+import type { Fleet, Row } from './fleet.editor';
 
 /** The application and the device that the actions are for. */
 export interface Target {
@@ -17,15 +17,24 @@ export interface Target {
 
 /** What the parts of the tab know of each other. */
 export interface Tab {
-  /** Id of the application that is chosen; empty: none. */
+  /** Id of the application that is chosen; empty: none, or all. */
   readonly app: string;
+  /** Ids of those that are shown. */
+  readonly apps: readonly string[];
   readonly fleet: Fleet;
+  /** The name of an application where several are shown; otherwise empty. */
+  nameOf(app: string): string;
+  /** The id that nodes in the flows name. */
+  inFlows(app: string): string;
   /** The server's time, in ms. */
   now(): number;
+  /** Shows an application. */
+  choose(app: string): void;
+  showView(name: string): void;
   /** Shows a device in the list, and its details. */
-  showDevice(chipid: string): void;
-  /** The chip numbers that the list shows. */
-  shown(): string[];
+  showDevice(app: string, chipid: string): void;
+  /** What the list shows. */
+  shown(): Row[];
   /** Reads what has changed, now. */
   readAgain(): void;
 }
@@ -33,6 +42,8 @@ export interface Tab {
 /** A part of the tab in place of the list of devices. */
 export interface View {
   readonly element: JQuery;
+  /** Of the button that shows it, if that says more than its name. */
+  readonly label?: JQuery;
   /** Called when it is shown, when another application is chosen, and whenever something has changed. */
   read(): void;
 }

@@ -1,8 +1,5 @@
-import { FLEET_TOPIC } from '../app/app.config';
-import type { Problem } from '../common/editor/devices';
 import { appPath, getRoute } from '../common/editor/routes';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
-import { readProblem } from './commands.editor';
 
 /** The applications that run. */
 export async function readApplications(): Promise<AppChoice[]> {
@@ -24,7 +21,7 @@ const LONGEST = 60_000;
 interface FeedUser {
   /** @param ahead milliseconds by which the server's clock is ahead of this one */
   onAnswer(answer: FleetAnswer, ahead: number): void;
-  onProblem(problem: Problem): void;
+  onFailure(failure: unknown): void;
 }
 
 /** A server's clock within a few seconds of this one counts as equal, and this one is more precise. */
@@ -35,7 +32,6 @@ function clockAhead(date: string | null): number {
 
 /** Asks for the fleet of an application for as long as it is shown. */
 export class Feed {
-  #app = '';
   #revision = 0;
   #failures = 0;
   #timer = 0;
@@ -43,23 +39,17 @@ export class Feed {
   #asking: symbol | undefined;
   /** Whether something has changed since that request. */
   #again = false;
+  readonly #app: string;
   readonly #user: FeedUser;
 
-  constructor(user: FeedUser) {
-    this.#user = user;
-    RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => this.#onTick(data));
-  }
-
-  show(app: string): void {
-    this.hide();
+  constructor(app: string, user: FeedUser) {
     this.#app = app;
-    this.#revision = 0;
-    this.resume();
+    this.#user = user;
   }
 
   resume(): void {
     this.#failures = 0;
-    if (this.#app !== '' && !this.#asking) this.#ask();
+    if (!this.#asking) this.#ask();
   }
 
   /** The panel is hidden: no request is made, and the answer to the last one is ignored. */
@@ -70,9 +60,9 @@ export class Feed {
     this.#again = false;
   }
 
-  #onTick(data: unknown): void {
-    const { id, revision } = Object(data) as { id?: unknown; revision?: unknown };
-    if (id !== this.#app || revision === this.#revision) return;
+  /** The server says that something has changed. */
+  onTick(revision: unknown): void {
+    if (revision === this.#revision) return;
     if (this.#asking) this.#again = true;
     // After a failure the pause counts. Without a timer it is hidden.
     else if (this.#timer !== 0 && this.#failures === 0) this.#ask();
@@ -93,7 +83,7 @@ export class Feed {
       },
       (failure: unknown) => {
         if (this.#asking !== asking) return;
-        this.#user.onProblem(readProblem(failure));
+        this.#user.onFailure(failure);
         this.#next(Math.min(LONGEST, POLL * 2 ** this.#failures++));
       },
     );

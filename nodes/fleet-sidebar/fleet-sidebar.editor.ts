@@ -1,45 +1,5 @@
-import type { Diagnostics } from '../app/answers.config';
-import { getRoute } from '../common/editor/routes';
-import { plain, t } from '../common/editor/texts';
-import { notify, readProblem, smallButton } from './commands.editor';
+import { t } from '../common/editor/texts';
 import { Panel } from './panel.editor';
-
-/** A value within a line of Markdown, whatever is in it. Two backticks with nothing between them are no code. */
-function code(value: unknown): string {
-  const text = plain(String(value).replace(/[`\s]+/g, ' ')).trim();
-  return text === '' ? 'empty' : `\`${text}\``;
-}
-
-const list = (values: Record<string, unknown>): string[] =>
-  Object.entries(values).map(([name, value]) => `- ${name}: ${code(value)}`);
-
-/** In English, whatever the reader's language: it is for an issue. */
-function toMarkdown({ versions, apps, errors }: Diagnostics, browser: string): string {
-  const lines = ['### Versions', '', ...list({ ...versions, browser })];
-  apps.forEach(({ settings, counts }, index) => {
-    lines.push('', `### Application ${index + 1}`, '', ...list(settings));
-    lines.push('', ...list(counts));
-  });
-  lines.push('', '### Last errors', '');
-  for (const { app, chipid, code: kind, message, at } of errors) {
-    const number = apps.findIndex(({ id }) => id === app) + 1;
-    const what = [new Date(at).toISOString(), `application ${number}`, chipid ?? 'list', kind];
-    lines.push(`- ${what.join(', ')}: ${code(message)}`);
-  }
-  if (errors.length === 0) lines.push('none');
-  return `${lines.join('\n')}\n`;
-}
-
-async function copyDiagnostics(button: JQuery): Promise<void> {
-  try {
-    const body: unknown = await getRoute('diagnostics');
-    const text = toMarkdown(body as Diagnostics, navigator.userAgent);
-    RED.clipboard.copyText(text, button, 'clipboard.copyMessageValue');
-  } catch (failure) {
-    const { reason, detail } = readProblem(failure);
-    notify(t('failed.diagnostics', { reason }), 'error', detail);
-  }
-}
 
 /** Notifies a panel of its visibility: in the selected tab, in an open sidebar, on a visible page. */
 function watchVisibility(panel: Panel): void {
@@ -57,15 +17,6 @@ function watchVisibility(panel: Panel): void {
   document.addEventListener('visibilitychange', judge);
 }
 
-function diagnosticsButton(): JQuery {
-  const copy = t('diagnostics.copy');
-  const run = (button: JQuery): void => void copyDiagnostics(button);
-  return smallButton('clipboard', '', `${copy}\n${t('diagnostics.hint')}`, run).attr({
-    id: 'device-cloud-diagnostics',
-    'aria-label': copy,
-  });
-}
-
 RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
   onadd() {
     const panel = new Panel();
@@ -75,7 +26,7 @@ RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
       name: t('tab'),
       iconClass: 'fa fa-cloud',
       content: panel.element,
-      toolbar: $('<div>').append(panel.switches, diagnosticsButton()),
+      toolbar: $('<div>').append(panel.switches),
     });
     const refresh = (): void => void panel.refresh();
     RED.events.on('deploy', refresh);

@@ -1,4 +1,4 @@
-import type { FleetAnswer, FleetRow } from '../app/answers.config';
+import type { AppProblem, FleetAnswer, FleetRow } from '../app/answers.config';
 import { plain } from '../common/editor/texts';
 
 /** Milliseconds without an upload on an open channel after which a device counts as silent. */
@@ -35,11 +35,7 @@ export interface Filter {
 }
 
 /** The devices that a filter lets through. */
-export function matching(
-  rows: FleetRow[],
-  { text: typed, state, kind }: Filter,
-  now: number,
-): FleetRow[] {
+export function matching(rows: Row[], { text: typed, state, kind }: Filter, now: number): Row[] {
   const wanted = typed.trim().toLowerCase();
   const is: Is = STATES[state];
   return rows.filter(
@@ -62,7 +58,7 @@ export const ORDERS = {
   name: (rows) => rows,
   upload: (rows) => rows.toSorted((a, b) => (b.lastUpload ?? 0) - (a.lastUpload ?? 0)),
   state: (rows) => rows.toSorted((a, b) => rankOf(a) - rankOf(b)),
-} as const satisfies Record<string, (rows: FleetRow[]) => FleetRow[]>;
+} as const satisfies Record<string, (rows: Row[]) => Row[]>;
 
 export const isOrder = (value: string): value is keyof typeof ORDERS =>
   Object.hasOwn(ORDERS, value);
@@ -110,66 +106,108 @@ function displayable(row: FleetRow): FleetRow {
 const sortKey = (name: string): string =>
   name.replace(/\d+/g, (digits) => digits.padStart(16, '0'));
 
-/** What is known of the devices of the chosen application. */
+/** A device of the list, with its application. */
+export interface Row extends FleetRow {
+  app: string;
+  /** Of all rows. */
+  key: string;
+}
+
+/** What an answer says of an application, beside its devices. */
+type AppState = Omit<FleetAnswer, 'devices' | 'removed' | 'complete'>;
+
+const keyOf = (app: string, chipid: string): string => `${chipid}-${app}`;
+
+/** What is known of the applications that are shown, and of their devices. */
 export class Fleet {
-  /** Whether the application has a device book; undefined until that is known. */
-  hasBook: boolean | undefined;
-  /** How many uploads wait for an acknowledgement, and since when the first does. */
-  unacknowledged: FleetAnswer['unacknowledged'];
-  readonly #rows = new Map<string, FleetRow>();
-  /** Chip numbers in the order they are shown in; undefined if that has to be worked out. */
+  /** By application, once it has answered. */
+  readonly apps = new Map<string, AppState>();
+  readonly #rows = new Map<string, Row>();
+  /** Keys in the order they are shown in; undefined if that has to be worked out. */
   #order: string[] | undefined;
 
   get size(): number {
     return this.#rows.size;
   }
 
-  get(chipid: string): FleetRow | undefined {
-    return this.#rows.get(chipid);
+  get(key: string): Row | undefined {
+    return this.#rows.get(key);
+  }
+
+  find(app: string, chipid: string): Row | undefined {
+    return this.#rows.get(keyOf(app, chipid));
   }
 
   clear(): void {
-    this.hasBook = this.unacknowledged = undefined;
+    this.apps.clear();
     this.#rows.clear();
     this.#order = undefined;
   }
 
-  apply({ devices, removed, complete, book, unacknowledged }: FleetAnswer): void {
-    if (complete === true) this.clear();
-    this.hasBook = book === true;
-    this.unacknowledged = unacknowledged;
-    for (const given of devices) {
-      const row = displayable(given);
-      const before = this.#rows.get(row.chipid);
+  apply(app: string, { devices, removed, complete, ...state }: FleetAnswer): void {
+    if (complete === true) this.#remove([...this.#rows.values()].filter((row) => row.app === app));
+    this.apps.set(app, state);
+    for (const device of devices) {
+      const key = keyOf(app, device.chipid);
+      const row = { ...displayable(device), app, key };
+      const before = this.#rows.get(key);
       if (!before || before.name !== row.name || before.missing !== row.missing)
         this.#order = undefined;
-      this.#rows.set(row.chipid, row);
+      this.#rows.set(key, row);
     }
-    for (const chipid of removed) if (this.#rows.delete(chipid)) this.#order = undefined;
+    this.#remove(removed.flatMap((chipid) => this.find(app, chipid) ?? []));
   }
 
   /** All devices: those with a name by name, then the others by number; those that were never seen come last. */
-  rows(): FleetRow[] {
+  rows(): Row[] {
     this.#order ??= this.#sorted();
-    return this.#order.flatMap((chipid) => this.#rows.get(chipid) ?? []);
+    return this.#order.flatMap((key) => this.#rows.get(key) ?? []);
+  }
+
+  /** How many uploads wait for an acknowledgement, and since when the first does. */
+  unacknowledged(): { count: number; since: number } {
+    const all = [...this.apps.values()].flatMap((state) => state.unacknowledged ?? []);
+    const count = all.reduce((sum, each) => sum + each.count, 0);
+    return { count, since: Math.min(...all.map(({ since }) => since)) };
+  }
+
+  problems(): { app: string; problem: AppProblem }[] {
+    return [...this.apps].flatMap(([app, { problems = [] }]) =>
+      problems.map((problem) => ({ app, problem })),
+    );
+  }
+
+  /** Devices that are online or have uploaded, and have no row in the book of their application. */
+  absent(): Row[] {
+    // The book has rows for those that have groups, even if none.
+    return this.rows().filter(
+      ({ app, online, lastUpload, groups }) =>
+        groups === undefined &&
+        (online === true || lastUpload !== null) &&
+        this.apps.get(app)?.book !== undefined,
+    );
+  }
+
+  #remove(rows: Row[]): void {
+    for (const { key } of rows) if (this.#rows.delete(key)) this.#order = undefined;
   }
 
   #sorted(): string[] {
     // Not `numeric`, which takes twice as long; a sort of 5,000 names is most of what the first rows wait for.
     const { compare } = new Intl.Collator();
-    const named: { key: string; chipid: string }[] = [];
-    const others: { chipid: string }[] = [];
-    for (const { name, chipid } of this.#rows.values()) {
-      if (name === null) others.push({ chipid });
-      else named.push({ key: sortKey(name), chipid });
+    const named: { sort: string; row: Row }[] = [];
+    const others: Row[] = [];
+    for (const row of this.#rows.values()) {
+      if (row.name === null) others.push(row);
+      else named.push({ sort: sortKey(row.name), row });
     }
     // Digits without zeros in front: the longer one is the greater one.
-    const byNumber = (a: { chipid: string }, b: { chipid: string }): number =>
+    const byNumber = (a: Row, b: Row): number =>
       a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
-    named.sort((a, b) => compare(a.key, b.key) || byNumber(a, b));
+    named.sort((a, b) => compare(a.sort, b.sort) || byNumber(a.row, b.row));
     others.sort(byNumber);
-    const all = [...named, ...others].map(({ chipid }) => chipid);
-    const isMissing = (chipid: string): boolean => this.#rows.get(chipid)?.missing === true;
-    return [...all.filter((chipid) => !isMissing(chipid)), ...all.filter(isMissing)];
+    const all = [...named.map(({ row }) => row), ...others];
+    const rank = ({ missing }: Row): number => Number(missing === true);
+    return all.sort((a, b) => rank(a) - rank(b)).map(({ key }) => key);
   }
 }

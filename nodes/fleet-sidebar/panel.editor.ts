@@ -1,11 +1,12 @@
+import { FLEET_TOPIC } from '../app/app.config';
 import { t, said } from '../common/editor/texts';
 import type { Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { BookView } from './book.editor';
 import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
-import type { AppChoice, FleetRow } from '../app/answers.config';
-import { readProblem, type Tab, type View } from './commands.editor';
+import type { AppChoice, FleetAnswer } from '../app/answers.config';
+import { readProblem, type Tab, type Target, type View } from './commands.editor';
 import {
   countKinds,
   countStates,
@@ -15,7 +16,9 @@ import {
   matching,
   ORDERS,
   STATES,
+  type Row,
 } from './fleet.editor';
+import { ProblemsView } from './problems.editor';
 import { RecordingView } from './recording.editor';
 import { createRow, fillRow, nameOf, ROW_HEIGHTS, shortAge } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
@@ -28,7 +31,10 @@ const control = (tag: string, id: string, attributes: object = {}): JQuery =>
 /** A tab that is lower, in pixels, as one half of the sidebar of Node-RED 5, has rows of one line. */
 const LOW = 460;
 
-/** The tab: an application and its devices, or another view in their place. */
+/** The choice of all applications at once. */
+const ALL = 'all';
+
+/** The tab: an application, or all, and the devices, or another view in their place. */
 export class Panel implements Tab {
   readonly element = $('<div>', { class: 'device-cloud-fleet', 'data-view': 'devices' });
   /** Buttons for the foot of the tab, which choose what it shows. */
@@ -45,18 +51,21 @@ export class Panel implements Tab {
   readonly #unacknowledged = $('<div>', { class: 'device-cloud-fleet-unacknowledged' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
-  readonly #list: VirtualList<FleetRow>;
+  readonly #list: VirtualList<Row>;
   readonly #details: Details;
   readonly #recording: RecordingView;
+  readonly #problems: ProblemsView;
   readonly #views: Record<string, View | undefined>;
-  readonly #feed: Feed;
-  #apps: AppChoice[] | undefined;
+  /** Of each application that is shown. */
+  #feeds = new Map<string, Feed>();
+  #known: AppChoice[] | undefined;
   #chosen = '';
+  #apps: readonly string[] = [];
   #view = 'devices';
-  #rows: FleetRow[] = [];
+  #rows: Row[] = [];
   #selected: string | undefined;
-  #problem: Problem | undefined;
-  #loaded = false;
+  /** Why the applications cannot be read, or some of them, by their ids. */
+  readonly #failures = new Map<string, Problem>();
   /** The next note is the answer to something that the user has done. */
   #isAsked = true;
   #ahead = 0;
@@ -68,32 +77,21 @@ export class Panel implements Tab {
       () => this.#target(),
       () => this.#list.element.focus(),
     );
-    this.#list = new VirtualList<FleetRow>(ROW_HEIGHTS.high, {
-      key: ({ chipid }) => chipid,
+    this.#list = new VirtualList<Row>(ROW_HEIGHTS.high, {
+      key: ({ key }) => key,
       create: createRow,
-      fill: (row, device) => fillRow(row, device, this.now()),
-      onSelect: (chipid) => {
-        this.#selected = chipid;
+      fill: (row, device) => fillRow(row, device, this.now(), this.nameOf(device.app)),
+      onSelect: (key) => {
+        this.#selected = key;
         this.#showDetails();
         this.#readRecent();
       },
       onOpen: () => this.#details.focus(),
     });
     this.#list.element.setAttribute('aria-label', t('devices'));
-    this.#feed = new Feed({
-      onAnswer: (answer, ahead) => {
-        [this.#ahead, this.#problem, this.#loaded] = [ahead, undefined, true];
-        this.fleet.apply(answer);
-        this.#recording.show(answer.recording);
-        this.#showKinds();
-        this.#show();
-        this.#readRecent();
-        this.#readViews();
-      },
-      onProblem: (problem) => {
-        this.#problem = problem;
-        this.#show();
-      },
+    RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => {
+      const { id, revision } = Object(data) as { id?: unknown; revision?: unknown };
+      this.#feeds.get(String(id))?.onTick(revision);
     });
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
     for (const order of Object.keys(ORDERS))
@@ -105,13 +103,15 @@ export class Panel implements Tab {
     this.element.append(filters, this.#note, this.#unacknowledged, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
+    this.#problems = new ProblemsView(this);
     this.#views = {
+      problems: this.#problems,
       waiting: new WaitingView(this),
       recording: this.#recording,
       book: new BookView(this),
     };
     this.#addViews();
-    this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
+    this.#app.on('change', () => this.choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());
     this.#state.on('change', () => this.#filter());
     this.#kind.on('change', () => this.#filter());
@@ -132,45 +132,60 @@ export class Panel implements Tab {
   close(): void {
     clearInterval(this.#ticking);
     this.#ticking = 0;
-    this.#feed.hide();
+    for (const feed of this.#feeds.values()) feed.hide();
   }
 
   /** Reads everything now, if the tab is shown. */
   async refresh(): Promise<void> {
     if (this.#ticking === 0) return;
-    this.#feed.resume();
     try {
-      this.#apps = await readApplications();
-      this.#showApps(this.#apps);
+      this.#known = await readApplications();
+      this.#failures.delete('');
+      this.#showApps(this.#known);
     } catch (failure) {
-      this.#problem = readProblem(failure);
-      this.#show();
+      this.#fail('', failure);
     }
+    // Not before: an application may be gone.
+    if (this.#ticking !== 0) this.readAgain();
   }
 
   get app(): string {
-    return this.#chosen;
+    return this.#chosen === ALL ? '' : this.#chosen;
+  }
+
+  get apps(): readonly string[] {
+    return this.#apps;
+  }
+
+  nameOf(app: string): string {
+    const choice = this.#chosen === ALL ? this.#known?.find(({ id }) => id === app) : undefined;
+    return choice ? applicationName(choice) : '';
+  }
+
+  inFlows(app: string): string {
+    return this.#known?.find(({ id }) => id === app)?.template ?? app;
   }
 
   now(): number {
     return Date.now() + this.#ahead;
   }
 
-  showDevice(chipid: string): void {
-    this.#showView('devices');
+  showDevice(app: string, chipid: string): void {
+    this.showView('devices');
     this.#text.val('');
     this.#state.val('all');
     this.#kind.val('');
     this.#filter();
-    this.#list.go(chipid);
+    this.#list.go(this.fleet.find(app, chipid)?.key ?? '');
+    this.#details.focus();
   }
 
-  shown(): string[] {
-    return this.#rows.map(({ chipid }) => chipid);
+  shown(): Row[] {
+    return this.#rows;
   }
 
   readAgain(): void {
-    this.#feed.resume();
+    for (const feed of this.#feeds.values()) feed.resume();
   }
 
   #addViews(): void {
@@ -179,15 +194,14 @@ export class Panel implements Tab {
       const view = this.#views[name];
       if (view) this.element.append(view.element.hide());
       const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-      const label =
-        view === this.#recording ? this.#recording.label : $('<span>').text(t(`view.${name}`));
+      const label = view?.label ?? $('<span>').text(t(`view.${name}`));
       button.attr({ 'data-view': name, title: t(`view.hint.${name}`) }).append(label);
-      button.on('click', () => this.#showView(name)).appendTo(this.switches);
+      button.on('click', () => this.showView(name)).appendTo(this.switches);
     }
-    this.#showView('devices');
+    this.showView('devices');
   }
 
-  #showView(name: string): void {
+  showView(name: string): void {
     this.#view = name;
     this.element.attr('data-view', name);
     for (const button of this.switches.children().toArray()) {
@@ -198,19 +212,37 @@ export class Panel implements Tab {
     if (this.#ticking !== 0) this.#views[name]?.read();
   }
 
-  #readViews(): void {
+  #onAnswer(app: string, answer: FleetAnswer, ahead: number): void {
+    this.#ahead = ahead;
+    this.#failures.delete(app);
+    this.fleet.apply(app, answer);
+    this.#recording.show(this.fleet.apps.get(this.app)?.recording);
+    this.#showKinds();
+    this.#show();
+    this.#readRecent();
     if (this.#ticking !== 0) this.#views[this.#view]?.read();
   }
 
+  #fail(app: string, failure: unknown): void {
+    this.#failures.set(app, readProblem(failure));
+    this.#show();
+  }
+
   #showApps(apps: AppChoice[]): void {
-    const options = apps.map((app) => $('<option>', { value: app.id }).text(applicationName(app)));
+    const option = (value: string, text: string): JQuery => $('<option>', { value }).text(text);
     this.#app
       .empty()
-      .append(options)
+      .append(
+        apps.length > 1 ? option(ALL, t('all-apps')) : '',
+        apps.map((app) => option(app.id, applicationName(app))),
+      )
       .prop('disabled', apps.length === 0);
-    const known = apps.some(({ id }) => id === this.#chosen);
     // After a deploy the same application may be another one.
-    if (!known) this.#choose(apps.find(({ devices }) => devices > 0)?.id ?? apps[0]?.id ?? '');
+    const ids = apps.map(({ id }) => id);
+    const isAll = this.#chosen === ALL && ids.length > 1;
+    if (isAll && String(ids) !== String(this.#apps)) this.choose(ALL);
+    else if (!isAll && !ids.includes(this.#chosen))
+      this.choose(apps.find(({ devices }) => devices > 0)?.id ?? ids[0] ?? '');
     this.#app.val(this.#chosen);
     this.element.toggleClass('device-cloud-fleet-single', apps.length === 1);
     this.#show();
@@ -222,25 +254,36 @@ export class Panel implements Tab {
     this.#show();
   }
 
-  #choose(app: string): void {
+  choose(app: string): void {
+    for (const feed of this.#feeds.values()) feed.hide();
     this.#chosen = app;
+    this.#app.val(app);
+    this.#apps = app === ALL ? (this.#known ?? []).map(({ id }) => id) : app === '' ? [] : [app];
     this.#isAsked = true;
     this.fleet.clear();
-    [this.#loaded, this.#problem] = [false, undefined];
+    this.#failures.clear();
     this.#list.select(undefined);
-    if (this.#ticking === 0 || app === '') this.#feed.hide();
-    else this.#feed.show(app);
+    const feedOf = (id: string): Feed =>
+      new Feed(id, {
+        onAnswer: (answer, ahead) => this.#onAnswer(id, answer, ahead),
+        onFailure: (failure) => this.#fail(id, failure),
+      });
+    this.#feeds = new Map(this.#apps.map((id) => [id, feedOf(id)]));
+    if (this.#ticking !== 0) this.readAgain();
     this.#showKinds();
-    this.#show();
     this.#recording.show(undefined);
+    this.#show();
   }
 
-  #target() {
-    const device = this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
+  get #device(): Row | undefined {
+    return this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
+  }
+
+  #target(): Target | undefined {
+    const device = this.#device;
     if (!device) return undefined;
-    const { chipid } = device;
-    const template = this.#apps?.find(({ id }) => id === this.#chosen)?.template;
-    return { app: this.#chosen, inFlows: template ?? this.#chosen, chipid, name: nameOf(device) };
+    const { app, chipid } = device;
+    return { app, inFlows: this.inFlows(app), chipid, name: nameOf(device) };
   }
 
   #tick(): void {
@@ -259,14 +302,11 @@ export class Panel implements Tab {
   }
 
   #readRecent(): void {
-    if (this.#selected === undefined || this.#ticking === 0) return;
-    if (!this.fleet.get(this.#selected)) return;
-    this.#details.readRecent(this.#selected);
+    if (this.#device && this.#ticking !== 0) this.#details.readRecent(this.#device);
   }
 
   #showDetails(): void {
-    const device = this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
-    this.#details.show(device, this.now());
+    this.#details.show(this.#device, this.now());
   }
 
   #showKinds(): void {
@@ -304,10 +344,11 @@ export class Panel implements Tab {
     this.#showDetails();
     this.#say(shown.length, counts.online);
     this.#showUnacknowledged();
+    this.#problems.read();
   }
 
   #showUnacknowledged(): void {
-    const { count = 0, since = 0 } = this.fleet.unacknowledged ?? {};
+    const { count, since } = this.fleet.unacknowledged();
     const text =
       count === 0 ? '' : t('unacknowledged', { number: count, age: shortAge(since, this.now()) });
     this.#unacknowledged.text(text).toggle(text !== '');
@@ -316,11 +357,12 @@ export class Panel implements Tab {
   /** Shows the number of devices, or what to do where no device is known. */
   #say(shown: number, online: number): void {
     const { size } = this.fleet;
-    const problem = this.#problem;
+    const [problem] = this.#failures.values();
+    const isLoaded = this.#apps.every((id) => this.fleet.apps.has(id));
     const text = (): string => {
       if (problem) return said(t('failed.fleet'), problem.reason);
-      if (this.#apps?.length === 0) return t('empty.apps');
-      if (!this.#loaded) return t('loading');
+      if (this.#known?.length === 0) return t('empty.apps');
+      if (this.#apps.length === 0 || !isLoaded) return t('loading');
       if (size === 0) return t('empty.devices');
       if (shown === 0) return t('empty.filter');
       return t('shown', { shown, size, online });
@@ -332,6 +374,6 @@ export class Panel implements Tab {
     this.#note.attr('title', problem?.detail ?? '');
     if ((isEmpty || this.#isAsked) && this.#spoken.text() !== note) this.#spoken.text(note);
     // The answer for the chosen application is still pending.
-    this.#isAsked &&= !this.#loaded && !problem;
+    this.#isAsked &&= !isLoaded && !problem;
   }
 }

@@ -1,14 +1,16 @@
-import type { DeviceDetails, KeptPin, RecentCommand, RecentUpload } from '../app/answers.config';
+import type { DeviceDetails, KeptPin, RecentCommand, ShownUpload } from '../app/answers.config';
 import { appPath, getRoute } from '../common/editor/routes';
 import { clockText, localTime, plain, t } from '../common/editor/texts';
 import type { Tab } from './commands.editor';
+import { fieldItems } from './field-lines.editor';
+import type { Row } from './fleet.editor';
 import { waitingItems } from './waiting.editor';
 
 const timeOf = (at: number, now: number): JQuery =>
   $('<time>', { title: localTime(at) }).text(clockText(at, now));
 
 /** As text, always: a device may upload anything. */
-function uploadItem({ at, text, size, source }: RecentUpload, now: number): JQuery {
+function uploadItem({ at, text, size, source }: ShownUpload, now: number): JQuery {
   const shown = text === '' ? t('recent.empty') : plain(text);
   const bytes = t(size === 1 ? 'recent.byte' : 'recent.bytes', { number: size });
   const how = source === 'live' ? [] : [t(`recent.${source}`)];
@@ -70,14 +72,12 @@ export class RecentList {
    * Reads and shows them; a device that was selected meanwhile is shown instead. Nothing changes if they cannot be read: the
    * list above says why.
    */
-  async read(chipid: string): Promise<void> {
-    const { app } = this.#tab;
-    const of = `${app} ${chipid}`;
-    if (of !== this.#of) this.clear();
-    this.#of = of;
+  async read({ app, chipid, key }: Row): Promise<void> {
+    if (key !== this.#of) this.clear();
+    this.#of = key;
     try {
       const details = (await getRoute(appPath(app, 'devices', chipid))) as DeviceDetails;
-      if (this.#of === of) this.#show(details);
+      if (this.#of === key) this.#show(app, details);
     } catch {
       // It is read again with the next change.
     }
@@ -88,9 +88,10 @@ export class RecentList {
     this.element.empty();
   }
 
-  #show({ uploads, commands, waitingCommands = [], pins = [] }: DeviceDetails): void {
+  #show(app: string, details: DeviceDetails): void {
+    const { uploads, units = {}, commands, waitingCommands = [], pins = [] } = details;
     // What is selected in it stays so, unless it changes.
-    const shown = JSON.stringify([uploads, commands, waitingCommands, pins]);
+    const shown = JSON.stringify([uploads, units, commands, waitingCommands, pins]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const now = this.#tab.now();
@@ -103,7 +104,8 @@ export class RecentList {
       items.length > 0 ? section(name, items, '') : [];
     this.element.empty().append(
       ...has('pins', pins.map(pinItem)),
-      ...has('waiting', waitingItems(waitingCommands, this.#tab)),
+      ...has('waiting', waitingItems(waitingCommands, app, this.#tab)),
+      ...has('fields', fieldItems(uploads ?? [], units)),
       ...section(
         'uploads',
         (uploads ?? []).map((upload) => uploadItem(upload, now)),

@@ -2,6 +2,7 @@ import type { TestRecording } from '../app/answers.config';
 import { appPath, postRoute, saveFile } from '../common/editor/routes';
 import { ageText, clockText, t } from '../common/editor/texts';
 import { mayCommand, notifyFailure, smallButton, type Tab, type View } from './commands.editor';
+import { shortAge } from './row.editor';
 
 /** Records a test of the flows with the devices that the list shows, and downloads it. */
 export class RecordingView implements View {
@@ -37,7 +38,7 @@ export class RecordingView implements View {
   /** @param recording of the application; undefined: none */
   show(recording: TestRecording | undefined): void {
     this.#recording = recording;
-    this.#start.toggle(recording?.isOver !== false);
+    this.#start.toggle(this.#tab.app !== '' && recording?.isOver !== false);
     this.#stop.toggle(recording?.isOver === false);
     this.#download.toggle(recording?.isOver === true);
     this.tick();
@@ -49,17 +50,18 @@ export class RecordingView implements View {
     const { since = now, uploads, isOver = true } = this.#recording ?? {};
     const age = ageText(since, now);
     // The button's text is read by itself only when the focus is on it.
-    this.label.text(isOver ? t('view.recording') : age);
+    this.label.text(isOver ? t('view.recording') : shortAge(since, now));
     this.label.parent().toggleClass('device-cloud-fleet-running', !isOver);
     const devices = this.#tab.shown().length;
     const text = this.#recording ? (isOver ? 'over' : 'running') : 'about';
+    const words = { age, time: clockText(since, now), uploads, devices };
     this.#text
       .toggleClass('device-cloud-fleet-running', !isOver)
-      .text(t(`recording.${text}`, { age, time: clockText(since, now), uploads, devices }));
+      .text(this.#tab.app === '' ? t('choose-one') : t(`recording.${text}`, words));
   }
 
   async #record(): Promise<void> {
-    const shown = this.#tab.shown();
+    const shown = this.#tab.shown().map(({ chipid }) => chipid);
     const chipids = shown.length < this.#tab.fleet.size ? shown : null;
     await this.#post({ action: 'start', chipids });
   }

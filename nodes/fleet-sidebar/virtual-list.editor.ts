@@ -3,9 +3,9 @@ interface ListOptions<T> {
   create: () => HTMLElement;
   /** Fills a row, which may have shown another item before. */
   fill: (row: HTMLElement, item: T) => void;
-  onSelect: (key: string | undefined) => void;
+  onSelect?: (key: string | undefined) => void;
   /** Enter, the menu key, a double click, or a click with the other button. */
-  onOpen: () => void;
+  onOpen: (item: T) => void;
 }
 
 /** Rows above and below the visible ones, so that none is missing while scrolling. */
@@ -49,12 +49,12 @@ export class VirtualList<T> {
     }).observe(this.element);
     this.element.addEventListener('keydown', (event) => this.#onKey(event));
     this.#space.addEventListener('click', (event) => void this.#selectAt(event));
-    this.#space.addEventListener('dblclick', () => options.onOpen());
+    this.#space.addEventListener('dblclick', () => this.#open());
     this.element.addEventListener('contextmenu', (event) => {
       // The key's event is of the list, not of a row.
       if (!this.#selectAt(event) && this.#selected === undefined) return;
       event.preventDefault();
-      options.onOpen();
+      this.#open();
     });
   }
 
@@ -78,12 +78,19 @@ export class VirtualList<T> {
     if (key === this.#selected) return;
     this.#selected = key;
     this.render();
-    this.#options.onSelect(key);
+    this.#options.onSelect?.(key);
   }
 
   /** Selects an item, and scrolls to it. */
   go(key: string): void {
     this.#go(this.#items.findIndex((item) => this.#options.key(item) === key));
+  }
+
+  /** The item whose row has an element, if it has one. */
+  itemAt(element: Element): T | undefined {
+    const row = element.closest<HTMLElement>('[role=option]');
+    const [key] = [...this.#rows].find(([, each]) => each === row) ?? [];
+    return this.#items.find((item) => this.#options.key(item) === key);
   }
 
   render(): void {
@@ -130,9 +137,14 @@ export class VirtualList<T> {
   }
 
   #selectAt({ target }: Event): boolean {
-    const row = (target as HTMLElement).closest<HTMLElement>('[role=option]');
-    for (const [key, each] of this.#rows) if (each === row) this.select(key);
-    return row !== null;
+    const item = this.itemAt(target as HTMLElement);
+    if (item !== undefined) this.select(this.#options.key(item));
+    return item !== undefined;
+  }
+
+  #open(): void {
+    const item = this.#items[this.#indexOfSelected()];
+    if (item !== undefined) this.#options.onOpen(item);
   }
 
   #indexOfSelected(): number {
@@ -148,7 +160,7 @@ export class VirtualList<T> {
       ...{ Home: 0, End: last },
     };
     const target = targets[event.key];
-    if (event.key === 'Enter' && at >= 0) this.#options.onOpen();
+    if (event.key === 'Enter' && at >= 0) this.#open();
     else if (event.key === 'Escape' && this.#selected !== undefined) this.select(undefined);
     else if (target !== undefined && last >= 0) this.#go(Math.min(last, Math.max(0, target)));
     else return;

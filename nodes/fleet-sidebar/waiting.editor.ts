@@ -1,6 +1,6 @@
 import type { WaitingChoice } from '../app/answers.config';
 import { appPath, getRoute, postRoute } from '../common/editor/routes';
-import { clockText, localTime, plain, t } from '../common/editor/texts';
+import { clockText, plain, t } from '../common/editor/texts';
 import {
   ask,
   linkButton,
@@ -13,31 +13,41 @@ import {
   type Tab,
   type View,
 } from './commands.editor';
-import { createLine, fillLine, nameOf, ROW_HEIGHTS } from './row.editor';
+import { createLine, fillLine, ROW_HEIGHTS, titleOf } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 
 type Which = { ids: string[] } | { chipid: string } | { all: true };
 
-async function cancel(tab: Tab, which: Which): Promise<void> {
+/** A command, with the application of its device. */
+interface Waiting extends WaitingChoice {
+  app: string;
+}
+
+async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<void> {
   try {
-    const answer: unknown = await postRoute(appPath(tab.app, 'waiting', 'cancel'), which);
-    const { cancelled } = answer as { cancelled: number };
-    const done = cancelled === 1 ? 'done.cancel-one' : 'done.cancel';
-    notify(t(done, { number: cancelled }), 'success');
+    let number = 0;
+    for (const app of apps) {
+      const answer: unknown = await postRoute(appPath(app, 'waiting', 'cancel'), which);
+      number += (answer as { cancelled: number }).cancelled;
+    }
+    notify(t(number === 1 ? 'done.cancel-one' : 'done.cancel', { number }), 'success');
   } catch (failure) {
     notifyFailure('failed.cancel', failure);
   }
   tab.readAgain();
 }
 
-/** A button that cancels some; all of a device and all of an application are asked about first. */
-function cancelButton(tab: Tab, words: string, which: Which, asked?: string): JQuery {
-  const hint = t('waits.cancel-hint');
-  const run = (): void => {
-    if (asked === undefined) void cancel(tab, which);
-    else ask(question(asked), { no: t('waits.keep'), yes: words }, () => void cancel(tab, which));
-  };
-  return smallButton('times', words, hint, run, mayCommand());
+/** A button that cancels several, which is asked about first. */
+function cancelAll(
+  tab: Tab,
+  apps: readonly string[],
+  which: Which,
+  words: string,
+  asked: string,
+): JQuery {
+  const run = (): void =>
+    ask(question(asked), { no: t('waits.keep'), yes: words }, () => void cancel(tab, apps, which));
+  return smallButton('times', words, t('waits.cancel-hint'), run, mayCommand());
 }
 
 const whatText = ({ kind, pin, level }: WaitingChoice): string =>
@@ -56,94 +66,94 @@ function nodeButton(id: string | undefined): JQuery {
   return linkButton(name, () => RED.view.reveal(id), t('waits.show-node'));
 }
 
-const cancelAllOf = (tab: Tab, chipid: string, name: string, number: number): JQuery =>
-  cancelButton(
-    tab,
-    t('waits.cancel-device', { number }),
-    { chipid },
-    t('waits.ask-device', { number, device: name }),
-  );
-
 /** The waiting commands of a device, for its details. */
-export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
+export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): JQuery[] {
   const now = tab.now();
   const items = commands.map((command) => {
     const [since, until] = [clockText(command.since, now), clockText(command.until, now)];
     const when = `${t(`waits.${command.when}`)}, ${t('waits.between', { since, until })}`;
+    const run = (): void => void cancel(tab, [app], { ids: [command.id] });
     return $('<li>').append(
       $('<span>').text(whatText(command)),
-      cancelButton(tab, t('waits.cancel'), { ids: [command.id] }),
+      smallButton('times', t('waits.cancel'), t('waits.cancel-hint'), run, mayCommand()),
       $('<small>').text(when),
       $('<small>').append(nodeButton(command.node)),
     );
   });
   const [first] = commands;
   if (!first || commands.length < 2) return items;
-  const device = tab.fleet.get(first.chipid);
-  const name = device ? nameOf(device) : first.chipid;
-  return [...items, $('<li>').append(cancelAllOf(tab, first.chipid, name, commands.length))];
+  const { chipid } = first;
+  const number = commands.length;
+  const words = t('waits.cancel-device', { number });
+  const asked = t('waits.ask-device', { number, device: deviceOf(tab, app, chipid) });
+  return [...items, $('<li>').append(cancelAll(tab, [app], { chipid }, words, asked))];
 }
 
-/** All commands of an application that wait for their devices. */
+function deviceOf(tab: Tab, app: string, chipid: string): string {
+  return titleOf(tab.fleet.find(app, chipid) ?? { name: null, chipid }, tab.nameOf(app));
+}
+
+/** All commands that wait for their devices: each row cancels its own, and leads to the rest of what the device has. */
 export class WaitingView implements View {
   readonly element = $('<section>', { class: 'device-cloud-fleet-view' });
   readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
-  readonly #chosen = $('<div>', { class: 'device-cloud-fleet-bar' }).hide();
-  readonly #list: VirtualList<WaitingChoice>;
-  #commands: WaitingChoice[] = [];
+  readonly #list: VirtualList<Waiting>;
   #shown = '';
-  #selected: string | undefined;
   readonly #tab: Tab;
 
   constructor(tab: Tab) {
     this.#tab = tab;
-    this.#list = new VirtualList<WaitingChoice>(ROW_HEIGHTS.high, {
-      key: ({ id }) => id,
+    this.#list = new VirtualList<Waiting>(ROW_HEIGHTS.high, {
+      key: ({ id, app }) => `${id}-${app}`,
       // The device, until when, and the command.
-      create: () => createLine(3),
+      create: () => createLine(3, this.#cancelButton()),
       fill: (row, command) => this.#fill(row, command),
-      onSelect: (id) => {
-        this.#selected = id;
-        this.#showChosen();
-      },
-      onOpen: () => void this.#chosen.find('button:enabled').first().trigger('focus'),
+      onOpen: ({ app, chipid }) => tab.showDevice(app, chipid),
     });
     this.#list.element.setAttribute('aria-label', t('view.waiting'));
-    this.#chosen.on('keydown', (event) => {
-      if (event.key === 'Escape') this.#list.element.focus();
-    });
-    this.element.append(this.#head, this.#list.element, this.#chosen);
+    this.element.append(this.#head, this.#list.element);
   }
 
   read(): void {
-    const { app } = this.#tab;
-    if (app === '') this.#show([], '');
-    else
-      getRoute(appPath(app, 'waiting')).then(
-        (body: unknown) => {
-          if (app === this.#tab.app)
-            this.#show((body as { commands: WaitingChoice[] }).commands, app);
-        },
-        (failure: unknown) => this.#fail(app, failure),
-      );
+    const { apps } = this.#tab;
+    const read = async (app: string): Promise<Waiting[]> => {
+      const { commands } = (await getRoute(appPath(app, 'waiting'))) as {
+        commands: WaitingChoice[];
+      };
+      return commands.map((command) => ({ ...command, app }));
+    };
+    Promise.all(apps.map(read)).then(
+      (lists) => {
+        if (apps === this.#tab.apps) this.#show(lists.flat());
+      },
+      (failure: unknown) => {
+        if (apps !== this.#tab.apps) return;
+        this.#show([]);
+        this.#shown = '';
+        const { reason, detail = '' } = readProblem(failure);
+        this.#head.empty().append($('<span>', { title: detail }).text(reason));
+      },
+    );
   }
 
-  #fail(app: string, failure: unknown): void {
-    if (app !== this.#tab.app) return;
-    this.#show([], '');
-    const { reason, detail = '' } = readProblem(failure);
-    this.#head.empty().append($('<span>', { title: detail }).text(reason));
+  #cancelButton(): JQuery {
+    const hint = `${t('waits.cancel')}\n${t('waits.cancel-hint')}`;
+    const run = (button: JQuery): void => {
+      const command = this.#list.itemAt(button[0] as HTMLElement);
+      if (command) void cancel(this.#tab, [command.app], { ids: [command.id] });
+    };
+    return smallButton('times', '', hint, run, mayCommand());
   }
 
-  #show(commands: WaitingChoice[], app: string): void {
-    const shown = JSON.stringify([app, commands]);
-    this.#commands = commands;
+  #show(commands: Waiting[]): void {
     this.#list.show(commands);
     // What has the focus keeps it, unless it changes.
+    const shown = JSON.stringify(commands);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const number = commands.length;
-    const devices = new Set(commands.map(({ chipid }) => chipid)).size;
+    const apps = [...new Set(commands.map(({ app }) => app))];
+    const devices = new Set(commands.map(({ app, chipid }) => `${app} ${chipid}`)).size;
     const text =
       number === 0
         ? t('waits.none')
@@ -154,51 +164,14 @@ export class WaitingView implements View {
       .empty()
       .append(
         $('<span>', { role: 'status' }).text(text),
-        number > 0 ? cancelButton(this.#tab, all, { all: true }, asked) : '',
+        number > 0 ? cancelAll(this.#tab, apps, { all: true }, all, asked) : '',
       );
-    if (!commands.some(({ id }) => id === this.#selected)) this.#list.select(undefined);
-    this.#showChosen();
   }
 
-  #deviceOf(chipid: string): string {
-    const device = this.#tab.fleet.get(chipid);
-    return device ? nameOf(device) : chipid;
-  }
-
-  #fill(row: HTMLElement, command: WaitingChoice): void {
-    const node = plain(nodeName(command.node) ?? '');
+  #fill(row: HTMLElement, command: Waiting): void {
+    const { app, chipid, node } = command;
     const until = t('waits.until', { until: clockText(command.until, this.#tab.now()) });
-    const what = [whatText(command), node].filter(Boolean).join(' · ');
-    fillLine(row, [this.#deviceOf(command.chipid), until, what]);
-  }
-
-  #showChosen(): void {
-    const command = this.#commands.find(({ id }) => id === this.#selected);
-    this.#chosen.toggle(command !== undefined).empty();
-    if (!command) return;
-    const { chipid, id, since, until, when, node } = command;
-    const device = this.#deviceOf(chipid);
-    const number = this.#commands.filter((one) => one.chipid === chipid).length;
-    const line = (label: string, value: JQuery | string): JQuery[] => [
-      $('<dt>').text(t(`waits.field.${label}`)),
-      $('<dd>').append(typeof value === 'string' ? document.createTextNode(value) : value),
-    ];
-    this.#chosen.append(
-      $('<div>', { class: 'device-cloud-fleet-actions' }).append(
-        cancelButton(this.#tab, t('waits.cancel'), { ids: [id] }),
-        number > 1 ? cancelAllOf(this.#tab, chipid, device, number) : '',
-      ),
-      $('<dl>').append(
-        ...line(
-          'device',
-          linkButton(device, () => this.#tab.showDevice(chipid)),
-        ),
-        ...line('what', whatText(command)),
-        ...line('since', localTime(since)),
-        ...line('until', localTime(until)),
-        ...line('when', t(`waits.${when}`)),
-        ...line('node', nodeButton(node)),
-      ),
-    );
+    const from = plain(nodeName(node) ?? t('waits.no-node'));
+    fillLine(row, [deviceOf(this.#tab, app, chipid), until, `${whatText(command)} · ${from}`]);
   }
 }

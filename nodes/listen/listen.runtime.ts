@@ -8,7 +8,7 @@ import {
 import { invalidInput, parseChipid } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
-import { DeviceTypes } from '../common/device-types';
+import { DeviceTypes, setListening } from '../common/device-types';
 import { asError, deviceText, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
@@ -95,6 +95,11 @@ class ListenLife implements DevicesListener {
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#types = new DeviceTypes(RED, config.deviceType, (line) => node.warn(line));
+    setListening(node, {
+      type: this.#types.own,
+      has: (chipid) => this.#devices?.has(chipid) === true,
+      unclear: () => this.#devices?.unclear() ?? [],
+    });
     this.#app.join(node);
     this.#starting = this.#start();
   }

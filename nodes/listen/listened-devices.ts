@@ -147,6 +147,15 @@ export class ListenedDevices {
     return [...this.#devices.keys()];
   }
 
+  has(chipid: string): boolean {
+    return this.#devices.has(chipid);
+  }
+
+  /** Those whose histories are not understood. */
+  unclear(): string[] {
+    return this.chipids().filter((chipid) => this.#devices.get(chipid)?.isHistoryUnclear);
+  }
+
   states(): Iterable<DeviceState> {
     return this.#devices.values();
   }

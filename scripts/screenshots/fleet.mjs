@@ -110,6 +110,6 @@ export async function showFleet(page, language) {
   await page.waitForFunction(
     `$('.device-cloud-fleet [role=option]').length === ${FLEETS['en-US'].names.length}`,
   );
-  await page.click(`#device-cloud-row-${SLEEPS}`);
+  await page.click(`[id^=device-cloud-row-${SLEEPS}-]`);
   await page.waitForSelector('.device-cloud-fleet-details');
 }

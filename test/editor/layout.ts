@@ -75,10 +75,12 @@ const find = (outer: string, inner: string): string => `(() => {
       }
       const edge = form.getBoundingClientRect();
       if ((rect.right > edge.right + 1 || rect.left < edge.left - 1) && !hasEllipsis(element, text)) found.add('outside: ' + text);
+      const right = hasEllipsis(element, text)
+        ? Math.min(rect.right, element.getBoundingClientRect().right) : rect.right;
       for (const field of isScrolledAway ? [] : fields) {
         if (field.contains(element)) continue;
         const frame = field.getBoundingClientRect();
-        const over = Math.min(rect.right, frame.right) - Math.max(rect.left, frame.left);
+        const over = Math.min(right, frame.right) - Math.max(rect.left, frame.left);
         const under = Math.min(rect.bottom, frame.bottom) - Math.max(rect.top, frame.top);
         if (over > 1 && under > 3) found.add('over a field: ' + text);
       }

@@ -43,7 +43,7 @@ describe('recording in the sidebar', () => {
     const text = await save('Stop and download');
     assert.match(text, /upload:\n\s+chipid: 10000001\n\s+payload:\n\s+temperature: 21\.5\n/);
     await page.waitForFunction(`/has ended. Uploads: 1\\./.test($('${VIEW}').text())`);
-    assert.equal(await button.innerText(), 'Record a test');
+    assert.equal(await button.innerText(), 'Record');
     assert.equal(await save('Download the test'), text);
     await inEachTheme(here.editor, async (theme) => {
       await here.editor.picture(`sidebar-recorded-${theme}`);
