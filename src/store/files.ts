@@ -38,8 +38,27 @@ const kindFile = (kind: string): string => `${kind}.json`;
 const commandFile = (key: string, isBegun: boolean): string =>
   `${fileNameOf(key)}${isBegun ? '.begun' : '.waiting'}.json`;
 
-/** What tells one write of a file from another: each has an inode of its own. */
+/** What tells one write of a file from another where the file system keeps it: some shares and mounts change it later. */
 const markOf = ({ ino, mtimeMs, size }: Stats): string => `${ino} ${mtimeMs} ${size}`;
+
+/** Bytes of a file in which its first properties are, and among them which write it is. */
+const HEAD = 256;
+const WRITE = /"write":"([^"]*)"/;
+
+/** Which write a file is; undefined if it does not say so. */
+async function writeOf(path: string): Promise<string | undefined> {
+  const file = await open(path, 'r').catch(() => undefined);
+  const head = await file?.read(Buffer.alloc(HEAD), 0, HEAD).catch(() => undefined);
+  await file?.close();
+  return WRITE.exec(head?.buffer.toString('latin1') ?? '')?.[1];
+}
+
+/** A file as this process has read or written it last. */
+interface Left {
+  readonly mark: string;
+  /** Which write it is, in the file itself. */
+  readonly write: unknown;
+}
 
 interface FilesOptions {
   /** Address and application id: what was written for others is not read, except commands. */
@@ -58,7 +77,9 @@ export class Files implements StorePort {
   readonly #options: Required<FilesOptions>;
   readonly #limiter = new Semaphore(AT_ONCE);
   /** The files of kinds as this process has left them. */
-  readonly #left = new Map<string, string>();
+  readonly #left = new Map<string, Left>();
+  readonly #process = randomUUID().slice(0, 8);
+  #writes = 0;
   #sharedUntil = -Infinity;
   /** The files of commands, and the commands that an earlier process has left. */
   readonly #commands = new Map<string, string>();
@@ -109,9 +130,9 @@ export class Files implements StorePort {
       const info = await lstat(path);
       if (!info.isFile()) throw new Error('it is no plain file');
       if (info.size > MAX_FILE) throw new Error('it is too large');
-      this.#left.set(name, markOf(info));
       const file: unknown = JSON.parse(await readFile(path, 'utf8'));
-      const { format, of, entries } = isObject(file) ? file : {};
+      const { format, of, write, entries } = isObject(file) ? file : {};
+      this.#left.set(name, { mark: markOf(info), write });
       if (format !== FORMAT || !isObject(entries))
         throw new Error('this version has not written it');
       const isOwn = of === hash(this.#options.of());
@@ -137,23 +158,30 @@ export class Files implements StorePort {
     }
   }
 
-  async #put(name: string, entries: object): Promise<void> {
-    const text = JSON.stringify({ format: FORMAT, of: hash(this.#options.of()), entries });
+  /** @returns which write it is */
+  async #put(name: string, entries: object): Promise<string> {
+    const write = `${this.#process} ${++this.#writes}`;
+    const text = JSON.stringify({ format: FORMAT, of: hash(this.#options.of()), write, entries });
     if (Buffer.byteLength(text) > MAX_FILE) throw new Error(`${name} would be too large`);
     await mkdir(this.#path, { recursive: true, mode: 0o700 });
     await replaceFile(join(this.#path, name), text, 0o600);
+    return write;
   }
 
   async #writeKind(kind: string, all: Entries): Promise<boolean> {
     const [name, now] = [kindFile(kind), this.#options.now()];
     const path = join(this.#path, name);
     const info = await lstat(path).catch(() => undefined);
-    if (info && markOf(info) !== this.#left.get(name)) this.#sharedUntil = now + QUIET;
-    if (info) this.#left.set(name, markOf(info));
+    const left = this.#left.get(name);
+    if (info && markOf(info) !== left?.mark) {
+      const write = await writeOf(path);
+      if (write === undefined || write !== left?.write) this.#sharedUntil = now + QUIET;
+      this.#left.set(name, { mark: markOf(info), write });
+    }
     if (now < this.#sharedUntil)
       throw new Error('another Node-RED uses it. Give each one a user directory');
-    await this.#put(name, Object.fromEntries(all));
-    this.#left.set(name, markOf(await lstat(path)));
+    const write = await this.#put(name, Object.fromEntries(all));
+    this.#left.set(name, { mark: markOf(await lstat(path)), write });
     if (kind === 'pin' || kind === 'subscribed') await this.#syncs.run();
     return true;
   }

@@ -12,6 +12,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -158,7 +159,8 @@ describe('the files of a store', () => {
     const third = await loaded();
     await store.set('pin:1:5', 3);
     time += 30_000;
-    writeFileSync(join(path, 'pin.json'), readFileSync(join(path, 'pin.json')));
+    const file = join(path, 'pin.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"write":"/, '$&by hand '));
     assert.equal(await third.set('pin:1:5', 4), false);
     assert.equal(await third.set('command:1:x', { isBegun: true }), false, 'one that was restored');
     await third.close();
@@ -166,6 +168,26 @@ describe('the files of a store', () => {
     await until(isQuiet, 'it is written again');
     assert.deepEqual((await loaded()).list('pin:')[0], ['pin:1:5', 3]);
     await Promise.all([store, other].map((each) => each.close()));
+  });
+
+  it("stay this process's own where a share changes their time or inode later", async () => {
+    const store = open();
+    await store.set('pin:1:5', 1);
+    const again = await loaded();
+    const file = join(path, 'pin.json');
+    for (const [level, change] of [
+      () => utimesSync(file, 1, 1),
+      () => {
+        writeFileSync(`${file}.copy`, readFileSync(file));
+        renameSync(`${file}.copy`, file);
+      },
+    ].entries()) {
+      change();
+      assert.equal(await again.set('pin:1:5', level), true, String(again.problem));
+    }
+    await again.close();
+    assert.equal(await store.set('pin:1:5', 9), false, 'of another process they are not');
+    await store.close();
   });
 
   it('are written once that is possible, after a while without', async () => {
