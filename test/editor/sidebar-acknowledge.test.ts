@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { app, node } from '../../tooling/node-red/nodes';
+import { inEachTheme, tabFaint } from './colours';
+import { tabMisfits } from './layout';
+import { world } from './world';
+
+const CHIPIDS = ['10000001', '10000002'];
+const LINE = '.device-cloud-fleet-unacknowledged:visible';
+
+for (const [language, pattern] of [
+  ['en-US', /^uploads that wait for an acknowledgement: 2, the first for \S+/],
+  ['zh-CN', /^等待确认的上报：2 条，最久的已等待 \S+/],
+] as const)
+  describe(`uploads that wait for an acknowledgement, in the sidebar (${language})`, () => {
+    const here = world(
+      (simulator) => [
+        { id: 'tab', type: 'tab', label: 'Flow' },
+        app(simulator),
+        {
+          ...node('listen', { chipids: CHIPIDS, acknowledge: 'ack' }),
+          ...{ id: 'listen', type: 'device-cloud-listen', z: 'tab', x: 200, y: 100, wires: [[]] },
+        },
+      ],
+      { language },
+    );
+
+    it('are counted in a line, which goes with the last of them', async () => {
+      const { page } = here.editor;
+      await here.editor.run(`RED.sidebar.show('device-cloud-fleet')`);
+      await page.waitForFunction(`$('.red-ui-flow-node-status-label').text() === '2/2'`);
+      for (const chipid of CHIPIDS) here.simulator.upload(chipid, '{"t":21.5}');
+      await page.waitForFunction(`/ 2, | 2 条|：2/.test($('${LINE}').text())`);
+      assert.match(await page.innerText(LINE), pattern);
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`sidebar-acknowledge-${theme}`);
+        assert.deepEqual(await tabFaint(here.editor), [], theme);
+        assert.deepEqual(await tabMisfits(here.editor), [], theme);
+      });
+      await here.red.deploy([{ id: 'tab', type: 'tab', label: 'Flow' }, app(here.simulator)]);
+      await page.waitForFunction(`$('${LINE}').length === 0`);
+    });
+  });
