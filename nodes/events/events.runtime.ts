@@ -16,7 +16,7 @@ import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties } from '../common/settings';
 import { isObject } from '../common/shared.config';
 import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/status';
-import { CHOICES, DEFAULTS, LIMITS, type EventsConfig } from './events.config';
+import { CHOICES, DEFAULTS, LIMITS, type EventsConfig, type Kind } from './events.config';
 
 /** The devices of a list: an entry that is no device is left out. */
 const chipidsOf = (list: readonly unknown[], failed: (error: Error) => void): string[] =>
@@ -34,13 +34,17 @@ const chipidsOf = (list: readonly unknown[], failed: (error: Error) => void): st
  * @param failed is called for each entry of the list that is no device; the others are watched all the same
  */
 export function watchOptions(config: EventsConfig, failed: (error: Error) => void): WatchOptions {
+  // What a node does not use may be anything.
+  const asksFor = (kind: Kind): boolean => config.events.includes(kind);
   return {
     ...(config.devices === 'list' ? { chipids: chipidsOf(config.chipids, failed) } : {}),
     events: config.events,
     refresh: 1000 * numberOf(config, 'refresh', LIMITS.refresh),
-    misses: numberOf(config, 'misses', LIMITS.misses),
-    silence: 1000 * numberOf(config, 'silence', LIMITS.silence),
-    settle: 1000 * numberOf(config, 'settle', LIMITS.settle),
+    ...(asksFor('presence') && {
+      misses: numberOf(config, 'misses', LIMITS.misses),
+      silence: 1000 * numberOf(config, 'silence', LIMITS.silence),
+    }),
+    ...(asksFor('channel') && { settle: 1000 * numberOf(config, 'settle', LIMITS.settle) }),
     start: config.start,
   };
 }

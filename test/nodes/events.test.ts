@@ -159,10 +159,16 @@ inEachDialect('the events node', () => {
     ['settle', 'soon'],
   ] as const)
     it(`needs a usable number: ${property}: ${value}`, async () => {
-      await load([cloudApp(cloud), node('events', { [property]: value })]);
+      const events = [property === 'settle' ? 'channel' : 'presence'];
+      await load([cloudApp(cloud), node('events', { events, [property]: value })]);
       await shows('events', `status.check-${property}`);
       assert.match(logged().join(), new RegExp(`"${property}" must be a .*number from .*${value}`));
     });
+
+  it('does not mind a number that it does not use', async () => {
+    await load([cloudApp(cloud), node('events', { events: ['presence'], settle: 0 })]);
+    await shows('events', '3/3');
+  });
 
   it('can be closed while it reads the list', async () => {
     const silence = await startSilence();
