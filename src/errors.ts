@@ -153,6 +153,18 @@ export const isWorthRetry = (error: unknown): boolean =>
 export const isSilence = (error: unknown): boolean =>
   isDeviceCloudError(error) && meaningOf(error.code).isSilence === true;
 
+const waits = new WeakMap<object, number>();
+
+/** Notes that the answer behind an error asks to wait (`Retry-After`), in milliseconds. @returns the error */
+export function asksToWait(error: DeviceCloudError, wait: number): DeviceCloudError {
+  waits.set(error, wait);
+  return error;
+}
+
+/** For how many milliseconds the answer behind an error asks to wait; 0 if it does not. */
+export const waitOf = (error: unknown): number =>
+  (error instanceof DeviceCloudError && waits.get(error)) || 0;
+
 /** The error for settings that are missing or invalid. Nothing was opened. */
 export function notConfigured(message: string): DeviceCloudError {
   return new DeviceCloudError('NOT_CONFIGURED', message);

@@ -1,4 +1,4 @@
-import { DeviceCloudError } from '../errors';
+import { DeviceCloudError, waitOf } from '../errors';
 import { parseChipid } from '../input/chipid';
 import type { DeviceRecord } from '../types';
 import { isolated } from '../util/thrown';
@@ -109,6 +109,8 @@ export class ListPoller {
   #isPolled = false;
   #last: ListReading | undefined;
   #endedAt = 0;
+  /** For how long after that the service asks to wait, in milliseconds. */
+  #wait = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: ListPollerDeps) {
@@ -197,11 +199,13 @@ export class ListPoller {
     const { signal } = this.#abort;
     const at = now();
     let found: ReturnType<typeof byChipid>;
+    if (this.#isPolled) this.#wait = 0;
     try {
       signal.throwIfAborted();
       found = byChipid(await list(signal));
       signal.throwIfAborted();
     } catch (error) {
+      if (this.#isPolled) this.#wait = waitOf(error);
       if (this.#isPolled && !signal.aborted) this.#failed(error);
       throw error;
     }
@@ -226,7 +230,7 @@ export class ListPoller {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#isPolled || this.#places.length === 0) return;
-    const interval = Math.min(...this.#places.map((place) => place.interval));
+    const interval = Math.max(this.#wait, Math.min(...this.#places.map((place) => place.interval)));
     const passed = Math.max(0, this.#deps.now() - this.#endedAt);
     this.#timer = setTimeout(() => this.#pollNow(), Math.max(0, interval - passed));
   }

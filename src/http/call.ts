@@ -2,7 +2,7 @@ import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
 import type { BodyReader, CallSpec } from './answer';
 import type { Deadline, Extension } from './deadline';
-import { isWorthRetry } from '../errors';
+import { isWorthRetry, waitOf } from '../errors';
 import { attempt, type HttpContext } from './exchange';
 
 export type { HttpContext };
@@ -60,8 +60,11 @@ async function attempts<T>(
       return await attempt(http, spec, deadline, false);
     } catch (error) {
       if (failed === RETRIES || !isWorthRetry(error) || spec.reader?.hasBegun) throw error;
+      // A service that asks for a longer pause is left alone: whoever waits for the answer learns it now.
+      const wait = waitOf(error);
+      if (wait > RETRY_CAP) throw error;
       if (!deadline.ended)
-        await pause(backoff(failed, RETRY_BASE, RETRY_CAP, http.random), deadline);
+        await pause(Math.max(wait, backoff(failed, RETRY_BASE, RETRY_CAP, http.random)), deadline);
       if (deadline.ended) throw error;
     }
   }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { asksToWait } from '../errors';
 import type { Answer } from '../types';
 import {
   readAnswer,
@@ -290,7 +291,8 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
     if (spec.succeeds(statusCode)) return readAnswer(spec, answer, http.redact);
     if (retryAfter !== undefined) spec.paced?.onRetryAfter?.(retryAfter);
     const said = serviceText(answer, spec.call, http.redact);
-    throw statusError(spec.call, statusCode, said, spec.meaning?.(statusCode, said));
+    const error = statusError(spec.call, statusCode, said, spec.meaning?.(statusCode, said));
+    throw retryAfter === undefined ? error : asksToWait(error, retryAfter);
   }
 
   #fail(failure: Failure): void {

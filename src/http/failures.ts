@@ -66,6 +66,8 @@ function ofStatus(call: Call, statusCode: number): StatusMeaning {
   }
   if (statusCode === 404) return ['NOT_FOUND', notFoundAdvice(call)];
   if (statusCode === 502 || statusCode === 504) return ['GATEWAY', gatewayAdvice(call)];
+  if (statusCode === 429)
+    return ['UNEXPECTED_STATUS', 'It has too many requests: ask less often, and later.'];
   return statusCode >= 500
     ? ['SERVER_ERROR', ERRORS.SERVER_ERROR.advice]
     : ['UNEXPECTED_STATUS', ERRORS.UNEXPECTED_STATUS.advice];

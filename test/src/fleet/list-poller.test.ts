@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asksToWait, DeviceCloudError } from '../../../src/errors';
 import { ListPoller, type ListReading } from '../../../src/fleet/list-poller';
 import type { DeviceRecord } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
@@ -31,8 +32,8 @@ function createSubject(now = Date.now) {
       asked.at(-1)?.resolve(chipids.map(record));
       await settled();
     },
-    async fail(): Promise<void> {
-      asked.at(-1)?.reject(new Error('failed'));
+    async fail(error = new Error('failed')): Promise<void> {
+      asked.at(-1)?.reject(error);
       await settled();
     },
   };
@@ -159,6 +160,19 @@ describe('the poller of the list', () => {
     await pass(10_000);
     await subject.answer('1');
     assert.deepEqual(polling.readings, [['1']]);
+  });
+
+  it('reads the list no earlier than the service asks for, once', async () => {
+    const subject = createSubject();
+    subject.poller.poll(10_000, user());
+    await subject.fail(asksToWait(new DeviceCloudError('UNEXPECTED_STATUS', 'busy'), 60_000));
+    await pass(59_000);
+    assert.equal(subject.readings(), 1);
+    await pass(1000);
+    assert.equal(subject.readings(), 2);
+    await subject.answer('1');
+    await pass(10_000);
+    assert.equal(subject.readings(), 3);
   });
 
   it('does not report an error of a reading on demand as one of the poller', async () => {

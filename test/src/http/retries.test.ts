@@ -87,6 +87,18 @@ describe('a read that only touches the cloud', () => {
     });
   }
 
+  it('is not tried again soon if the service asks to wait', async () => {
+    const busy = await httpService(raw('', 503, { 'retry-after': '30' }));
+    const patient = clientOf(busy.baseUrl, { timeout: HOUR });
+    await failure(patient.uploadHistory(1), 'SERVER_ERROR');
+    assert.equal(busy.requests.length, 1);
+    const limited = await httpService(json({ msg: 'm' }, 429));
+    const error = await failure(clientOf(limited.baseUrl).devices(), 'UNEXPECTED_STATUS');
+    assert.match(error.message, /too many requests.*less often/);
+    const soon = await httpService(inSequence(raw('', 503, { 'retry-after': '1' }), json([])));
+    assert.deepEqual((await clientOf(soon.baseUrl).uploadHistory(1)).body, []);
+  });
+
   it('is tried again if the service could not be reached', async () => {
     let attempts = 0;
     const now = (): number => 1_700_000_000_000 + 1000 * attempts++;

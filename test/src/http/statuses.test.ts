@@ -14,7 +14,7 @@ const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [404, 'NOT_FOUND', /number of the device.*application id/],
   [409, 'UNEXPECTED_STATUS', /address/],
   [418, 'UNEXPECTED_STATUS', /address/],
-  [429, 'UNEXPECTED_STATUS', /address/],
+  [429, 'UNEXPECTED_STATUS', /less often/],
   [201, 'UNEXPECTED_STATUS', /address/],
   [204, 'UNEXPECTED_STATUS', /address/],
   [500, 'SERVER_ERROR', /later/],
