@@ -35,67 +35,19 @@ export const reasonOf = (failure: unknown): string => {
   return detail === '' ? reason : said(reason, detail);
 };
 
-const FIELDS = ['name', 'type', 'note'] as const;
+const FIELDS = ['name', 'groups', 'type', 'note'] as const;
+type Field = (typeof FIELDS)[number];
 
 type Row = NonNullable<BookChange['rows']>[number];
 
-/** Groups as chips, with a field that completes from the groups of the book. */
-class Groups {
-  readonly element = $('<div>', { class: 'device-cloud-fleet-chips' });
-  readonly #input = $('<input>', { type: 'text', id: 'device-cloud-fleet-groups' });
-  readonly #known = $('<datalist>', { id: 'device-cloud-fleet-known' });
-  #names: string[] = [];
+/** Between two groups, as in the file. */
+const SEPARATOR = '; ';
 
-  constructor() {
-    this.#input.attr({ list: this.#known.attr('id'), placeholder: t('rows.add-group') });
-    this.#input.prop('disabled', !mayCommand());
-    this.element.append(this.#input, this.#known);
-    this.#input.on('keydown', (event) => {
-      if (event.key === 'Enter' && fieldValue(this.#input).trim() !== '') event.preventDefault();
-      else if (event.key !== ',' && event.key !== '|') return;
-      event.preventDefault();
-      this.#take();
-    });
-    this.#input.on('change', () => this.#take());
-  }
-
-  offer(groups: BookBrief['groups']): void {
-    this.#known.empty().append(groups.map(({ name }) => $('<option>', { value: name })));
-  }
-
-  get names(): string[] {
-    this.#take();
-    return [...this.#names];
-  }
-
-  set names(names: string[]) {
-    this.#names = [...names];
-    this.#show();
-  }
-
-  #take(): void {
-    const name = fieldValue(this.#input).trim();
-    if (name === '') return;
-    this.#input.val('');
-    if (!this.#names.includes(name)) this.names = [...this.#names, name];
-  }
-
-  #show(): void {
-    this.element.children('span').remove();
-    // As text, always: the book may be anyone's.
-    this.#input.before(this.#names.map((name) => this.#chip(name)));
-  }
-
-  #chip(name: string): JQuery {
-    const remove = (): void => {
-      this.names = this.#names.filter((other) => other !== name);
-      this.#input.trigger('focus');
-    };
-    const hint = t('rows.remove-group', { name: plain(name) });
-    const button = smallButton('times', '', hint, remove, mayCommand());
-    return $('<span>').text(plain(name)).append(button);
-  }
-}
+const readGroups = (text: string): string[] =>
+  text
+    .split(';')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 
 /** The deployed types by name, to choose from; the book may name others, as labels. */
 function typesList(): JQuery {
@@ -112,14 +64,16 @@ class RowForm {
   readonly element = $('<form>', { class: 'device-cloud-fleet-push', novalidate: true });
   readonly #tab: Tab;
   readonly #target: Target;
-  readonly #inputs: Record<(typeof FIELDS)[number], JQuery>;
-  readonly #groups = new Groups();
+  readonly #inputs: Record<Field, JQuery>;
+  /** Completes the last of the groups that are typed. */
+  readonly #offers = $('<datalist>', { id: 'device-cloud-fleet-groups' });
+  #known: BookBrief['groups'] = [];
   readonly #about = $('<p>');
   readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
   #revision = '';
   #row: Row;
   /** What the fields have shown of it: a field of one line shows no line ends. */
-  #shown: Partial<Record<(typeof FIELDS)[number], string>> = {};
+  #shown: Partial<Record<Field, string>> = {};
   /** The name that a new row is offered. */
   #offered: string;
 
@@ -132,35 +86,31 @@ class RowForm {
       $(tag).attr('id', `device-cloud-fleet-row-${name}`).prop('disabled', !mayCommand());
     const note = input('note', '<textarea>');
     const type = input('type').attr('list', 'device-cloud-fleet-types');
-    this.#inputs = { name: input('name'), type, note };
-    const field = (name: (typeof FIELDS)[number]): JQuery[] =>
-      labelled(t(`rows.${name}`), this.#inputs[name]);
-    this.element.append(
-      this.#about,
-      ...field('name'),
-      $('<label>', { for: 'device-cloud-fleet-groups' }).text(t('rows.groups')),
-      this.#groups.element,
-      ...field('type'),
-      typesList(),
-      ...field('note'),
-      this.#problem,
-    );
+    const groups = input('groups').attr({
+      list: 'device-cloud-fleet-groups',
+      placeholder: t('rows.groups-hint'),
+    });
+    groups.on('input', () => this.#offer());
+    this.#inputs = { name: input('name'), groups, type, note };
+    const fields = FIELDS.flatMap((name) => labelled(t(`rows.${name}`), this.#inputs[name]));
+    this.element.append(this.#about, ...fields, typesList(), this.#offers, this.#problem);
   }
 
   /** Shows what the book has now; what the user has changed stays. */
   show({ revision, row, groups, problems }: BookBrief): void {
-    const typed = this.#changes();
+    const typed = this.#typed();
     this.#revision = revision;
     this.#row = row ?? { chipid: this.#target.chipid };
     for (const name of FIELDS) {
-      const input = this.#inputs[name].val(this.#row[name] ?? '');
+      const value = name === 'groups' ? this.#row.groups?.join(SEPARATOR) : this.#row[name];
+      const input = this.#inputs[name].val(value ?? '');
       this.#shown[name] = fieldValue(input).trim();
-      if (typed[name] !== undefined) input.val(typed[name]);
+      input.val(typed.get(name) ?? fieldValue(input));
     }
     if (!row && this.#offered !== '') this.#inputs.name.val(this.#offered);
     this.#offered = '';
-    this.#groups.offer(groups);
-    this.#groups.names = typed.groups ?? this.#row.groups ?? [];
+    this.#known = groups;
+    this.#offer();
     this.#about.text(t(row ? 'rows.ask' : 'rows.ask-new', { device: this.#target.name }));
     const whole = problems.find(({ line }) => line === 0);
     this.#say(whole ? plain(whole.reason) : '');
@@ -169,9 +119,10 @@ class RowForm {
   /** @returns whether it is done */
   async save(): Promise<boolean> {
     const { app, chipid, name } = this.#target;
-    const changes = this.#changes();
+    const { groups, ...changes } = Object.fromEntries(this.#typed());
+    const row = { chipid, ...changes, ...(groups !== undefined && { groups: readGroups(groups) }) };
     try {
-      const change: BookChange = { rows: [{ chipid, ...changes }] };
+      const change: BookChange = { rows: [row] };
       await writeBook(app, change, this.#revision);
       notify(t('rows.saved', { device: name }), 'success');
       this.#tab.readAgain();
@@ -183,15 +134,18 @@ class RowForm {
     }
   }
 
-  #changes(): Omit<Row, 'chipid'> {
-    const changes: Omit<Row, 'chipid'> = {};
-    for (const name of FIELDS) {
-      const value = fieldValue(this.#inputs[name]).trim();
-      if (value !== (this.#shown[name] ?? '')) changes[name] = value;
-    }
-    const groups = this.#groups.names;
-    if (JSON.stringify(groups) !== JSON.stringify(this.#row.groups ?? [])) changes.groups = groups;
-    return changes;
+  /** What the user has changed. */
+  #typed(): Map<Field, string> {
+    const values = FIELDS.map((name) => [name, fieldValue(this.#inputs[name]).trim()] as const);
+    return new Map(values.filter(([name, value]) => value !== (this.#shown[name] ?? '')));
+  }
+
+  #offer(): void {
+    const before = readGroups(fieldValue(this.#inputs.groups).replace(/[^;]*$/, ''));
+    const offers = this.#known
+      .filter(({ name }) => !before.includes(name))
+      .map(({ name }) => $('<option>', { value: [...before, name].join(SEPARATOR) }));
+    this.#offers.empty().append(offers);
   }
 
   #offerReload(): void {

@@ -33,20 +33,28 @@ interface Action {
 
 const mayLook = (): boolean => true;
 
-const find: Action['run'] = (target, _button, { showUses }) => showUses(target);
-const copy: Action['run'] = ({ chipid }, button) =>
-  void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue');
-const listen: Action['run'] = ({ app, inFlows = app, chipid }) => insertListener(inFlows, chipid);
-const refresh: Action['run'] = (target) => command(target, 'refresh', {});
-const book: Action['run'] = (target, _button, { tab }) => editRow(tab, target);
-
 const ACTIONS: readonly Action[] = [
-  { name: 'find', icon: 'search', may: mayLook, run: find },
-  { name: 'copy', icon: 'clipboard', may: mayLook, run: copy },
-  { name: 'listen', icon: 'plus', may: mayEdit, run: listen },
-  { name: 'refresh', icon: 'refresh', may: mayCommand, run: refresh },
+  {
+    name: 'find',
+    icon: 'search',
+    may: mayLook,
+    run: (target, _, { showUses }) => showUses(target),
+  },
+  {
+    ...{ name: 'copy', icon: 'clipboard', may: mayLook },
+    run: ({ chipid }, button) =>
+      void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue'),
+  },
+  {
+    ...{ name: 'listen', icon: 'plus', may: mayEdit },
+    run: ({ app, inFlows = app, chipid }) => insertListener(inFlows, chipid),
+  },
+  {
+    ...{ name: 'refresh', icon: 'refresh', may: mayCommand },
+    run: (target) => command(target, 'refresh', {}),
+  },
   { name: 'push', icon: 'paper-plane', may: mayCommand, run: askPush },
-  { name: 'book', icon: 'pencil', may: mayLook, run: book },
+  { name: 'book', icon: 'pencil', may: mayLook, run: (target, _, { tab }) => editRow(tab, target) },
 ];
 
 function actionButtons(actions: Actions): JQuery {

@@ -46,8 +46,13 @@ describe('the device book in the sidebar', () => {
     await page.waitForSelector(FORM);
     assert.equal(await page.inputValue('#device-cloud-fleet-row-name'), '<b>Gate</b>');
     assert.equal(await page.locator(`${FORM} b`).count(), 0);
-    await page.fill('#device-cloud-fleet-groups', '<i>new</i>');
-    await page.press('#device-cloud-fleet-groups', 'Enter');
+    const GROUPS = '#device-cloud-fleet-row-groups';
+    assert.equal(await page.inputValue(GROUPS), 'north');
+    const offers = (): Promise<string[]> =>
+      here.editor.run(`$('#device-cloud-fleet-groups option').toArray().map((one) => one.value)`);
+    await page.fill(GROUPS, 'north; ');
+    assert.deepEqual(await offers(), ['north; south']);
+    await page.fill(GROUPS, 'north;<i>new</i> ; ');
     assert.equal(await page.locator(`${FORM} i:not(.fa)`).count(), 0);
     await page.fill('#device-cloud-fleet-row-note', 'by the road');
     appendFileSync(path, '10000078,Late,\n');
