@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { app, node } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
 import { inEachTheme, tabFaint } from './colours';
 import { tabMisfits } from './layout';
 import { world } from './world';
@@ -27,7 +28,9 @@ for (const [language, pattern] of [
     it('are counted in a line, which goes with the last of them', async () => {
       const { page } = here.editor;
       await here.editor.run(`RED.sidebar.show('device-cloud-fleet')`);
-      await page.waitForFunction(`$('.red-ui-flow-node-status-label').text() === '2/2'`);
+      // A page that other tests have opened shows no status from before.
+      const areOpen = (): boolean => CHIPIDS.every((chipid) => here.simulator.channels(chipid) > 0);
+      await until(areOpen, 'the channels are open');
       for (const chipid of CHIPIDS) here.simulator.upload(chipid, '{"t":21.5}');
       await page.waitForFunction(`/ 2, | 2 条|：2/.test($('${LINE}').text())`);
       assert.match(await page.innerText(LINE), pattern);
