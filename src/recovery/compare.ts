@@ -98,6 +98,8 @@ export interface Compared {
   readonly isUnderstood: boolean;
   /** A text with a comma was in the history as it was. */
   readonly keepsCommas: boolean;
+  /** The place from which on they arrived after the gap that the answer closes; Infinity if none did. */
+  readonly afterGap: number;
   /** The newest ones were left out: nothing counts as missing (rule 21). */
   readonly isCut: boolean;
   /** The answer has no record up to the position, which is this id. */
@@ -150,7 +152,7 @@ function endOf(of: ReadonlyMap<HistoryRecord, number>, sure: number): number {
 
 /** Pairs arrivals and records: rule 4. */
 function match(
-  { records, arrivals, sure, known, keepsCommas }: Compared,
+  { records, arrivals, sure, known, keepsCommas, afterGap }: Compared,
   gone: number,
 ): Pick<Comparison, 'of' | 'writings' | 'ambiguous'> {
   const of = new Map<HistoryRecord, number>();
@@ -183,9 +185,12 @@ function match(
       if (hash !== undefined) wanted.get(hash)?.records.push(record);
     }
     const taken = new Set<number>();
-    for (const equal of wanted.values())
-      for (const [at, place] of likely(equal.places, equal.records.length, arrivals).entries()) {
-        const record = equal.records[at] as HistoryRecord;
+    for (const equal of wanted.values()) {
+      const pairs = likely(equal.places, equal.records.length, arrivals);
+      for (const [at, place] of pairs.entries()) {
+        // What was missed comes before what arrived after the gap, and after all else.
+        const missed = place < afterGap ? 0 : equal.records.length - pairs.length;
+        const record = equal.records[at + missed] as HistoryRecord;
         of.set(record, place);
         writings.set(record, writing);
         if (equal.places.length !== equal.records.length) ambiguous.add(record);
@@ -194,6 +199,7 @@ function match(
         const { text, tagged } = (arrivals[place] as Arrival).keys.hashes;
         if (writing === 'text' && known !== 'tagged') isTagged &&= text === tagged;
       }
+    }
     if (taken.size > 0) left = left.filter((place) => !taken.has(place));
   }
   return { of, writings, ambiguous };

@@ -347,6 +347,8 @@ export class Engine {
       known: this.#facts.writing,
       isUnderstood: this.#facts.isUnderstood || this.#isPlain,
       keepsCommas: this.#facts.keepsCommas,
+      // What a short history no longer has, and what one spoils, is a guess: the model loses less from the oldest on.
+      afterGap: isShort || this.#facts.isSpoiling ? Infinity : this.#afterGap(arrivals),
       isCut,
       shortAfter: isShort && records.length > 0 ? this.#id : undefined,
       isAtTime: (record, arrival) => this.#isAtTime(record, arrival),
@@ -374,6 +376,13 @@ export class Engine {
       return;
     }
     this.#finish(answer, arrivals, found, sure);
+  }
+
+  /** The place from which on they arrived after the gap that the next answer closes; Infinity if none did. */
+  #afterGap(arrivals: readonly Arrival[]): number {
+    if (!this.#isGapped || this.#isAfterGap) return Infinity;
+    const place = arrivals.findLastIndex(({ isAfterGap }) => isAfterGap);
+    return place < 0 ? Infinity : place;
   }
 
   /** Emits records and what is held back, in order: rule 5. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { Position, Upload } from '../../../src/index';
 import { clientOf, keysOf, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
-import { until } from '../../../tooling/until';
+import { settled, until } from '../../../tooling/until';
+import { createSubject, record } from './subject';
 
 describe('what came live', () => {
   it('is emitted as it came, although all bodies are one in the history, and the next gap follows at once', async () => {
@@ -41,5 +42,42 @@ describe('what came live', () => {
     assert.deepEqual(given, live);
     const missed = uploads.filter(({ replayed, altered }) => replayed && altered);
     assert.deepEqual([uploads.length, missed.length], [66, 18]);
+  });
+
+  it('follows equal ones that were missed before it, and each of these has its own id', async () => {
+    for (const isThere of [true, false]) {
+      const subject = createSubject();
+      const on = [2, 3, 4, 5].map((id) => record(id, 'on', `2026-01-01 00:00:0${id}`));
+      subject.has(record(1, 'off'));
+      await subject.connect();
+      subject.live('on');
+      subject.recovery.onState('disconnected');
+      subject.has(record(1, 'off'), ...(isThere ? on : on.slice(0, 3)));
+      subject.recovery.onState('connected');
+      subject.live('on');
+      await settled();
+      subject.has(record(1, 'off'), ...on);
+      await subject.connect();
+      assert.deepEqual(subject.given.slice(1, 4), [
+        ['on', 3],
+        ['on', isThere ? 4 : 'live'],
+        ['on', isThere ? 'live' : 5],
+      ]);
+    }
+  });
+
+  it('precedes equal ones that were missed after it, although it came after an earlier gap', async () => {
+    const subject = createSubject();
+    subject.has(record(1, 'off'));
+    await subject.connect();
+    subject.live('on');
+    subject.recovery.onState('disconnected');
+    subject.has(...[1, 2, 3, 4].map((id) => record(id, id === 1 ? 'off' : 'on')));
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['on', 'live'],
+      ['on', 3],
+      ['on', 4],
+    ]);
   });
 });
