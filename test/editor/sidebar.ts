@@ -434,12 +434,15 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         await here.editor.run('new Promise((resolve) => setTimeout(resolve, 60_001))');
         assert.equal(asked().length, length);
       };
+      // A page that other tests have opened has requested more.
+      const whole = (): number => asked().filter((url) => url.endsWith('since=0')).length;
+      const once = whole();
       await show('info');
       await here.editor.run(QUICK);
       await show();
       const before = asked().length;
       await until(() => asked().length > before + 3, 'it requests the fleet again and again');
-      assert.equal(asked().filter((url) => url.endsWith('since=0')).length, 1);
+      assert.equal(whole(), once);
       await show('info');
       await here.editor.page.waitForSelector(LIST, { state: 'hidden' });
       await requestsNothing();
