@@ -314,7 +314,6 @@ export class ClusterClient extends DeviceCloudClient {
     const cluster = this.#cluster;
     return new HandOvers(waiting, {
       ...{ calls: cluster.calls, member: cluster.id, members: () => cluster.members },
-      owns: (chipid) => this.owns(chipid),
       make: (name, args) => {
         if (!isShared(name)) throw new NotSent(`This process does not know the call ${name}.`);
         return this.#own(name, args);
@@ -356,6 +355,7 @@ export class ClusterClient extends DeviceCloudClient {
     const isOf = (chipid: string): boolean => shareOf(chipid) === share;
     for (const listening of this.#listening) if (isOf(listening.chipid)) listening.end();
     this[LET_GO](isOf);
+    this.#handOvers?.letGo(isOf);
     this.#store.moved();
   }
 

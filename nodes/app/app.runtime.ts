@@ -21,6 +21,7 @@ const notJoined = (): Promise<never> =>
 
 const NOT_JOINED: ClusterView = {
   state: 'joining',
+  ...{ owned: 0, others: 0 },
   owns: () => false,
   ...{ setSubscribed: notJoined, subscribed: notJoined, lend: notJoined },
 };

@@ -5,12 +5,15 @@ import { nameOfApp, runningApps } from './deployed';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [value: number, labels?: Labels];
 
+/** `shares`: how many of the 64 parts of a cluster's devices are this process's */
+type AppMetrics = FleetMetrics & { readonly shares: number | undefined };
+
 /** A metric: its name behind `device_cloud_`, its type, what it says, and its samples for an application. */
 const METRICS: readonly (readonly [
   name: string,
   type: 'gauge' | 'counter',
   help: string,
-  samples: (metrics: FleetMetrics) => readonly Sample[],
+  samples: (metrics: AppMetrics) => readonly Sample[],
 ])[] = [
   ['devices', 'gauge', 'Devices that are known.', ({ devices }) => [[devices]]],
   [
@@ -74,6 +77,12 @@ const METRICS: readonly (readonly [
     'For how long the first of them has waited.',
     ({ unacknowledged }) => [[unacknowledged.age / 1000]],
   ],
+  [
+    'shares_owned',
+    'gauge',
+    'How many of the 64 shares of the devices this process has, with a cluster.',
+    ({ shares }) => (shares === undefined ? [] : [[shares]]),
+  ],
 ];
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
@@ -83,7 +92,7 @@ const labelText = (labels: Labels): string =>
     .join(',');
 
 /** The applications that run, each by its name; by its id, too, where another has the same name. No two samples may have the same labels. */
-function namedFleets(RED: NodeAPI): [application: string, metrics: FleetMetrics][] {
+function namedFleets(RED: NodeAPI): [application: string, metrics: AppMetrics][] {
   const apps = runningApps(RED).map((app) => {
     const { id } = app.node;
     return { id, name: nameOfApp(RED, app) || id, node: app.node };
@@ -91,7 +100,9 @@ function namedFleets(RED: NodeAPI): [application: string, metrics: FleetMetrics]
   const isTwice = (name: string): boolean => apps.filter((each) => each.name === name).length > 1;
   return apps.flatMap(({ id, name, node }) => {
     const metrics = node.fleet()?.metrics();
-    return metrics ? [[isTwice(name) ? `${name} (${id})` : name, metrics]] : [];
+    if (!metrics) return [];
+    const shares = node.cluster()?.owned;
+    return [[isTwice(name) ? `${name} (${id})` : name, { ...metrics, shares }]];
   });
 }
 

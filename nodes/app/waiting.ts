@@ -141,9 +141,10 @@ export class Keeper implements CommandKeeper {
   }
 
   /** A command has ended whose message is gone with its process: it leaves its node here. */
-  readonly giveEnded = (saved: SavedCall): void => this.#give(saved);
+  readonly giveEnded = (saved: SavedCall): void => this.#give(saved, true);
 
-  #give(saved: SavedCall): void {
+  /** @param isEnded whether nobody waits for it elsewhere */
+  #give(saved: SavedCall, isEnded = false): void {
     const [chipid = ''] = saved.chipids;
     const user = this.#users.get(saved.node);
     if (user) {
@@ -151,7 +152,7 @@ export class Keeper implements CommandKeeper {
       if (settings !== user.settings && !saved.of(chipid)?.isBegun)
         void saved.end(chipid, { code: 'CANCELLED', text: `${CHANGED} ${notSentTo(chipid)}` });
       const sharing = this.#deps.sharing();
-      if (sharing?.hasSender(saved)) void sharing.goOn(saved);
+      if (!isEnded && sharing?.hasSender(saved)) void sharing.goOn(saved);
       else user.resume(saved, what);
     } else if (findInFlows(this.#RED, saved.node)?.['app'] === this.#node.id) {
       // It is disabled, or cannot run for now.

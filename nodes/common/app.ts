@@ -36,6 +36,9 @@ export interface CommandKeeper {
 /** The processes that share the devices of an application, as nodes see them. */
 export interface ClusterView {
   readonly state: ClusterState;
+  /** How many of the 64 shares are this process's, and how many other processes there are. */
+  readonly owned: number;
+  readonly others: number;
   /** Whether a device is this process's; without one, what is about the whole application. */
   owns(chipid?: string): boolean;
   /** Has a dynamic listener listen to a device, in whichever process that is, or not any more. */

@@ -59,7 +59,6 @@ interface HandOverDeps {
   readonly calls: Pick<Calls, 'call' | 'ask'>;
   readonly member: string;
   readonly members: () => readonly string[];
-  readonly owns: (chipid: string) => boolean;
   /** Makes a call to a device of this process. */
   readonly make: (name: string, args: readonly unknown[]) => Promise<unknown>;
 }
@@ -79,6 +78,8 @@ export class HandOvers {
   readonly #waiting: SharedWaiting;
   /** The commands whose messages are here, wherever their devices are. */
   readonly #awaited = new Map<string, (result: Result) => void>();
+  /** The commands that are carried out here, until it is said what became of them. */
+  readonly #here = new Set<SavedCall>();
 
   constructor(waiting: SharedWaiting, deps: HandOverDeps) {
     this.#waiting = waiting;
@@ -141,7 +142,8 @@ export class HandOvers {
     turn.accepted();
     void ended.then((result) => {
       if (isWaiting) void this.#say(saved, chipid, result);
-      else if (!saved.isDetached) saved.close();
+      else this.#here.delete(saved);
+      if (!isWaiting && !saved.isDetached) saved.close();
     });
     const first = await Promise.race([waits, ended]);
     if (first && saved.isDetached) throw unheard(chipid);
@@ -164,6 +166,11 @@ export class HandOvers {
       : members().includes(sender.member);
   }
 
+  /** Devices are another process's from now on: that goes on with their commands, and says what becomes of them. */
+  letGo(isOf: (chipid: string) => boolean): void {
+    for (const saved of this.#here) if (saved.chipids.some(isOf)) saved.letGo();
+  }
+
   /** Goes on with a command that another process has left, and says what becomes of it where its message is. */
   async goOn(saved: SavedCall): Promise<void> {
     const [chipid = ''] = saved.chipids;
@@ -182,6 +189,7 @@ export class HandOvers {
     isNew: boolean,
     onWaiting?: () => void,
   ): Promise<Result> {
+    this.#here.add(saved);
     try {
       const { name, args, options } = this.#waiting.callOf(saved.whatOf(chipid));
       const onProgress = ({ state }: { state: string }): void => {
@@ -200,21 +208,28 @@ export class HandOvers {
 
   /** Says what became of a command where its message is; if that is gone, its node here gets it. */
   async #say(saved: SavedCall, chipid: string, result: Result): Promise<void> {
-    const { calls, owns } = this.#deps;
-    const { sender } = saved;
-    // Whoever has it now says it.
-    const isHere = (): boolean => !saved.isDetached && owns(chipid);
-    if (!sender || saved.isDetached) return;
-    await saved.end(chipid, { outcome: result });
-    while (isHere()) {
-      const isHeard = this.hasSender(saved)
-        ? await calls.ask(sender.member, 'ended', [sender.id, result]).catch(() => undefined)
-        : false;
-      if (isHeard === true) saved.close();
-      if (isHeard === false) this.#waiting.onOrphan(saved);
-      if (typeof isHeard === 'boolean') return;
-      await sleep(AGAIN);
+    this.#here.add(saved);
+    try {
+      while (!saved.isDetached && !(await this.#isSaid(saved, chipid, result))) await sleep(AGAIN);
+    } finally {
+      this.#here.delete(saved);
     }
+  }
+
+  async #isSaid(saved: SavedCall, chipid: string, outcome: Result): Promise<boolean> {
+    const { sender } = saved;
+    // Not before: whoever has the device next would say something else.
+    if (!sender || !(await saved.end(chipid, { outcome }))) return !sender;
+    const isHeard = this.hasSender(saved)
+      ? await this.#deps.calls
+          .ask(sender.member, 'ended', [sender.id, outcome])
+          .catch(() => undefined)
+      : false;
+    if (saved.isDetached) return true;
+    if (isHeard === true) saved.close();
+    // What is in no store would be made again.
+    if (isHeard === false && saved.of(chipid)) this.#waiting.onOrphan(saved);
+    return isHeard !== undefined;
   }
 }
 

@@ -132,7 +132,8 @@ export class SharePort implements StorePort {
     const answer = await engine.run(limit(), WRITE, [keys.shares, keys.share(share)], args);
     if (answer !== 1) {
       this.#refused();
-      return false;
+      // The engine may have lost whose the share is. Only a beat says that it is another process's: then nothing is tried again.
+      throw new Error('The engine says that the share is another process’s.');
     }
     if (isAnew) this.#isAnew = false;
     for (const [key, text] of written)

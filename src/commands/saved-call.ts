@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, isDeviceCloudError, withoutCode, type ErrorCode } from '../errors';
 import type { ServiceClock } from '../http/headers';
 import type { Keeping } from '../store/store';
 import { deviceTitle } from '../util/show';
 import { isObject } from '../util/object';
 import { FEWER, notSent } from './outcome';
+
+/** Milliseconds until what could not be written is tried again. */
+const AGAIN = 250;
 
 /** Bytes that the waiting commands of an application may take. */
 const MAX_BYTES = 64 * 2 ** 20;
@@ -152,7 +156,19 @@ export class SavedCall {
     const key = this.#keyOf(chipid);
     const what = this.of(chipid)?.what ?? this.whatOf(chipid);
     this.#calls.hold(key, what);
-    await this.#store.set(key, { ...wait, node, order, what, ...(sender && { sender }) });
+    const entry = { ...wait, node, order, what, ...(sender && { sender }) };
+    const isWritten = await this.#store.set(key, entry);
+    if (!isWritten && sender) await this.#saveForOthers(chipid);
+  }
+
+  /** What processes share has to be where all find it before it counts as waiting. */
+  async #saveForOthers(chipid: string): Promise<void> {
+    const key = this.#keyOf(chipid);
+    for (let saved = this.of(chipid); saved; saved = this.of(chipid)) {
+      if (saved.isBegun || saved.end || this.isDetached) return;
+      if (await this.#store.set(key, saved)) return;
+      await sleep(AGAIN);
+    }
   }
 
   /** A command is about to be sent. @throws DeviceCloudError `UNREACHABLE` if it must not be */
@@ -163,7 +179,7 @@ export class SavedCall {
     if (this.of(chipid) === undefined)
       throw notSent(deviceTitle(chipid), 'another process has it, or its file was removed');
     // Removing needs no room on the disk. Without its file, the next process does not send it either.
-    if (await this.#store.set(key, undefined)) return;
+    if (!this.sender && (await this.#store.set(key, undefined))) return;
     throw notSent(deviceTitle(chipid), `that it begins could not be written down`);
   }
 
@@ -173,14 +189,16 @@ export class SavedCall {
     await this.end(chipid, { code: error.code, text: withoutCode(error) });
   }
 
-  /** A command has ended: what became of it is kept until it was passed on. */
-  async end(chipid: string, end: CommandEnd): Promise<void> {
+  /** A command has ended: what became of it is kept until it was passed on. @returns whether that is written */
+  async end(chipid: string, end: CommandEnd): Promise<boolean> {
     const saved = this.of(chipid);
-    if (!saved) return;
+    if (!saved) return true;
     const ending =
       this.#endings.get(chipid) ?? this.#store.set(this.#keyOf(chipid), { ...saved, end });
     this.#endings.set(chipid, ending);
-    await ending;
+    const isWritten = await ending;
+    if (!isWritten) this.#endings.delete(chipid);
+    return isWritten;
   }
 
   /** Lets go of it, if a command of it waits and survives: another caller may take it. */

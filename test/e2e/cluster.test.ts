@@ -150,6 +150,24 @@ describeOnRedis('several Node-REDs that share an application', () => {
     assert.deepEqual([error?.error?.code, error?.['topic']], ['CANCELLED', 'never']);
   });
 
+  it('have a waiting result leave at the owner, if a deploy has ended its message', async () => {
+    const chipid = DEVICES[8]!;
+    const { owner, other } = await pair(chipid);
+    await other.inject('push', { chipid, payload: 'deployed', topic: 'deployed' });
+    await until(async () => (await keysOf('command')) === 1, 'it is written down');
+    await other.deploy(flows(), 'full');
+    await isShared();
+    const whose = await ownerOf(chipid);
+    const topics = (await all('push', 'out')).map(({ topic }) => topic);
+    if (!topics.includes('deployed')) simulator.upload(chipid, 'awake');
+    await until(
+      async () => (await all('push', 'out')).some(({ topic }) => topic === 'deployed'),
+      'its result leaves',
+    );
+    assert.deepEqual(texts(chipid), ['deployed']);
+    assert.ok([owner, other].includes(whose));
+  });
+
   it('emit each event once', async () => {
     const chipid = DEVICES[2]!;
     await pair(chipid);

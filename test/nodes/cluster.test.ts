@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { atEnd } from '../../tooling/servers/at-end';
@@ -96,6 +97,8 @@ describeOnRedis('a cluster of one', () => {
     ]);
     await shows('listen', 'status.connected');
     await call('push', { chipid: CHIPID, payload: 'sent' });
+    const { text } = await helper.request().get('/device-cloud/metrics');
+    assert.match(text, /^device_cloud_shares_owned\{application="app"\} 64$/m);
     redis.stop();
     await shows('listen', 'status.awaiting-cluster');
     cloud.upload(CHIPID, 'meanwhile');

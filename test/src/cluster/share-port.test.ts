@@ -77,7 +77,7 @@ describeOnRedis('the entries of a share', () => {
       const { port, state } = portOf(hold);
       assert.equal(await port.load(), undefined);
       assert.equal(port.isRefused, true);
-      assert.equal(await port.write('pin', new Map([['pin:1:5', 1]])), false);
+      await assert.rejects(port.write('pin', new Map([['pin:1:5', 1]])), /another process/);
       assert.equal(state.refusals, 2);
     }
     assert.deepEqual(await kept(), {});

@@ -1,0 +1,73 @@
+import type { Simulator } from '../../../src/simulator';
+import { app, node, type FlowNode } from '../../../tooling/node-red/nodes';
+
+const PLACE = { z: 'tab', x: 100, y: 100 };
+
+/** Writes a line at once: what it says of an upload is so even if the process ends in the next moment. */
+const writes = (id: string, journal: string, line: string): FlowNode => ({
+  ...PLACE,
+  ...{ id, type: 'function', name: id, outputs: 0, wires: [] },
+  func: `const { chipid, payload, replayed, topic, error, uncertain } = msg;
+fs.appendFileSync(${JSON.stringify(journal)}, [${line}].join(' ') + '\\n');`,
+  libs: [
+    { var: 'fs', module: 'fs' },
+    { var: 'process', module: 'process' },
+  ],
+});
+
+/** Sends a command to a device at random, with a text of its own. */
+const commands = (
+  id: string,
+  devices: readonly string[],
+  wires: string,
+  name: string,
+): FlowNode => ({
+  ...PLACE,
+  ...{ id, type: 'function', name: id, outputs: 1, wires: [[wires]] },
+  func: `const chipids = ${JSON.stringify(devices)};
+const count = (context.get('count') || 0) + 1;
+context.set('count', count);
+const topic = \`${name}:\${process.pid}:\${count}\`;
+return { chipid: chipids[Math.floor(Math.random() * chipids.length)], payload: topic, topic };`,
+  libs: [{ var: 'process', module: 'process' }],
+});
+
+const every = (id: string, seconds: number, wires: string): FlowNode => ({
+  ...PLACE,
+  ...{ id, type: 'inject', props: [], repeat: String(seconds), once: false, wires: [[wires]] },
+});
+
+/** Listens to all devices and sends commands, each of which it writes down. */
+export const flows = (
+  simulator: Simulator,
+  { devices, journal, url }: { devices: readonly string[]; journal: string; url: string },
+): FlowNode[] => [
+  { id: 'tab', type: 'tab', label: 'cluster' },
+  app(simulator, { cluster: 'cluster' }),
+  { id: 'cluster', type: 'device-cloud-cluster', url, lease: 5 },
+  {
+    ...node('listen', { devices: 'list', chipids: [...devices], recover: 'restart' }),
+    ...{ ...PLACE, id: 'listen', type: 'device-cloud-listen', wires: [['upload']] },
+  },
+  writes(
+    'upload',
+    journal,
+    `'upload', process.pid, chipid, payload, replayed === true, Date.now()`,
+  ),
+  every('often', 0.2, 'now'),
+  commands('now', devices, 'push', 'now'),
+  { ...node('push'), ...PLACE, id: 'push', type: 'device-cloud-push', wires: [['done']] },
+  every('seldom', 1, 'later'),
+  commands('later', devices, 'wait', 'later'),
+  {
+    ...node('push', { when: 'upload', expires: 60 }),
+    ...{ ...PLACE, id: 'wait', type: 'device-cloud-push', wires: [['done']] },
+  },
+  writes('done', journal, `'done', topic, 'OK', false`),
+  { ...PLACE, id: 'catch', type: 'catch', scope: ['push', 'wait'], wires: [['failed']] },
+  writes(
+    'failed',
+    journal,
+    `'done', topic, error.code, uncertain === true || error.code === 'TIMEOUT'`,
+  ),
+];

@@ -1,0 +1,109 @@
+/** An upload that was sent. */
+export interface Sent {
+  readonly chipid: string;
+  /** The number of the upload of its device. */
+  readonly count: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly fault: string;
+}
+
+interface Row {
+  uploads: number;
+  lost: number;
+  doubled: number;
+  marked: number;
+  outOfOrder: number;
+  /** The longest, in milliseconds. */
+  delay: number;
+}
+
+interface Commands {
+  all: number;
+  ok: number;
+  notSent: number;
+  uncertain: number;
+  open: number;
+  twice: number;
+  lied: number;
+  missing: number;
+  /** The texts of those that must not be. */
+  wrong: string[];
+}
+
+const SURE = new Set(['UNREACHABLE', 'EXPIRED', 'CANCELLED', 'QUEUE_FULL']);
+
+/** Compares what was sent with what the processes have written down. @param received texts that reached devices */
+export function judge(
+  sent: readonly Sent[],
+  journal: string,
+  received: readonly string[],
+): { faults: Map<string, Row>; commands: Commands; isGood: boolean } {
+  const lines = journal.split('\n').map((line) => line.split(' '));
+  const faults = new Map<string, Row>();
+  const uploads = new Map(sent.map((each) => [`${each.chipid} ${each.count}`, each]));
+  const rowOf = (fault: string): Row => {
+    const empty = { uploads: 0, lost: 0, doubled: 0, marked: 0, outOfOrder: 0, delay: 0 };
+    const row = faults.get(fault) ?? empty;
+    faults.set(fault, row);
+    return row;
+  };
+  for (const { fault } of sent) rowOf(fault).uploads++;
+  const latest = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const [what, , chipid = '', count = '', replayed, at] of lines) {
+    if (what !== 'upload') continue;
+    const upload = uploads.get(`${chipid} ${count}`);
+    if (!upload) continue;
+    const row = rowOf(upload.fault);
+    const key = `${chipid} ${count}`;
+    if (seen.has(key)) {
+      if (replayed === 'true') row.marked++;
+      else row.doubled++;
+      continue;
+    }
+    seen.add(key);
+    if (Number(count) < (latest.get(chipid) ?? 0)) row.outOfOrder++;
+    latest.set(chipid, Math.max(latest.get(chipid) ?? 0, Number(count)));
+    row.delay = Math.max(row.delay, Number(at) - upload.at);
+  }
+  for (const [key, { fault }] of uploads) if (!seen.has(key)) rowOf(fault).lost++;
+
+  const acted = new Map<string, number>();
+  for (const text of received) acted.set(text, (acted.get(text) ?? 0) + 1);
+  const commands: Commands = {
+    ...{ all: 0, ok: 0, notSent: 0, uncertain: 0, open: 0 },
+    ...{ twice: 0, lied: 0, missing: 0, wrong: [] },
+  };
+  const ended = new Set<string>();
+  for (const [what, topic = '', code = '', uncertain] of lines) {
+    if (what !== 'done') continue;
+    ended.add(topic);
+    commands.all++;
+    const count = acted.get(topic) ?? 0;
+    if (code === 'OK') {
+      commands.ok++;
+      if (count > 0) continue;
+      commands.missing++;
+      commands.wrong.push(`${topic} succeeded, but did not act`);
+    } else if (uncertain === 'true' || !SURE.has(code)) commands.uncertain++;
+    else {
+      commands.notSent++;
+      if (count === 0) continue;
+      commands.lied++;
+      commands.wrong.push(`${topic} acted, but was not sent: ${code}`);
+    }
+  }
+  for (const [topic, count] of acted) {
+    if (count > 1) {
+      commands.twice++;
+      commands.wrong.push(`${topic} acted ${count} times`);
+    }
+    if (!ended.has(topic)) commands.open++;
+  }
+  const rows = [...faults.values()];
+  const isGood =
+    rows.every(({ lost, outOfOrder }) => lost === 0 && outOfOrder === 0) &&
+    commands.twice + commands.lied + commands.missing === 0;
+  return { faults, commands, isGood };
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
+import type { Entries } from '../../../src/store/store';
+import { MemoryPort, memoryStore } from '../../support/memory-store';
+
+const CHIPID = '10000001';
+const WAIT = {
+  path: '',
+  when: 'upload',
+  expires: 60,
+  left: 60_000,
+  at: 1,
+  process: '',
+  ran: 0,
+} as const;
+
+/** Cannot write that a command begins. */
+class LossyPort extends MemoryPort {
+  override write(unit: string, changes: Entries): Promise<boolean> {
+    const begins = [...changes.values()].some((value) => (value as { isBegun?: boolean })?.isBegun);
+    return begins ? Promise.reject(new Error('away')) : super.write(unit, changes);
+  }
+}
+
+describe('a command that several processes share', () => {
+  const callOn = async (port: MemoryPort): Promise<SavedCall> => {
+    const store = memoryStore(port);
+    await store.loaded;
+    return new SavedCalls(store).add('node', [CHIPID], () => 'what', { member: 'a', id: 'x' });
+  };
+
+  it('is never sent unless the others can see that it has begun', async () => {
+    const port = new LossyPort();
+    const call = await callOn(port);
+    await call.save(CHIPID, WAIT);
+    await assert.rejects(call.begin(CHIPID), { code: 'UNREACHABLE' });
+    assert.equal(port.kept.size, 1, 'the next process goes on with it');
+  });
+
+  it('does not count as waiting before it is with the others', async () => {
+    const port = new MemoryPort();
+    const call = await callOn(port);
+    port.failure = new Error('away');
+    let isSaved = false;
+    const saving = call.save(CHIPID, WAIT).then(() => (isSaved = true));
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    assert.equal(isSaved, false);
+    port.failure = undefined;
+    await saving;
+    assert.equal(port.kept.size, 1);
+  });
+
+  it('is said to have ended once that is written', async () => {
+    const port = new MemoryPort();
+    const call = await callOn(port);
+    await call.save(CHIPID, WAIT);
+    port.failure = new Error('away');
+    const end = { outcome: { value: 'done' } };
+    assert.equal(await call.end(CHIPID, end), false);
+    port.failure = undefined;
+    assert.equal(await call.end(CHIPID, end), true);
+    assert.match([...port.kept.values()].join(), /"outcome":\{"value":"done"\}/);
+  });
+});
