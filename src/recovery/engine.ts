@@ -347,8 +347,7 @@ export class Engine {
       known: this.#facts.writing,
       isUnderstood: this.#facts.isUnderstood || this.#isPlain,
       keepsCommas: this.#facts.keepsCommas,
-      // What a short history no longer has, and what one spoils, is a guess: the model loses less from the oldest on.
-      afterGap: isShort || this.#facts.isSpoiling ? Infinity : this.#afterGap(arrivals),
+      afterGap: this.#afterGap(arrivals, isShort),
       isCut,
       shortAfter: isShort && records.length > 0 ? this.#id : undefined,
       isAtTime: (record, arrival) => this.#isAtTime(record, arrival),
@@ -379,8 +378,10 @@ export class Engine {
   }
 
   /** The place from which on they arrived after the gap that the next answer closes; Infinity if none did. */
-  #afterGap(arrivals: readonly Arrival[]): number {
+  #afterGap(arrivals: readonly Arrival[], isShort: boolean): number {
     if (!this.#isGapped || this.#isAfterGap) return Infinity;
+    // What has left a short history, or is spoilt, is a guess: the model loses less from the oldest on (rules 7 and 10).
+    if (isShort || arrivals.some(({ keys }) => keys.mayBeSpoilt)) return Infinity;
     const place = arrivals.findLastIndex(({ isAfterGap }) => isAfterGap);
     return place < 0 ? Infinity : place;
   }
