@@ -270,6 +270,8 @@ export class Cluster {
 
   async #onBeat(error: unknown): Promise<void> {
     const before = this.#problem;
+    // At each start there is none until it is made.
+    if (error instanceof EngineError && error.isUnsent && this.#engine.isFaultless) return;
     if (error === undefined) this.#problem = undefined;
     else if (!(error as Error).message.includes(REFUSED.late)) {
       const rights =

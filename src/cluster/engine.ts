@@ -80,8 +80,8 @@ export class Engine {
   readonly #subscriber: Redis;
   readonly #redact: (text: string) => string;
   readonly #listeners = new Map<string, (text: string) => void>();
-  /** The latest fault of a connection. */
-  #fault = 'there is no connection yet.';
+  /** The latest fault of a connection; undefined before the first. */
+  #fault: string | undefined;
 
   private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {
     this.#redact = redactor([address.password].filter((secret) => secret !== undefined));
@@ -152,6 +152,11 @@ export class Engine {
       if (!(error as Error).message.includes('NOSCRIPT')) throw error;
       return this.call(limit, 'EVAL', text, ...all);
     }
+  }
+
+  /** Whether nothing is known to be wrong: the first connection may be about to be made. */
+  get isFaultless(): boolean {
+    return this.#fault === undefined;
   }
 
   /** Calls back with each message of a channel. */
@@ -233,7 +238,9 @@ export class Engine {
         connection.disconnect(true);
       }
       const isUnsent = error.message.includes("isn't writeable");
-      const why = isRefusal ? this.#meaningOf(error) : this.#fault;
+      const why = isRefusal
+        ? this.#meaningOf(error)
+        : (this.#fault ?? 'there is no connection yet.');
       throw new EngineError(why, isUnsent, isRefusal);
     } finally {
       clearTimeout(timer);

@@ -52,6 +52,17 @@ describeOnRedis('processes that share an application', () => {
       return isFair && new Set(parts.flat()).size === SHARES;
     }, what);
 
+  it('have no problem while they connect', async () => {
+    const problems = new Set<string | undefined>();
+    const members: Member[] = [];
+    const onChange = (): void => {
+      for (const { cluster } of members) problems.add(cluster.problem);
+    };
+    members.push(await joins({ onChange }));
+    await haveAll(members, 'it has all');
+    assert.deepEqual([...problems], [undefined]);
+  });
+
   it('divide it, give a part to one that joins, take what one leaves, and find all that was kept', async () => {
     const first = await joins();
     assert.equal(first.cluster.state, 'joining');
