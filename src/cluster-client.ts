@@ -231,7 +231,13 @@ export class ClusterClient extends DeviceCloudClient {
 
   override async latestAll(): Promise<{ uploads: LatestUpload[]; missing: number }> {
     const { answers, missing } = await this.#cluster.calls.askAll('latestAll', new Arguments([]));
-    return { uploads: answers.flatMap((each) => each as LatestUpload[]), missing };
+    // A process that had a device before may still know one of it.
+    const newest = new Map<string, LatestUpload>();
+    for (const upload of answers.flatMap((each) => each as LatestUpload[])) {
+      const known = newest.get(upload.chipid);
+      if (!known || known.timestamp < upload.timestamp) newest.set(upload.chipid, upload);
+    }
+    return { uploads: [...newest.values()], missing };
   }
 
   override async cancelWaiting(which: WaitingSelection, options: { node?: string } = {}) {

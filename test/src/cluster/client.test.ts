@@ -91,6 +91,9 @@ describeOnRedis('clients that share an application', () => {
     atEnd(() => clearInterval(sending));
     await settled(first, second);
     await until(() => second.uploads.length > 0, 'it emits, too');
+    // Both know an upload of a device that has moved.
+    const { uploads: latest } = await first.client.latestAll();
+    assert.deepEqual([...latest].map(({ chipid }) => chipid).sort(), DEVICES);
     await second.client.close();
     await settled(first);
     clearInterval(sending);
