@@ -1,6 +1,7 @@
 // What the routes of the editor answer, for both halves. Times are in ms, by the server's clock. Of the client, these are types
 // alone: the browser loads nothing of it.
 import type {
+  ClusterState,
   ApiTest,
   Book,
   BookRow,
@@ -67,6 +68,8 @@ type Counted = 'reconnects' | 'recovered' | 'lastError' | 'groups' | 'type' | 'a
 export interface FleetRow extends Pick<DeviceSnapshot, Shown | Counted> {
   /** The beginning of its latest upload, for users who may read flows. */
   latest?: string;
+  /** Only with a cluster: another process has it. */
+  elsewhere?: true;
 }
 
 /** A command that waits for its device, without what it sends. */
@@ -160,6 +163,8 @@ export interface FleetAnswer {
   recording?: TestRecording;
   /** Only if there are some, for users who may read flows. */
   problems?: AppProblem[];
+  /** Only with a cluster: how many of the 64 shares of the devices are this process's, and how many others there are. */
+  cluster?: { state: ClusterState; owned: number; others: number };
   /** Only if uploads wait for an acknowledgement: how many, and since when the first does. */
   unacknowledged?: { count: number; since: number };
 }

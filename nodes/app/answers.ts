@@ -10,6 +10,7 @@ import {
   type TestRecording,
 } from '../../src/for-nodes';
 import { oneLine } from '../../src/input';
+import type { ClusterView } from '../common/app';
 import { listenersOf, typeCalled, type DeviceType } from '../common/device-types';
 import { decodeBody, isTyped } from '../common/upload-message';
 import { isObject } from '../common/shared.config';
@@ -62,15 +63,17 @@ interface Seen {
   readonly fleet: Fleet | undefined;
   /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
   readonly charset: Charset | undefined;
+  /** The processes that share the devices, if several do. */
+  readonly cluster: ClusterView | undefined;
   /** The type of a device: the book's or, where that names none, a listener's. Its name, and the type if it is deployed. */
   readonly typeOf: (device: DeviceSnapshot) => { name?: string; type?: DeviceType | undefined };
 }
 
 /** What a user may see of an application. */
-export function seenOf({ fleet, charset, users }: AppNode, maySee: boolean): Seen {
+export function seenOf({ fleet, charset, users, cluster }: AppNode, maySee: boolean): Seen {
   const typed = listenersOf(users).filter(({ type }) => type);
   return {
-    ...{ fleet: fleet(), charset: maySee ? charset : undefined },
+    ...{ fleet: fleet(), charset: maySee ? charset : undefined, cluster: cluster() },
     typeOf({ chipid, type: name }) {
       if (name !== undefined) return { name, type: typeCalled(name) };
       const type = typed.find((each) => each.has(chipid))?.type;
@@ -97,7 +100,7 @@ function latestText(
   return fleet.latestText(chipid, LONGEST_LATEST, charset);
 }
 
-const toRow = ({ fleet, charset, typeOf }: Seen, device: DeviceSnapshot): FleetRow => {
+const toRow = ({ fleet, charset, cluster, typeOf }: Seen, device: DeviceSnapshot): FleetRow => {
   const { chipid, name, online, since, lastUpload, channel } = device;
   const { waiting, reconnects, recovered, lastError } = device;
   // One literal: with spreads, 5,000 of them take three times as long.
@@ -118,6 +121,7 @@ const toRow = ({ fleet, charset, typeOf }: Seen, device: DeviceSnapshot): FleetR
   if (called !== undefined) row.type = called;
   if (device.alarms) row.alarms = device.alarms;
   if (device.missing) row.missing = true;
+  if (cluster && !cluster.owns(chipid)) row.elsewhere = true;
   const latest = charset && fleet && latestText(fleet, chipid, type, charset);
   if (latest !== undefined) row.latest = latest;
   return row;
@@ -172,7 +176,7 @@ function waitingOf(fleet: Fleet | undefined): Pick<FleetAnswer, 'unacknowledged'
  * between.
  */
 export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncGenerator<string> {
-  const { fleet, recording, problems } = deps;
+  const { fleet, recording, problems, cluster } = deps;
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
   const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
   const head: Omit<FleetAnswer, 'devices'> = {
@@ -182,6 +186,9 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
     ...(recording && { recording }),
     ...(problems.length > 0 && { problems }),
     ...waitingOf(fleet),
+    ...(cluster && {
+      cluster: { state: cluster.state, owned: cluster.owned, others: cluster.others },
+    }),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
   yield* listText(devices, (device) => toRow(deps, device));

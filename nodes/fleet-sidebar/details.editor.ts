@@ -98,7 +98,7 @@ function lines(device: FleetRow, now: number): Line[] {
   return [
     ['online', online, device.since === null ? '' : localTime(device.since)],
     uploadLine(device, now),
-    ['channel', channelState(device)],
+    ['channel', device.elsewhere ? t('elsewhere') : channelState(device)],
     ...(groups.length > 0 ? [['groups', groups.join(', ')] as const] : []),
     ...(type === undefined ? [] : [['type', type] as const]),
     ...alarms.map(({ limit, value }) => ['alarm', t('alarm', { limit, value })] as const),

@@ -171,6 +171,11 @@ export class Fleet {
     return { count, since: Math.min(...all.map(({ since }) => since)) };
   }
 
+  /** How each application is among the processes that share its devices. */
+  clusters(): { app: string; cluster: NonNullable<FleetAnswer['cluster']> }[] {
+    return [...this.apps].flatMap(([app, { cluster }]) => (cluster ? [{ app, cluster }] : []));
+  }
+
   problems(): { app: string; problem: AppProblem }[] {
     return [...this.apps].flatMap(([app, { problems = [] }]) =>
       problems.map((problem) => ({ app, problem })),

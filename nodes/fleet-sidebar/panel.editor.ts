@@ -20,7 +20,7 @@ import {
 } from './fleet.editor';
 import { ProblemsView } from './problems.editor';
 import { RecordingView } from './recording.editor';
-import { createRow, fillRow, nameOf, ROW_HEIGHTS, shortAge } from './row.editor';
+import { createRow, fillRow, nameOf, ROW_HEIGHTS, shortAge, withApp } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 import { WaitingView } from './waiting.editor';
 
@@ -49,6 +49,7 @@ export class Panel implements Tab {
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
   /** How many uploads wait for an acknowledgement. */
   readonly #unacknowledged = $('<div>', { class: 'device-cloud-fleet-unacknowledged' });
+  readonly #cluster = $('<div>', { class: 'device-cloud-fleet-unacknowledged' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
   readonly #list: VirtualList<Row>;
@@ -100,7 +101,7 @@ export class Panel implements Tab {
         .appendTo(this.#order);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
     filters.append(this.#app, this.#text, this.#kind, this.#state, this.#order);
-    this.element.append(filters, this.#note, this.#unacknowledged, this.#spoken);
+    this.element.append(filters, this.#note, this.#unacknowledged, this.#cluster, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
     this.#problems = new ProblemsView(this);
@@ -352,6 +353,12 @@ export class Panel implements Tab {
     const text =
       count === 0 ? '' : t('unacknowledged', { number: count, age: shortAge(since, this.now()) });
     this.#unacknowledged.text(text).toggle(text !== '');
+    const clusters = this.fleet
+      .clusters()
+      .map(({ app, cluster: { state, owned, others } }) =>
+        withApp(t(`cluster.${state}`, { owned, others }), this.nameOf(app)),
+      );
+    this.#cluster.text(clusters.join(' ')).toggle(clusters.length > 0);
   }
 
   /** Shows the number of devices, or what to do where no device is known. */

@@ -87,7 +87,7 @@ const TYPE: NodeProperties['type'] = {
 
 const CLUSTER: NodeProperties['cluster'] = {
   url: '',
-  sentinels: 'redis-1.invalid, redis-2.invalid:26380',
+  sentinels: 'a.invalid, b.invalid',
   master: 'mymaster',
   tls: '',
   lease: '10',
