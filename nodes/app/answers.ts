@@ -70,10 +70,11 @@ interface Seen {
 }
 
 /** What a user may see of an application. */
-export function seenOf({ fleet, charset, users, cluster }: AppNode, maySee: boolean): Seen {
+export function seenOf(node: AppNode, maySee: boolean): Seen {
+  const { fleet, charset, users } = node;
   const typed = listenersOf(users).filter(({ type }) => type);
   return {
-    ...{ fleet: fleet(), charset: maySee ? charset : undefined, cluster: cluster() },
+    ...{ fleet: fleet(), charset: maySee ? charset : undefined, cluster: node.cluster() },
     typeOf({ chipid, type: name }) {
       if (name !== undefined) return { name, type: typeCalled(name) };
       const type = typed.find((each) => each.has(chipid))?.type;

@@ -11,7 +11,8 @@ import { world, type World } from './world';
 /** The name of a sample, the types of config nodes that may be added, and examples of what to type. */
 const GIVEN = [
   ...['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b', 'mymaster'],
-  ...['devices.csv', 'temperature: °C, battery: %'],
+  ...['devices.csv', 'temperature: °C, battery: %', 'a.invalid, b.invalid'],
+  ...['redis://redis:6379', 'host1, host2'],
 ];
 
 /** Runs in the page: the parts of visible typed inputs that a screen reader has no name for. */
