@@ -48,14 +48,26 @@ class Arguments {
   constructor(
     readonly values: readonly unknown[],
     readonly optionsAt = -1,
+    readonly device = '',
+    /** What a node has kept of the call: its message may outlive this process. */
+    readonly saved?: SavedCall,
   ) {}
 
   /** Callbacks and signals stay here. */
-  toJSON(): unknown[] {
-    return this.values.map((value, at) =>
+  toJSON(): SentArguments | unknown[] {
+    const { device, saved } = this;
+    const values = this.values.map((value, at) =>
       at === this.optionsAt && isObject(value) ? withoutCallbacks(value) : value,
     );
+    return saved ? { values, node: saved.node, what: saved.whatOf(device) } : values;
   }
+}
+
+/** Arguments with what is needed if the process with their message ends. */
+interface SentArguments {
+  readonly values: readonly unknown[];
+  readonly node: string;
+  readonly what: unknown;
 }
 
 function withoutCallbacks(value: Record<string, unknown>): Record<string, unknown> {
@@ -134,7 +146,10 @@ export class ClusterClient extends DeviceCloudClient {
         finish: (share) => client.#finish(share),
         wants: () => client.#wants,
         handle: (name, of, args, turn) => client.#handle(name, of, args, turn),
-        onOrphan: (name, chipid, _args, result) => observer.onOrphan?.(name, chipid, result),
+        onOrphan: (name, chipid, args, result) => {
+          if (isSent(args)) void client.#handOvers?.adopt(chipid, args, result);
+          else observer.onOrphan?.(name, chipid, result);
+        },
         onChange: () => {
           store.changed();
           observer.onChange?.();
@@ -400,7 +415,7 @@ export class ClusterClient extends DeviceCloudClient {
           whenFree: (call) => limits.semaphore?.run(call) ?? call(),
         });
     }
-    const args = new Arguments(others, SHARED[name]);
+    const args = new Arguments(others, SHARED[name], device, limits.origin?.saved);
     const call = (): Promise<unknown> =>
       this.#cluster.calls.call(name, device, args, longest, limits.longest);
     if (this.owns(device)) return call();
@@ -457,5 +472,10 @@ export class ClusterClient extends DeviceCloudClient {
   }
 }
 
-const valuesOf = (args: unknown): readonly unknown[] =>
-  args instanceof Arguments ? args.values : Array.isArray(args) ? (args as unknown[]) : [];
+const isSent = (args: unknown): args is SentArguments =>
+  isObject(args) && Array.isArray(args['values']) && typeof args['node'] === 'string';
+
+function valuesOf(args: unknown): readonly unknown[] {
+  if (args instanceof Arguments || isSent(args)) return args.values;
+  return Array.isArray(args) ? (args as unknown[]) : [];
+}

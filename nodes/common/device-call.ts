@@ -169,23 +169,23 @@ function optionsOf(
   kept?: SavedCall,
 ): PushOptions {
   // A plan is made for each message: a copy would cost more than all else that is done with its options.
-  if (options.when === undefined) return Object.assign(options, { signal, onProgress });
+  if (options.when === undefined && !kept) return Object.assign(options, { signal, onProgress });
   const origin = { node: node.id, ...(kept && { saved: kept }) };
   return withOrigin({ ...options, signal, onProgress }, origin);
 }
 
-/** Keeps a call whose commands may wait. */
+/** Keeps a call whose commands may wait, or may outlive this process: in a cluster, another one may have the device. */
 function keep(
-  { keeper, node, msg, onKept, client }: AnyCall,
+  { app, keeper, node, msg, onKept, client }: AnyCall,
   plan: Plan,
   chipids: readonly string[],
   isMany = false,
 ): SavedCall | undefined {
   const { call, options } = plan;
-  if (options?.when === undefined || !keeper) return undefined;
+  if ((options?.when === undefined && !app.isShared) || !keeper) return undefined;
   let encoded: Record<string, unknown> | undefined;
   const what = (chipid: string): KeptCall => ({
-    plan: { call, args: argumentsOf(plan, [chipid], client), options },
+    plan: { call, args: argumentsOf(plan, [chipid], client), ...(options && { options }) },
     ...{ isMany, msg: (encoded ??= encodeMessage(msg)) },
   });
   const kept = keeper.add(node.id, chipids, what);

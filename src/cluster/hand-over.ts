@@ -157,6 +157,17 @@ export class HandOvers {
     return settle !== undefined;
   }
 
+  /** A call that was sent at once has ended, and the process with its message is gone: its node here gets what became of it. */
+  async adopt(
+    chipid: string,
+    { node, what }: Pick<HandedOver, 'node' | 'what'>,
+    result: Result,
+  ): Promise<void> {
+    const saved = this.#waiting.calls.add(node, [chipid], () => what);
+    await saved.adopt(chipid, result);
+    this.#waiting.onOrphan(saved);
+  }
+
   /** Whether the message of a command is in another process, or waits here. */
   hasSender({ sender }: SavedCall): boolean {
     if (!sender) return false;

@@ -183,6 +183,14 @@ export class SavedCall {
     throw notSent(deviceTitle(chipid), `that it begins could not be written down`);
   }
 
+  /** A command that was sent at once has ended, and its message is gone: another caller is to have what became of it. */
+  async adopt(chipid: string, outcome: Result): Promise<void> {
+    const { node, order } = this;
+    const time = { left: 0, at: null, process: PROCESS, ran: performance.now() };
+    const of = { path: '', when: 'online', expires: 0, node, order, what: this.whatOf(chipid) };
+    await this.#store.set(this.#keyOf(chipid), { ...of, ...time, isBegun: true, end: { outcome } });
+  }
+
   /** A command has failed before it began. Resolves when the next process knows it, or it is known to go on. */
   async notSent(chipid: string, error: unknown): Promise<void> {
     if (this.isDetached || !isDeviceCloudError(error)) return;

@@ -226,6 +226,21 @@ describeOnRedis('several Node-REDs that share an application', () => {
     assert.deepEqual((await owner.ask('history', { chipid })).sent[0]?.payload, []);
   });
 
+  it('have the result of what was under way leave at the owner, if its process is killed', async () => {
+    const chipid = DEVICES[9]!;
+    const { owner, other } = await pair(chipid);
+    simulator.delay(chipid, 4000);
+    await other.inject('now', { chipid, payload: 'under way', topic: 'under way' });
+    await until(() => texts(chipid).length === 1, 'it has reached the device');
+    await kill(other);
+    const [sent] = await owner.waitFor('now', 'out');
+    assert.deepEqual([sent?.['topic'], sent?.['chipid']], ['under way', chipid]);
+    simulator.delay(chipid, 0);
+    await start();
+    await until(async () => (await keysOf('command')) === 0, 'nothing is left');
+    await isShared();
+  });
+
   it('go on with what waits if its owner is killed; if its message is gone, the owner has the result', async () => {
     const chipid = DEVICES[7]!;
     const { owner, other } = await pair(chipid);
