@@ -79,6 +79,7 @@ interface Pending {
 export class Calls {
   readonly #options: CallsOptions;
   readonly #pending = new Map<string, Pending>();
+  #isClosed = false;
   /** The end of the latest handing over to each device, and how many are not handed over. */
   readonly #turns = new Map<string, { last: Promise<void>; count: number }>();
 
@@ -158,8 +159,9 @@ export class Calls {
       if (!members.has(pending.by)) pending.settle(undefined);
   }
 
-  /** Ends all that waits for an answer. */
+  /** Ends all that waits for an answer, and gives none any more. */
   close(): void {
+    this.#isClosed = true;
     for (const pending of this.#pending.values()) pending.settle(undefined);
   }
 
@@ -276,12 +278,13 @@ export class Calls {
   /** @returns whether somebody has received it. It may be given twice: only the first counts */
   async #answer(to: string, text: string): Promise<boolean> {
     const { publish, members } = this.#options;
-    for (;;) {
+    while (!this.#isClosed) {
       const received = await publish(to, text).catch(() => undefined);
       if (received !== undefined && received > 0) return true;
       if (!members().includes(to)) return false;
       await sleep(AGAIN);
     }
+    return false;
   }
 }
 

@@ -229,6 +229,19 @@ describe('a call to the process that has the device', () => {
     await lost;
   });
 
+  it('is not answered any more once the process that has made it has left', async () => {
+    const answerer = bus.add('b', bus.does);
+    let answers = 0;
+    bus.onPublish = (to) => (to === 'a' ? ((answers += 1), 0) : undefined);
+    const asked = caller.call('push', '1', {}, 100, 0);
+    await until(() => answers > 0, 'its answer reaches nobody');
+    answerer.close();
+    await assert.rejects(asked, failsWith('TIMEOUT', /no answer/, true));
+    const before = answers;
+    await sleep(300);
+    assert.equal(answers, before);
+  });
+
   it('to all is answered by all but those that are silent', async () => {
     bus.add('b', async () => 'of b');
     bus.add('c', () => new Promise(() => undefined));
