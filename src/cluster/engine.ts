@@ -185,6 +185,7 @@ export class Engine {
       ['DEL', trial],
       ['INFO', 'server'],
       ['TIME'],
+      ['WAIT', 0, 1],
       ['PUBLISH', trial, ''],
     ];
     const subscriptions: Command[] = [
@@ -207,7 +208,8 @@ export class Engine {
       ...commands.map((command) => ask(this.#commands, command)),
       ...subscriptions.map((command) => ask(this.#subscriber, command)),
     ]);
-    return [...missing];
+    // In one order, so that they are logged once.
+    return [...missing].sort();
   }
 
   close(): void {
