@@ -151,7 +151,7 @@ class EventsLife implements WatchListener {
       await store.loaded;
       if (this.#closing.signal.aborted) return;
       const show = (): void => this.#showCounts();
-      const restore = (): void => this.#watch?.restore(this.#readState(client.appid));
+      const restore = (): void => this.#goOn(client.appid);
       store.onProblem.add(show);
       store.onMoved.add(restore);
       this.#closing.signal.addEventListener('abort', () => {
@@ -196,6 +196,17 @@ class EventsLife implements WatchListener {
     const list = store.get(this.#prefix + LIST);
     const devices = store.list(this.#prefix).map(([, device]) => device);
     return { ...(isObject(list) && list), appid, devices: devices.filter(Array.isArray) };
+  }
+
+  /** Devices have come from another process of a cluster, or from none, as at its start. */
+  #goOn(appid: string | undefined): void {
+    const watch = this.#watch;
+    if (!watch) return;
+    watch.restore(this.#readState(appid));
+    // What was seen while they were nobody's has to be known to whoever has them next.
+    const store = this.#app.store();
+    for (const each of [LIST, ...watch.chipids()])
+      if (store.get(this.#prefix + each) === undefined) this.onState(each);
   }
 
   #save(): void {

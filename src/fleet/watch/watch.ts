@@ -119,6 +119,11 @@ export class Watch {
     this.#emitter.stateChanged();
   }
 
+  /** The devices that it knows. */
+  chipids(): string[] {
+    return Array.from(this.#devices, ({ chipid }) => chipid);
+  }
+
   /** How many devices it knows, and how many of them are online. */
   counts(): { devices: number; online: number } {
     let online = 0;
