@@ -15,6 +15,7 @@ import type { LatestUpload } from './fleet/latest';
 import { parseChipid } from './input/chipid';
 import type { ClusterSettings } from './input/engine-address';
 import { readSelection, type WaitingSelection } from './commands/waiting-list';
+import type { UploadDecoder } from './commands/reply/types';
 import type { Acknowledging, AckOptions } from './recovery/acknowledged';
 import { readToken } from './recovery/token';
 import type { RecoverOptions } from './recovery/options';
@@ -53,7 +54,7 @@ class Arguments {
     readonly saved?: SavedCall,
   ) {}
 
-  /** Callbacks and signals stay here. */
+  /** Callbacks and signals stay here; of a decoder, it is said which one the other process is to use. */
   toJSON(): SentArguments | unknown[] {
     const { device, saved } = this;
     const values = this.values.map((value, at) =>
@@ -73,8 +74,12 @@ interface SentArguments {
 function withoutCallbacks(value: Record<string, unknown>): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   // An option may be inherited.
-  for (const name in value)
-    if (typeof value[name] !== 'function' && name !== 'signal') plain[name] = value[name];
+  for (const name in value) {
+    const option = value[name];
+    if (typeof option !== 'function') {
+      if (name !== 'signal') plain[name] = option;
+    } else if ('typeId' in option) plain[name] = { typeId: option.typeId };
+  }
   return plain;
 }
 
@@ -84,6 +89,8 @@ export interface ClusterObserver {
   onChange?(): void;
   /** A call that was sent at once has ended, and its caller is no member any more. */
   onOrphan?(name: string, chipid: string, result: Result): void;
+  /** This process's decoder of a type. */
+  decoderOf?(typeId: string): UploadDecoder | undefined;
 }
 
 /**
@@ -93,6 +100,7 @@ export interface ClusterObserver {
 export class ClusterClient extends DeviceCloudClient {
   readonly #store: SharedStore;
   readonly #lending: Lending;
+  readonly #observer: ClusterObserver;
   #handOvers: HandOvers | undefined;
   readonly #listening = new Set<SharedSubscription>();
   /** Of the nodes of this process, which are the same in all. */
@@ -101,7 +109,7 @@ export class ClusterClient extends DeviceCloudClient {
   #wantedAt = -Infinity;
   #cluster!: Cluster;
 
-  private constructor(options: ClientOptions, store: SharedStore) {
+  private constructor(options: ClientOptions, store: SharedStore, observer: ClusterObserver) {
     super({
       ...options,
       store,
@@ -118,6 +126,7 @@ export class ClusterClient extends DeviceCloudClient {
       },
     });
     this.#store = store;
+    this.#observer = observer;
     this.#lending = new Lending(store, () => this.#cluster.calls);
   }
 
@@ -134,7 +143,7 @@ export class ClusterClient extends DeviceCloudClient {
     observer: ClusterObserver = {},
     waiting?: SharedWaiting,
   ): Promise<ClusterClient> {
-    const client = new ClusterClient(options, store);
+    const client = new ClusterClient(options, store, observer);
     try {
       const { appid } = client;
       if (appid === undefined)
@@ -429,6 +438,18 @@ export class ClusterClient extends DeviceCloudClient {
     this.#store.moved();
   }
 
+  /** The options of a request of another process, with the decoder that they name. */
+  #withDecoder(options: unknown): unknown {
+    const decode = isObject(options) ? options['decode'] : undefined;
+    if (!isObject(decode)) return options;
+    const decoder = this.#observer.decoderOf?.(String(decode['typeId']));
+    if (!decoder)
+      throw notConfigured(
+        'The process that has the device does not have its type: all processes need the same flow.',
+      );
+    return { ...(options as object), decode: decoder };
+  }
+
   #own(name: SharedCall, args: readonly unknown[]): Promise<unknown> {
     const own = DeviceCloudClient.prototype[name] as (...all: unknown[]) => Promise<unknown>;
     return own.apply(this, [...args]);
@@ -467,6 +488,10 @@ export class ClusterClient extends DeviceCloudClient {
         values[1] as Level,
         this.#keepers.get(id) ?? (values[2] as PinKeeper | undefined),
       );
+    }
+    if (name === 'request') {
+      const [message, options] = values;
+      return this.#own(name, [chipid, message, this.#withDecoder(options)]);
     }
     return this.#own(name, [chipid, ...values]);
   }

@@ -18,7 +18,7 @@ import {
 } from '../../src/for-nodes';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
-import { typeCalled } from '../common/device-types';
+import { decoderOf, typeCalled } from '../common/device-types';
 import { messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import { decodeBody } from '../common/upload-message';
@@ -272,6 +272,7 @@ export class Connection {
     if (!this.#cluster) return new DeviceCloudClient(options);
     const { ClusterClient } = await import('../../src/cluster-client.js');
     const observer = {
+      decoderOf,
       onOrphan: (name: string, chipid: string, result: Result): void => {
         const what = 'error' in result ? result.error.message : 'it succeeded';
         this.#node.warn(

@@ -62,6 +62,9 @@ export function typeCalled(name: string): DeviceType | undefined {
   return type;
 }
 
+/** The decoder of a type, by the id of its node. */
+export const decoderOf = (id: string): UploadDecoder | undefined => deployed.get(id)?.type.decode;
+
 /**
  * Makes a type known by its name until its node closes. A deploy that replaces the node leaves no moment without it.
  * @returns whether another type has its name

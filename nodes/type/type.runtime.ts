@@ -28,21 +28,22 @@ const TO_TEXT: Readonly<Record<Charset, ToText>> = {
 };
 
 /** Decodes with a small program that was parsed once. */
-const decoderOf =
-  (decode: FieldsDecoder): UploadDecoder =>
-  (body, charset) => {
+function decoderOf(decode: FieldsDecoder, typeId: string): UploadDecoder {
+  const decoder: UploadDecoder = (body, charset) => {
     const decoded = decode(body, TO_TEXT[charset]);
     return 'value' in decoded ? decoded : { problem: decodeProblemText(decoded.problem) };
   };
+  return Object.assign(decoder, { typeId });
+}
 
 /** @throws Error whose message continues a sentence */
-function readDecoder(config: TypeConfig): UploadDecoder | undefined {
+function readDecoder(config: TypeConfig, typeId: string): UploadDecoder | undefined {
   const { pairs, equals, bytes } = config;
   switch (config.decode) {
     case 'pairs':
-      return decoderOf(pairsDecoder(pairs, equals));
+      return decoderOf(pairsDecoder(pairs, equals), typeId);
     case 'bytes':
-      return decoderOf(bytesDecoder(bytes));
+      return decoderOf(bytesDecoder(bytes), typeId);
     default:
       return undefined;
   }
@@ -72,7 +73,7 @@ function readType(node: Node, def: Partial<TypeConfig>): DeviceType {
       );
     return {
       name,
-      decode: readDecoder(config),
+      decode: readDecoder(config, node.id),
       units: Object.keys(units).length > 0 ? units : undefined,
       pins: pins.pins,
       limits: limits.length > 0 ? limits : undefined,

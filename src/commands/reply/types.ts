@@ -20,7 +20,11 @@ export type RequestMatch =
 export type DecodedBody = { value: unknown } | { problem: string };
 
 /** Decodes the body of an upload. @param charset of text that is not UTF-8 */
-export type UploadDecoder = (body: Buffer, charset: Charset) => DecodedBody;
+export interface UploadDecoder {
+  (body: Buffer, charset: Charset): DecodedBody;
+  /** By which another process, that has the same types, finds its own. */
+  readonly typeId?: string;
+}
 
 /** What a request waits for: what a call waits for, then the reply. */
 export type RequestProgress = CallProgress | { state: 'awaiting-reply' };

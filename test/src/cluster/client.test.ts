@@ -35,10 +35,11 @@ describeOnRedis('clients that share an application', () => {
     cloud = await simulator({ devices: DEVICES.length });
   });
 
-  async function joins({ listens = true } = {}): Promise<Process> {
+  async function joins({ listens = true, observer = {} } = {}): Promise<Process> {
     const store = new SharedStore();
     const options = { baseUrl: cloud.baseUrl, ...keysOf(), proxy: false as const, random: () => 0 };
-    const client = await ClusterClient.join(options, { url: redis.url, lease: LEASE }, store);
+    const settings = { url: redis.url, lease: LEASE };
+    const client = await ClusterClient.join(options, settings, store, observer);
     atEnd(() => client.close());
     const started: Process = { store, client, uploads: [], opened: 0 };
     for (const chipid of listens ? DEVICES : []) {
@@ -135,6 +136,31 @@ describeOnRedis('clients that share an application', () => {
     assert.equal((await third.client.latest('10000001'))?.body.toString(), 'the latest');
     const { uploads, missing } = await third.client.latestAll();
     assert.deepEqual([[...uploads].length, missing], [1, 0]);
+  });
+
+  it('decode the reply to a request by the type of the process that asks', async () => {
+    const decode = Object.assign((body: Buffer) => ({ value: { at: body.readUInt8() } }), {
+      typeId: 'a-type',
+    });
+    const decoderOf = (id: string) => (id === 'a-type' ? decode : undefined);
+    const [first, second] = [await joins({ observer: { decoderOf } }), await joins()];
+    await settled(first, second);
+    const ask = (from: Process, to: Process) => {
+      const chipid = DEVICES.find((each) => to.client.owns(each)) ?? '';
+      const match = { property: 'at', equals: 7 };
+      const reply = from.client.request(chipid, 'at?', { match, decode, replyTimeout: 5000 });
+      const isAsked = (): boolean => cloud.device(chipid).received.length > 0;
+      void until(isAsked).then(() => cloud.upload(chipid, Buffer.of(7)));
+      return reply;
+    };
+    assert.deepEqual((await ask(second, first)).payload, { at: 7 });
+    await assert.rejects(
+      second.client.request(DEVICES.find((each) => first.client.owns(each)) ?? '', 'at?', {
+        match: 'next',
+        decode: Object.assign(() => ({ value: 1 }), { typeId: 'other' }),
+      }),
+      (error: unknown) => isDeviceCloudError(error, 'NOT_CONFIGURED'),
+    );
   });
 
   it('keep a pin wherever its device is, and report to the keeper where that is', async () => {
