@@ -46,8 +46,8 @@ const asProblem = (error: unknown): DeviceCloudError =>
 const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
   `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
 
-/** The config nodes in use, by their application. */
-const inUse = new Map<string, Set<Node>>();
+/** What is in use, by the application. */
+const inUse = new Map<string, Set<Connection>>();
 
 /** Lines of the log for one reading of the book. */
 const MOST_LINES = 20;
@@ -205,7 +205,7 @@ export class Connection {
   /** Ends everything. It may be started again. */
   async stop(): Promise<void> {
     const users = inUse.get(this.application);
-    users?.delete(this.#node);
+    users?.delete(this);
     if (users?.size === 0) inUse.delete(this.application);
     const [client, making] = [this.#client, this.#making];
     this.#client = this.#making = this.#shared = undefined;
@@ -216,13 +216,36 @@ export class Connection {
   /** Each has queues and kept pins of its own. */
   #warnOfOthers({ appid }: ClientOptions): void {
     const users = inUse.get(this.application) ?? new Set();
-    inUse.set(this.application, users.add(this.#node));
-    const other = [...users].find((each) => each.id !== this.#node.id);
-    if (!other || !appid) return;
+    inUse.set(this.application, users.add(this));
+    const other = this.#others[0];
+    // With a cluster, it is an error.
+    if (!other || !appid || (this.#cluster && other.#cluster)) return;
     this.#node.warn(
-      `The configuration "${other.name || other.id}" is of the same application. The order of commands to a device, and which level ` +
+      `The configuration "${other.#title}" is of the same application. The order of commands to a device, and which level ` +
         'a pin keeps, go by one configuration alone: choose one of the two in all nodes.',
     );
+  }
+
+  /** Of the same application, in other config nodes. */
+  get #others(): Connection[] {
+    return [...(inUse.get(this.application) ?? [])].filter(
+      (each) => each.#node.id !== this.#node.id,
+    );
+  }
+
+  get #title(): string {
+    return this.#node.name || this.#node.id;
+  }
+
+  /** Each would have a part of the devices, and its nodes no upload of the rest. @throws DeviceCloudError `NOT_CONFIGURED` */
+  #checkAlone(): void {
+    const other = this.#others.find(
+      (each) => each.#cluster !== undefined && each.#making !== undefined,
+    );
+    if (this.#cluster && other)
+      throw notConfigured(
+        `The configuration "${other.#title}" is of the same application. With a cluster, there can be one of them: choose it in all nodes.`,
+      );
   }
 
   get #isSimulated(): boolean {
@@ -289,6 +312,8 @@ export class Connection {
   /** Makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
   async #connect(options: ClientOptions | undefined): Promise<Made> {
     if (!options) throw notConfigured(API_NEEDS.open);
+    // Not for good: the other one may go with a deploy.
+    this.#checkAlone();
     try {
       const book = this.#book;
       const client = await this.#open({ ...options, ...(book !== undefined && { book }) });

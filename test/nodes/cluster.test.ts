@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Redis } from 'ioredis';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../../tooling/node-red/nodes';
@@ -84,6 +85,41 @@ describe('a cluster', () => {
 
 describeOnRedis('a cluster of one', () => {
   useNodeRed();
+
+  it('keeps what was seen of a device before it had any, for whoever has it next', async () => {
+    const cloud = await startCloud();
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    const engine = new Redis(redis.url);
+    atEnd(() => engine.disconnect());
+    await load([
+      shared(cloud),
+      cluster({ url: redis.url }),
+      node('events', { devices: 'all', start: 'none' }),
+    ]);
+    await until(async () => {
+      const shares = await engine.keys('{dc:*:s:*');
+      const fields = await Promise.all(shares.map((share) => engine.hkeys(share)));
+      const kept = fields.flat();
+      return kept.includes('event:events:list') && kept.includes(`event:events:${CHIPID}`);
+    }, 'the states of the list and of the device are kept');
+  });
+
+  it('has one configuration of an application: nodes of a second one would miss uploads', async () => {
+    const cloud = await startCloud();
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    await load([
+      shared(cloud),
+      { ...shared(cloud), id: 'app2' },
+      cluster({ url: redis.url }),
+      node('listen', { chipids: [CHIPID] }),
+      { ...node('push'), app: 'app2' },
+    ]);
+    await shows('listen', 'status.connected');
+    const { error } = await fail('push', { chipid: CHIPID, payload: 'x' }, 'NOT_CONFIGURED');
+    assert.match(error.message, /"app" is of the same application/);
+  });
 
   it('has all devices; while its engine is away, nothing is emitted, and all follows', async () => {
     const cloud = await startCloud();
