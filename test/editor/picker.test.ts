@@ -3,14 +3,15 @@ import type { Locator, Request } from 'playwright-core';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
 import { closeDialog, dialogReady, fill, openDialog, rows } from '../../tooling/editor/dialog';
 import { sampleNodes } from '../../tooling/editor/samples';
-import { app, node } from '../../tooling/node-red/nodes';
+import type { Simulator } from '../../src/simulator';
+import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
 const ROW = '.red-ui-autoComplete-container:visible a';
 
 describe('the device picker', () => {
-  const here = world((simulator) => [
+  const flows = (simulator: Simulator): FlowNode[] => [
     ...sampleNodes.filter(({ type }) => /push|listen/.test(type)),
     { ...app(simulator), id: 'app' },
     { ...app(simulator), id: 'wrong-key', credentials: { appkey: 'wrong' } },
@@ -31,7 +32,8 @@ describe('the device picker', () => {
     },
     { id: 'tab', type: 'tab', label: 'test' },
     { id: 'instance', type: 'subflow:room', z: 'tab', x: 900, y: 900, wires: [] },
-  ]);
+  ];
+  const here = world(flows, { hasSubflow: true });
 
   const chipid = (): Promise<string> => here.editor.run(`$('#node-input-chipid').val()`);
   const useApp = (id: string): Promise<unknown> =>
