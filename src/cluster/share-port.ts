@@ -140,7 +140,7 @@ export class SharePort implements StorePort {
       if (text === '' && this.#texts.get(key) === '') this.#texts.delete(key);
     // Otherwise a failover within the same second could forget it.
     if (replicas() > 0 && written.some(([key]) => DURABLE.has(kindOf(key))))
-      await engine.call(limit(), 'WAIT', 1, REPLICATED);
+      await engine.call(limit(), 'WAIT', 1, REPLICATED).catch(() => undefined);
     return true;
   }
 }

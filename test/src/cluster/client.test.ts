@@ -35,9 +35,9 @@ describeOnRedis('clients that share an application', () => {
     cloud = await simulator({ devices: DEVICES.length });
   });
 
-  async function joins({ listens = true, observer = {} } = {}): Promise<Process> {
+  async function joins({ listens = true, observer = {}, keys = keysOf() } = {}): Promise<Process> {
     const store = new SharedStore();
-    const options = { baseUrl: cloud.baseUrl, ...keysOf(), proxy: false as const, random: () => 0 };
+    const options = { baseUrl: cloud.baseUrl, ...keys, proxy: false as const, random: () => 0 };
     const settings = { url: redis.url, lease: LEASE };
     const client = await ClusterClient.join(options, settings, store, observer);
     atEnd(() => client.close());
@@ -102,6 +102,16 @@ describeOnRedis('clients that share an application', () => {
     await until(() => textsOf(first, second).length >= all, 'nothing is lost');
     assert.deepEqual(new Set(textsOf(first, second)).size, all);
     assert.equal(textsOf(first, second).length, all);
+  });
+
+  it('leave the devices to those whose key the service accepts', async () => {
+    const wrong = await joins({ keys: { ...keysOf(), appkey: 'wrong' } });
+    await until(() => wrong.client.owned > 0, 'it is alone');
+    const right = await joins();
+    await settled(right);
+    assert.equal(wrong.client.owned, 0);
+    for (const chipid of DEVICES) cloud.upload(chipid, chipid);
+    await until(() => right.uploads.length === DEVICES.length, 'all come');
   });
 
   it('send each command from the owner of its device, wherever it comes from', async () => {
