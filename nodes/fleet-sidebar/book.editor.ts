@@ -22,6 +22,9 @@ const nameIn = (path = ''): string => path.split(/[/\\]/).at(-1) || 'devices.csv
 
 /** The device book of an application, with its faults. */
 export class BookView implements View {
+  #path = '';
+  /** As the buttons have it; undefined before there are any. */
+  #mayChange: boolean | undefined;
   readonly element = $('<section>', {
     class: 'device-cloud-fleet-view device-cloud-fleet-book',
   });
@@ -91,19 +94,27 @@ export class BookView implements View {
     else this.#problems.hide();
   }
 
+  /** Made anew only if they change: a button that is replaced while it is pressed does nothing. */
+  #showButtons(mayChange: boolean): void {
+    if (this.#mayChange === mayChange) return;
+    this.#mayChange = mayChange;
+    const choose = (): void => chooseFile(this.#tab);
+    const save = (): void => void download(bookPath(this.#tab.app), nameIn(this.#path), 'text/csv');
+    this.#buttons
+      .empty()
+      .append(
+        smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, mayChange),
+        smallButton('download', t('book.export'), t('book.export-hint'), save),
+      );
+  }
+
   #showBook({ path = '', isWritten, size, groups, problems, badRows }: BookBrief): void {
     const values = { file: plain(nameIn(path)), size, groups: groups.length };
     this.#text
       .text(t(isWritten ? 'book.about' : 'book.unwritten', values))
       .attr('title', plain(path));
-    const choose = (): void => chooseFile(this.#tab);
-    const save = (): void => void download(bookPath(this.#tab.app), nameIn(path), 'text/csv');
-    this.#buttons
-      .empty()
-      .append(
-        smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, mayCommand()),
-        smallButton('download', t('book.export'), t('book.export-hint'), save),
-      );
+    this.#path = path;
+    this.#showButtons(mayCommand());
     const whole = problems.filter(({ line }) => line === 0);
     const lines = problems.filter(({ line }) => line > 0);
     const more = badRows - lines.length;

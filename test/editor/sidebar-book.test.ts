@@ -113,8 +113,13 @@ describe('the device book in the sidebar', () => {
     });
     await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
     const before = 'chipid,name\n10000001,Gate\n10000002,\n10000003,New\n';
+    // A button that is replaced while it is pressed does nothing.
+    await page
+      .locator(`${VIEW} button:has-text("Download")`)
+      .evaluate((each) => each.classList.add('kept'));
     writeFileSync(path, before);
     await page.waitForSelector(`${VIEW} :text("devices 3")`);
+    assert.equal(await page.locator(`${VIEW} button.kept`).count(), 1);
 
     const importing = join(folder, 'import.csv');
     writeFileSync(importing, 'chipid,name,Site\n10000001,Gate,<i>Graz</i>\n9,=cmd\ny,\n');
