@@ -177,6 +177,8 @@ for (const language of ['en-US', 'zh-CN'] as const)
       await page.waitForFunction(
         `$('${SVG} polyline').first().attr('points')?.split(' ').length === 4`,
       );
+      // The channels of the others are about to open again, after the deploy of the test before.
+      await page.waitForFunction(`!/connecting|正在连接/.test($('.device-cloud-fleet').text())`);
       assert.equal(await page.locator(SVG).count(), 2);
       const last = page.locator('.device-cloud-fleet-field small');
       assert.deepEqual(await last.allInnerTexts(), ['23 °C', '46 %']);
