@@ -583,8 +583,8 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
-   * The latest upload of a device (section 6) that this process, or in a cluster the one that has the device, has received, or
-   * undefined if there is none.
+   * The latest upload of a device (section 6) that this process has received; in a cluster, the process that owns the device.
+   * Undefined if no upload has been received.
    * @param chipid the device
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */

@@ -88,8 +88,6 @@ function withoutCallbacks(value: Record<string, unknown>): Record<string, unknow
 
 /** What happens in a cluster that is not an answer to a call. */
 export interface ClusterObserver {
-  /** {@link ClusterClient.state} or {@link SharedStore.problem} have changed, or who is a member. */
-  onChange?(): void;
   /** A call that was sent at once has ended, and its caller is no member any more. */
   onOrphan?(name: string, chipid: string, result: Result): void;
   /** This process's decoder of a type. */
@@ -164,10 +162,7 @@ export class ClusterClient extends DeviceCloudClient {
           if (isSent(args)) void client.#handOvers?.adopt(chipid, args, result);
           else observer.onOrphan?.(name, chipid, result);
         },
-        onChange: () => {
-          store.changed();
-          observer.onChange?.();
-        },
+        onChange: () => store.changed(),
       });
       if (waiting) client.#handOvers = client.#makeHandOvers(waiting);
       store.attach(client.#cluster);

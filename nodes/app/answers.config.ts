@@ -136,15 +136,15 @@ export const LARGEST_BOOK = 16 * 2 ** 20;
 /** What a change of the book would do, as chip numbers. */
 export type BookPreview = Awaited<ReturnType<Book['preview']>>;
 
-/** What is wrong with an application as a whole, and needs a person. */
+/** A problem of an application as a whole that a user has to solve. */
 export type AppProblem =
-  /** The settings are incomplete, the key is refused, something would not survive a restart, the file of the book is none. */
+  /** Incomplete settings, a refused key, state that would not survive a restart, or an unusable file of the device book. */
   | { kind: 'settings' | 'key' | 'store' | 'book'; reason: string }
   /** Rows of the book are left out. */
   | { kind: 'rows'; number: number }
   /** The book names a type that is not deployed. */
   | { kind: 'type'; name: string }
-  /** A node is for a group that no device is in. */
+  /** A node uses a group that has no devices. */
   | { kind: 'group'; name: string; node: string }
   /** Histories do not contain what arrived live. */
   | { kind: 'history'; number: number; chipids: string[] };

@@ -42,7 +42,13 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
     for (const report of reports.values()) report(late);
   };
   const connection: Connection = new Connection(
-    ...([RED, node, settings, simulator, store, waiting, onProblem] as const),
+    RED,
+    node,
+    settings,
+    simulator,
+    store,
+    waiting,
+    onProblem,
   );
   let users = 0;
   let stopped: Promise<unknown> = Promise.resolve();

@@ -304,9 +304,8 @@ export class Connection {
       },
     };
     const store = this.#store as SharedStore;
-    return (this.#shared = await ClusterClient.join(
-      ...([options, this.#cluster, store, observer, this.#waiting] as const),
-    ));
+    this.#shared = await ClusterClient.join(options, this.#cluster, store, observer, this.#waiting);
+    return this.#shared;
   }
 
   /** Makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */

@@ -44,7 +44,7 @@ function problemsOfBook(RED: NodeAPI, node: AppNode, { book }: Fleet): AppProble
   ];
 }
 
-/** What is wrong with an application, and needs a person: until that is mended. Starts nothing, and calls no service. */
+/** The problems of an application that a user has to solve. Starts nothing and does not call the service. */
 export function problemsOf(RED: NodeAPI, node: AppNode): AppProblem[] {
   const fleet = node.fleet();
   // An application may have the keys of one interface alone.

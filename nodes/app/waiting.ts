@@ -10,7 +10,7 @@ import {
   type Keeping,
 } from '../../src/for-nodes';
 import type { CommandKeeper } from '../common/app';
-import { callOf as callOfKept, readKept } from '../common/device-call';
+import { callOf as callOfKept, isKept, readKept } from '../common/device-call';
 import { deviceText } from '../common/errors';
 import { findInFlows } from '../common/settings';
 import { isObject } from '../common/shared.config';
@@ -146,9 +146,15 @@ export class Keeper implements CommandKeeper {
   /** @param isEnded whether nobody waits for it elsewhere */
   #give(saved: SavedCall, isEnded = false): void {
     const [chipid = ''] = saved.chipids;
+    const { settings, what } = asObject(saved.whatOf(chipid));
+    if (!isKept(what)) {
+      const device = this.#deps.titleOf(chipid);
+      this.#RED.log.warn(`A waiting command to ${device} cannot be read: it is not sent.`);
+      saved.close();
+      return;
+    }
     const user = this.#users.get(saved.node);
     if (user) {
-      const { settings, what } = asObject(saved.whatOf(chipid));
       if (settings !== user.settings && !saved.of(chipid)?.isBegun)
         void saved.end(chipid, { code: 'CANCELLED', text: `${CHANGED} ${notSentTo(chipid)}` });
       const sharing = this.#deps.sharing();
@@ -189,7 +195,8 @@ function endCommand(
     : `The node ${saved.node} was removed.`;
   const error =
     errorOfEnd(saved, device) ?? new DeviceCloudError('CANCELLED', `${why} ${notSentTo(device)}`);
-  if (node) node.error(error, readKept(asObject(saved.what)['what']).msg);
+  const { what } = asObject(saved.what);
+  if (node) node.error(error, isKept(what) ? readKept(what).msg : {});
   else RED.log.warn(error.message);
 }
 

@@ -289,6 +289,13 @@ interface KeptCall {
   msg: Record<string, unknown>;
 }
 
+/** Whether something is what was kept: a file may have been edited, and another process may have another version. */
+export function isKept(saved: unknown): boolean {
+  const { plan, msg } = isObject(saved) ? saved : {};
+  const { call, args } = isObject(plan) ? plan : {};
+  return typeof call === 'string' && Array.isArray(args) && isObject(msg);
+}
+
 /** Reads what was kept: its message, and how to go on with the call. */
 export function readKept(saved: unknown): {
   msg: NodeMessage;

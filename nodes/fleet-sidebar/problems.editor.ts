@@ -90,7 +90,7 @@ export class ProblemsView implements View {
     );
   }
 
-  /** What leads to where it is mended. */
+  /** Buttons that lead to the place where the problem is solved. */
   #links(app: string, problem: AppProblem): JQuery[] {
     const { fleet } = this.#tab;
     switch (problem.kind) {

@@ -4,7 +4,7 @@ import { DeviceCloudError, invalidInput } from '../errors';
 import { decode, encode } from '../util/message';
 import { isObject } from '../util/object';
 import { queueFull } from '../commands/outcome';
-import { errorOfResult, plainError, type Result } from '../commands/saved-call';
+import { plainError, valueOfResult, type Result } from '../commands/saved-call';
 import type { EngineError } from './engine';
 
 /** Milliseconds between two attempts to hand a call over, and to give its answer back. */
@@ -296,8 +296,7 @@ function valueOf(answer: Exclude<Answer, { accepted: true }> | undefined): unkno
     );
   if ('notSent' in answer)
     throw new NotSent('The process that had the device may not act for it any more.');
-  if ('value' in answer) return answer.value;
-  throw errorOfResult(answer);
+  return valueOfResult(answer);
 }
 
 /** @throws DeviceCloudError `INVALID_INPUT` if it cannot be JSON */

@@ -270,7 +270,7 @@ export class Cluster {
 
   async #onBeat(error: unknown): Promise<void> {
     const before = this.#problem;
-    // At each start there is none until it is made.
+    // After a start, the first connection is not established yet.
     if (error instanceof EngineError && error.isUnsent && this.#engine.isFaultless) return;
     if (error === undefined) this.#problem = undefined;
     else if (!(error as Error).message.includes(REFUSED.late)) {

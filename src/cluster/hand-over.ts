@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AWAITING_DEVICE, type Progress } from '../commands/outcome';
 import {
   errorOfEnd,
-  errorOfResult,
   plainError,
+  valueOfResult,
   type Result,
   type SavedCall,
   type SavedCalls,
@@ -23,7 +23,7 @@ import { NotSent, type Calls, type Turn } from './calls';
  *                            └── the owner is gone: the next one goes on      └── its process is gone: the owner's node gets it
  */
 
-/** Milliseconds for which a command is tried to be handed over, beyond its end it is awaited, and until its end is said again. */
+/** Milliseconds: for how long handing over is retried, how long a result is awaited after the command's end, and between two reports. */
 const PATIENCE = 12_000;
 const FORGOTTEN = 60_000;
 const AGAIN = 500;
@@ -114,10 +114,10 @@ export class HandOvers {
       const ended = (await whenFree(() =>
         this.#deps.calls.call('wait', device, [command], longest, PATIENCE),
       )) as Result | null;
-      if (ended) return valueOf(ended);
+      if (ended) return valueOfResult(ended);
       saved.isHandedOver = true;
       progress?.(AWAITING_DEVICE);
-      return valueOf(await result);
+      return valueOfResult(await result);
     } finally {
       this.#awaited.delete(id);
       clearTimeout(timer);
@@ -242,11 +242,6 @@ export class HandOvers {
     if (isHeard === false && saved.of(chipid)) this.#waiting.onOrphan(saved);
     return isHeard !== undefined;
   }
-}
-
-function valueOf(result: Result): unknown {
-  if ('value' in result) return result.value;
-  throw errorOfResult(result);
 }
 
 const unsent = ({ message }: NotSent): DeviceCloudError =>

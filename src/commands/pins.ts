@@ -370,7 +370,7 @@ export class KeptPins {
     const seconds = Math.max(...[...pins.values()].map(({ by }) => by.seconds));
     const result = await calls.read(chipid, isWanted, seconds);
     if (result === undefined) return;
-    // A pin that is due has a newer wish.
+    // A newer level is wanted for a pin that is due.
     for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {
       const { kept, by } = pin;
       const found = calls.levels(result, by.codes).get(kept.pin) ?? null;

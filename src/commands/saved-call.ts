@@ -41,7 +41,13 @@ export function plainError(error: unknown): Extract<Result, { error: unknown }>[
   return { code, message, uncertain, ...(statusCode === undefined ? {} : { statusCode }) };
 }
 
-export function errorOfResult({ error }: Extract<Result, { error: unknown }>): DeviceCloudError {
+/** @throws DeviceCloudError the error of a result that is one */
+export function valueOfResult(result: Result): unknown {
+  if ('value' in result) return result.value;
+  throw errorOfResult(result);
+}
+
+function errorOfResult({ error }: Extract<Result, { error: unknown }>): DeviceCloudError {
   const { code, statusCode, uncertain } = error;
   return new DeviceCloudError(code, withoutCode(error), statusCode, uncertain);
 }

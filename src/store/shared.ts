@@ -16,14 +16,14 @@ export interface SharedEntries extends Omit<Keeping, 'loaded' | 'close' | 'onPro
   };
 }
 
-/** Milliseconds for which a fact is tried to be handed to the process that keeps it. */
+/** Milliseconds for which sending a fact to the process that stores it is retried. */
 const PATIENCE = 60_000;
 
 const isFact = (key: string): boolean => key.startsWith('fact:');
 
 /**
- * What a process keeps with others: everything of the devices that are its own, in the engine. What is set of a device of another
- * process is dropped: its owner knows better. Facts about the whole application are told to the process that keeps them.
+ * The store of a process in a cluster: the entries of its own devices, in the engine. Changes to entries of other processes'
+ * devices are ignored. Facts about the whole application are sent to the process that stores them.
  */
 export class SharedStore implements Keeping {
   readonly onProblem = new Set<() => void>();

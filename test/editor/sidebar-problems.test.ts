@@ -82,7 +82,7 @@ for (const language of ['en-US', 'zh-CN'] as const)
         await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
       });
 
-    it('are counted, say what to do, and are gone when they are mended', async () => {
+    it('are counted, say what to do, and disappear once they are solved', async () => {
       const { page } = here.editor;
       await here.editor.run(`RED.sidebar.show('device-cloud-fleet')`);
       await page.selectOption('#device-cloud-fleet-app', 'app');

@@ -13,7 +13,17 @@ describe('commands that have waited over a restart', () => {
   it('are given back in slices, each once; a deploy in between leaves the others waiting until it is done', async () => {
     const port = new MemoryPort();
     for (let order = 1; order <= COUNT; order++) {
-      const command = { order, left: 1, expires: 1, at: 1, when: 'online', path: '', node: 'push' };
+      const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
+      const command = {
+        what,
+        order,
+        left: 1,
+        expires: 1,
+        at: 1,
+        when: 'online',
+        path: '',
+        node: 'push',
+      };
       port.kept.set(`command:1:${order}`, JSON.stringify({ ...command, isBegun: true }));
     }
     const events = new EventEmitter();
@@ -47,6 +57,33 @@ describe('commands that have waited over a restart', () => {
       given,
       Array.from({ length: COUNT }, (_, index) => index + 1),
     );
+    keeper.close();
+  });
+
+  it('cost themselves alone if they are malformed', async () => {
+    const port = new MemoryPort();
+    const command = { left: 1, expires: 1, at: 1, when: 'online', path: '', node: 'push' };
+    const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
+    const entries = [{ order: 1 }, { order: 2, what: { what: { plan: 5 } } }, { order: 3, what }];
+    for (const entry of entries)
+      port.kept.set(`command:1:${entry.order}`, JSON.stringify({ ...command, ...entry }));
+    const events = new EventEmitter();
+    const lines: string[] = [];
+    const log = { warn: (line: string) => lines.push(line) };
+    const nodes = { eachNode: () => undefined, getNode: () => null };
+    const RED = { events, nodes, log } as unknown as NodeAPI;
+    const store = memoryStore(port);
+    const keeper = new Keeper(RED, { id: 'app' } as Node, {
+      ...{ store, calls: new SavedCalls(store), sharing: () => undefined, isUsable: () => true },
+      ...{ application: () => 'one', titleOf: String },
+    });
+    const given: number[] = [];
+    keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => given.push(order));
+    events.emit('flows:started');
+    await keeper.ready;
+    assert.deepEqual(given, [3]);
+    assert.equal(lines.length, 2);
+    await until(() => port.kept.size === 1, 'they are removed');
     keeper.close();
   });
 });
