@@ -226,7 +226,7 @@ describe('the files of a store', () => {
     assert.deepEqual(written, [false, false]);
     for (const { problem } of [store, started]) assert.match(String(problem), /EMFILE/);
     await loading;
-    await until(() => store.problem === undefined && !started.problem, 'all is written');
+    await until(() => store.oldestUnconfirmed === Infinity && !started.problem, 'all is written');
     // It has read the file before or after it was written again.
     assert.match(String(started.get('position:a:1')), /^[12]$/);
     const again = await loaded();
