@@ -6,7 +6,7 @@ import type { GoalResult } from './report';
 import { readResults, RECORDED, settingText, type Measured } from './results';
 import type { Scenario } from './scenario';
 import { summarize } from './statistics';
-import { repository } from '../tooling/repository';
+import { repository } from '../test/tooling/repository';
 
 /*
  * docs/inside/performance.md: the text of bench/page.md with the numbers of bench/results. `{{push ours cpu}}` is

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { cpus, loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Result, Row, Scenario } from './scenario';
-import { repository } from '../tooling/repository';
+import { repository } from '../test/tooling/repository';
 
 /* What a run has measured, as it stands in a file: one a scenario, so that each can be measured again alone. */
 

@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { BARE } from '../tooling/process';
-import { repository } from '../tooling/repository';
-import { LOOPBACK_FILE } from '../tooling/servers/certs';
+import { BARE } from '../test/tooling/process';
+import { repository } from '../test/tooling/repository';
+import { LOOPBACK_FILE } from '../test/tooling/servers/certs';
 import type { Plan } from './plan';
 import type { Row, Scenario, Subject } from './scenario';
 import { startService } from './service/service';

@@ -47,8 +47,8 @@ async function start() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0));
 
   // What is imported here needs what setup builds.
-  const { HAS_REDIS, startRedis } = await import('../dist/tooling/servers/redis.js');
-  const { spawnNodeRed } = await import('../dist/tooling/node-red/process.js');
+  const { HAS_REDIS, startRedis } = await import('../dist/test/tooling/servers/redis.js');
+  const { spawnNodeRed } = await import('../dist/test/tooling/node-red/process.js');
   const { startSimulator } = await import('../dist/src/simulator/index.js');
   const { answering } = await import('./node-red.mjs');
   const { settings } = await import('./user-dir.mjs');

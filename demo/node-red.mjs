@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { spawnNodeRed } from '../dist/tooling/node-red/process.js';
-import { until } from '../dist/tooling/until.js';
+import { spawnNodeRed } from '../dist/test/tooling/node-red/process.js';
+import { until } from '../dist/test/tooling/until.js';
 import { SetupError, root } from '../scripts/npm.mjs';
 import { settings, userDir } from './user-dir.mjs';
 

@@ -33,7 +33,7 @@ async function build() {
 
 /** The demo, ended by its id, or by itself should this process be killed. */
 function start() {
-  const preload = ['--require', join(root, 'tooling', 'end-with-parent.cjs')];
+  const preload = ['--require', join(root, 'test', 'tooling', 'end-with-parent.cjs')];
   const child = spawn(process.execPath, [...preload, join(root, 'demo', 'start.mjs'), ...options], {
     cwd: root,
     env,

@@ -50,7 +50,7 @@ function readJson(path) {
   }
 }
 
-const SOURCES = ['src', 'flow-test', 'nodes', 'test', 'bench', 'tooling', 'icons'];
+const SOURCES = ['src', 'flow-test', 'nodes', 'test', 'bench', 'icons'];
 const SETTINGS = /^(build\.mjs|package(-lock)?\.json|tsconfig.*\.json)$/;
 const STAMP = join(root, 'dist', '.sources');
 

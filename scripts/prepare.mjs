@@ -13,7 +13,7 @@ const THINGS = {
   build: buildIfStale,
   packed: installPacked,
   // Once, before the suites that would each do it. From dist, which is built before.
-  browser: async () => (await import('../dist/tooling/editor/chromium.js')).browserPath(),
+  browser: async () => (await import('../dist/test/tooling/editor/chromium.js')).browserPath(),
   'node-red-5': installNodeRed5,
   // In a folder of its own: what it depends on is old, and has no business among our own dependencies.
   scorecard: () =>

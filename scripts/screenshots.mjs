@@ -37,7 +37,7 @@ function folder(...path) {
 async function takeAll({ parts, only, editor }) {
   setup();
   // What is imported here needs what setup installs and builds.
-  const { launchBrowser } = await import('../dist/tooling/editor/chromium.js');
+  const { launchBrowser } = await import('../dist/test/tooling/editor/chromium.js');
   const { takeDemo } = await import('./screenshots/demo.mjs');
   const { takeRecipes } = await import('./screenshots/recipes.mjs');
   const { takeFirstMinute } = await import('./screenshots/first-minute.mjs');

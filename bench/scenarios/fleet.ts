@@ -13,8 +13,8 @@ import { createEnds, registerEnds } from '../subjects/ends';
 import { startNodeRed } from '../subjects/node-red';
 import { ourUploads } from '../subjects/our-flows';
 import { summarize } from '../statistics';
-import { onLoopback } from '../../tooling/servers/loopback';
-import { until } from '../../tooling/until';
+import { onLoopback } from '../../test/tooling/servers/loopback';
+import { until } from '../../test/tooling/until';
 
 /** Devices that upload between two answers, and how often each process asks for these. */
 const CHANGED = 50;

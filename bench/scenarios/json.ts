@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import * as contents from '../../tooling/json-contents';
+import * as contents from '../../test/tooling/json-contents';
 import { startMeter } from '../meter';
 import type { Plan } from '../plan';
 import { column, type Job, type Scenario, type Values } from '../scenario';

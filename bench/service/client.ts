@@ -1,4 +1,4 @@
-import { until } from '../../tooling/until';
+import { until } from '../../test/tooling/until';
 
 /** Base addresses: of pushes, of long histories, and of channels and short ones without and with TLS. */
 export interface Addresses {

@@ -1,12 +1,12 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { startSimulator, type Simulator } from '../../src/simulator';
-import { launchBrowser } from '../../tooling/editor/chromium';
-import { EDITOR_SETTINGS, openPage } from '../../tooling/editor/page';
-import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
-import { startNodeRed } from '../../tooling/node-red/process';
-import { makeUserDir } from '../../tooling/node-red/user-dir';
-import { temporaryFolder } from '../../tooling/temporary-folder';
-import { until } from '../../tooling/until';
+import { launchBrowser } from '../../test/tooling/editor/chromium';
+import { EDITOR_SETTINGS, openPage } from '../../test/tooling/editor/page';
+import { app, node, type FlowNode } from '../../test/tooling/node-red/nodes';
+import { startNodeRed } from '../../test/tooling/node-red/process';
+import { makeUserDir } from '../../test/tooling/node-red/user-dir';
+import { temporaryFolder } from '../../test/tooling/temporary-folder';
+import { until } from '../../test/tooling/until';
 import { summarize } from '../statistics';
 import { FILTER, FIRST_PAINT, SCROLL, watchFrames, type Numbers } from './in-page';
 

@@ -1,7 +1,7 @@
 import { chipids, IDENTITY } from '../identity';
 import { channelAddress } from './bare-channels';
 import { endNodes, placed } from './ends';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../../test/tooling/node-red/nodes';
 
 /* What people use without this package: nodes of Node-RED, and functions for what these lack. */
 

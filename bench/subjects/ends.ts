@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeRedApp } from 'node-red';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../../test/tooling/node-red/nodes';
 import { fail } from './node-red';
 
 /*

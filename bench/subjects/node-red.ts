@@ -1,5 +1,5 @@
 import type { NodeRedApp } from 'node-red';
-import { embedNodeRed, type EmbeddedNodeRed } from '../../tooling/node-red/embedded';
+import { embedNodeRed, type EmbeddedNodeRed } from '../../test/tooling/node-red/embedded';
 
 /** Ends this process: an error that is thrown, Node-RED would catch. */
 export function fail(message: string): never {

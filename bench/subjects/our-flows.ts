@@ -6,7 +6,7 @@ import type { PushConfig } from '../../nodes/push/push.config';
 import type { TypeConfig } from '../../nodes/type/type.config';
 import { chipids, IDENTITY } from '../identity';
 import { endNodes, placed } from './ends';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../../test/tooling/node-red/nodes';
 
 /* This package's nodes, as the editor saves new ones. */
 

@@ -5,7 +5,7 @@ import type { Flood } from '../service/client';
 import { READING } from '../service/readings';
 import { fail } from './node-red';
 import { opener, OURS, type Open } from './open-channels';
-import { until, within } from '../../tooling/until';
+import { until, within } from '../../test/tooling/until';
 
 const PATIENCE = 60_000;
 /** Milliseconds for histories to be read and statuses to be shown, once all channels are open. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atPort, startBroker } from '../../dist/tooling/servers/broker.js';
+import { atPort, startBroker } from '../../dist/test/tooling/servers/broker.js';
 import { examples as inRepository } from '../examples.mjs';
 import { SetupError } from '../npm.mjs';
 

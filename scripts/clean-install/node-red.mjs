@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { startNodeRed as start } from '../../dist/tooling/node-red/process.js';
+import { startNodeRed as start } from '../../dist/test/tooling/node-red/process.js';
 import { SetupError } from '../npm.mjs';
 
 /** What every Node-RED with such settings says at its start, by itself. */

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDemo } from '../../dist/tooling/demo.js';
+import { startDemo } from '../../dist/test/tooling/demo.js';
 import { root } from '../npm.mjs';
 import { writeSmall } from './small.mjs';
 

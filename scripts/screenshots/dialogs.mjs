@@ -1,5 +1,5 @@
 import { addNode, closeDialogs, openDialog, atRest } from './editor.mjs';
-import { bareNodes, sampleNodes, variants } from '../../dist/tooling/editor/samples.js';
+import { bareNodes, sampleNodes, variants } from '../../dist/test/tooling/editor/samples.js';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
 const MESSAGE = '#node-input-message ~ .red-ui-typedInput-container .red-ui-typedInput-input';

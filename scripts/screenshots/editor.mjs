@@ -1,5 +1,5 @@
-import * as dialog from '../../dist/tooling/editor/dialog.js';
-import { openPage } from '../../dist/tooling/editor/page.js';
+import * as dialog from '../../dist/test/tooling/editor/dialog.js';
+import { openPage } from '../../dist/test/tooling/editor/page.js';
 
 /** Room for the longest dialog. */
 const HEIGHT = 1640;

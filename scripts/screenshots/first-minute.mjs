@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { EDITOR_SETTINGS, openPage } from '../../dist/tooling/editor/page.js';
+import { EDITOR_SETTINGS, openPage } from '../../dist/test/tooling/editor/page.js';
 import { root } from '../npm.mjs';
 import { atRest } from './editor.mjs';
 import { Film } from './film.mjs';

@@ -1,6 +1,6 @@
 import { startSimulator } from '../../dist/src/simulator/index.js';
-import { app, node } from '../../dist/tooling/node-red/nodes.js';
-import { until } from '../../dist/tooling/until.js';
+import { app, node } from '../../dist/test/tooling/node-red/nodes.js';
+import { until } from '../../dist/test/tooling/until.js';
 
 /** The devices of the picture, as people of either language name theirs. */
 const FLEETS = {

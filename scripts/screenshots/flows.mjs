@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EDITOR_SETTINGS } from '../../dist/tooling/editor/page.js';
-import { apps, bareNodes, sampleNodes, variants } from '../../dist/tooling/editor/samples.js';
-import { app } from '../../dist/tooling/node-red/nodes.js';
-import { startNodeRed } from '../../dist/tooling/node-red/process.js';
-import { makeUserDir } from '../../dist/tooling/node-red/user-dir.js';
+import { EDITOR_SETTINGS } from '../../dist/test/tooling/editor/page.js';
+import { apps, bareNodes, sampleNodes, variants } from '../../dist/test/tooling/editor/samples.js';
+import { app } from '../../dist/test/tooling/node-red/nodes.js';
+import { startNodeRed } from '../../dist/test/tooling/node-red/process.js';
+import { makeUserDir } from '../../dist/test/tooling/node-red/user-dir.js';
 import { root } from '../npm.mjs';
 
 /**

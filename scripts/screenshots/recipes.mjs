@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EDITOR_SETTINGS, openPage } from '../../dist/tooling/editor/page.js';
-import { atPort, startBroker } from '../../dist/tooling/servers/broker.js';
-import { linesTo, startLineServer } from '../../dist/tooling/servers/lines.js';
+import { EDITOR_SETTINGS, openPage } from '../../dist/test/tooling/editor/page.js';
+import { atPort, startBroker } from '../../dist/test/tooling/servers/broker.js';
+import { linesTo, startLineServer } from '../../dist/test/tooling/servers/lines.js';
 import { examples } from '../examples.mjs';
 import { root } from '../npm.mjs';
 import { atRest } from './editor.mjs';

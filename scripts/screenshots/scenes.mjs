@@ -1,6 +1,6 @@
 import { dialogs } from './dialogs.mjs';
 import { atRest } from './editor.mjs';
-import { apps, sampleNodes } from '../../dist/tooling/editor/samples.js';
+import { apps, sampleNodes } from '../../dist/test/tooling/editor/samples.js';
 
 const sidebar = (name, show) => ({ name, area: '#red-ui-sidebar', show });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator';
-import { app, type FlowNode, node } from '../../tooling/node-red/nodes';
-import { temporaryFolder } from '../../tooling/temporary-folder';
-import { until } from '../../tooling/until';
+import { app, type FlowNode, node } from '../tooling/node-red/nodes';
+import { temporaryFolder } from '../tooling/temporary-folder';
+import { until } from '../tooling/until';
 import { ONE, THREE, TWO } from './harness/fixture';
 import { startNodeRed, type NodeRed } from './harness/node-red';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
-import { httpService, json, type HttpService } from '../../tooling/servers/http-service';
+import { httpService, json, type HttpService } from '../tooling/servers/http-service';
 import { ADMIN_SETTINGS, FULL, OPERATOR, logIn } from './harness/admin';
 import { around } from './harness/flows';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
-import { app, node } from '../../tooling/node-red/nodes';
+import { app, node } from '../tooling/node-red/nodes';
 import { request } from './harness/request';
 
 const SECRETS = {

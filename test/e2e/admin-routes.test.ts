@@ -5,9 +5,9 @@ import { ADMIN_SETTINGS, FULL, READER, logIn } from './harness/admin';
 import { ONE, THREE, TWO } from './harness/fixture';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
-import { app, node } from '../../tooling/node-red/nodes';
-import { httpService, json } from '../../tooling/servers/http-service';
-import { until } from '../../tooling/until';
+import { app, node } from '../tooling/node-red/nodes';
+import { httpService, json } from '../tooling/servers/http-service';
+import { until } from '../tooling/until';
 import { around } from './harness/flows';
 import { request } from './harness/request';
 

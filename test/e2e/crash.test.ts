@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { CloseOptions, FaultName } from '../../src/simulator';
 import type { Message } from './harness/drive';
 import { ONE, THREE, TWO, fixture } from './harness/fixture';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { around, idOf, js } from './harness/flows';
-import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
+import { type FlowNode, app, node } from '../tooling/node-red/nodes';
 import { request } from './harness/request';
 
 /** Of each kind: events that cost nothing but themselves, and those that end the connection. */

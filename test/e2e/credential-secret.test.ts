@@ -3,9 +3,9 @@ import { WRONG_SECRET } from '../nodes/matrix/wrong-secret';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { openEditor } from './harness/editor';
 import { ONE } from './harness/fixture';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { around, idOf } from './harness/flows';
-import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
+import { type FlowNode, app, node } from '../tooling/node-red/nodes';
 import { startNodeRed, type NodeRed } from './harness/node-red';
 
 describe('a real Node-RED with a wrong credential secret', () => {

@@ -9,11 +9,11 @@ import {
   type DialectName,
   type Simulator,
 } from '../../src/simulator';
-import { launchBrowser } from '../../tooling/editor/chromium';
-import { app, type FlowNode } from '../../tooling/node-red/nodes';
-import { repository } from '../../tooling/repository';
-import { DIALECT, PUBLIC_DIALECT } from '../../tooling/dialect';
-import { TIMEOUT, until } from '../../tooling/until';
+import { launchBrowser } from '../tooling/editor/chromium';
+import { app, type FlowNode } from '../tooling/node-red/nodes';
+import { repository } from '../tooling/repository';
+import { DIALECT, PUBLIC_DIALECT } from '../tooling/dialect';
+import { TIMEOUT, until } from '../tooling/until';
 import { ONE, TWO } from './harness/fixture';
 import { change, named, ofType, troubles } from './examples/files';
 import { PIXELS, rgb } from './examples/pixels';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeDialog, openDialog } from '../../tooling/editor/dialog';
-import { apps, sampleNodes, variants } from '../../tooling/editor/samples';
+import { closeDialog, openDialog } from '../tooling/editor/dialog';
+import { apps, sampleNodes, variants } from '../tooling/editor/samples';
 import { world } from './world';
 
 /** The rows of a dialog that come and go with a choice, and for each option those that are shown. */

@@ -5,11 +5,11 @@ import { ADMIN_SETTINGS, FULL, READER } from '../e2e/harness/admin';
 import { ONE, TWO } from '../e2e/harness/fixture';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS, type User } from '../../tooling/editor/page';
+import { EDITOR_SETTINGS, type User } from '../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
-import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { sampleNodes } from '../../tooling/editor/samples';
-import { app, node } from '../../tooling/node-red/nodes';
+import { closeDialog, fill, openDialog, rows } from '../tooling/editor/dialog';
+import { sampleNodes } from '../tooling/editor/samples';
+import { app, node } from '../tooling/node-red/nodes';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
 

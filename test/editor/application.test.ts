@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { httpService, json, raw } from '../../tooling/servers/http-service';
-import { closeDialog, openDialog } from '../../tooling/editor/dialog';
-import { app } from '../../tooling/node-red/nodes';
-import { LOOPBACK } from '../../tooling/servers/certs';
-import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../tooling/servers/public-cloud';
+import { httpService, json, raw } from '../tooling/servers/http-service';
+import { closeDialog, openDialog } from '../tooling/editor/dialog';
+import { app } from '../tooling/node-red/nodes';
+import { LOOPBACK } from '../tooling/servers/certs';
+import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../tooling/servers/public-cloud';
 import { faint, inEachTheme } from './colours';
 import { world } from './world';
 

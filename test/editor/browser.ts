@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../../tooling/editor/chromium';
-import type { Editor as Driven } from '../../tooling/editor/dialog';
-import { repository } from '../../tooling/repository';
-import { openPage, type PageOptions } from '../../tooling/editor/page';
+import { launchBrowser } from '../tooling/editor/chromium';
+import type { Editor as Driven } from '../tooling/editor/dialog';
+import { repository } from '../tooling/repository';
+import { openPage, type PageOptions } from '../tooling/editor/page';
 
 /** Node-RED's editor in a browser. */
 export interface Editor extends Driven {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { faint } from './colours';
-import { openDialog, untranslated } from '../../tooling/editor/dialog';
+import { openDialog, untranslated } from '../tooling/editor/dialog';
 import { misfits } from './layout';
-import { apps, sampleNodes } from '../../tooling/editor/samples';
+import { apps, sampleNodes } from '../tooling/editor/samples';
 import { untranslatedTexts } from './untranslated';
 import { world } from './world';
 

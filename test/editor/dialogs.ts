@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { faint, useDarkTheme } from './colours';
-import { closeDialog, exported, openDialog, untranslated } from '../../tooling/editor/dialog';
+import { closeDialog, exported, openDialog, untranslated } from '../tooling/editor/dialog';
 import { helpMisfits, misfits } from './layout';
-import { apps, sampleNodes, variants } from '../../tooling/editor/samples';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import { apps, sampleNodes, variants } from '../tooling/editor/samples';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { isChinese } from '../support/wording';
 import { untranslatedTexts } from './untranslated';
 import { world, type World } from './world';

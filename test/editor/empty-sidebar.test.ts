@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { app, node } from '../../tooling/node-red/nodes';
+import { app, node } from '../tooling/node-red/nodes';
 import { tabFaint } from './colours';
 import { tabMisfits } from './layout';
 import { NOTE, ofFleet } from './sidebar';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { examples, ofType, type Example } from '../e2e/examples/files';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { STAGE_SETTINGS } from '../e2e/examples/stage';
 import { startNodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS } from '../../tooling/editor/page';
-import { TIMEOUT } from '../../tooling/until';
+import { EDITOR_SETTINGS } from '../tooling/editor/page';
+import { TIMEOUT } from '../tooling/until';
 import { openEditor, type Editor } from './browser';
 import { world } from './world';
 

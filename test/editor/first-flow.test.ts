@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ONE, TWO } from '../e2e/harness/fixture';
-import { closeDialog, dialogReady, fill, openDialog, rows } from '../../tooling/editor/dialog';
+import { closeDialog, dialogReady, fill, openDialog, rows } from '../tooling/editor/dialog';
 import { world } from './world';
 
 const ROW = '.red-ui-autoComplete-container:visible a';

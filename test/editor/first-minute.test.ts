@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { closeDialog, dialogReady } from '../../tooling/editor/dialog';
-import { repository } from '../../tooling/repository';
-import { TIMEOUT, until } from '../../tooling/until';
+import { closeDialog, dialogReady } from '../tooling/editor/dialog';
+import { repository } from '../tooling/repository';
+import { TIMEOUT, until } from '../tooling/until';
 import { world, type World } from './world';
 
 /** The numbered steps of a page, in their order, each on one line and without its pictures. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ONE, TWO } from '../e2e/harness/fixture';
-import { closeDialog, exported, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { app } from '../../tooling/node-red/nodes';
+import { closeDialog, exported, fill, openDialog, rows } from '../tooling/editor/dialog';
+import { app } from '../tooling/node-red/nodes';
 import { world } from './world';
 
 const INPUT = '~ .red-ui-typedInput-container .red-ui-typedInput-input';

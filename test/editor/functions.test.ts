@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { world } from './world';
 
 const folder = join(repository, 'dist', 'nodes');

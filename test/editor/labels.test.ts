@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeDialog, openDialog } from '../../tooling/editor/dialog';
-import { apps, sampleNodes } from '../../tooling/editor/samples';
+import { closeDialog, openDialog } from '../tooling/editor/dialog';
+import { apps, sampleNodes } from '../tooling/editor/samples';
 import { world } from './world';
 
 const SHOWN = '#node-input-chipid ~ .red-ui-typedInput-container';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { ONE } from '../e2e/harness/fixture';
-import { app, node } from '../../tooling/node-red/nodes';
-import { until } from '../../tooling/until';
+import { app, node } from '../tooling/node-red/nodes';
+import { until } from '../tooling/until';
 import { receive } from './browser';
 import { world } from './world';
 

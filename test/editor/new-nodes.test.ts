@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeDialog, exported, openDialog } from '../../tooling/editor/dialog';
-import { app, CHANGED } from '../../tooling/node-red/nodes';
+import { closeDialog, exported, openDialog } from '../tooling/editor/dialog';
+import { app, CHANGED } from '../tooling/node-red/nodes';
 import { world } from './world';
 
 /** The most rows that a new node shows. */

@@ -1,4 +1,4 @@
-import { closeDialogs } from '../../tooling/editor/dialog';
+import { closeDialogs } from '../tooling/editor/dialog';
 import type { Editor } from './browser';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { inEachTheme, nearestColour, paletteNodes, TEXT } from './colours';
 import { world } from './world';
 

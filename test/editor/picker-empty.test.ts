@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
-import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { sampleNodes } from '../../tooling/editor/samples';
-import { app } from '../../tooling/node-red/nodes';
+import { closeDialog, fill, openDialog, rows } from '../tooling/editor/dialog';
+import { sampleNodes } from '../tooling/editor/samples';
+import { app } from '../tooling/node-red/nodes';
 import { world } from './world';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';

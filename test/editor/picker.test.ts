@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Locator, Request } from 'playwright-core';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
-import { closeDialog, dialogReady, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { sampleNodes } from '../../tooling/editor/samples';
+import { closeDialog, dialogReady, fill, openDialog, rows } from '../tooling/editor/dialog';
+import { sampleNodes } from '../tooling/editor/samples';
 import type { Simulator } from '../../src/simulator';
-import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
+import { app, node, type FlowNode } from '../tooling/node-red/nodes';
 import { world } from './world';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { secretSearch } from '../../tooling/secret-search';
-import { closeDialog, openDialog } from '../../tooling/editor/dialog';
-import { sampleNodes } from '../../tooling/editor/samples';
-import { app } from '../../tooling/node-red/nodes';
+import { secretSearch } from '../tooling/secret-search';
+import { closeDialog, openDialog } from '../tooling/editor/dialog';
+import { sampleNodes } from '../tooling/editor/samples';
+import { app } from '../tooling/node-red/nodes';
 import { world } from './world';
 
 const KEYS = {

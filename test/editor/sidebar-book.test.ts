@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Simulator } from '../../src/simulator';
-import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
-import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { app, node, type FlowNode } from '../tooling/node-red/nodes';
+import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
 import { inEachTheme, tabFaint } from './colours';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { tabMisfits } from './layout';
 import { world } from './world';
 

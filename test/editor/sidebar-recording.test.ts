@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { app, node } from '../../tooling/node-red/nodes';
-import { until } from '../../tooling/until';
+import { app, node } from '../tooling/node-red/nodes';
+import { until } from '../tooling/until';
 import { inEachTheme, tabFaint } from './colours';
 import { tabMisfits } from './layout';
 import { world } from './world';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { app, node } from '../../tooling/node-red/nodes';
-import { until } from '../../tooling/until';
+import { app, node } from '../tooling/node-red/nodes';
+import { until } from '../tooling/until';
 import { request } from '../e2e/harness/request';
 import { inEachTheme, tabFaint } from './colours';
 import { tabMisfits } from './layout';

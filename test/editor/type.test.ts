@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeDialog, exported, fill, openDialog } from '../../tooling/editor/dialog';
-import { apps, sampleNodes } from '../../tooling/editor/samples';
+import { closeDialog, exported, fill, openDialog } from '../tooling/editor/dialog';
+import { apps, sampleNodes } from '../tooling/editor/samples';
 import { world } from './world';
 
 const BYTES = '#node-config-input-bytes';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeDialog, exported, fill, openDialog } from '../../tooling/editor/dialog';
-import { apps, bareNodes, sampleNodes } from '../../tooling/editor/samples';
+import { closeDialog, exported, fill, openDialog } from '../tooling/editor/dialog';
+import { apps, bareNodes, sampleNodes } from '../tooling/editor/samples';
 import { world } from './world';
 
 const input = (property: string): string =>

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../src/simulator';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS } from '../../tooling/editor/page';
-import { SETTINGS } from '../../tooling/node-red/process';
+import { EDITOR_SETTINGS } from '../tooling/editor/page';
+import { SETTINGS } from '../tooling/node-red/process';
 import { openEditor, type Editor } from './browser';
 import { emptyPage, loadFlows } from './page';
 

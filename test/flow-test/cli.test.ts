@@ -3,10 +3,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BARE, keep, type Child } from '../../tooling/process';
-import { repository } from '../../tooling/repository';
-import { temporaryFolder } from '../../tooling/temporary-folder';
-import { until } from '../../tooling/until';
+import { BARE, keep, type Child } from '../tooling/process';
+import { repository } from '../tooling/repository';
+import { temporaryFolder } from '../tooling/temporary-folder';
+import { until } from '../tooling/until';
 
 const project = temporaryFolder('flow-test-cli');
 /** Where the command may put what it has to remove. */

@@ -6,8 +6,8 @@ import { readFlows } from '../../flow-test/flows';
 import { loadTests } from '../../flow-test/load';
 import { resultText } from '../../flow-test/report';
 import type { Runner } from '../../flow-test/run';
-import { repository } from '../../tooling/repository';
-import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { repository } from '../tooling/repository';
+import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
 import { startRunner, testedExamples } from './support';
 
 describe('the tests of the examples', () => {

@@ -4,7 +4,7 @@ import { loadTests } from '../../flow-test/load';
 import { findNodeRed, NodeRed } from '../../flow-test/node-red';
 import { Runner } from '../../flow-test/run';
 import type { FlowTest } from '../../flow-test/tests';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { examples } from '../e2e/examples/files';
 
 /** An example, or the demo, and its tests in `test/flows`. */

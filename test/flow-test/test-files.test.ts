@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadTests, readUploads } from '../../flow-test/load';
 import { readTests } from '../../flow-test/tests';
-import { temporaryFolder } from '../../tooling/temporary-folder';
+import { temporaryFolder } from '../tooling/temporary-folder';
 
 const says = (text: string, message: string): void =>
   assert.throws(() => readTests(text, 'a.yaml'), { message });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
-import { inEachDialect } from '../../tooling/dialect';
-import type { FlowNode } from '../../tooling/node-red/nodes';
-import { until } from '../../tooling/until';
+import { inEachDialect } from '../tooling/dialect';
+import type { FlowNode } from '../tooling/node-red/nodes';
+import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, type Caught, fail, send, shows, statusesOf } from './support/messages';

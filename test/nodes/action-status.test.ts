@@ -8,7 +8,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 const CALLING = { fill: 'blue', shape: 'dot', text: 'status.calling' };
 const red = (key: string) => ({ fill: 'red', shape: 'ring', text: `status.${key}` });

@@ -6,7 +6,7 @@ import { ALWAYS_ONLINE, cloudApp, deploy, load, node, simulatorApp } from './sup
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 /** Servers of this process that listen: the test helper's own, and simulators. */
 const servers = (): number =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AppRecord, DeviceRecord } from '../../src/types';
-import { PUBLIC_DIALECT } from '../../tooling/dialect';
+import { PUBLIC_DIALECT } from '../tooling/dialect';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { freePort } from '../../tooling/servers/ports';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { freePort } from '../tooling/servers/ports';
+import { httpService, json } from '../tooling/servers/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
-import { inEachDialect, isPublic } from '../../tooling/dialect';
+import { until } from '../tooling/until';
+import { inEachDialect, isPublic } from '../tooling/dialect';
 
 /* Which fault has which code, and that the next message works: see test/nodes/matrix. */
 

@@ -8,8 +8,8 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, shows, statusesOf } from './support/messages';
 import { startCloud, startSilence, useNodeRed } from './support/node-red';
-import { inEachDialect } from '../../tooling/dialect';
-import { until } from '../../tooling/until';
+import { inEachDialect } from '../tooling/dialect';
+import { until } from '../tooling/until';
 
 const [ONE, TWO] = ['10000001', '10000002'] as const;
 const HUGE = '12345678901234567890';

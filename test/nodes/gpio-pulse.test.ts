@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post } from './support/messages';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { inTimeZone } from '../../tooling/time-zone';
+import { inTimeZone } from '../tooling/time-zone';
 import { cloudApp, load, node } from './support/flow';
 import { call } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';

@@ -3,12 +3,12 @@ import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
 import type { App } from '../../nodes/common/app';
 import type { Simulator } from '../../src/simulator';
-import { httpService } from '../../tooling/servers/http-service';
+import { httpService } from '../tooling/servers/http-service';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, send } from './support/messages';
 import { startCloud, useNodeRed, written } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 describe('the history node, for new records only', () => {
   useNodeRed();

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { UploadRecord } from '../../src/types';
 import type { Simulator } from '../../src/simulator';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { httpService, json } from '../tooling/servers/http-service';
 import { cloudApp, coreNode, load, node } from './support/flow';
 import { arrivedAt, call, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 interface Split extends NodeMessage {
   record: UploadRecord;

@@ -8,7 +8,7 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { learnForm, trimmed } from './support/histories';
 import { arrivedAt, call, fail, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import type { LatestEntry } from '../../nodes/latest/latest.runtime';
 
 const [one, two, three] = ['10000001', '10000002', '10000003'] as const;

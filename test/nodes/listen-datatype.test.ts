@@ -3,7 +3,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, type Caught } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 const BINARY = Buffer.from([0xff, 0x00, 0xfe]);
 

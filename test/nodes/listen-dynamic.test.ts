@@ -4,7 +4,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { BAD_CHIPIDS } from './support/values';
 
 describe('a listener that is controlled by messages', () => {

@@ -5,7 +5,7 @@ import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 describe('a listener, when something goes wrong', () => {
   useNodeRed();

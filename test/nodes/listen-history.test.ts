@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { openWithRecovery, PATIENCE } from './matrix/listening';
 import { reversed, asThePublicServer } from './support/histories';
 import { journal } from './support/journal';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { OnlineDevices } from '../../nodes/listen/online';
 import { Positions } from '../../nodes/listen/positions';
 import type { Simulator } from '../../src/simulator';
-import { settled, until } from '../../tooling/until';
+import { settled, until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { inEachDialect } from '../../tooling/dialect';
+import { inEachDialect } from '../tooling/dialect';
 import { useClock } from '../support/clock';
 import { MemoryPort, memoryStore } from '../support/memory-store';
 

@@ -6,7 +6,7 @@ import { journal } from './support/journal';
 import { arrivedAt, send, shows, statusesOf } from './support/messages';
 import { startCloud, startSilence, useNodeRed } from './support/node-red';
 import { heldTimers } from '../support/held-timers';
-import { settled, until } from '../../tooling/until';
+import { settled, until } from '../tooling/until';
 
 const CONNECTING = { fill: 'yellow', shape: 'ring', text: 'status.connecting' };
 const CONNECTED = { fill: 'green', shape: 'dot', text: 'status.connected' };

@@ -5,7 +5,7 @@ import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 const CHIPID = '10000001';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { HistoryRewrite } from '../../src/simulator';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt } from './support/messages';

@@ -3,11 +3,11 @@ import type { NodeMessage } from 'node-red';
 import type { Simulator, SimulatorOptions } from '../../src/simulator';
 import { journal } from './support/journal';
 import { cloudApp, load, node } from './support/flow';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
-import { inEachDialect, isPublic } from '../../tooling/dialect';
+import { until } from '../tooling/until';
+import { inEachDialect, isPublic } from '../tooling/dialect';
 
 inEachDialect('the listen node', () => {
   useNodeRed();

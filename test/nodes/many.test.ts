@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { Simulator, SimulatorOptions } from '../../src/simulator';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, send, shows } from './support/messages';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { httpService, json } from '../tooling/servers/http-service';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 
 interface Result {

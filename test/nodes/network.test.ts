@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { LOOPBACK } from '../../tooling/servers/certs';
-import { httpService, json } from '../../tooling/servers/http-service';
-import { proxy } from '../../tooling/servers/proxy';
+import { LOOPBACK } from '../tooling/servers/certs';
+import { httpService, json } from '../tooling/servers/http-service';
+import { proxy } from '../tooling/servers/proxy';
 import { cloudApp, deploy, load, node } from './support/flow';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { call, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 const TLS: FlowNode = {
   id: 'tls',

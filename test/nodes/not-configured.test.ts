@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { call, fail, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';

@@ -4,7 +4,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 

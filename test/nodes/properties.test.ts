@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readProperties } from '../../nodes/common/settings';
 import type { Simulator } from '../../src/simulator';
-import { CHANGED } from '../../tooling/node-red/nodes';
+import { CHANGED } from '../tooling/node-red/nodes';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, send } from './support/messages';
-import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../tooling/servers/public-cloud';
-import type { FlowNode } from '../../tooling/node-red/nodes';
-import { until } from '../../tooling/until';
+import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../tooling/servers/public-cloud';
+import type { FlowNode } from '../tooling/node-red/nodes';
+import { until } from '../tooling/until';
 
 const chipid = '8454703';
 const GBK = Buffer.from('cec2b6c83d3231', 'hex');

@@ -9,7 +9,7 @@ import {
   GONE,
   publicService,
   type PublicService,
-} from '../../tooling/servers/public-service';
+} from '../tooling/servers/public-service';
 
 const HIGH = [4, 9, 12, 15];
 const PINS = '0,1,2,3,4,5,9,10,12,13,14,15';

@@ -3,7 +3,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 describe('push over the channel', () => {
   useNodeRed();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 describe('the reboot node', () => {
   useNodeRed();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { call, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 describe('many redeploys', () => {
   useNodeRed();

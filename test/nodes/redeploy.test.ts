@@ -3,7 +3,7 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 // That every message ended in one `done`, that no node spoke after its close and that no connection
 // was left is checked after each test, of these as of all others.

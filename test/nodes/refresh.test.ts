@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { CONNECTIONS } from '../../src/http/pool';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { httpService, json } from '../tooling/servers/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 describe('the refresh node', () => {
   useNodeRed();

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 const execute = promisify(execFile);
 

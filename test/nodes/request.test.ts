@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { openWithRecovery } from './matrix/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { learnForm, trimmed } from './support/histories';

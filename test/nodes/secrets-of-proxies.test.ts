@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
-import { freePort } from '../../tooling/servers/ports';
-import { proxy } from '../../tooling/servers/proxy';
+import { freePort } from '../tooling/servers/ports';
+import { proxy } from '../tooling/servers/proxy';
 import { cloudApp, load, node } from './support/flow';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { journal } from './support/journal';
-import { refusingProxy } from '../../tooling/servers/hostile-servers';
+import { refusingProxy } from '../tooling/servers/hostile-servers';
 import { send } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, PROXY_CANARIES } from './support/secrets';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 const chipid = '10000001';
 const { username, password } = PROXY_CANARIES;

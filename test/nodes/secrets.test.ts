@@ -1,10 +1,10 @@
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { answerServer } from '../../tooling/servers/hostile-servers';
+import { answerServer } from '../tooling/servers/hostile-servers';
 import { fail } from './support/messages';
 import { keep, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 
 // The check itself runs after every test of every file: see `closeJournal`.
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { settled } from '../../tooling/until';
+import { settled } from '../tooling/until';
 import { SerialQueue } from '../../nodes/common/action.runtime';
 
 /** A task that ends when `end` is called. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { httpService, json } from '../../tooling/servers/http-service';
-import { until } from '../../tooling/until';
+import { httpService, json } from '../tooling/servers/http-service';
+import { until } from '../tooling/until';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { shows, statusesOf } from './support/messages';

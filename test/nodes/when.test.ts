@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { inEachDialect, isPublic } from '../../tooling/dialect';
+import { inEachDialect, isPublic } from '../tooling/dialect';
 
 inEachDialect('a command that waits for its device', () => {
   useNodeRed();

@@ -14,7 +14,7 @@ import { pushFor } from '../../bench/scenarios/push';
 import { ServiceClient } from '../../bench/service/client';
 import { startService } from '../../bench/service/service';
 import { Receiver } from '../../bench/subjects/receiver';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 const PLAN = { ...FULL, rounds: 1, seconds: 0.1, warmUp: 0.05, uploadChannels: [2] };
 

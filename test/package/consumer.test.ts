@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeviceCloudClient } from '../../src/client';
 import { npm, userDirWithPackage } from '../e2e/harness/packed';
-import { repository } from '../../tooling/repository';
-import { TIMEOUT } from '../../tooling/until';
+import { repository } from '../tooling/repository';
+import { TIMEOUT } from '../tooling/until';
 
 const PACKAGE = '@device-cloud/node-red-device-cloud';
 const TSC = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort, takePort } from '../../tooling/servers/ports';
-import { startDemo, type Demo } from '../../tooling/demo';
+import { freePort, takePort } from '../tooling/servers/ports';
+import { startDemo, type Demo } from '../tooling/demo';
 import { openEditor } from '../e2e/harness/editor';
-import { until } from '../../tooling/until';
-import type { FlowNode } from '../../tooling/node-red/nodes';
+import { until } from '../tooling/until';
+import type { FlowNode } from '../tooling/node-red/nodes';
 import { temporary } from '../e2e/harness/packed';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 const nodes = JSON.parse(
   readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),

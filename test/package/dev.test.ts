@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../../tooling/servers/ports';
-import { startDemo, type Demo } from '../../tooling/demo';
-import { until } from '../../tooling/until';
+import { freePort } from '../tooling/servers/ports';
+import { startDemo, type Demo } from '../tooling/demo';
+import { until } from '../tooling/until';
 import { temporary } from '../e2e/harness/packed';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 /** Stands in for the build, which takes longer. */
 const BUILD = `import { copyFileSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ process.on('message', () => process.exit());
 /** A clone that a test may change, without the sources that nothing is built from here. */
 async function clone(): Promise<string> {
   const folder = join(await temporary(), 'clone');
-  for (const part of ['scripts', 'tooling', 'package.json', 'package-lock.json']) {
+  for (const part of ['scripts', join('test', 'tooling'), 'package.json', 'package-lock.json']) {
     await cp(join(repository, part), join(folder, part), { recursive: true });
   }
   for (const part of ['src', 'nodes', 'demo', 'dist']) await mkdir(join(folder, part));

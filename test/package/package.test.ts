@@ -5,7 +5,7 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { npm, temporary } from '../e2e/harness/packed';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 const execute = promisify(execFile);
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { userDirWithPackage } from '../e2e/harness/packed';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { installScorecard, scorecard } from './scorecard';
 import type { Scorecard } from './scorecard';
 import type { World } from './stub';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { startStub } from './stub';
 import type { World } from './stub';
 

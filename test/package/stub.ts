@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { onLoopback } from '../../tooling/servers/loopback';
+import { onLoopback } from '../tooling/servers/loopback';
 
 /** What the world outside would answer, by the path that is asked for. */
 export type World = Record<string, object>;

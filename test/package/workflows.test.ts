@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 interface Step {
   name?: string;

@@ -6,7 +6,7 @@ import type {
   UploadOptions,
 } from '../../src/simulator';
 import type { Dice } from './dice';
-import type { Front } from '../../tooling/servers/front';
+import type { Front } from '../tooling/servers/front';
 import { isUnique, mannerOf } from './traffic';
 
 /** Trouble of every kind, until it is stopped. */

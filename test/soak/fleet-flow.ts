@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { node, type FlowNode } from '../../tooling/node-red/nodes';
+import { node, type FlowNode } from '../tooling/node-red/nodes';
 import type { NoteFiles } from './notes';
 
 const DRIVE = 'soak-drive';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Position } from '../../src/recovery/position';
-import type { Child } from '../../tooling/process';
+import type { Child } from '../tooling/process';
 import type { Dice } from './dice';
 import { readAccepted, readRecords } from './lines';
 import { savedPositions, startNodeRed } from './node-red';

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { app, node } from '../../tooling/node-red/nodes';
+import { app, node } from '../tooling/node-red/nodes';
 import { fleetFlow, fleetNodes } from './fleet-flow';
 import type { NoteFiles } from './notes';
 import type { Position } from '../../src/recovery/position';
-import { startNodeRed as start, type NodeRedProcess } from '../../tooling/node-red/process';
-import { makeUserDir } from '../../tooling/node-red/user-dir';
+import { startNodeRed as start, type NodeRedProcess } from '../tooling/node-red/process';
+import { makeUserDir } from '../tooling/node-red/user-dir';
 import type { ServiceAddress } from './service-messages';
 
 const TAB = 'tab';

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { comesToHold, until } from '../../tooling/until';
-import { temporaryFolder } from '../../tooling/temporary-folder';
+import { comesToHold, until } from '../tooling/until';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { audit, type Audit } from './audit';
 import { auditFleet, unsettled, type FleetAudit } from './fleet-audit';
 import { createDice } from './dice';

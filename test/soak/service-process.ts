@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import { keep, type Child } from '../../tooling/process';
+import { keep, type Child } from '../tooling/process';
 import type {
   Command,
   Report,

@@ -7,7 +7,7 @@ import {
 import { startChaos, type Chaos } from './chaos';
 import { createCounter } from './counter';
 import { createDice } from './dice';
-import { startFront } from '../../tooling/servers/front';
+import { startFront } from '../tooling/servers/front';
 import { appendTo, shortOf, type Accepted } from './lines';
 import type { Command, Report, ServiceSettings } from './service-messages';
 import { actedOn, PEERS, PEERS_ANSWER, startSleeping } from './peers';

@@ -1,7 +1,7 @@
 import { isLossy } from './kept';
 import { readOptions, type SoakOptions } from './options';
 import { soak, type Outcome } from './run';
-import { megabytes, number, seconds, table } from '../../tooling/table';
+import { megabytes, number, seconds, table } from '../tooling/table';
 
 const LOG_LINES = 40;
 

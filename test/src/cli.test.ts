@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator';
-import { httpService, json } from '../../tooling/servers/http-service';
-import { temporaryFolder } from '../../tooling/temporary-folder';
-import { until } from '../../tooling/until';
+import { httpService, json } from '../tooling/servers/http-service';
+import { temporaryFolder } from '../tooling/temporary-folder';
+import { until } from '../tooling/until';
 
 const CLI = join(__dirname, '../../src/cli.js');
 const ONE = '10000001';

@@ -3,10 +3,10 @@ import { CONNECTIONS } from '../../src/http/pool';
 import type { DeviceCloudClient } from '../../src/client';
 import { clientOf, simulator } from './support/client';
 import { failure, failures } from './support/failure';
-import { hang, httpService, json } from '../../tooling/servers/http-service';
+import { hang, httpService, json } from '../tooling/servers/http-service';
 import { CHIPID, listen } from './support/listener';
 import { gone, resources } from './support/resources';
-import { settled, until } from '../../tooling/until';
+import { settled, until } from '../tooling/until';
 
 describe('closing a client', () => {
   it('ends every call with one error: running, waiting for the device, for a connection, for a pause', async () => {

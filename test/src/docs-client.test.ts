@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { DeviceCloudClient } from '../../src/client';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 /** The second page uses the beginning and the end of the first. */
 const PAGES = ['client.md', 'simulator.md'];

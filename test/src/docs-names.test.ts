@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from '@typescript/typescript6';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 
 const ENTRIES = ['dist/src/index.d.ts', 'dist/src/simulator/index.d.ts'];
 /** How many names the client may export for everyday work. */

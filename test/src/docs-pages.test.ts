@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ERROR_CODES } from '../../src/errors';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { NODES } from './support/catalogues';
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');

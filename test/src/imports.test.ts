@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { dirname, join, relative, sep } from 'node:path';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { filesIn, importsOf } from './support/imports';
 
 const files = filesIn(['src', 'nodes']);
@@ -52,7 +52,7 @@ function folderImports(place: string): Map<string, string[]> {
 describe('imports', () => {
   for (const [of, all] of [
     ['of the package', files],
-    ['of tests, benchmarks and what they share', filesIn([...TESTS, 'bench', 'tooling'])],
+    ['of tests, benchmarks and what they share', filesIn([...TESTS, 'bench'])],
   ] as const) {
     it(`${of} are not circular`, () => {
       const imports = new Map(all.map((file) => [file, importsOf(file)]));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { examples } from '../e2e/examples/files';
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');

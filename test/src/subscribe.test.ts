@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Position } from '../../src/recovery/position';
 import type { Simulator } from '../../src/simulator';
 import type { SubscribeOptions, UploadStream } from '../../src/subscription';
-import { until } from '../../tooling/until';
+import { until } from '../tooling/until';
 import { failure, thrown } from './support/failure';
 import { clientOf, simulator } from './support/client';
 import { CHIPID } from './support/listener';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { repository } from '../../tooling/repository';
+import { repository } from '../tooling/repository';
 import { filesIn, importsOf } from './support/imports';
 
 /** A file by its path in the repository, and what it imports, however that is spelled. */
@@ -12,12 +12,16 @@ interface Imports {
 
 const pathOf = (file: string): string => relative(repository, file).replaceAll(sep, '/');
 
-const IMPORTS: readonly Imports[] = filesIn(['src', 'flow-test', 'nodes', 'tooling', 'bench']).map(
-  (file) => ({
-    file: pathOf(file),
-    imported: importsOf(file).map(pathOf),
-  }),
-);
+const IMPORTS: readonly Imports[] = filesIn([
+  'src',
+  'flow-test',
+  'nodes',
+  'test/tooling',
+  'bench',
+]).map((file) => ({
+  file: pathOf(file),
+  imported: importsOf(file).map(pathOf),
+}));
 
 /** What the browser loads: nothing in it needs Node.js. */
 const EDITOR = 'nodes/(.+\\.(editor|config)|common/editor/.+)\\.ts$';
@@ -85,8 +89,12 @@ const WALLS: readonly {
       'nodes/type/type.editor.ts imports src/fleet/limits.ts',
     ],
   },
-  { of: 'tooling/', files: /^tooling\//, never: /^(test|bench|scripts|demo)\// },
-  { of: 'bench/', files: /^bench\//, never: /^test\// },
+  {
+    of: 'test/tooling/',
+    files: /^test\/tooling\//,
+    never: /^(test\/(?!tooling\/)|bench|scripts|demo)/,
+  },
+  { of: 'bench/', files: /^bench\//, never: /^test\/(?!tooling\/)/ },
 ];
 
 /** Places with rooms from the bottom up, and the files beside them that are level with a room. All others are above. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { clientOf } from './support/client';
 import { failure, failures } from './support/failure';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { httpService, json } from '../tooling/servers/http-service';
 
 describe('a client without its keys', () => {
   it('is NOT_CONFIGURED for the interface that needs them, and sends nothing', async () => {

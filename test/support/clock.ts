@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { settled } from '../../tooling/until';
+import { settled } from '../tooling/until';
 
 /** In each test of a suite, time passes only as {@link tick} and {@link pass} let it: timers and the time of day. */
 export function useClock(now = 1_000_000): void {

@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { atEnd } from '../../tooling/servers/at-end';
+import { atEnd } from '../tooling/servers/at-end';
 
 /** In milliseconds: a time-out that no test waits for, and that no other timer has. */
 export const HOUR = 3_600_000;

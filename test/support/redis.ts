@@ -1,5 +1,5 @@
 import type { Suite } from 'mocha';
-import { HAS_REDIS } from '../../tooling/servers/redis';
+import { HAS_REDIS } from '../tooling/servers/redis';
 
 /** Tests that need a real engine. A machine without one says what it left out. */
 export function describeOnRedis(title: string, tests: (this: Suite) => void): void {

@@ -5,11 +5,11 @@ import {
   type DialectName,
   type Simulator,
 } from '../../../src/simulator';
-import { IMPORTED_DIALECT } from '../../../tooling/dialect';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { comesToHold, until } from '../../../tooling/until';
-import { atPort, startBroker } from '../../../tooling/servers/broker';
-import { linesTo, startLineServer } from '../../../tooling/servers/lines';
+import { IMPORTED_DIALECT } from '../../tooling/dialect';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { comesToHold, until } from '../../tooling/until';
+import { atPort, startBroker } from '../../tooling/servers/broker';
+import { linesTo, startLineServer } from '../../tooling/servers/lines';
 import { examples, named, ofType, troubles } from './files';
 import { onSimulator } from './scene';
 import type { Stage } from './stage';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../../../tooling/editor/chromium';
-import { TIMEOUT, until } from '../../../tooling/until';
+import { launchBrowser } from '../../tooling/editor/chromium';
+import { TIMEOUT, until } from '../../tooling/until';
 import { ONE, THREE, TWO } from '../harness/fixture';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { change, named } from './files';
 import { PIXELS, rgb } from './pixels';
 import { listening, plays } from './scene';

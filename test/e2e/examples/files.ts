@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { repository } from '../../../tooling/repository';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { repository } from '../../tooling/repository';
 
 const folder = join(repository, 'examples');
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { freePort } from '../../../tooling/servers/ports';
+import { freePort } from '../../tooling/servers/ports';
 import { ONE, TWO } from '../harness/fixture';
-import { until } from '../../../tooling/until';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { atPort, startBroker, type Broker } from '../../../tooling/servers/broker';
+import { until } from '../../tooling/until';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { atPort, startBroker, type Broker } from '../../tooling/servers/broker';
 import { ofType } from './files';
 import { listening, plays } from './scene';
 import type { Scene } from './scene';

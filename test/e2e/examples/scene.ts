@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { startSimulator } from '../../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { DIALECT } from '../../../tooling/dialect';
-import { until } from '../../../tooling/until';
-import { type FlowNode, app } from '../../../tooling/node-red/nodes';
+import { DIALECT } from '../../tooling/dialect';
+import { until } from '../../tooling/until';
+import { type FlowNode, app } from '../../tooling/node-red/nodes';
 import { example, named, troubles } from './files';
 import type { Stage } from './stage';
 import { request } from '../harness/request';

@@ -5,7 +5,7 @@ import type { Editor } from '../harness/editor';
 import { startNodeRed } from '../harness/node-red';
 import type { NodeRed } from '../harness/node-red';
 import { temporary, userDirWithPackage } from '../harness/packed';
-import { repository } from '../../../tooling/repository';
+import { repository } from '../../tooling/repository';
 
 /** One Node-RED for all examples and the demo, with the packages that some of them need. */
 export interface Stage {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { User } from '../../../tooling/editor/page';
-import { TIMEOUT } from '../../../tooling/until';
+import type { User } from '../../tooling/editor/page';
+import { TIMEOUT } from '../../tooling/until';
 import { request } from './request';
 
 export const FULL: User = { username: 'full', password: 'full-password' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { foundation } from './flows';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { recent, type Child } from '../../../tooling/process';
-import { TIMEOUT, until } from '../../../tooling/until';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { recent, type Child } from '../../tooling/process';
+import { TIMEOUT, until } from '../../tooling/until';
 import { request } from './request';
 
 export interface Message {

@@ -1,6 +1,6 @@
 import { startSimulator } from '../../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from './node-red';
 import type { NodeRed } from './node-red';
 

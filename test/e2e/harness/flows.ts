@@ -1,4 +1,4 @@
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 
 const TAB: FlowNode = { id: 'tab', type: 'tab', label: 'test', disabled: false };
 

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { logIn } from './admin';
-import type { User } from '../../../tooling/editor/page';
+import type { User } from '../../tooling/editor/page';
 import { drive } from './drive';
 import type { NodeRed } from './drive';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { userDirWithPackage } from './packed';
-import { SETTINGS as USUAL, startNodeRed as start } from '../../../tooling/node-red/process';
+import { SETTINGS as USUAL, startNodeRed as start } from '../../tooling/node-red/process';
 
 export type { Message, NodeRed, Recorded } from './drive';
 

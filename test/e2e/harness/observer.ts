@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import WebSocket from 'ws';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import type { NodeRed } from './node-red';
 import { request } from './request';
 

@@ -1,6 +1,6 @@
 import { ONE } from './fixture';
 import { around } from './flows';
-import { type FlowNode, node } from '../../../tooling/node-red/nodes';
+import { type FlowNode, node } from '../../tooling/node-red/nodes';
 import type { Message } from './node-red';
 
 /** Everything that an action node can do, and a message that makes it do so. */

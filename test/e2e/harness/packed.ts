@@ -12,7 +12,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { repository } from '../../../tooling/repository';
+import { repository } from '../../tooling/repository';
 
 const execute = promisify(execFile);
 

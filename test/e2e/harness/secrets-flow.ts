@@ -3,7 +3,7 @@ import type { Simulator } from '../../../src/simulator';
 import { FAULTS, type FaultName } from '../../../src/simulator/faults';
 import { ONE } from './fixture';
 import { around, idOf } from './flows';
-import { type FlowNode, app, node } from '../../../tooling/node-red/nodes';
+import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
 import { OPERATIONS, operationNodes } from './operations';
 
 /** Typed as credentials, with signs that every way of writing a request has a form of its own for. */

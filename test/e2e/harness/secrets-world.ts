@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { LOOPBACK } from '../../../tooling/servers/certs';
+import { LOOPBACK } from '../../tooling/servers/certs';
 import {
   answerServer,
   echoServer,
   redirectServer,
   refusingProxy,
   type HostileServer,
-} from '../../../tooling/servers/hostile-servers';
-import { secretSearch } from '../../../tooling/secret-search';
-import { until } from '../../../tooling/until';
+} from '../../tooling/servers/hostile-servers';
+import { secretSearch } from '../../tooling/secret-search';
+import { until } from '../../tooling/until';
 import { startNodeRed, type NodeRed } from './node-red';
 import {
   devices,

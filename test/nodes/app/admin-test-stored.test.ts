@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../../nodes/app/answers.config';
-import { LOOPBACK } from '../../../tooling/servers/certs';
-import { httpService, json, raw, type HttpService } from '../../../tooling/servers/http-service';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { httpService, json, raw, type HttpService } from '../../tooling/servers/http-service';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { cloudApp, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { startCloud, useNodeRed } from '../support/node-red';

@@ -3,14 +3,14 @@ import httpProxy from '@node-red/nodes/core/network/06-httpproxy.js';
 import type { NodeAPI } from 'node-red';
 import helper from 'node-red-node-test-helper';
 import app from '../../../nodes/app/app';
-import { httpService } from '../../../tooling/servers/http-service';
-import { freePort } from '../../../tooling/servers/ports';
+import { httpService } from '../../tooling/servers/http-service';
+import { freePort } from '../../tooling/servers/ports';
 import { ALWAYS_ONLINE, cloudApp, load, node, simulatorApp } from '../support/flow';
 import { journal } from '../support/journal';
 import { call } from '../support/messages';
 import { startCloud, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 interface Problem {
   error: { code: string; message: string };

@@ -8,8 +8,8 @@ import type {
   BookPreview,
   Diagnostics,
 } from '../../../nodes/app/answers.config';
-import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
-import { until } from '../../../tooling/until';
+import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
 import { load, node, simulatorApp } from '../support/flow';
 import { useNodeRed } from '../support/node-red';
 

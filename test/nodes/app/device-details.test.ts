@@ -3,7 +3,7 @@ import helper from 'node-red-node-test-helper';
 import type { NodeAPI, NodeMessage } from 'node-red';
 import type { DeviceDetails, FleetAnswer } from '../../../nodes/app/answers.config';
 import type { Simulator } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { call, fail } from '../support/messages';

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI } from 'node-red';
 import { Keeper } from '../../../nodes/app/waiting';
 import { SavedCalls } from '../../../src/commands/saved-call';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { MemoryPort, memoryStore } from '../../support/memory-store';
 
 const COUNT = 100;

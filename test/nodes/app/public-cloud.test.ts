@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../../nodes/app/answers.config';
-import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../../tooling/servers/public-cloud';
-import { until } from '../../../tooling/until';
+import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../tooling/servers/public-cloud';
+import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { keep, startCloud, useNodeRed } from '../support/node-red';

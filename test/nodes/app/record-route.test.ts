@@ -5,7 +5,7 @@ import type { FleetAnswer } from '../../../nodes/app/answers.config';
 import { cloudApp, deploy, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { startCloud, useNodeRed } from '../support/node-red';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const ONE = '10000001';
 

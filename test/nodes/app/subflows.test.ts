@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { AppChoice, FleetAnswer } from '../../../nodes/app/answers.config';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { until } from '../../../tooling/until';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
 import { deploy, load, node, simulatorApp } from '../support/flow';
 import { useNodeRed } from '../support/node-red';
 

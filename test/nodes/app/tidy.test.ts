@@ -6,7 +6,7 @@ import type { NodeAPI } from 'node-red';
 import { tidyFolders, tidyStore } from '../../../nodes/app/store';
 import { Files } from '../../../src/store/files';
 import { Store } from '../../../src/store/store';
-import { temporaryFolder } from '../../../tooling/temporary-folder';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 
 const DAY = 24 * 60 * 60_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { DeviceDetails, WaitingChoice } from '../../../nodes/app/answers.config';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { call, fail, post, send, shows } from '../support/messages';

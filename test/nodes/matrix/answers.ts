@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FaultName } from '../../../src/simulator';
-import { httpService, inSequence, json, raw } from '../../../tooling/servers/http-service';
+import { httpService, inSequence, json, raw } from '../../tooling/servers/http-service';
 import { cloudApp, load, node } from '../support/flow';
 import { call } from '../support/messages';
 import { startCloud } from '../support/node-red';

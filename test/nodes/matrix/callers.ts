@@ -4,7 +4,7 @@ import helper from 'node-red-node-test-helper';
 import { DeviceCloudClient } from '../../../src/client';
 import type { DeviceCloudError } from '../../../src/errors';
 import type { Simulator } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { startCloud } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
 import { listening } from './listening';

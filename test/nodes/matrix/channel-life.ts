@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { listening, recovered } from './listening';
 import { CHIPID, emitted, payloads, rowsOf, said, type Row } from './row';
 

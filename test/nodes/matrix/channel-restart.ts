@@ -4,8 +4,8 @@ import { SERVER_ZONE } from '../../../src/simulator/encoding';
 import { serverTime } from '../../../src/simulator/encoding';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { freePort } from '../../../tooling/servers/ports';
-import { comesToHold, until } from '../../../tooling/until';
+import { freePort } from '../../tooling/servers/ports';
+import { comesToHold, until } from '../../tooling/until';
 import { KNOWN, PATIENCE, openWithRecovery, uploadKnown } from './listening';
 import { rowsOf, said, type Row } from './row';
 

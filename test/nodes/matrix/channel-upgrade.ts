@@ -3,7 +3,7 @@ import type { FaultName } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { call, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { hurry } from './hurry';
 import { ARRIVES, CHIPID, codeOf, emitted, rowsOf, said, WORKS, type Row } from './row';
 

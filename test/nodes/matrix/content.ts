@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { ErrorCode } from '../../../src/errors';
-import { floodService } from '../../../tooling/servers/flood-service';
-import { httpService, inSequence, json, raw } from '../../../tooling/servers/http-service';
-import { until } from '../../../tooling/until';
+import { floodService } from '../../tooling/servers/flood-service';
+import { httpService, inSequence, json, raw } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, call, fail, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';

@@ -1,10 +1,10 @@
 import type { Simulator } from '../../../src/simulator';
 import { cloudApp, deploy, load, node } from '../support/flow';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { held, nothingMore, type Held } from '../support/held';
 import { call, post, statusesOf } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { ARRIVES, CHIPID, emitted, NOTHING, rowsOf, said, WORKS, type Row } from './row';
 
 const row = rowsOf('Node-RED');

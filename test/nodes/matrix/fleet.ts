@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { FaultName, Simulator } from '../../../src/simulator';
-import { httpService, json } from '../../../tooling/servers/http-service';
-import { until } from '../../../tooling/until';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';

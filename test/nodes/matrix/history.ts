@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HistoryRewrite } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { arrivedAt } from '../support/messages';
 import { hurry } from './hurry';
 import { MISSED, miss, saidOfHistory } from './missing';

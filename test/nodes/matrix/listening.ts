@@ -6,7 +6,7 @@ import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { CHIPID, emitted, payloads } from './row';
 
 export const KNOWN = 'known';

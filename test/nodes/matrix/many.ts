@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { call, post } from '../support/messages';

@@ -4,7 +4,7 @@ import { cloudApp, deploy, load, node, watchSinks } from '../support/flow';
 import { arrivedAt, call, post, send, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { ARRIVES, CHIPID, codeOf, emitted, NOTHING, rowsOf, said, WORKS, type Row } from './row';
 
 const row = rowsOf('Node-RED');

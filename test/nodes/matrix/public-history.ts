@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mock } from 'node:test';
 import type { Simulator } from '../../../src/simulator';
 import { RawBody } from '../../../src/simulator/http';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { keptOf } from '../../src/recovery/history';
 import { asThePublicServer, reversed } from '../support/histories';
 import { arrivedAt } from '../support/messages';

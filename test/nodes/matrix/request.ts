@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { call, post, shows } from '../support/messages';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import { journal } from '../support/journal';
 import { arrivedAt, send } from '../support/messages';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 export type Area =
   | 'answers'

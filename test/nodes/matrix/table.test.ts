@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../../../tooling/repository';
+import { repository } from '../../tooling/repository';
 import { FILES } from './rows';
 import { NOTHING, type Fault } from './row';
 import { WRONG_SECRET } from './wrong-secret';

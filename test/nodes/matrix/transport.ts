@@ -1,14 +1,14 @@
 import { CONNECTIONS } from '../../../src/http/pool';
-import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
-import { httpService, json } from '../../../tooling/servers/http-service';
-import { proxy } from '../../../tooling/servers/proxy';
-import { freePort } from '../../../tooling/servers/ports';
+import { ELSEWHERE, LOOPBACK } from '../../tooling/servers/certs';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { proxy } from '../../tooling/servers/proxy';
+import { freePort } from '../../tooling/servers/ports';
 import { cloudApp, deploy, load, node } from '../support/flow';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { call } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { CHIPID, codeOf, NOTHING, rowsOf, said, WORKS, type Row } from './row';
 
 const row = rowsOf('transport');

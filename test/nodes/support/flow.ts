@@ -10,7 +10,7 @@ import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { BUILT_IN_DEVICES, type Simulator } from '../../../src/simulator';
 import { journal } from './journal';
 import { CANARIES } from './secrets';
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 
 type Module = (RED: NodeAPI) => void;
 

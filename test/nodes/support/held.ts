@@ -1,4 +1,4 @@
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 /** The open resources of the process, such as sockets and timers, counted by kind. */
 export type Held = Readonly<Record<string, number>>;

@@ -1,5 +1,5 @@
 import type { HistoryRewrite, Simulator } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { keptOf } from '../../src/recovery/history';
 import { arrivedAt } from './messages';
 

@@ -4,7 +4,7 @@ import helper from 'node-red-node-test-helper';
 import type { NodeMessage, NodeStatus } from 'node-red';
 import type { ErrorCode } from '../../../src/errors';
 import { journal, type Ending } from './journal';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 /** A message as a Catch node passes it on. */
 export interface Caught extends NodeMessage {

@@ -6,10 +6,10 @@ import { startSimulator, type Simulator, type SimulatorOptions } from '../../../
 import { Files } from '../../../src/store/files';
 import { closeJournal, journal, startJournal, stopJournal } from './journal';
 import { CANARIES } from './secrets';
-import { currentDialect } from '../../../tooling/dialect';
-import { startSilentServer, type SilentServer } from '../../../tooling/servers/silent-server';
-import { temporaryFolder } from '../../../tooling/temporary-folder';
-import { until } from '../../../tooling/until';
+import { currentDialect } from '../../tooling/dialect';
+import { startSilentServer, type SilentServer } from '../../tooling/servers/silent-server';
+import { temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
 
 export const userDir = temporaryFolder('nodes');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { DEFAULT_CREDENTIALS } from '../../../src/simulator';
-import { secretSearch } from '../../../tooling/secret-search';
+import { secretSearch } from '../../tooling/secret-search';
 
 /** Keys that are nowhere else, so that one of them in an error, a status or a log is a leak. */
 export const CANARIES = {

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { makeUserDir } from '../../../tooling/node-red/user-dir';
-import { startNodeRed, type NodeRedProcess } from '../../../tooling/node-red/process';
-import { freePort } from '../../../tooling/servers/ports';
-import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
-import { number, seconds, table } from '../../../tooling/table';
-import { until } from '../../../tooling/until';
+import { makeUserDir } from '../../tooling/node-red/user-dir';
+import { startNodeRed, type NodeRedProcess } from '../../tooling/node-red/process';
+import { freePort } from '../../tooling/servers/ports';
+import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { number, seconds, table } from '../../tooling/table';
+import { until } from '../../tooling/until';
 import { flows } from './flow';
 import { judge, type Sent } from './judge';
 

@@ -1,5 +1,5 @@
 import type { Simulator } from '../../../src/simulator';
-import { app, node, type FlowNode } from '../../../tooling/node-red/nodes';
+import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
 
 const PLACE = { z: 'tab', x: 100, y: 100 };
 

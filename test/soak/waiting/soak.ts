@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startSimulator } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { createDice } from '../dice';
 
 /** Commands of one process: more than it can send before it is killed. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { clientOf, keysOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { PUBLIC_DIALECT } from '../../../tooling/dialect';
-import { until } from '../../../tooling/until';
-import { httpService, json, raw } from '../../../tooling/servers/http-service';
+import { PUBLIC_DIALECT } from '../../tooling/dialect';
+import { until } from '../../tooling/until';
+import { httpService, json, raw } from '../../tooling/servers/http-service';
 
 const paths = (requests: readonly { path: string }[]): string[] =>
   requests.map(({ path }) => path.replace('/openapi/devices/', ''));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, raw } from '../../../tooling/servers/http-service';
+import { httpService, raw } from '../../tooling/servers/http-service';
 
 const LONG = '18446744073709551615';
 const CHIPID = 10000001;

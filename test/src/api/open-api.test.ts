@@ -3,7 +3,7 @@ import type { DeviceCloudClient } from '../../../src/client';
 import type { RequestRecord, Simulator } from '../../../src/simulator';
 import { USER_AGENT } from '../../../src/http/headers';
 import { clientOf, KEYS, simulator } from '../support/client';
-import { signByHand } from '../../../tooling/sign-by-hand';
+import { signByHand } from '../../tooling/sign-by-hand';
 
 const LONG = '18446744073709551615';
 

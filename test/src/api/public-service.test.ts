@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../src/errors';
 import type { ClientOptions } from '../../../src/settings';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, inSequence, json } from '../../../tooling/servers/http-service';
+import { httpService, inSequence, json } from '../../tooling/servers/http-service';
 import {
   APPID,
   APPKEY,
@@ -12,7 +12,7 @@ import {
   GONE,
   publicService,
   type PublicService,
-} from '../../../tooling/servers/public-service';
+} from '../../tooling/servers/public-service';
 
 describe('a service that answers as the public server of 2016', () => {
   let service: PublicService;

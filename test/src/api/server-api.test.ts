@@ -3,9 +3,9 @@ import type { DeviceCloudClient } from '../../../src/client';
 import { USER_AGENT } from '../../../src/http/headers';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, json, raw } from '../../../tooling/servers/http-service';
-import { until } from '../../../tooling/until';
-import { signServerByHand } from '../../../tooling/sign-by-hand';
+import { httpService, json, raw } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
+import { signServerByHand } from '../../tooling/sign-by-hand';
 
 const ID = '10000001';
 

@@ -4,7 +4,7 @@ import { signedAppText, signedServerText, type SignedText } from '../../../src/a
 import { signOpenApi, signServerApi } from '../../../src/api/signing';
 import { KEYS, keysOf, simulator } from '../support/client';
 import { HAS_TOOLS, output, SHELL } from '../support/shell';
-import { inEachDialect } from '../../../tooling/dialect';
+import { inEachDialect } from '../../tooling/dialect';
 
 const { appid, appkey, serverKey, serverPassword } = KEYS;
 const NOW = 1_433_814_203_900;

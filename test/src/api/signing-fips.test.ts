@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
-import { httpService, json } from '../../../tooling/servers/http-service';
-import { until } from '../../../tooling/until';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { httpService, json } from '../../../tooling/servers/http-service';
-import { publicCloud, PUBLIC_KEY } from '../../../tooling/servers/public-cloud';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { publicCloud, PUBLIC_KEY } from '../../tooling/servers/public-cloud';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { USER_AGENT } from '../../../src/http/headers';
-import { channelService } from '../../../tooling/servers/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf, KEYS } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
-import { signByHand } from '../../../tooling/sign-by-hand';
+import { signByHand } from '../../tooling/sign-by-hand';
 
 const now = (): number => 1_700_000_000_123;
 

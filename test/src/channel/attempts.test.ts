@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Channel } from '../../../src/channel/channel';
-import { channelService } from '../../../tooling/servers/channel-service';
-import { wireService } from '../../../tooling/servers/wire-service';
-import { settled, until } from '../../../tooling/until';
+import { channelService } from '../../tooling/servers/channel-service';
+import { wireService } from '../../tooling/servers/wire-service';
+import { settled, until } from '../../tooling/until';
 import { heldTimers } from '../../support/held-timers';
 import { bareChannel } from '../support/bare-channel';
 import { clientOf } from '../support/client';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { channelService } from '../../../tooling/servers/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 import { listen } from '../support/listener';
-import { proxy } from '../../../tooling/servers/proxy';
+import { proxy } from '../../tooling/servers/proxy';
 import { gone, resources } from '../support/resources';
-import { until } from '../../../tooling/until';
-import { wireService } from '../../../tooling/servers/wire-service';
+import { until } from '../../tooling/until';
+import { wireService } from '../../tooling/servers/wire-service';
 
 describe('closing a client while a channel connects', () => {
   for (const scheme of ['http:', 'https:']) {

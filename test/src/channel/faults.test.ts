@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { WebSocket } from 'ws';
 import type { FaultName } from '../../../src/simulator';
-import { channelService } from '../../../tooling/servers/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf, simulator } from '../support/client';
 import { CHIPID, listen, type Listener } from '../support/listener';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 /** Frames that cost nothing but themselves, and the fault that is reported. */
 const BAD_FRAMES: [fault: FaultName, report: RegExp][] = [

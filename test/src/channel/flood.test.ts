@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { httpService, raw } from '../../../tooling/servers/http-service';
+import { httpService, raw } from '../../tooling/servers/http-service';
 import { clientOf, simulator } from '../support/client';
-import { floodService } from '../../../tooling/servers/flood-service';
+import { floodService } from '../../tooling/servers/flood-service';
 import { CHIPID, listen } from '../support/listener';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const FIN_TEXT = 0x81;
 

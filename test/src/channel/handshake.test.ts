@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { onLoopback } from '../../../tooling/servers/loopback';
+import { atEnd } from '../../tooling/servers/at-end';
+import { onLoopback } from '../../tooling/servers/loopback';
 import { clientOf } from '../support/client';
 import { listen } from '../support/listener';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { WebSocket } from 'ws';
-import { channelService } from '../../../tooling/servers/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const HEARTBEAT = '{"type":"heartbeat"}';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Upload } from '../../../src/types';
 import { IsolatedListener, type ChannelListener } from '../../../src/channel/listener';
-import { channelService } from '../../../tooling/servers/channel-service';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { channelService } from '../../tooling/servers/channel-service';
+import { atEnd } from '../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { CHIPID, listen } from '../support/listener';
-import { settled, until } from '../../../tooling/until';
+import { settled, until } from '../../tooling/until';
 
 /** Records what would end the process, and its warnings. */
 function watchProcess() {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { CONNECTIONS } from '../../../src/http/pool';
 import { clientOf } from '../support/client';
 import { failure, failures } from '../support/failure';
-import { httpService, json } from '../../../tooling/servers/http-service';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { nextState } from '../support/listener';
-import { proxy } from '../../../tooling/servers/proxy';
-import { wireService } from '../../../tooling/servers/wire-service';
+import { proxy } from '../../tooling/servers/proxy';
+import { wireService } from '../../tooling/servers/wire-service';
 
 /** A device for each connection. */
 const ALL = Array.from({ length: CONNECTIONS }, (_, index) => index);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { PushMessage, PushFormat } from '../../../src/types';
-import { channelService } from '../../../tooling/servers/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
 import { CHIPID, listen } from '../support/listener';
-import { until } from '../../../tooling/until';
-import { freePort } from '../../../tooling/servers/ports';
-import { inEachDialect, isPublic } from '../../../tooling/dialect';
+import { until } from '../../tooling/until';
+import { freePort } from '../../tooling/servers/ports';
+import { inEachDialect, isPublic } from '../../tooling/dialect';
 
 inEachDialect('a push over the channel', () => {
   const pushes: [what: string, message: PushMessage, format: PushFormat, bytes: Buffer][] = [

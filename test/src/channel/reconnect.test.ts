@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { type ChannelState, IsolatedListener } from '../../../src/channel/listener';
 import { ServiceLimiter } from '../../../src/http/service-limiter';
-import { channelService } from '../../../tooling/servers/channel-service';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { channelService } from '../../tooling/servers/channel-service';
+import { atEnd } from '../../tooling/servers/at-end';
 import { bareChannel } from '../support/bare-channel';
 import { clientOf, simulator } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
-import { until } from '../../../tooling/until';
-import { freePort } from '../../../tooling/servers/ports';
-import { wireService } from '../../../tooling/servers/wire-service';
+import { until } from '../../tooling/until';
+import { freePort } from '../../tooling/servers/ports';
+import { wireService } from '../../tooling/servers/wire-service';
 
 describe('a channel that the service closes', () => {
   for (const code of [1000, 1001, 1006, 1008, 1011, 1012, 1013]) {

@@ -3,9 +3,9 @@ import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Connection, type ConnectionEvents, TurnShare } from '../../../src/channel/socket';
 import { PingAnswers } from '../../../src/channel/keepalive';
 import { TimerQueue } from '../../../src/channel/timer-queue';
-import { channelService, type ChannelService } from '../../../tooling/servers/channel-service';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { until } from '../../../tooling/until';
+import { channelService, type ChannelService } from '../../tooling/servers/channel-service';
+import { atEnd } from '../../tooling/servers/at-end';
+import { until } from '../../tooling/until';
 
 /** Connects without a channel around it. @returns it, the socket below it, and what it has called */
 function open(

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { LOOPBACK } from '../../../tooling/servers/certs';
-import { channelService, tlsChannelService } from '../../../tooling/servers/channel-service';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { channelService, tlsChannelService } from '../../tooling/servers/channel-service';
 import { clientOf } from '../support/client';
 import { nextState } from '../support/listener';
-import { proxy } from '../../../tooling/servers/proxy';
-import { freePort } from '../../../tooling/servers/ports';
+import { proxy } from '../../tooling/servers/proxy';
+import { freePort } from '../../tooling/servers/ports';
 
 const tls = { ca: LOOPBACK.cert };
 

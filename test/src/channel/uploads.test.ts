@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { channelService } from '../../../tooling/servers/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const LONG = '18446744073709551615';
 

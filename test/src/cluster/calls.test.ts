@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Calls, type CallsOptions, type Handler } from '../../../src/cluster/calls';
 import { EngineError } from '../../../src/cluster/engine';
 import { DeviceCloudError } from '../../../src/errors';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 type Changes = Partial<CallsOptions>;
 

@@ -7,10 +7,10 @@ import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
 import type { PinKeeper } from '../../../src/types';
 import type { Simulator } from '../../../src/simulator';
-import { keep, type Child } from '../../../tooling/process';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
-import { until } from '../../../tooling/until';
+import { keep, type Child } from '../../tooling/process';
+import { atEnd } from '../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { until } from '../../tooling/until';
 import { describeOnRedis } from '../../support/redis';
 import { keysOf, simulator } from '../support/client';
 

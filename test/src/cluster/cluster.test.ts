@@ -5,10 +5,10 @@ import { Cluster, shareOf, type ClusterListener } from '../../../src/cluster/clu
 import { NotSent } from '../../../src/cluster/calls';
 import { keysOf, SHARES } from '../../../src/cluster/scripts';
 import { Engine } from '../../../src/cluster/engine';
-import { keep, type Child } from '../../../tooling/process';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
-import { until } from '../../../tooling/until';
+import { keep, type Child } from '../../tooling/process';
+import { atEnd } from '../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { until } from '../../tooling/until';
 import { describeOnRedis } from '../../support/redis';
 
 const LEASE = 1000;

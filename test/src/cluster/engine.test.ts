@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { Engine, EngineError } from '../../../src/cluster/engine';
 import type { EngineSettings } from '../../../src/input/engine-address';
 import { keysOf, BEAT } from '../../../src/cluster/scripts';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { certificateFiles, LOOPBACK } from '../../../tooling/servers/certs';
-import { onLoopback } from '../../../tooling/servers/loopback';
-import { freePort } from '../../../tooling/servers/ports';
-import { startRedis } from '../../../tooling/servers/redis';
-import { until } from '../../../tooling/until';
+import { atEnd } from '../../tooling/servers/at-end';
+import { certificateFiles, LOOPBACK } from '../../tooling/servers/certs';
+import { onLoopback } from '../../tooling/servers/loopback';
+import { freePort } from '../../tooling/servers/ports';
+import { startRedis } from '../../tooling/servers/redis';
+import { until } from '../../tooling/until';
 import { describeOnRedis } from '../../support/redis';
 
 const LIMIT = 500;

@@ -3,9 +3,9 @@ import { Engine } from '../../../src/cluster/engine';
 import { keysOf, WRITE } from '../../../src/cluster/scripts';
 import { SharePort, type Hold } from '../../../src/cluster/share-port';
 import { Store } from '../../../src/store/store';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
-import { until } from '../../../tooling/until';
+import { atEnd } from '../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { until } from '../../tooling/until';
 import { describeOnRedis } from '../../support/redis';
 
 const LIMIT = 300;

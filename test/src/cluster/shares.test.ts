@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Engine } from '../../../src/cluster/engine';
 import { BEAT, keysOf, SHARES, type Beat, type BeatAnswer } from '../../../src/cluster/scripts';
 import type { RULES } from '../../../src/cluster/shares';
-import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
-import { until } from '../../../tooling/until';
+import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { until } from '../../tooling/until';
 import { describeOnRedis } from '../../support/redis';
 import { World } from './virtual-world';
 

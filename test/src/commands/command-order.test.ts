@@ -7,9 +7,9 @@ import {
   inSequence,
   json,
   type Script,
-} from '../../../tooling/servers/http-service';
+} from '../../tooling/servers/http-service';
 import { CHIPID } from '../support/listener';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const ok = json({ status: 'online', msg: 'OK' });
 const texts = (count: number): string[] =>

@@ -4,9 +4,9 @@ import type { CallOptions, CommandOptions, DeviceCloudClient } from '../../../sr
 import type { Simulator } from '../../../src/simulator';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { settled, until } from '../../../tooling/until';
+import { settled, until } from '../../tooling/until';
 import { Semaphore } from '../../../src/util/semaphore';
-import { inEachDialect } from '../../../tooling/dialect';
+import { inEachDialect } from '../../tooling/dialect';
 
 const [A, B, C] = ['10000001', '10000002', '10000003'] as const;
 

@@ -4,7 +4,7 @@ import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { parseCodes, readLevels } from '../../../src/input/gpio';
 import { Store } from '../../../src/store/store';
 import type { KeptPin, PinKeeper } from '../../../src/types';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { FakeChannels, FakeList } from './waiting-world';
 import { tick } from '../../support/clock';
 import { MemoryPort } from '../../support/memory-store';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { MAX_KEPT } from '../../../src/commands/pins';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { keepWorld, optionsOf, type PinCall } from './pins-world';
 import { useClock } from '../../support/clock';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { commands } from '../support/commands';
 import { isolatedProgress } from '../../../src/commands/outcome';
 import type { CallProgress } from '../../../src/types';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 
 /** Progress as a line: places as numbers. */
 const lineOf = (all: readonly CallProgress[]): string =>

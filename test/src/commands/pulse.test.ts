@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { inEachDialect, isPublic } from '../../../tooling/dialect';
+import { inEachDialect, isPublic } from '../../tooling/dialect';
 
 const CHIPID = '10000001';
 const PIN = 5;

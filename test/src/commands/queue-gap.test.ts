@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { commands } from '../support/commands';
 import { failure } from '../support/failure';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { pass, tick, useClock } from '../../support/clock';
 
 describe('the gap between two commands to a device', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { commands } from '../support/commands';
 import { failure } from '../support/failure';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 
 describe('the queue of a device', () => {
   it('runs commands in the order of arrival, one at a time', async () => {

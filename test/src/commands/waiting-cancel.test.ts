@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { failure } from '../support/failure';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { waitingWorld } from './waiting-world';
 import { useClock } from '../../support/clock';
 

@@ -8,8 +8,8 @@ import { DeviceCloudError } from '../../../src/errors';
 import type { Simulator } from '../../../src/simulator';
 import { Files } from '../../../src/store/files';
 import { Store } from '../../../src/store/store';
-import { temporaryFolder } from '../../../tooling/temporary-folder';
-import { until } from '../../../tooling/until';
+import { temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
 import { clientOf, simulator } from '../support/client';
 
 const CHIPID = '10000001';

@@ -6,8 +6,8 @@ import { gone, resources } from '../support/resources';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
-import { until } from '../../../tooling/until';
-import { inEachDialect } from '../../../tooling/dialect';
+import { until } from '../../tooling/until';
+import { inEachDialect } from '../../tooling/dialect';
 
 /** A device that sleeps, and a client. */
 async function asleep(options: Parameters<typeof simulator>[0] = {}) {

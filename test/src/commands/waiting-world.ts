@@ -8,7 +8,7 @@ import { ServiceClock } from '../../../src/http/headers';
 import type { ListReading, ListUser } from '../../../src/fleet/list-poller';
 import type { CallProgress, DeviceRecord, When } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { pass } from '../../support/clock';
 import { MemoryPort, memoryStore } from '../../support/memory-store';
 

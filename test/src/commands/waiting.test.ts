@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { MAX_WAITING_IN_ALL } from '../../../src/commands/waiting';
 import type { CallProgress } from '../../../src/types';
 import { failure, failures } from '../support/failure';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { waitingWorld } from './waiting-world';
 import { useClock } from '../../support/clock';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fs, { readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Book, type BookRow } from '../../../src/fleet/book';
-import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
-import { until } from '../../../tooling/until';
+import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
 
 describe('the device book', () => {
   let folder: string;

@@ -3,9 +3,9 @@ import type { ListUser } from '../../../src/fleet/list-poller';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
 import { DeviceCloudClient } from '../../../src/client';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { until } from '../../../tooling/until';
-import { inEachDialect, isPublic } from '../../../tooling/dialect';
+import { atEnd } from '../../tooling/servers/at-end';
+import { until } from '../../tooling/until';
+import { inEachDialect, isPublic } from '../../tooling/dialect';
 
 const OTHER = '10000002';
 

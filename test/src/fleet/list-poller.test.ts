@@ -3,7 +3,7 @@ import { asksToWait, DeviceCloudError } from '../../../src/errors';
 import { ListPoller, type ListReading } from '../../../src/fleet/list-poller';
 import type { DeviceRecord } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { pass, useClock } from '../../support/clock';
 
 const record = (chipid: unknown): DeviceRecord => ({ chipid, name: null }) as DeviceRecord;

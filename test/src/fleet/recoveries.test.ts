@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RecoveryObserver } from '../../../src/recovery/options';
 import { createSubject, factsOf } from '../recovery/subject';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 
 const record = (id: number, body: string) => ({
   ...{ id, body, app: '1', dev: '1' },

@@ -4,7 +4,7 @@ import { TestRecorder } from '../../../src/fleet/test-recorder';
 import type { Upload } from '../../../src/types';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const ONE = '10000001';
 const TWO = '10000002';

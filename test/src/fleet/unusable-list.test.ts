@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { FleetEvent } from '../../../src/index';
-import { httpService, json } from '../../../tooling/servers/http-service';
-import { settled, until } from '../../../tooling/until';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { settled, until } from '../../tooling/until';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 import { World } from './watch/watch-subject';

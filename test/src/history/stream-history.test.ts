@@ -8,7 +8,7 @@ import type { StreamHistory } from '../../../src/recovery/reader';
 import { AllServiceLimits } from '../../../src/http/service-limiter';
 import { CONNECTIONS } from '../../../src/http/pool';
 import type { ClientOptions } from '../../../src/settings';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { atEnd } from '../../tooling/servers/at-end';
 import {
   hang,
   httpService,
@@ -16,11 +16,11 @@ import {
   json,
   raw,
   type Script,
-} from '../../../tooling/servers/http-service';
-import { freePort } from '../../../tooling/servers/ports';
-import { wireService } from '../../../tooling/servers/wire-service';
-import { signByHand } from '../../../tooling/sign-by-hand';
-import { until } from '../../../tooling/until';
+} from '../../tooling/servers/http-service';
+import { freePort } from '../../tooling/servers/ports';
+import { wireService } from '../../tooling/servers/wire-service';
+import { signByHand } from '../../tooling/sign-by-hand';
+import { until } from '../../tooling/until';
 import { heldTimers, HOUR } from '../../support/held-timers';
 import { KEYS } from '../support/client';
 import { failure } from '../support/failure';

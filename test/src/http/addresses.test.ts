@@ -3,7 +3,7 @@ import dns from 'node:dns';
 import { connect } from 'node:net';
 import { mock } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { atEnd } from '../../tooling/servers/at-end';
 import type { DeviceCloudClient } from '../../../src/client';
 import { clientOf } from '../support/client';
 import { listen } from '../support/listener';

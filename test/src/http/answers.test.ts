@@ -10,8 +10,8 @@ import {
   json,
   raw,
   type Script,
-} from '../../../tooling/servers/http-service';
-import { wireService } from '../../../tooling/servers/wire-service';
+} from '../../tooling/servers/http-service';
+import { wireService } from '../../tooling/servers/wire-service';
 
 const MIB = 1024 * 1024;
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { CONNECTIONS } from '../../../src/http/pool';
 import { clientOf } from '../support/client';
 import { failure, failures } from '../support/failure';
-import { hang, httpService, json, raw, type Script } from '../../../tooling/servers/http-service';
+import { hang, httpService, json, raw, type Script } from '../../tooling/servers/http-service';
 import { manual } from '../support/manual';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const ok = json({ status: 'online', msg: 'OK' });
 /** A device for each connection. */

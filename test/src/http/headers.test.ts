@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { readManifest } from '../../../src/http/headers';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { atEnd } from '../../tooling/servers/at-end';
 
 describe('the User-Agent of a client', () => {
   const manifests: [manifest: unknown, name: string, version: string][] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { CallAborted, Deadlines, type Deadline } from '../../../src/http/deadline';
 import { Limiter } from '../../../src/http/limiter';
 import { held } from '../support/garbage';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 
 describe('the limiter of calls', () => {
   const started: Deadline[] = [];

@@ -10,9 +10,9 @@ import {
   json,
   raw,
   type Script,
-} from '../../../tooling/servers/http-service';
-import { signByHand, signServerByHand } from '../../../tooling/sign-by-hand';
-import { freePort } from '../../../tooling/servers/ports';
+} from '../../tooling/servers/http-service';
+import { signByHand, signServerByHand } from '../../tooling/sign-by-hand';
+import { freePort } from '../../tooling/servers/ports';
 
 type Call = (client: DeviceCloudClient) => Promise<unknown>;
 

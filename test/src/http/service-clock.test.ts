@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceClock, USER_AGENT } from '../../../src/http/headers';
-import { repository } from '../../../tooling/repository';
+import { repository } from '../../tooling/repository';
 import { clientOf, simulator } from '../support/client';
 
 describe("the service's clock", () => {

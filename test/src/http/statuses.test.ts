@@ -4,8 +4,8 @@ import { clientOf, KEYS, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
 import { failure, failures } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
-import { httpService, json, raw, type Script } from '../../../tooling/servers/http-service';
-import { until } from '../../../tooling/until';
+import { httpService, json, raw, type Script } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
 
 const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [400, 'BAD_REQUEST', /parameters/],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { clientOf } from '../support/client';
-import { LOOPBACK } from '../../../tooling/servers/certs';
-import { channelService } from '../../../tooling/servers/channel-service';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { channelService } from '../../tooling/servers/channel-service';
 import { failure } from '../support/failure';
-import { httpService, json } from '../../../tooling/servers/http-service';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { nextState } from '../support/listener';
-import { proxy } from '../../../tooling/servers/proxy';
-import { freePort } from '../../../tooling/servers/ports';
+import { proxy } from '../../tooling/servers/proxy';
+import { freePort } from '../../tooling/servers/ports';
 
 const ok = json({ status: 'online', msg: 'OK' });
 const tls = { ca: LOOPBACK.cert };

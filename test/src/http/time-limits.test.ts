@@ -15,10 +15,10 @@ import {
   inSequence,
   json,
   type Script,
-} from '../../../tooling/servers/http-service';
+} from '../../tooling/servers/http-service';
 import { manual } from '../support/manual';
-import { until } from '../../../tooling/until';
-import { wireService } from '../../../tooling/servers/wire-service';
+import { until } from '../../tooling/until';
+import { wireService } from '../../tooling/servers/wire-service';
 
 const ok = json({ status: 'online', msg: 'OK' });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type SecureVersion, type TLSSocket } from 'node:tls';
 import { tlsConnector } from '../../../src/http/tls';
-import { atEnd } from '../../../tooling/servers/at-end';
-import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
-import { onLoopback, type Loopback } from '../../../tooling/servers/loopback';
+import { atEnd } from '../../tooling/servers/at-end';
+import { ELSEWHERE, LOOPBACK } from '../../tooling/servers/certs';
+import { onLoopback, type Loopback } from '../../tooling/servers/loopback';
 
 const host = '127.0.0.1';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { clientOf } from '../support/client';
-import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
+import { ELSEWHERE, LOOPBACK } from '../../tooling/servers/certs';
 import { failure } from '../support/failure';
-import { httpService, json } from '../../../tooling/servers/http-service';
-import { tlsChannelService } from '../../../tooling/servers/channel-service';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { tlsChannelService } from '../../tooling/servers/channel-service';
 import { nextState } from '../support/listener';
 
 const ok = json({ status: 'online', msg: 'OK' });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, json } from '../../../tooling/servers/http-service';
-import { until } from '../../../tooling/until';
-import { freePort } from '../../../tooling/servers/ports';
-import { wireService } from '../../../tooling/servers/wire-service';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
+import { freePort } from '../../tooling/servers/ports';
+import { wireService } from '../../tooling/servers/wire-service';
 
 const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n{"status":"online","msg":"OK"}';
 

@@ -12,8 +12,8 @@ import {
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 import { gone, resources } from '../support/resources';
-import { httpService, json, type HttpService } from '../../../tooling/servers/http-service';
-import { settled } from '../../../tooling/until';
+import { httpService, json, type HttpService } from '../../tooling/servers/http-service';
+import { settled } from '../../tooling/until';
 
 /** The types refuse each of the values: this is for callers without types. */
 type Call = (client: DeviceCloudClient, bad: never) => Promise<unknown>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseDay, parsePeriod } from '../../../src/input/day';
-import { inTimeZone } from '../../../tooling/time-zone';
+import { inTimeZone } from '../../tooling/time-zone';
 import { thrown } from '../support/failure';
 
 /** Noon here is the same day in Beijing or the next one, so that it begins a period on this one. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { DeviceCloudClient } from '../../../src/client';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, json, type HttpService } from '../../../tooling/servers/http-service';
-import { settled } from '../../../tooling/until';
+import { httpService, json, type HttpService } from '../../tooling/servers/http-service';
+import { settled } from '../../tooling/until';
 
 const fail = (): never => {
   throw new RangeError('Canary');

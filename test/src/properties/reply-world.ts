@@ -8,7 +8,7 @@ import { matcherOf } from '../../../src/commands/reply/matcher';
 import { Requests } from '../../../src/commands/reply/requests';
 import type { Reply, RequestMatch } from '../../../src/commands/reply/types';
 import type { Answer, PushAnswer } from '../../../src/types';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { manual, type Manual } from '../support/manual';
 
 export const OUTCOMES = ['accepted', 'unknown', 'failed'] as const;

@@ -9,9 +9,9 @@ import {
   json,
   type HttpService,
   type Received,
-} from '../../../tooling/servers/http-service';
+} from '../../tooling/servers/http-service';
 import { anything } from '../support/typed';
-import { openSignature, signServerByHand, utf8 } from '../../../tooling/sign-by-hand';
+import { openSignature, signServerByHand, utf8 } from '../../tooling/sign-by-hand';
 
 /** Percent-decoding by hand, of a query or a form: `+` is not a space in either, since the client never writes one. */
 function pairsOf(encoded: string): [name: string, value: string][] {

@@ -4,7 +4,7 @@ import { isDeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { WHENS, type When } from '../../../src/types';
 import { waitingWorld, type WaitingEvent } from '../commands/waiting-world';
 import { holds } from '../support/fuzz';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { useClock } from '../../support/clock';
 
 const DEVICES = ['1', '2', '3'];

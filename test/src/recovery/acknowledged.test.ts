@@ -9,8 +9,8 @@ import { LIMITS } from '../../../src/recovery/options';
 import { writeToken } from '../../../src/recovery/token';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { MEMORY, Store } from '../../../src/store/store';
-import { currentDialect } from '../../../tooling/dialect';
-import { until } from '../../../tooling/until';
+import { currentDialect } from '../../tooling/dialect';
+import { until } from '../../tooling/until';
 
 const [FIRST, SECOND] = ['10000001', '10000002'] as const;
 const NODE = 'a1b2';

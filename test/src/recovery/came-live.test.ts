@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Position, Upload } from '../../../src/index';
 import { clientOf, keysOf, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
-import { settled, until } from '../../../tooling/until';
+import { settled, until } from '../../tooling/until';
 import { createSubject, record } from './subject';
 
 describe('what came live', () => {

@@ -3,9 +3,9 @@ import type { Position, Upload } from '../../../src/index';
 import type { Simulator } from '../../../src/simulator';
 import { clientOf, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
-import { ponglessFront } from '../../../tooling/servers/pongless-front';
-import { until } from '../../../tooling/until';
-import { inEachDialect } from '../../../tooling/dialect';
+import { ponglessFront } from '../../tooling/servers/pongless-front';
+import { until } from '../../tooling/until';
+import { inEachDialect } from '../../tooling/dialect';
 
 const MEBIBYTE = 1024 * 1024;
 

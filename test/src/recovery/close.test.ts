@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/listener';
 import { LIMITS } from '../../../src/recovery/options';
 import { createSubject } from './subject';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 
 describe('a recovery that is closed by the listener of an upload', () => {
   it('does not read the history once more for that upload', async () => {

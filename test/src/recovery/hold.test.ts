@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Budget, Budgets, LIMITS } from '../../../src/recovery/options';
 import { DeviceCloudError } from '../../../src/errors';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { createSubject, record, type Given } from './subject';
 import { pass, useClock } from '../../support/clock';
 

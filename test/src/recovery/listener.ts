@@ -5,8 +5,8 @@ import {
   type Upload,
 } from '../../../src/index';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
-import { currentDialect } from '../../../tooling/dialect';
-import { until } from '../../../tooling/until';
+import { currentDialect } from '../../tooling/dialect';
+import { until } from '../../tooling/until';
 
 export const CHIPID = '10000001';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { createSubject, record } from './subject';
 import { pass, useClock } from '../../support/clock';
 

@@ -4,8 +4,8 @@ import type { DeviceCloudClient } from '../../../src/index';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { CHIPID, clientOf, listen, miss, ready, startBoth } from './listener';
 import { gone, resources } from '../support/resources';
-import { until } from '../../../tooling/until';
-import { inEachDialect } from '../../../tooling/dialect';
+import { until } from '../../tooling/until';
+import { inEachDialect } from '../../tooling/dialect';
 
 inEachDialect('recovery of missed uploads from a service', (dialect) => {
   let simulator: Simulator;

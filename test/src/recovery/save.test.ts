@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeviceCloudError } from '../../../src/errors';
 import { DeviceCloudClient } from '../../../src';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { Arrival } from '../../../src/recovery/compare';
 import {
   isPosition,

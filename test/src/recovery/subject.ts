@@ -4,7 +4,7 @@ import type { RecoveryShared } from '../../../src/recovery/options';
 import type { Position } from '../../../src/recovery/position';
 import { DeviceHistory, Recovery, type RecoveryDevice } from '../../../src/recovery/recovery';
 import type { KnownWriting } from '../../../src/recovery/writing';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 import { sharedBy, type AnswerHistory } from './shared';
 
 /** What is known of histories that have shown their writing. */

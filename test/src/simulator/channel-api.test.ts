@@ -10,7 +10,7 @@ import {
   refusedUpgrade,
   withSimulator,
 } from './client';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const DEVICE = '10000001';
 const NOW = 1_700_000_000_999;

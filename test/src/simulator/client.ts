@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { startSimulator } from '../../../src/simulator';
-import { signByHand, signServerByHand } from '../../../tooling/sign-by-hand';
+import { signByHand, signServerByHand } from '../../tooling/sign-by-hand';
 
 // A separate client that signs by hand as sections 5.1 and 5.2 say: the simulator must not be checked
 // with the code it checks signatures with.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { nextEvent, openChannel, openGet, openPost, withSimulator } from './client';
 
 interface Reading {

@@ -7,7 +7,7 @@ import {
   type SimulatorOptions,
 } from '../../../src/simulator';
 import { openChannel, openGet } from './client';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 /** What keeps this process alive. */
 const resources = (): number =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { openGet, openPost, push, withSimulator } from './client';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 const DEVICE = '10000001';
 

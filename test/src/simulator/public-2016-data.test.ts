@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { nextEvent, openChannel, openGet, push, serverCall, withSimulator } from './client';
 
 const DEVICE = '10000001';

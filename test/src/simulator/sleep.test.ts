@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 import { nextEvent, openChannel, openGet, openPost, push, withSimulator } from './client';
 
 describe('simulator: devices that sleep', () => {

@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path';
 import { Files } from '../../../src/store/files';
 import { Store } from '../../../src/store/store';
-import { temporaryFolder } from '../../../tooling/temporary-folder';
-import { until } from '../../../tooling/until';
+import { temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
 
 /** A process that may open more has no limit that a test can reach. */
 const MOST_HANDLES = 100_000;

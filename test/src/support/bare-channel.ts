@@ -1,7 +1,7 @@
 import { Channel, type ChannelSettings } from '../../../src/channel/channel';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { TurnShare } from '../../../src/channel/socket';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { atEnd } from '../../tooling/servers/at-end';
 import { CHIPID } from './listener';
 
 /** A channel without a client around it, and with no pings. */

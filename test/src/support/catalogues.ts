@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../../../tooling/repository';
+import { repository } from '../../tooling/repository';
 
 /** The texts of a catalogue by their full keys. */
 export type Texts = Record<string, string>;

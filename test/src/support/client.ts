@@ -1,8 +1,8 @@
 import { DeviceCloudClient } from '../../../src/client';
 import type { ClientOptions } from '../../../src/settings';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
-import { currentDialect, PUBLIC_DIALECT } from '../../../tooling/dialect';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { currentDialect, PUBLIC_DIALECT } from '../../tooling/dialect';
+import { atEnd } from '../../tooling/servers/at-end';
 
 /** The keys of every client in these tests. Mixed case shows a sign that lowercases wrongly. */
 export const KEYS = {

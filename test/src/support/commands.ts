@@ -1,6 +1,6 @@
 import { Queues, type QueueObserver } from '../../../src/commands/queue';
 import { manual, type Manual } from './manual';
-import { settled } from '../../../tooling/until';
+import { settled } from '../../tooling/until';
 
 /** Commands that a test ends by hand, noted as they start. */
 export function commands(gap = 0, observer?: QueueObserver) {

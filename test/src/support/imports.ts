@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { repository } from '../../../tooling/repository';
+import { repository } from '../../tooling/repository';
 
 /** However it is spelled: `from '…'`, `import '…'`, `import('…')` of a module or of a type, `require('…')`. */
 const IMPORT = /\b(?:from|import|require)\b\s*\(?\s*(['"`])(\.[^'"`]*)\1/g;

@@ -1,7 +1,7 @@
 import type { ChannelSubscription, ChannelState } from '../../../src/channel/listener';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Upload } from '../../../src/types';
-import { until } from '../../../tooling/until';
+import { until } from '../../tooling/until';
 
 export const CHIPID = '10000001';
 

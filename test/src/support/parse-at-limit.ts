@@ -1,5 +1,5 @@
 import { parseJson } from '../../../src/util/json';
-import * as contents from '../../../tooling/json-contents';
+import * as contents from '../../tooling/json-contents';
 
 /* A process of its own: parses contents as long as an answer may be, and prints what came of each. */
 

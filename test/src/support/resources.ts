@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { comesToHold } from '../../../tooling/until';
+import { comesToHold } from '../../tooling/until';
 
 /** What keeps the process alive, sockets and timers among it, counted by kind. */
 export function resources(): Record<string, number> {

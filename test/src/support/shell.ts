@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { BARE, keep } from '../../../tooling/process';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { BARE, keep } from '../../tooling/process';
+import { atEnd } from '../../tooling/servers/at-end';
 
 /*
  * Runs commands as a person would paste them. A machine with nothing but Node.js and npm may have neither

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from '@typescript/typescript6';
 import { ERROR_CODES } from '../../../src/errors';
-import { repository } from '../../../tooling/repository';
+import { repository } from '../../tooling/repository';
 
 /** The keys of message catalogues that the sources of a node name. */
 export interface UsedKeys {

@@ -18,7 +18,7 @@ import {
   ONE_LONG_INTEGER,
   ONES,
   type Content,
-} from '../../../tooling/json-contents';
+} from '../../tooling/json-contents';
 
 const TOO_MANY =
   'JsonLimitError: The JSON is of more than 1,000,000 arrays and objects, or 5,000,000 fields.';

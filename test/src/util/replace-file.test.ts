@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../../../src/util/replace-file';
 import { SHELL } from '../support/shell';
-import { temporaryFolder } from '../../../tooling/temporary-folder';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 
 const MODULE = require.resolve('../../../src/util/replace-file');
 

@@ -3,10 +3,10 @@ import nodeRed from '@node-red/util';
 import events from '@node-red/util/lib/events';
 import type { NodeMessage } from 'node-red';
 import { cloudApp, coreNode, node } from '../../support/flow';
-import type { FlowNode } from '../../../../tooling/node-red/nodes';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { CANARIES } from '../../support/secrets';
-import { comesToHold, until } from '../../../../tooling/until';
-import { embedNodeRed, type EmbeddedNodeRed } from '../../../../tooling/node-red/embedded';
+import { comesToHold, until } from '../../../tooling/until';
+import { embedNodeRed, type EmbeddedNodeRed } from '../../../tooling/node-red/embedded';
 import {
   CHIPIDS,
   MEASURED,

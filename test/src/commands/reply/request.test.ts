@@ -8,14 +8,14 @@ import type {
   UploadDecoder,
 } from '../../../../src/commands/reply/types';
 import { DeviceCloudError } from '../../../../src/errors';
-import { freePort } from '../../../../tooling/servers/ports';
-import { settled, until } from '../../../../tooling/until';
+import { freePort } from '../../../tooling/servers/ports';
+import { settled, until } from '../../../tooling/until';
 import { clientOf, simulator } from '../../support/client';
 import { failure, failures } from '../../support/failure';
 import { heldTimers, HOUR } from '../../../support/held-timers';
 import { CHIPID, listen } from '../../support/listener';
 import { gone, resources } from '../../support/resources';
-import { inEachDialect, isPublic } from '../../../../tooling/dialect';
+import { inEachDialect, isPublic } from '../../../tooling/dialect';
 
 const ANY: RequestMatch = { pattern: '' + '[^]*' };
 const id = (equals: number): RequestMatch => ({ property: 'id', equals });

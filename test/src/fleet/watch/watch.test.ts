@@ -4,9 +4,9 @@ import { listen } from '../../support/listener';
 import { DeviceCloudClient } from '../../../../src/client';
 import type { Watch } from '../../../../src/fleet/watch/watch';
 import type { FleetEvent, WatchOptions } from '../../../../src/fleet/watch/watch-types';
-import { atEnd } from '../../../../tooling/servers/at-end';
-import { until } from '../../../../tooling/until';
-import { inEachDialect } from '../../../../tooling/dialect';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { until } from '../../../tooling/until';
+import { inEachDialect } from '../../../tooling/dialect';
 
 const HUGE = '12345678901234567890';
 

@@ -9,7 +9,8 @@ export interface Certificate {
 }
 
 /** The certificates are not compiled and so lie beside the sources only. */
-const path = (file: string): string => join(repository, 'tooling', 'servers', 'certs', file);
+const path = (file: string): string =>
+  join(repository, 'test', 'tooling', 'servers', 'certs', file);
 
 const read = (name: string): Certificate => ({
   cert: readFileSync(path(`${name}.cert.pem`), 'utf8'),

@@ -1,4 +1,4 @@
-import { MAX_ANSWER } from '../src/http/exchange';
+import { MAX_ANSWER } from '../../src/http/exchange';
 
 /** The content of an answer that is as long as an answer may be. */
 export interface Content {

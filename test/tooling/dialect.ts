@@ -1,4 +1,4 @@
-import type { DialectName } from '../src/simulator';
+import type { DialectName } from '../../src/simulator';
 
 /** The dialect of the public server, where some answers are others. */
 export const PUBLIC_DIALECT: DialectName = 'public-2016';

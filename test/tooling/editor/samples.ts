@@ -1,4 +1,4 @@
-import type { AppConfig } from '../../nodes/app/app.config';
+import type { AppConfig } from '../../../nodes/app/app.config';
 import { CHANGED, type FlowNode, type NodeProperties } from '../node-red/nodes';
 
 /**

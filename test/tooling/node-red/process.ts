@@ -45,7 +45,7 @@ export const SETTINGS = {
 const WITHOUT_TIPS = { _: { editor: { view: { 'view-show-tips': false } } } };
 
 /** Should this process be killed, so that it can no longer end its child, the child ends by itself. */
-const END_WITH_PARENT = join(repository, 'tooling', 'end-with-parent.cjs');
+const END_WITH_PARENT = join(repository, 'test', 'tooling', 'end-with-parent.cjs');
 
 /** Arguments of a Node.js that ends with this process, given an `ipc` channel to it. */
 export const endingWithParent = ['--require', END_WITH_PARENT] as const;

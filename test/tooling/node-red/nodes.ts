@@ -1,20 +1,24 @@
-import { DEFAULTS as ACK } from '../../nodes/ack/ack.config';
-import { DEFAULTS as APP, type AppConfig, type AppCredentials } from '../../nodes/app/app.config';
-import { DEFAULTS as CLUSTER } from '../../nodes/cluster/cluster.config';
-import { DEFAULTS as DEVICES } from '../../nodes/devices/devices.config';
-import { DEFAULTS as EVENTS } from '../../nodes/events/events.config';
-import { DEFAULTS as GPIO } from '../../nodes/gpio/gpio.config';
-import { DEFAULTS as HISTORY } from '../../nodes/history/history.config';
-import { DEFAULTS as LATEST } from '../../nodes/latest/latest.config';
-import { DEFAULTS as LISTEN } from '../../nodes/listen/listen.config';
-import { DEFAULTS as PUSH } from '../../nodes/push/push.config';
-import { DEFAULTS as REBOOT } from '../../nodes/reboot/reboot.config';
-import { DEFAULTS as REFRESH } from '../../nodes/refresh/refresh.config';
-import { DEFAULTS as REQUEST } from '../../nodes/request/request.config';
-import { DEFAULTS as RT_STATUS } from '../../nodes/rt-status/rt-status.config';
-import { DEFAULTS as SERVER } from '../../nodes/server/server.config';
-import { DEFAULTS as TYPE } from '../../nodes/type/type.config';
-import type { Simulator } from '../../src/simulator';
+import { DEFAULTS as ACK } from '../../../nodes/ack/ack.config';
+import {
+  DEFAULTS as APP,
+  type AppConfig,
+  type AppCredentials,
+} from '../../../nodes/app/app.config';
+import { DEFAULTS as CLUSTER } from '../../../nodes/cluster/cluster.config';
+import { DEFAULTS as DEVICES } from '../../../nodes/devices/devices.config';
+import { DEFAULTS as EVENTS } from '../../../nodes/events/events.config';
+import { DEFAULTS as GPIO } from '../../../nodes/gpio/gpio.config';
+import { DEFAULTS as HISTORY } from '../../../nodes/history/history.config';
+import { DEFAULTS as LATEST } from '../../../nodes/latest/latest.config';
+import { DEFAULTS as LISTEN } from '../../../nodes/listen/listen.config';
+import { DEFAULTS as PUSH } from '../../../nodes/push/push.config';
+import { DEFAULTS as REBOOT } from '../../../nodes/reboot/reboot.config';
+import { DEFAULTS as REFRESH } from '../../../nodes/refresh/refresh.config';
+import { DEFAULTS as REQUEST } from '../../../nodes/request/request.config';
+import { DEFAULTS as RT_STATUS } from '../../../nodes/rt-status/rt-status.config';
+import { DEFAULTS as SERVER } from '../../../nodes/server/server.config';
+import { DEFAULTS as TYPE } from '../../../nodes/type/type.config';
+import type { Simulator } from '../../../src/simulator';
 
 /** A node as a flow file contains it. */
 export interface FlowNode {
