@@ -21,7 +21,7 @@ export type Area =
   | 'editor'
   | 'simulator';
 
-/** What came of a fault, in the words of the table. */
+/** What came of a fault. */
 export interface Outcome {
   /** What the package said: the code of the error, or the lines in the log. */
   said: string;
@@ -29,7 +29,7 @@ export interface Outcome {
   then: string;
 }
 
-/** A line of the table in docs/inside/reliability.md: a fault, and what has to come of it. */
+/** A fault, and what has to come of it. */
 export interface Fault {
   area: Area;
   fault: string;
