@@ -15,6 +15,7 @@ import { originOf, type CommandWait } from './commands/waiting-list';
 import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseCodes, parseDuration, readLevels } from './input/gpio';
 import { parseFormat } from './input/push-payload';
+import type { RecoverOptions } from './recovery/options';
 import { durationOf, readTimeout } from './settings';
 import {
   WHENS,
@@ -196,6 +197,22 @@ export function readRequest(
       decoding: readDecoder(decode) ?? parseDatatype(datatype),
       recover: { zone: recover?.zone },
       onProgress: isolatedProgress((progress: RequestProgress) => onProgress?.(progress)),
+    };
+  });
+}
+
+/**
+ * Reads each option once: recovery uses them for as long as it runs.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
+  if (!options) return undefined;
+  return readInput('options object for recovery', () => {
+    const { zone, start, save, saveLater } = options;
+    return {
+      ...{ zone, start },
+      ...(save && { save: (position) => save.call(options, position) }),
+      ...(saveLater && { saveLater: (position) => saveLater.call(options, position) }),
     };
   });
 }

@@ -8,6 +8,7 @@ import {
   DeviceCloudClient,
   DeviceCloudError,
   isDeviceCloudError,
+  type ChannelListener,
   type ClientOptions,
   type PushFormat,
   type ServiceTest,
@@ -84,7 +85,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 async function writeLine(line: string): Promise<void> {
   if (process.stdout.write(`${line}\n`)) return;
-  // A reader that is slower than the devices: what waits for it is limited by the client.
   await new Promise((resolve) => process.stdout.once('drain', resolve));
 }
 
@@ -118,21 +118,22 @@ async function printUpload(
 /** Prints the uploads of devices until the signal. */
 async function listen(context: Context): Promise<void> {
   const { client, words, signal } = context;
-  const following = new Map<string, Promise<void>>();
+  const following = new Set<string>();
+  let printing = Promise.resolve();
   let fail!: (error: unknown) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
-  const follow = async (chipid: string): Promise<void> => {
-    const uploads = client.subscribe(chipid, {
-      recover: true,
-      signal,
+  const add = (chipid: string): void => {
+    if (following.has(chipid)) return;
+    following.add(chipid);
+    const listener: ChannelListener = {
+      onUpload(upload) {
+        printing = printing.then(() => printUpload(context, upload)).catch(fail);
+      },
       onState: (state, reason) =>
         note(`${chipid} ${state}${reason === undefined ? '' : ` (${reason})`}`),
       onFault: (fault) => note(`${chipid} ${fault}`),
-    });
-    for await (const upload of uploads) await printUpload(context, upload);
-  };
-  const add = (chipid: string): void => {
-    if (!following.has(chipid)) following.set(chipid, follow(chipid).catch(fail));
+    };
+    client.listen(chipid, listener, {});
   };
   for (const chipid of words) add(chipid);
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));

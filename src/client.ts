@@ -9,11 +9,12 @@ import {
   readFormat,
   readLimits,
   readKeeper,
+  readRecovery,
   readRequest,
   readValueDatatype,
   type DeviceLimits,
 } from './caller';
-import type { ChannelListener } from './channel/listener';
+import { Subscription, type ChannelListener } from './channel/listener';
 import type { Kept, KeptPins } from './commands/pins';
 import type { Acknowledged, Acknowledging } from './recovery/acknowledged';
 import { callEach, semaphoreOf } from './commands/many';
@@ -36,13 +37,6 @@ import { parseKey } from './input/values';
 import type { RecoverOptions } from './recovery/options';
 import { testService, type ServiceTest, type TestOptions } from './service-test';
 import type { ClientOptions } from './settings';
-import {
-  readRecovery,
-  readSubscribe,
-  Subscription,
-  UploadStream,
-  type SubscribeOptions,
-} from './subscription';
 import type {
   Answer,
   AppRecord,
@@ -119,7 +113,6 @@ const ACKNOWLEDGING = new Set<Acknowledged>();
  */
 export class DeviceCloudClient implements AsyncDisposable {
   readonly #application: Application;
-  readonly #closing = new AbortController();
   readonly #caller: Caller;
   /** Of pins that are kept without one. */
   readonly #keeper: PinKeeper = {};
@@ -566,23 +559,6 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
-   * Joins the channel of a device as {@link listen} does (section 6), for a loop: `for await (const upload of
-   * client.subscribe(chipid))`. Leaving the loop leaves the channel; `signal` and {@link close} end the loop. An upload
-   * counts as handled, and the position after it is saved, when the loop asks for the next one.
-   * @param chipid the device
-   * @param options `recover`, `signal`, how much may wait for the loop, and the callbacks of a listener
-   * @throws DeviceCloudError as {@link listen}; the loop throws `QUEUE_FULL` if it is so slow that too much waits for it,
-   * after it was given all that waits
-   */
-  subscribe(chipid: Chipid, options?: SubscribeOptions): UploadStream {
-    const device = parseChipid(chipid);
-    const { recover, callbacks, ...settings } = readSubscribe(options, this.#closing.signal);
-    return new UploadStream(device, settings, (onUpload, save) =>
-      this.listen(device, { ...callbacks, onUpload }, recover && { ...recover, save }),
-    );
-  }
-
-  /**
    * The latest upload of a device (section 6) that this process has received; in a cluster, the process that owns the device.
    * Undefined if no upload has been received.
    * @param chipid the device
@@ -701,9 +677,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     return zoneText(this.#application.zone);
   }
 
-  /** Ends every call with an error, and every loop; closes every channel and connection. Idempotent. */
+  /** Ends every call with an error; closes every channel and connection. Idempotent. */
   close(): Promise<void> {
-    this.#closing.abort();
     this.#pins?.close();
     return this.#application.close();
   }

@@ -27,8 +27,7 @@ export type {
   UploadRecord,
 } from './types';
 export type { Reply, RequestOptions } from './commands/reply/types';
-export type { ChannelListener } from './channel/listener';
-export type { Subscription, SubscribeOptions, UploadStream } from './subscription';
+export type { ChannelListener, Subscription } from './channel/listener';
 export type { RecoverOptions } from './recovery/options';
 export type { Position } from './recovery/position';
 export type { Fleet } from './fleet/fleet';

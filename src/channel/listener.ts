@@ -79,6 +79,29 @@ export interface ChannelSubscription {
   release(): void;
 }
 
+/** A listener's place, as users have it: `using subscription = client.listen(…)` leaves the channel with the block. */
+export class Subscription implements ChannelSubscription {
+  readonly #joined: ChannelSubscription;
+
+  constructor(joined: ChannelSubscription) {
+    this.#joined = joined;
+  }
+
+  /** The state of the channel now. */
+  get channel(): ChannelView {
+    return this.#joined.channel;
+  }
+
+  /** Leaves the channel, which closes after its last listener. May be called again. */
+  release(): void {
+    this.#joined.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+}
+
 const MAX_TEXT = 300;
 /** Milliseconds between two warnings for one listener. */
 const WARN_EVERY = 60_000;

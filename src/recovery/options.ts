@@ -16,13 +16,12 @@ export interface RecoverOptions {
   /** Where an earlier listener stopped; default: nothing that was uploaded before the first connection is recovered. */
   start?: Position | undefined;
   /**
-   * Called after each upload with the position up to which they have been emitted, to be kept for `start`. A loop waits
-   * for the promise that it returns, if any.
+   * Called after each upload with the position up to which they have been emitted, to be kept for `start`.
    */
   save?: (position: Position) => unknown;
   /**
    * Called after each upload with a function that returns the position of that moment: making one costs time, which a
-   * listener that saves only some of them need not spend. A loop has only `save`.
+   * listener that saves only some of them need not spend.
    */
   saveLater?: (position: () => Position) => void;
 }

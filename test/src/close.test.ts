@@ -87,3 +87,21 @@ describe('closing a client', () => {
     listener.subscription.release();
   });
 });
+
+describe('the end of a block', () => {
+  it('releases what it uses: a listener, and the client', async () => {
+    const cloud = await simulator({ devices: 1 });
+    {
+      await using client = clientOf(cloud.baseUrl);
+      {
+        using subscription = client.listen(CHIPID, {});
+        await until(() => subscription.channel.state === 'connected');
+        assert.equal(cloud.channels(), 1);
+      }
+      await until(() => cloud.channels() === 0, 'the channel is closed');
+      client.listen(CHIPID, {});
+      await until(() => cloud.channels() === 1);
+    }
+    await until(() => cloud.channels() === 0, 'the client has closed its channel');
+  });
+});

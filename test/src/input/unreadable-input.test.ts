@@ -50,7 +50,7 @@ type Method =
   | ('uploadHistory' | 'pushHistory' | 'appHistory')
   | ('rtStatus' | 'gpioStatus' | 'setGpioEdge' | 'pulseGpio' | 'refresh' | 'reboot')
   | `server${'Devices' | 'Device' | 'Update' | 'Passthrough' | 'Uploads'}`
-  | ('listen' | 'subscribe');
+  | 'listen';
 
 /** The arguments of each method, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
@@ -75,7 +75,6 @@ const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   serverPassthrough: ['a', {}],
   serverUploads: [{}],
   listen: [1, {}],
-  subscribe: [1],
 };
 
 describe('a value that throws when it is read', () => {
@@ -109,8 +108,6 @@ describe('a value that throws when it is read', () => {
         }
       }
       for (const [what, options] of method === 'listen' ? [] : UNREADABLE_OPTIONS) {
-        // It has no time-out.
-        if (method === 'subscribe' && what.startsWith('a time-out')) continue;
         await isRefused(method, [...good, options()], `${what} as options`);
       }
       await settled();
