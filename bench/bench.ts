@@ -1,10 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { compareScenario, type Earlier } from './compare';
 import { writePage } from './page';
 import { FULL, PAIRS, QUICK, type Plan } from './plan';
 import { comparisonText, resultText } from './report';
-import { LATEST, readSetting, RECORDED, settingText, writeResult } from './results';
+import { readSetting, settingText, writeResult } from './results';
 import { runRounds } from './rounds';
 import type { Scenario } from './scenario';
 import { scenariosOf } from './scenarios';
@@ -17,9 +15,7 @@ export interface Options {
   /** Scenarios, by their names or the first words of these; none: all. */
   only: string[];
   rounds?: number;
-  /** Whether each subject writes a CPU profile. */
-  profile: boolean;
-  /** Whether the results go to docs/inside/performance.md. */
+  /** Whether the results go to bench/results and docs/inside/performance.md. */
   record: boolean;
   /** Writes the page again from what is recorded, and measures nothing. */
   page: boolean;
@@ -40,36 +36,26 @@ function choose(plan: Plan, { only, against }: Options): Scenario[] {
 
 /** @returns whether all is well: with `against`, that nothing has become worse */
 export async function bench(options: Options): Promise<boolean> {
-  const { quick, rounds, profile, record, page, against } = options;
+  const { quick, rounds, record, page, against } = options;
   if (page) writePage(scenariosOf(FULL));
   if (page) return true;
   const plan = {
     ...(against ? PAIRS : quick ? QUICK : FULL),
     ...(rounds === undefined ? {} : { rounds, channelRounds: rounds }),
   };
-  const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${join(LATEST, 'profiles')}`] : [];
-  const texts: string[] = [];
-  const say = (text: string): void => {
-    texts.push(text);
-    console.log(`\n${text}\n`);
-  };
   let worse = false;
   for (const scenario of choose(plan, options)) {
     if (against) {
-      const comparisons = await compareScenario(scenario, plan, against, flags);
+      const comparisons = await compareScenario(scenario, plan, against);
       worse ||= comparisons.some(({ verdict }) => verdict === 'WORSE');
-      say(comparisons.map(comparisonText).join('\n'));
+      console.log(`\n${comparisons.map(comparisonText).join('\n')}\n`);
     } else {
-      const rows = await runRounds(scenario, scenario.subjects, plan, flags);
-      writeResult(record ? RECORDED : LATEST, { scenario, rows, setting: readSetting() });
-      say(resultText({ scenario, rows }));
+      const rows = await runRounds(scenario, scenario.subjects, plan);
+      if (record) writeResult({ scenario, rows, setting: readSetting() });
+      console.log(`\n${resultText({ scenario, rows })}\n`);
     }
   }
-  say(`${settingText(readSetting())}.`);
-  mkdirSync(LATEST, { recursive: true });
-  const file = join(LATEST, against ? 'against.md' : 'results.md');
-  writeFileSync(file, `${texts.join('\n\n')}\n`);
-  console.log(`Written to ${file}.`);
+  console.log(`${settingText(readSetting())}.`);
   if (record) writePage(scenariosOf(FULL));
   return !worse;
 }

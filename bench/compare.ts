@@ -37,9 +37,8 @@ async function ratiosOf(
   scenario: Scenario,
   entries: readonly Entry[],
   plan: Plan,
-  flags: string[],
 ): Promise<Map<string, number[]>> {
-  const rows = await runRounds(scenario, entries, plan, flags);
+  const rows = await runRounds(scenario, entries, plan);
   const values = (row: Row | undefined, key: string): number[] => row?.values[key] ?? [];
   const found = new Map<string, number[]>();
   for (const { key, label, better } of scenario.columns) {
@@ -54,11 +53,9 @@ async function compareSubject(
   subject: Subject,
   plan: Plan,
   { ref, folder }: Earlier,
-  flags: string[],
 ): Promise<Comparison[]> {
   const before: Entry = { ...subject, label: `${subject.label}, ${ref}`, packageFolder: folder };
-  const measure = (): ReturnType<typeof ratiosOf> =>
-    ratiosOf(scenario, [before, subject], plan, flags);
+  const measure = (): ReturnType<typeof ratiosOf> => ratiosOf(scenario, [before, subject], plan);
   const what = `${scenario.name}, ${subject.label}`;
   try {
     const first = await measure();
@@ -81,11 +78,10 @@ export async function compareScenario(
   scenario: Scenario,
   plan: Plan,
   earlier: Earlier,
-  flags: string[],
 ): Promise<Comparison[]> {
   const all: Comparison[] = [];
   for (const subject of scenario.subjects.filter(({ name }) => name.startsWith('ours'))) {
-    all.push(...(await compareSubject(scenario, subject, plan, earlier, flags)));
+    all.push(...(await compareSubject(scenario, subject, plan, earlier)));
   }
   return all;
 }

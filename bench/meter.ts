@@ -1,5 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-
 /** What one operation took, on average. */
 export interface Sample {
   /** Microseconds of CPU of this process: user and system, all threads. */
@@ -62,19 +60,5 @@ export function watchTurns(): () => number {
     isOver = true;
     turn();
     return most;
-  };
-}
-
-/** Milliseconds between two looks at the clock. */
-const RESOLUTION = 1;
-
-/** Measures the delay of this process's event loop. The function that it returns ends that. */
-export function watchDelay(): () => { p50: number; p99: number; most: number } {
-  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION });
-  histogram.enable();
-  return () => {
-    histogram.disable();
-    const [p50, p99] = [50, 99].map((percent) => histogram.percentile(percent) / 1e6);
-    return { p50: p50 ?? NaN, p99: p99 ?? NaN, most: histogram.max / 1e6 };
   };
 }

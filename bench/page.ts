@@ -1,47 +1,31 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { picture } from './picture';
-import { goalResult, grid, NOT_MEASURED, quantity, RATIO, resultTable, valuesOf } from './report';
+import { goalResult, grid, NOT_MEASURED, quantity, RATIO, valuesOf } from './report';
 import type { GoalResult } from './report';
-import { readResults, RECORDED, settingText, type Measured } from './results';
+import { readResults, type Measured } from './results';
 import type { Scenario } from './scenario';
 import { summarize } from './statistics';
 import { repository } from '../test/tooling/repository';
 
 /*
  * docs/inside/performance.md: the text of bench/page.md with the numbers of bench/results. `{{push ours cpu}}` is
- * a median, `{{push ours/floor cpu}}` a ratio; `{{goals}}`, `{{verdicts}}` and `{{tables}}` are what they say.
+ * a median, `{{push ours/floor cpu}}` a ratio; `{{goals}}` and `{{verdicts}}` are what they say.
  */
 
 const TEMPLATE = join(repository, 'bench', 'page.md');
 const PAGE = join(repository, 'docs', 'inside', 'performance.md');
-const PICTURE = join(repository, 'docs', 'images', 'performance.svg');
 
-type GoalRow = GoalResult & { commit: string };
-
-/** The table's rows: of goals of the same work, the one that is closest to its limit. */
-function goalRows(scenarios: readonly Scenario[], results: readonly Measured[]): GoalRow[] {
-  const rows = new Map<string, GoalRow>();
-  for (const scenario of scenarios) {
+const goalRows = (scenarios: readonly Scenario[], results: readonly Measured[]): GoalResult[] =>
+  scenarios.flatMap((scenario) => {
     const found = results.find((result) => result.scenario === scenario);
-    for (const goal of scenario.goals) {
-      const row = goalResult(scenario, goal, found?.rows);
-      const key = goal.work ?? `${row.work}: ${row.goal}`;
-      const isClosest = row.used >= (rows.get(key)?.used ?? 0);
-      if (isClosest) rows.set(key, { ...row, commit: found?.setting.commit ?? '' });
-    }
-  }
-  return [...rows.values()];
-}
+    return scenario.goals.map((goal) => goalResult(scenario, goal, found?.rows));
+  });
 
-const goalTable = (rows: readonly GoalRow[]): string =>
+const goalTable = (rows: readonly GoalResult[]): string =>
   grid([
-    ['work', 'goal', 'measured', '', 'at commit'],
-    ...rows.map((row) => [row.work, row.goal.trim(), row.measured, row.verdict, row.commit]),
+    ['work', 'goal', 'measured', ''],
+    ...rows.map((row) => [row.work, row.goal.trim(), row.measured, row.verdict]),
   ]);
-
-const section = (result: Measured): string =>
-  `### ${result.scenario.title}\n\n${resultTable(result)}\n\n${settingText(result.setting)}.`;
 
 /** How many goals are reached and how many are not; the rest of a sentence that begins with "Of 23 goals,". */
 function verdictText(verdicts: readonly GoalResult['verdict'][]): string {
@@ -76,7 +60,6 @@ export function pageText(
     goals: goalTable(rows),
     count: String(rows.length),
     verdicts: verdictText(rows.map(({ verdict }) => verdict)),
-    tables: results.map(section).join('\n\n') || 'Nothing is recorded yet.',
   };
   return template.replace(
     /\{\{(.+?)\}\}/g,
@@ -84,9 +67,8 @@ export function pageText(
   );
 }
 
-/** Writes the page and its picture anew. */
+/** Writes the page anew. */
 export function writePage(scenarios: readonly Scenario[]): void {
-  const results = readResults(scenarios, RECORDED);
+  const results = readResults(scenarios);
   writeFileSync(PAGE, pageText(readFileSync(TEMPLATE, 'utf8'), scenarios, results));
-  writeFileSync(PICTURE, picture(results));
 }

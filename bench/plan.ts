@@ -14,8 +14,6 @@ export interface Plan {
   channelRounds: number;
   /** Seconds that open channels idle before their memory is read. */
   idle: number;
-  /** Uploads over which the memory of a listener must not grow. */
-  growth: number;
 }
 
 /** The channels idle for longer than the 30 s between two pings. */
@@ -28,7 +26,6 @@ export const FULL: Plan = {
   channels: 5000,
   channelRounds: 2,
   idle: 35,
-  growth: 2_000_000,
 };
 
 /** A shorter run, for a first look. */
@@ -38,7 +35,6 @@ export const QUICK: Plan = {
   channels: 300,
   channelRounds: 3,
   idle: 2,
-  growth: 300_000,
 };
 
 /** Slices so short that a disturbance of the machine meets all subjects, which take turns. */

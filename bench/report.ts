@@ -52,42 +52,36 @@ export interface GoalResult {
   goal: string;
   measured: string;
   verdict: 'reached' | '**not reached**' | '';
-  /** How much of the goal is used up: above 1, it is not reached. */
-  used: number;
 }
 
 const columnOf = ({ columns }: Scenario, key: string): Format & { label: string } =>
   columns.find((column) => column.key === key) ?? { label: key, unit: '', digits: 2 };
 
 /** What a goal demands, in words. */
-function goalText(scenario: Scenario, { by, column: key, most, least, enough }: Goal): string {
+function goalText(scenario: Scenario, { by, column: key, most, least }: Goal): string {
   const column = columnOf(scenario, key);
   const { unit } = by === undefined ? column : RATIO;
   const limit = most === undefined ? `≥ ${least}` : `≤ ${most}`;
   const measure = scenario.subjects.find(({ name }) => name === by);
   const parts = [column.label, limit + (unit === '×' ? unit : ` ${unit}`), measure?.label];
-  const text = parts.filter((part) => part !== undefined).join(' ');
-  return enough === undefined ? text : `${text}, or ${enough} ${column.unit}`;
+  return parts.filter((part) => part !== undefined).join(' ');
 }
 
 /** Holds what was measured, if it was, against a goal. */
 export function goalResult(scenario: Scenario, goal: Goal, rows?: readonly Row[]): GoalResult {
-  const { of, by, column, most, least, enough, work = scenario.title } = goal;
+  const { of, by, column, most, least } = goal;
+  const work = scenario.title;
   const text = goalText(scenario, goal);
   const values = rows ? valuesOf(rows, column, of) : [];
   if (!rows || values.length === 0)
-    return { work, goal: text, measured: NOT_MEASURED, verdict: '', used: 0 };
+    return { work, goal: text, measured: NOT_MEASURED, verdict: '' };
   const value = summarize(values);
   const ratio = summarize(valuesOf(rows, column, of, by));
-  const used = [most === undefined ? (least ?? 0) / ratio.median : ratio.median / most];
-  if (enough !== undefined) used.push(value.median / enough);
-  const best = Math.min(...used.filter((each) => !Number.isNaN(each)));
-  const inUnit = by === undefined || Number.isNaN(ratio.median);
+  const isReached = most === undefined ? ratio.median >= (least ?? 0) : ratio.median <= most;
   return {
     ...{ work, goal: text },
-    measured: inUnit ? range(value, columnOf(scenario, column)) : range(ratio, RATIO),
-    verdict: best <= 1 ? 'reached' : '**not reached**',
-    used: best,
+    measured: by === undefined ? range(value, columnOf(scenario, column)) : range(ratio, RATIO),
+    verdict: isReached ? 'reached' : '**not reached**',
   };
 }
 

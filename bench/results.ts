@@ -54,16 +54,12 @@ export const settingText = (setting: Setting): string => {
   return `${date}, commit ${setting.commit}, Node.js ${node}, Node-RED ${nodeRed}, ${cores} cores of ${cpu}, load ${load}`;
 };
 
-/** Folder of the results on the page. */
-export const RECORDED = join(repository, 'bench', 'results');
-/** Folder of a run's own results. */
-export const LATEST = join(repository, '.cache', 'bench');
+const RECORDED = join(repository, 'bench', 'results');
 
-const fileOf = (folder: string, { name }: Scenario): string => join(folder, `${name}.json`);
+const fileOf = ({ name }: Scenario): string => join(RECORDED, `${name}.json`);
 
-/** @param folder {@link RECORDED} or {@link LATEST} */
-export function writeResult(folder: string, { scenario, rows, setting }: Measured): void {
-  const file = fileOf(folder, scenario);
+export function writeResult({ scenario, rows, setting }: Measured): void {
+  const file = fileOf(scenario);
   mkdirSync(dirname(file), { recursive: true });
   const digits = (_: string, value: unknown): unknown =>
     typeof value === 'number' ? Number(value.toPrecision(6)) : value;
@@ -71,9 +67,9 @@ export function writeResult(folder: string, { scenario, rows, setting }: Measure
 }
 
 /** The results of the scenarios that were recorded, in their order. */
-export const readResults = (scenarios: readonly Scenario[], folder: string): Measured[] =>
+export const readResults = (scenarios: readonly Scenario[]): Measured[] =>
   scenarios.flatMap((scenario) => {
-    const file = fileOf(folder, scenario);
+    const file = fileOf(scenario);
     if (!existsSync(file)) return [];
     const { setting, rows } = JSON.parse(readFileSync(file, 'utf8')) as {
       setting: Setting;

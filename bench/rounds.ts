@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { BARE } from '../test/tooling/process';
 import { repository } from '../test/tooling/repository';
-import { LOOPBACK_FILE } from '../test/tooling/servers/certs';
 import type { Plan } from './plan';
 import type { Row, Scenario, Subject } from './scenario';
 import { startService } from './service/service';
@@ -16,9 +15,6 @@ export interface Entry extends Subject {
 
 /** Milliseconds that no subject needs. */
 const TIMEOUT = 600_000;
-
-/** Loopback alone, and the certificate of the service. */
-const ENVIRONMENT = { ...BARE, NODE_EXTRA_CA_CERTS: LOOPBACK_FILE };
 
 /** A subject has ended without a result; why, it has printed. */
 export class SubjectFailed extends Error {
@@ -33,11 +29,12 @@ class Running {
   readonly #exited: Promise<unknown>;
   readonly #failed: Promise<never>;
 
-  constructor(entry: Entry, settings: SubjectSettings, flags: string[]) {
+  constructor(entry: Entry, settings: SubjectSettings) {
     this.#child = fork(join(__dirname, 'subject.js'), [JSON.stringify(settings)], {
       cwd: repository,
-      env: { ...process.env, ...ENVIRONMENT },
-      execArgv: ['--expose-gc', ...flags],
+      env: { ...process.env, ...BARE },
+      // What this process was started with, such as --cpu-prof, is for them.
+      execArgv: ['--expose-gc', ...process.execArgv],
       stdio: ['ignore', process.stderr, process.stderr, 'ipc'],
       timeout: TIMEOUT,
     });
@@ -104,14 +101,12 @@ async function runRound(turns: readonly Turn[], start: (turn: Turn) => Running):
 /**
  * Lets subjects run a scenario in turn, A B C, C B A, …, so that what disturbs the machine disturbs all
  * of them alike. Each has a service of its own.
- * @param flags of Node.js, for the subjects
  * @throws SubjectFailed
  */
 export async function runRounds(
   scenario: Scenario,
   entries: readonly Entry[],
   plan: Plan,
-  flags: string[] = [],
 ): Promise<Row[]> {
   const turns: Turn[] = [];
   try {
@@ -125,7 +120,7 @@ export async function runRounds(
         const { name, label, packageFolder = repository } = entry;
         console.error(`${scenario.name}, round ${round} of ${scenario.rounds}: ${label}`);
         const job = { scenario: scenario.name, subject: name, packageFolder, addresses };
-        return new Running(entry, { ...job, plan: { ...plan, ...scenario.plan } }, flags);
+        return new Running(entry, { ...job, plan: { ...plan, ...scenario.plan } });
       });
       turns.reverse();
     }

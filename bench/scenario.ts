@@ -26,10 +26,6 @@ export interface Goal {
   column: string;
   most?: number;
   least?: number;
-  /** A value of `of` that reaches the goal whatever the ratio. */
-  enough?: number;
-  /** Names the work in the table of goals, if the scenario's title does not; of several goals, the worst is shown. */
-  work?: string;
 }
 
 /** One value for each column. */

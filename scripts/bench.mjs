@@ -9,7 +9,6 @@ const OPTIONS = {
   quick: { type: 'boolean', default: false },
   only: { type: 'string', default: '' },
   rounds: { type: 'string' },
-  profile: { type: 'boolean', default: false },
   record: { type: 'boolean', default: false },
   page: { type: 'boolean', default: false },
   against: { type: 'string' },
@@ -20,7 +19,7 @@ const LEAST_PAIRS = 5;
 
 function readOptions() {
   const { values } = parseArgs({ options: OPTIONS });
-  const { quick, profile, record, page, against: ref } = values;
+  const { quick, record, page, against: ref } = values;
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   const least = ref === undefined ? 1 : LEAST_PAIRS;
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= least)) {
@@ -30,7 +29,7 @@ function readOptions() {
     throw new SetupError('--record needs a whole run: without --quick and --against.');
   }
   const only = values.only.split(',').filter((name) => name !== '');
-  return { quick, only, rounds, profile, record, page, ref };
+  return { quick, only, rounds, record, page, ref };
 }
 
 // Exit handlers must run: they end the subjects and remove a build that is not finished.

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMemory, type Memory } from '../meter';
 import type { Plan } from '../plan';
-import { column, type Goal, type Job, type Scenario, type Values } from '../scenario';
-import { CORE, LIMIT, LIMIT_READING, OURS, OURS_OFF } from '../subjects/open-channels';
+import { column, type Job, type Scenario, type Values } from '../scenario';
+import { CORE, LIMIT, OURS, OURS_OFF } from '../subjects/open-channels';
 import { Receiver } from '../subjects/receiver';
 
-async function measure(job: Job, scheme: 'http' | 'https'): Promise<Values> {
+async function measure(job: Job): Promise<Values> {
   const { service, plan } = job;
-  const receiver = await Receiver.start(job, scheme);
+  const receiver = await Receiver.start(job);
   // One first, so that what is loaded with it is not counted as the channels'.
   await receiver.open(1);
   const before = await readMemory();
@@ -24,35 +24,18 @@ async function measure(job: Job, scheme: 'http' | 'https'): Promise<Values> {
   return { objects: each('objects'), used: each('used'), rss: each('rss'), seconds };
 }
 
-/** What the package's own objects may take, with recovery and without it. */
-const OBJECTS: Goal[] = [OURS, OURS_OFF].map(({ name }) => ({
-  ...{ of: name, by: LIMIT.name, column: 'objects', most: 2.5 },
-}));
-
 /** Channels held open, with heartbeats and pings at their defaults. */
-function channels(scheme: 'http' | 'https', plan: Plan): Scenario {
-  const protocol = scheme === 'http' ? 'ws' : 'wss';
-  const most = scheme === 'http' ? 2.5 : 1.35;
-  return {
-    name: `channels-${protocol}`,
-    title: `Memory of a channel, ${plan.channels} channels over ${protocol}`,
-    subjects: [LIMIT, LIMIT_READING, CORE, OURS, ...(scheme === 'http' ? [OURS_OFF] : [])],
-    columns: [
-      column('used', 'memory', 'KB', 1, 'lower'),
-      column('objects', 'of it objects', 'KB', 1, 'lower'),
-      column('rss', 'resident', 'KB', 1),
-      column('seconds', 'to open all', 's', 1),
-    ],
-    goals: [
-      { of: 'ours', by: 'limit', column: 'used', most },
-      ...(scheme === 'http' ? OBJECTS : []),
-    ],
-    rounds: plan.channelRounds,
-    measure: (job) => measure(job, scheme),
-  };
-}
-
-export const channelScenarios = (plan: Plan): Scenario[] => [
-  channels('http', plan),
-  channels('https', plan),
-];
+export const channels = (plan: Plan): Scenario => ({
+  name: 'channels',
+  title: `Memory of a channel, ${plan.channels} channels`,
+  subjects: [LIMIT, CORE, OURS, OURS_OFF],
+  columns: [
+    column('used', 'memory', 'KB', 1, 'lower'),
+    column('objects', 'of it objects', 'KB', 1, 'lower'),
+    column('rss', 'resident', 'KB', 1),
+    column('seconds', 'to open all', 's', 1),
+  ],
+  goals: [{ of: OURS.name, by: LIMIT.name, column: 'used', most: 2.5 }],
+  rounds: plan.channelRounds,
+  measure,
+});

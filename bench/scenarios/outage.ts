@@ -3,12 +3,11 @@ import { chipidOf } from '../identity';
 import { startMeter } from '../meter';
 import type { Plan } from '../plan';
 import { column, CPU, type Scenario, type Subject } from '../scenario';
-import { MISSED, YEAR } from '../service/readings';
 import { bareOutage, ourOutage } from '../subjects/outage';
 
 const BARE: Subject = {
   name: 'limit',
-  label: 'bare ws behind the same limiter, and undici Pool, the first 64 KB',
+  label: 'bare ws and undici Pool',
 };
 const OURS: Subject = { name: 'ours', label: 'client, recovery' };
 
@@ -21,8 +20,8 @@ const PAUSE = 12_000;
 
 /** All channels end at once; each device has a year of history, and a few uploads that were missed. */
 export const outage = ({ rounds }: Plan): Scenario => ({
-  name: 'history-outage',
-  title: `${DEVICES} devices back after an outage, ${YEAR} records and ${MISSED} missed uploads each`,
+  name: 'outage',
+  title: `${DEVICES} devices back after an outage`,
   subjects: [BARE, OURS],
   columns: [
     column('seconds', 'until all is read', 's', 2, 'lower'),

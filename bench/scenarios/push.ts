@@ -8,8 +8,8 @@ import { createEnds, endNodes, placed, registerEnds } from '../subjects/ends';
 import { fail, startNodeRed } from '../subjects/node-red';
 import { ourPush } from '../subjects/our-flows';
 
-export const AT_ONCE = 64;
-export const DEVICES = 1000;
+const AT_ONCE = 64;
+const DEVICES = 1000;
 
 /** Starts a push, and calls `done` when it was answered as it should be. */
 type Push = (chipid: string, message: string, done: () => void) => void;
@@ -31,7 +31,7 @@ export function pushFor(seconds: number, push: Push): Promise<Sample & { pushes:
   });
 }
 
-export const isOkay = ({ payload }: { payload?: unknown }): boolean =>
+const isOkay = ({ payload }: { payload?: unknown }): boolean =>
   (payload as { msg?: unknown } | undefined)?.msg === 'OK';
 
 async function pusher({ subject, service, packageFolder }: Job): Promise<Push> {
@@ -85,8 +85,7 @@ export const push = ({ rounds }: Plan): Scenario => ({
   ],
   columns: [CPU, { ...RATE, better: 'higher' }, SERVICE],
   goals: [
-    { of: 'ours', by: 'floor', column: 'rate', least: 0.9 },
-    { of: 'ours', by: 'floor', column: 'cpu', most: 1.15 },
+    { of: 'ours', by: 'floor', column: 'rate', least: 0.8 },
     { of: 'ours', by: 'core', column: 'rate', least: 8 },
   ],
   rounds,

@@ -1,9 +1,10 @@
+import { chipidOf } from '../identity';
 import type { Plan } from '../plan';
 import { column, CPU, type Scenario, type Subject } from '../scenario';
 import { startMeter } from '../meter';
 import { HISTORY } from '../service/readings';
-import { bareHistories } from '../subjects/bare-histories';
-import { ourRecovery } from '../subjects/our-recovery';
+import { bareReader } from '../subjects/history-readers';
+import { ourRecovery, type Histories } from '../subjects/our-recovery';
 
 const BARE: Subject = { name: 'limit', label: 'undici Pool, JSON.parse' };
 const OURS: Subject = { name: 'ours', label: 'client, recovery' };
@@ -14,6 +15,17 @@ const DEVICES = 500;
  * second the service takes. It begins at 50, so that from a start the rate alone makes the first 500 last 2.4 s.
  */
 const WARM_UP = 2000;
+
+async function bareHistories(baseUrl: string): Promise<Histories> {
+  const { read, close } = await bareReader(baseUrl);
+  return {
+    async read(from, to) {
+      const all = Array.from({ length: to - from }, (_, i) => read(chipidOf(from + i)));
+      return (await Promise.all(all)).reduce((sum, { records }) => sum + records, 0);
+    },
+    close,
+  };
+}
 
 /** Uploads that were missed on many devices are recovered; the channels are open already. */
 export const recovery = ({ rounds }: Plan): Scenario => ({

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import { indexOf } from '../identity';
 import { countInBase64, DEVICE_LIST, HISTORY, historyOf, uploadAround } from './readings';
-import { Throttle } from './throttle';
 
 /** Uploads in one write; a ping follows them, and its pong says that they have been read. */
 const BLOCK = 16;
@@ -12,9 +11,6 @@ const PING = '\x89\x00';
 /** First bytes of a frame of text with 126 to 65,535 bytes (RFC 6455, section 5.2). */
 const textHeader = (length: number): string =>
   String.fromCharCode(0x81, 126, length >> 8, length & 0xff);
-
-/** Milliseconds between two looks at the clock. */
-const TICK = 5;
 
 /** A device, which goes on uploading where it was when its last channel ended. */
 class Device {
@@ -37,18 +33,10 @@ class Device {
     for (; this.unread < this.window; this.unread++) {
       let block = '';
       for (let each = 0; each < BLOCK; each++) {
-        block += this.#next();
+        block += this.#before + countInBase64(this.sent++) + this.#after;
       }
       this.socket?.write(block + PING, 'latin1');
     }
-  }
-
-  upload(): void {
-    this.socket?.write(this.#next(), 'latin1');
-  }
-
-  #next(): string {
-    return this.#before + countInBase64(this.sent++) + this.#after;
   }
 }
 
@@ -56,16 +44,11 @@ const HISTORY_PATH = /^\/openapi\/up_messages\/dev\/(\d+)\//;
 const LIST_PATH = '/openapi/devices/list/';
 const CHANNEL_PATH = /^\/noticed\/peer\?.*\bchipid=(\d+)/;
 
-const UNAVAILABLE = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n';
-
 /** Serves histories and channels with any signature. */
 export class ChannelServer {
   open = 0;
   ended = 0;
   histories = 0;
-  /** Of channels that open, and of histories that are read. */
-  readonly upgrades = new Throttle();
-  readonly readings = new Throttle();
   readonly #devices = new Map<string, Device>();
   readonly #webSockets = new WebSocketServer({ noServer: true });
 
@@ -73,7 +56,6 @@ export class ChannelServer {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const chipid = CHANNEL_PATH.exec(request.url ?? '')?.[1];
       if (chipid === undefined) socket.destroy();
-      else if (!this.upgrades.takes()) socket.end(UNAVAILABLE);
       else this.#openChannel(this.#device(chipid), request, socket, head);
     });
   }
@@ -82,43 +64,15 @@ export class ChannelServer {
     const chipid = HISTORY_PATH.exec(request.url ?? '')?.[1];
     if (request.url?.startsWith(LIST_PATH)) response.end(DEVICE_LIST);
     else if (chipid === undefined) response.writeHead(404).end('{"msg":"not found"}');
-    else if (!this.readings.takes()) response.writeHead(503).end('{"msg":"overloaded"}');
     else {
       this.histories++;
       response.end(historyOf(indexOf(chipid), this.#device(chipid).sent));
     }
   };
 
-  /** @param perSecond how many upgrades, and how many readings, it takes from now on; undefined: all */
-  throttle(perSecond = Infinity): void {
-    for (const each of [this.upgrades, this.readings]) each.restart(perSecond);
-  }
-
   /** Ends all channels at once, as a restart does. */
   drop(): void {
-    this.upgrades.restart();
-    this.readings.restart();
     for (const { socket } of this.#devices.values()) socket?.destroy();
-  }
-
-  /** Uploads at a steady rate, on all channels in turn. @returns how many were sent */
-  async upload(seconds: number, perSecond: number): Promise<number> {
-    const devices = this.#connected();
-    const start = performance.now();
-    let sent = 0;
-    for (let passed = 0; passed < seconds; passed = (performance.now() - start) / 1000) {
-      for (; sent < passed * perSecond; sent++) devices[sent % devices.length]?.upload();
-      await sleep(TICK);
-    }
-    return sent;
-  }
-
-  /** Uploads on all channels, on each `step` more than on the one before. @returns how many were sent */
-  stagger(step: number): number {
-    let sent = 0;
-    for (const [index, device] of this.#connected().entries())
-      for (let count = 0; count < index * step; count++, sent++) device.upload();
-    return sent;
   }
 
   /** Uploads on all channels, as fast as they are read. @returns how many uploads were sent */

@@ -1,11 +1,10 @@
 import { until } from '../../test/tooling/until';
 
-/** Base addresses: of pushes, of long histories, and of channels and short ones without and with TLS. */
+/** Base addresses: of pushes, of long histories, and of channels and short ones. */
 export interface Addresses {
   push: string;
   histories: string;
   http: string;
-  https: string;
 }
 
 export interface State {
@@ -17,9 +16,6 @@ export interface State {
   ended: number;
   /** Histories that were read. */
   histories: number;
-  /** The most attempts to open a channel, and readings of histories, in any second since all were ended. */
-  most: number;
-  mostReadings: number;
 }
 
 /** Uploads that were sent, and the CPU of the service for them. */
@@ -31,7 +27,7 @@ export interface Flood {
 /** Path below the address of `http`. */
 export const CONTROL = '/control';
 
-/** Milliseconds in which 5,000 channels open at 20 a second, and histories are read. */
+/** Milliseconds in which 5,000 channels open, and histories are read. */
 const PATIENCE = 300_000;
 
 /** The service, as a subject controls it. */
@@ -43,18 +39,6 @@ export class ServiceClient {
   /** Uploads for `seconds` on all channels, on each at most `window` blocks that are not yet read. */
   flood = (seconds: number, window: number): Promise<Flood> =>
     this.#ask({ method: 'POST', body: JSON.stringify({ seconds, window }) });
-
-  /** Uploads for `seconds` at a steady rate, on all channels in turn. */
-  upload = (seconds: number, perSecond: number): Promise<Flood> =>
-    this.#ask({ method: 'POST', body: JSON.stringify({ seconds, perSecond }) });
-
-  /** Uploads on all channels at once, on each `step` more than on the one before. */
-  stagger = (step: number): Promise<Flood> =>
-    this.#ask({ method: 'POST', body: JSON.stringify({ step }) });
-
-  /** Limits the upgrades and the readings a second from now on, and refuses further ones with 503. Without a number it takes all. */
-  throttle = (perSecond?: number): Promise<State> =>
-    this.#ask({ method: 'PUT', body: JSON.stringify({ perSecond }) });
 
   /** Ends all channels at once. */
   drop = (): Promise<State> => this.#ask({ method: 'DELETE' });

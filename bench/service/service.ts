@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { Server } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { LOOPBACK } from '../../test/tooling/servers/certs';
 import { onLoopback, type Loopback } from '../../test/tooling/servers/loopback';
 import { ChannelServer } from './channel-server';
 import { HistoryServer } from './history-server';
@@ -18,8 +16,6 @@ function cpuSoFar(): number {
 interface Control {
   seconds?: number;
   window?: number;
-  perSecond?: number;
-  step?: number;
 }
 
 /** Starts the service in this process. It does what is measured, and nothing else. */
@@ -36,52 +32,40 @@ export async function startService(): Promise<{
       histories.grow();
       channels.drop();
     }
-    const { method } = request;
-    if (method === 'PUT') channels.throttle(((await json(request)) as Control).perSecond);
-    if (method === 'POST') {
-      const { seconds = 0, window = 1, perSecond, step } = (await json(request)) as Control;
+    if (request.method === 'POST') {
+      const { seconds = 0, window = 1 } = (await json(request)) as Control;
       const before = cpuSoFar();
-      const sent =
-        step !== undefined
-          ? channels.stagger(step)
-          : perSecond === undefined
-            ? await channels.flood(seconds, window)
-            : await channels.upload(seconds, perSecond);
+      const sent = await channels.flood(seconds, window);
       return { sent, cpu: cpuSoFar() - before };
     }
-    const { open, ended, upgrades, readings } = channels;
-    const counts = { most: upgrades.most, mostReadings: readings.most };
-    const read = { histories: channels.histories };
-    return { cpu: cpuSoFar(), pushes: pushes.count, open, ended, ...read, ...counts };
+    const { open, ended, histories: read } = channels;
+    return { cpu: cpuSoFar(), pushes: pushes.count, open, ended, histories: read };
   }
 
   const http = createServer((request, response) => {
     if (request.url !== CONTROL) channels.answer(request, response);
     else void control(request).then((answer) => response.end(JSON.stringify(answer)));
   });
-  const https = createTlsServer(LOOPBACK, channels.answer);
-  for (const server of [http, https, histories.server]) {
+  for (const server of [http, histories.server]) {
     // A connection that idles between two histories is not a fault to recover from.
     server.keepAliveTimeout = 0;
     channels.attach(server);
   }
   // Thousands of channels are opened at once.
   const listen = (server: Server): Promise<Loopback> => onLoopback(server, { backlog: 4096 });
-  const [push, long, plain, secure] = [
+  const [push, long, plain] = [
     await listen(pushes.server),
     await listen(histories.server),
     await listen(http),
-    await listen(https),
   ];
   return {
     addresses: {
       push: `http://127.0.0.1:${push.port}`,
       histories: `http://127.0.0.1:${long.port}`,
       http: `http://127.0.0.1:${plain.port}`,
-      https: `https://127.0.0.1:${secure.port}`,
     },
     async close() {
-      await Promise.all([push, long, plain, secure].map(({ close }) => close()));
+      await Promise.all([push, long, plain].map(({ close }) => close()));
     },
   };
 }

@@ -1,4 +1,3 @@
-import { createSecureContext } from 'node:tls';
 import { chipidOf, IDENTITY } from '../identity';
 
 /** An upload, read by the least that it takes. */
@@ -13,21 +12,19 @@ export const channelAddress = (baseUrl: string, chipid: string): string =>
   `&timestamp=1700000000000&chipid=${chipid}&sign=none`;
 
 /** Opened at once at most: a rush would leave memory behind that is not the channels'. */
-export const AT_ONCE = 50;
+const AT_ONCE = 50;
 
-/** Bare `ws` with one TLS context: parse, decode, deliver. @returns a function that opens channels up to a given number */
+/** Bare `ws`: parse, decode, deliver. @returns a function that opens channels up to a given number */
 export async function bareChannels(
   baseUrl: string,
   onUpload: (upload: BareUpload) => void,
 ): Promise<(channels: number) => Promise<void>> {
   const { WebSocket } = await import('ws');
-  const secure = baseUrl.startsWith('https') ? { secureContext: createSecureContext() } : {};
-  const options = { perMessageDeflate: false, ...secure };
   let opened = 0;
 
   const openOne = (chipid: string): Promise<void> =>
     new Promise((resolve, reject) => {
-      const socket = new WebSocket(channelAddress(baseUrl, chipid), options);
+      const socket = new WebSocket(channelAddress(baseUrl, chipid), { perMessageDeflate: false });
       socket.on('error', reject);
       socket.on('open', () => resolve());
       socket.on('message', (data: Buffer) => {

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import type { AllServiceLimits } from '../../src/http/service-limiter';
 import { chipidOf } from '../identity';
 import { channelAddress } from './bare-channels';
@@ -25,12 +24,10 @@ export async function bareReconnecting(
     AllServiceLimits: typeof AllServiceLimits;
   };
   const { handshakes } = new limits.AllServiceLimits().of(baseUrl);
-  const secure = baseUrl.startsWith('https') ? { secureContext: createSecureContext() } : {};
-  const options = { perMessageDeflate: false, ...secure };
 
   const connect = (chipid: string): void => {
     const place = handshakes.acquire(() => {
-      const socket = new WebSocket(channelAddress(baseUrl, chipid), options);
+      const socket = new WebSocket(channelAddress(baseUrl, chipid), { perMessageDeflate: false });
       socket.on('error', (error) => fail(`A bare channel failed: ${error.message}`));
       socket.on('open', () => {
         place.release();

@@ -4,8 +4,14 @@ import type { DeviceCloudClient } from '../../src/client';
 import { chipidOf, IDENTITY } from '../identity';
 import type { ServiceClient } from '../service/client';
 import { HISTORY } from '../service/readings';
-import type { Histories } from './bare-histories';
 import { fail } from './node-red';
+
+/** Reads histories of devices, from one index up to another. */
+export interface Histories {
+  /** @returns how many records, or uploads, came out */
+  read(from: number, to: number): Promise<number>;
+  close(): unknown;
+}
 
 /** The position of a device of which nothing has been emitted yet: all that its history has was missed. */
 const NOTHING = { id: '-1', live: 0 };

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMeter } from '../meter';
 import type { Job, Values } from '../scenario';
-import type { Flood } from '../service/client';
 import { READING } from '../service/readings';
 import { fail } from './node-red';
 import { opener, OURS, type Open } from './open-channels';
-import { until, within } from '../../test/tooling/until';
+import { within } from '../../test/tooling/until';
 
 const PATIENCE = 60_000;
 /** Milliseconds for histories to be read and statuses to be shown, once all channels are open. */
 const SETTLE = 500;
-/** Milliseconds without a reading of a history after which those that a flood has caused are over. */
-const CALM = 1000;
-/** Milliseconds in which those are over. */
-const CALM_LIMIT = 300_000;
 
 /** Receives and counts uploads. */
 export class Receiver {
@@ -25,8 +20,7 @@ export class Receiver {
     private readonly openMore: Open,
   ) {}
 
-  /** @param scheme which of the service's addresses to connect to */
-  static async start(job: Job, scheme: 'http' | 'https'): Promise<Receiver> {
+  static async start(job: Job): Promise<Receiver> {
     // What the subject before this one has left is closed first.
     await job.service.channelsOpen(0);
     const count = ({ payload }: { payload?: unknown }): void => {
@@ -35,7 +29,7 @@ export class Receiver {
       }
       receiver.#onUpload();
     };
-    const receiver = new Receiver(job, await opener(job, job.service.addresses[scheme], count));
+    const receiver = new Receiver(job, await opener(job, job.service.addresses.http, count));
     return receiver;
   }
 
@@ -60,41 +54,14 @@ export class Receiver {
     const connected = seconds();
     if (subject === OURS.name) await service.historiesRead(histories + channels);
     const recovered = seconds();
-    const { most, mostReadings } = await service.state();
-    return { connected, recovered, most, mostReadings };
-  }
-
-  /** Waits until the histories are read that were due: their CPU belongs to the uploads before. */
-  async calm(): Promise<void> {
-    let read = -1;
-    const isCalm = async (): Promise<boolean> => {
-      const before = read;
-      read = (await this.job.service.state()).histories;
-      if (read !== before) await sleep(CALM);
-      return read === before;
-    };
-    await until(isCalm, 'no more histories are read', CALM_LIMIT);
-  }
-
-  /** Receives uploads at a steady rate for so long, and counts that each that was sent has come once. */
-  async receive(seconds: number, perSecond: number): Promise<Values> {
-    return this.#count(() => this.job.service.upload(seconds, perSecond));
-  }
-
-  /** Receives uploads at once, on each channel `step` more than on the one before. */
-  async stagger(step: number): Promise<Values> {
-    return this.#count(() => this.job.service.stagger(step));
+    return { connected, recovered };
   }
 
   /** Receives uploads for so long, and counts that each that was sent has come once. */
   async flood(seconds: number, window: number): Promise<Values> {
-    return this.#count(() => this.job.service.flood(seconds, window));
-  }
-
-  async #count(upload: () => Promise<Flood>): Promise<Values> {
     this.received = 0;
     const measured = startMeter();
-    const { sent, cpu } = await upload();
+    const { sent, cpu } = await this.job.service.flood(seconds, window);
     const arrived = new Promise<void>((resolve) => {
       this.#onUpload = () => {
         if (this.received >= sent) resolve();

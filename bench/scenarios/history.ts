@@ -1,15 +1,14 @@
 import { chipidOf } from '../identity';
 import { readMemory, startMeter, watchTurns } from '../meter';
 import type { Plan } from '../plan';
-import { column, CPU, SERVICE, type Job, type Scenario, type Subject } from '../scenario';
-import { LONG_HISTORY, YEAR } from '../service/readings';
+import { column, type Job, type Scenario, type Subject } from '../scenario';
+import { LONG_HISTORY } from '../service/readings';
 import { bareReader, ourReader, type HistoryReader } from '../subjects/history-readers';
 
 const OURS: Subject = { name: 'ours', label: 'client, read as a stream' };
-const OURS_64: Subject = { name: 'ours-64', label: 'the same, all records of the first 64 KB' };
 
 const readerOf = (job: Job): Promise<HistoryReader> | HistoryReader =>
-  job.subject.startsWith(OURS.name)
+  job.subject === OURS.name
     ? ourReader(job.service.addresses.histories, job.packageFolder)
     : bareReader(job.service.addresses.histories);
 
@@ -37,9 +36,9 @@ function watchMemory(): () => number {
 }
 
 /** A history that is much longer than an answer may otherwise be. */
-const long = ({ rounds }: Plan): Scenario => ({
-  name: 'history-long',
-  title: `A history of 200 MB, and the ${FEW} newest records of one of ${YEAR}`,
+export const history = ({ rounds }: Plan): Scenario => ({
+  name: 'history',
+  title: 'A long history',
   subjects: [{ name: 'bare', label: 'undici Pool, JSON.parse' }, OURS],
   columns: [
     column('memory', 'memory, at most', 'MB', 0, 'lower'),
@@ -81,57 +80,3 @@ const long = ({ rounds }: Plan): Scenario => ({
     };
   },
 });
-
-const DEVICES = 1000;
-const WARM_UP = 200;
-/** Records that fill 64 KB. */
-const MANY = 450;
-
-/** All devices come back after an outage, each with a year of history. */
-const years = ({ rounds }: Plan): Scenario => ({
-  name: 'history-years',
-  title: `${DEVICES} devices at once, ${YEAR} records each, newest first`,
-  subjects: [
-    { name: 'limit', label: 'undici Pool, the first 64 KB' },
-    { ...OURS, label: `client, the first ${FEW} records` },
-    OURS_64,
-  ],
-  columns: [
-    { ...CPU, label: 'CPU a history', unit: 'ms', digits: 2 },
-    column('seconds', 'time', 's', 2, 'lower'),
-    column('read', 'read of a history', 'KB', 0, 'lower'),
-    { ...SERVICE, label: "service's CPU each", unit: 'ms', digits: 2 },
-  ],
-  goals: [OURS, OURS_64].map(({ name }) => ({
-    ...{ of: name, by: 'limit', column: 'seconds', most: 1.3 },
-  })),
-  rounds,
-  async measure(job) {
-    const reader = await readerOf(job);
-    const records = job.subject === OURS_64.name ? MANY : FEW;
-    const read = async (from: number, to: number): Promise<number> => {
-      const all = Array.from({ length: to - from }, (_, i) =>
-        reader.read(chipidOf(from + i), records),
-      );
-      const answers = await Promise.all(all);
-      if (answers.some((answer) => answer.records !== records)) throw new Error('Records lack.');
-      return answers.reduce((sum, { bytes }) => sum + bytes, 0);
-    };
-    await read(0, WARM_UP);
-    const before = await job.service.state();
-    const meter = startMeter();
-    const bytes = await read(WARM_UP, WARM_UP + DEVICES);
-    const { cpu, rate } = meter(DEVICES);
-    const after = await job.service.state();
-    await reader.close();
-    return {
-      cpu: cpu / 1000,
-      seconds: DEVICES / rate,
-      read: bytes / DEVICES / KILOBYTE,
-      service: (after.cpu - before.cpu) / DEVICES / 1000,
-    };
-  },
-});
-
-/** Histories that a service keeps without a limit, and gives without pages. */
-export const historyScenarios = (plan: Plan): Scenario[] => [long(plan), years(plan)];
