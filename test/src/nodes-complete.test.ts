@@ -45,7 +45,7 @@ describe('each node has all that CONTRIBUTING asks for', () => {
       for (const readme of ['README.md', 'README.zh-CN.md'])
         assert.ok(hasRow(readme, `\`device-cloud-${name}\``), readme);
       if (!isAction(name)) return;
-      const path = 'tooling/node-red/nodes.ts';
+      const path = 'test/tooling/node-red/nodes.ts';
       const entries = read(path).match(new RegExp(`^ {2}'?${name}'?: (?:\\{|[A-Z_]+,)`, 'gm'));
       assert.equal(entries?.length, 2, `${path} has no defaults, or no sample, of ${name}`);
     });
