@@ -29,23 +29,28 @@ const nodeRows = (language) =>
     return row(`\`device-cloud-${node}\``, summary);
   });
 
-function exampleRow({ name, flow }, paragraph, comma) {
+/** The first sentence of a description, and what the example needs: its tab has the rest. */
+const brief = (text) =>
+  text
+    .replaceAll('\n', ' ')
+    .split(/(?<=\.) |(?<=。)/)
+    .filter((sentence, index) => index === 0 || /^(It needs|需要)/.test(sentence));
+
+function exampleRow({ name, flow }, paragraph, between) {
   const { info } = flow.find(({ type }) => type === 'tab');
   const text = info.split('\n\n')[paragraph];
   if (!text) throw new Error(`${name}: its tab has no description in each language.`);
-  const used = nodes.filter((node) => flow.some(({ type }) => type === `device-cloud-${node}`));
-  const names = used.filter((node) => node !== 'app').map((node) => `\`${node}\``);
-  return row(name, text.replaceAll('\n', ' '), names.join(comma));
+  return row(name, brief(text).join(between));
 }
 
 /** A table for each folder of the import menu, which is what its first column is called. */
-function writeExamples(page, paragraph, comma) {
+function writeExamples(page, paragraph, between) {
   for (const title of new Set(examples.map((each) => each.title))) {
     const rows = examples.filter((each) => each.title === title);
     write(
       page,
       title,
-      rows.map((each) => exampleRow(each, paragraph, comma)),
+      rows.map((each) => exampleRow(each, paragraph, between)),
     );
   }
 }
@@ -76,8 +81,8 @@ try {
   write('README.md', 'node', nodeRows('en-US'));
   write('README.zh-CN.md', '节点', nodeRows('zh-CN'));
   put('docs/README.md', /(here it is as pages:\n)(?:\[.*\n)*/, `${helpLinks().join(',\n')}.\n`);
-  writeExamples('docs/use/recipes.md', 0, ', ');
-  writeExamples('docs/use/recipes.zh-CN.md', 1, '、');
+  writeExamples('docs/use/recipes.md', 0, ' ');
+  writeExamples('docs/use/recipes.zh-CN.md', 1, '');
   writeFileSync(join(root, 'llms.txt'), llmsText(inOrder));
 } catch (error) {
   fail(error);
