@@ -122,7 +122,7 @@ describe('the pages', () => {
 
   it('of the repository: CONTRIBUTING says where to find what, the architecture names each folder of src/', () => {
     const page = read('CONTRIBUTING.md');
-    const answers = [...page.matchAll(/`((?:src|nodes|test/tooling)\/[\w./-]*)`/g)];
+    const answers = [...page.matchAll(/`((?:src|nodes|test\/tooling)\/[\w./-]*)`/g)];
     const paths = answers.map(([, path = '']) => path).filter((path) => !/\/x[/.]/.test(path));
     assert.ok(paths.length >= 20);
     for (const path of paths) assert.ok(existsSync(join(repository, path)), path);
