@@ -54,7 +54,7 @@ describe('a cluster', () => {
     await load([
       { id: 'app', type: 'device-cloud-app', service: 'simulator', cluster: 'cluster' },
       cluster(),
-      node('push', { timeout: 5 }),
+      node('push'),
     ]);
     await call('push', { chipid: CHIPID, payload: 'x' });
   });
@@ -129,7 +129,8 @@ describeOnRedis('a cluster of one', () => {
       shared(cloud),
       cluster({ url: redis.url }),
       node('listen', { chipids: [CHIPID] }),
-      node('push', { timeout: 1 }),
+      node('push'),
+      node('push', { id: 'hasty', timeout: 1 }),
     ]);
     await shows('listen', 'status.connected');
     await call('push', { chipid: CHIPID, payload: 'sent' });
@@ -138,7 +139,7 @@ describeOnRedis('a cluster of one', () => {
     redis.stop();
     await shows('listen', 'status.awaiting-cluster');
     cloud.upload(CHIPID, 'meanwhile');
-    post('push', { chipid: CHIPID, payload: 'not sent' });
+    post('hasty', { chipid: CHIPID, payload: 'not sent' });
     await until(() => arrivedAt('caught').length === 1, 'the push fails');
     assert.deepEqual(arrivedAt('out').length, 1);
     redis.cont();

@@ -248,7 +248,7 @@ describe('several devices at once', () => {
     const devices = chipids.map((chipid) => ({ chipid }));
     // Long, so that no device that answers is late on a busy machine.
     const service = { devices, answerDelay: 2, offlineAfter: 10_000 };
-    await start({ atOnce: 8, timeout: 2 }, service);
+    await start({ atOnce: 8, timeout: 4 }, service);
     const faults = { 'not-found': 1, gateway: 2, reset: 3, hang: 4, 'broken-json': 5 } as const;
     for (const [fault, rest] of Object.entries(faults) as [keyof typeof faults, number][]) {
       const faulty = chipids.filter((_, n) => n % 100 === rest);

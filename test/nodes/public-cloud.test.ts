@@ -86,7 +86,7 @@ describe('the nodes with a service that answers as the public server of 2016', (
   });
 
   it('match a reply in GBK', async () => {
-    const request = node('request', { match: 'pattern', pattern: '温度=(\\d+)', timeout: 5 });
+    const request = node('request', { match: 'pattern', pattern: '温度=(\\d+)' });
     await start([request], { charset: 'gbk' });
     const asked = call('request', { chipid, payload: 'read' });
     await until(() => cloud.paths.some((path) => path.includes('push')), 'it is pushed');

@@ -97,10 +97,10 @@ export const TRANSPORT: readonly Row[] = [
   }),
   row('all slots hung', '`TIMEOUT`', WORKS, async () => {
     const cloud = await startCloud();
-    await load([at(cloud.baseUrl, { timeout: 1 }), node('push', { timeout: '1' })]);
+    await load([at(cloud.baseUrl), node('push'), node('push', { id: 'hasty', timeout: '1' })]);
     const heal = cloud.fail('hang');
     const calls = Array.from({ length: CONNECTIONS + 1 }, (_, chipid) =>
-      codeOf('push', { chipid, payload: 'x' }),
+      codeOf('hasty', { chipid, payload: 'x' }),
     );
     const failed = [...new Set(await Promise.all(calls))].join(' and ');
     heal();

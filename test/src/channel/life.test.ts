@@ -55,7 +55,7 @@ describe('a channel that is kept alive', () => {
 
   it('is reopened when a service that has answered a ping falls silent', async () => {
     const service = await channelService(sayPong);
-    const listener = listen(clientOf(service.baseUrl, { ping: 20, heartbeat: 0 }));
+    const listener = listen(clientOf(service.baseUrl, { ping: 100, heartbeat: 0 }));
     await until(() => listener.uploads.length > 0, 'a pong');
     for (const channel of service.clients) {
       channel.removeAllListeners('ping');
@@ -72,7 +72,7 @@ describe('a channel that is kept alive', () => {
     const service = await channelService((channel, count) =>
       count === 0 ? sayPong(channel) : fallSilent(channel),
     );
-    const listener = listen(clientOf(service.baseUrl, { ping: 20, heartbeat: 0 }));
+    const listener = listen(clientOf(service.baseUrl, { ping: 100, heartbeat: 0 }));
     await until(() => listener.uploads.length > 0, 'a pong');
     for (const channel of service.clients) channel.terminate();
     await listener.state('disconnected', 2);

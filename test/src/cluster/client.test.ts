@@ -158,7 +158,7 @@ describeOnRedis('clients that share an application', () => {
     const ask = (from: Process, to: Process) => {
       const chipid = DEVICES.find((each) => to.client.owns(each)) ?? '';
       const match = { property: 'at', equals: 7 };
-      const reply = from.client.request(chipid, 'at?', { match, decode, replyTimeout: 5000 });
+      const reply = from.client.request(chipid, 'at?', { match, decode });
       const isAsked = (): boolean => cloud.device(chipid).received.length > 0;
       void until(isAsked).then(() => cloud.upload(chipid, Buffer.of(7)));
       return reply;

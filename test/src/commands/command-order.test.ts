@@ -9,6 +9,8 @@ import {
   type Script,
 } from '../../tooling/servers/http-service';
 import { CHIPID } from '../support/listener';
+import { manual } from '../support/manual';
+import { heldTimers, HOUR } from '../../support/held-timers';
 import { until } from '../../tooling/until';
 
 const ok = json({ status: 'online', msg: 'OK' });
@@ -51,13 +53,18 @@ describe('commands to one device', () => {
   });
 
   it('have a time limit that begins with their turn', async () => {
+    const expire = heldTimers();
+    const answer = manual();
     const late: Script = (response, request, count) => {
-      setTimeout(() => ok(response, request, count), 1600);
+      void answer.promise.then(() => ok(response, request, count));
     };
     const service = await httpService(inSequence(late, ok));
     const client = clientOf(service.baseUrl);
-    const first = client.push(CHIPID, 'a', { timeout: 60_000 });
-    const second = client.push(CHIPID, 'b', { timeout: 1500 });
+    const first = client.push(CHIPID, 'a');
+    const second = client.push(CHIPID, 'b', { timeout: HOUR });
+    await until(() => service.requests.length === 1);
+    expire();
+    answer.resolve();
     assert.deepEqual((await Promise.all([first, second])).length, 2);
     assert.equal(service.requests.length, 2);
   });

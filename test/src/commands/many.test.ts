@@ -4,6 +4,7 @@ import type { CallOptions, CommandOptions, DeviceCloudClient } from '../../../sr
 import type { Simulator } from '../../../src/simulator';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
+import { heldTimers, HOUR } from '../../support/held-timers';
 import { settled, until } from '../../tooling/until';
 import { Semaphore } from '../../../src/util/semaphore';
 import { inEachDialect } from '../../tooling/dialect';
@@ -58,17 +59,19 @@ inEachDialect('calls to several devices', () => {
   });
 
   it('send at most atOnce side by side, and those that fail do not end the others', async () => {
+    const expire = heldTimers();
     service.fail('hang', { times: 2 });
     const chipids = Array.from({ length: 20 }, (_, index) => 10_000_001 + (index % 3));
     const batch = client.callEach(
       chipids,
       // Options that are copied have the limit, too.
       (chipid, options) => client.push(chipid, chipid === B ? '\ud800' : 'x', { ...options }),
-      { atOnce: 2, timeout: 2000 },
+      { atOnce: 2, timeout: HOUR },
     );
     await until(() => service.requests.length === 2);
     await delay(100);
     assert.equal(service.requests.length, 2);
+    expire();
     assert.deepEqual(
       (await batch).map(code).map((each) => (typeof each === 'string' ? each : 'sent')),
       chipids.map((chipid, index) => {

@@ -132,7 +132,7 @@ inEachDialect('a pulse', () => {
   });
 
   it('is set back even if the client is closed while the first level is being sent', async () => {
-    await start({ answerDelay: 200 });
+    await start({ answerDelay: 1000 });
     const pulse = failure(client.pulseGpio(CHIPID, PIN, 1, LONG), 'CONNECTION_LOST');
     await began();
     await client.close();

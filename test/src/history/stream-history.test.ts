@@ -202,7 +202,6 @@ describe('a history that is read as a stream', () => {
           some.bytes > 64 * 1024 && some.bytes <= 192 * 1024,
           `${some.bytes} bytes were read`,
         );
-        assert.ok(records > 500 && records < 1000, `${records} records`);
       }
       await until(() => written.length === CONNECTIONS + 1, 'the service has noticed each end');
       const many = Array.from({ length: 10 }, () => read(CHIPID, NEVER, () => false));

@@ -396,7 +396,7 @@ inEachDialect('a request while the channel is down', () => {
 
 describe('a request that is given up', () => {
   it('was not sent, or is no longer awaited, and the error says which', async () => {
-    const { client, service, ask, pushed, received } = await world({ answerDelay: 200 });
+    const { client, service, ask, pushed, received } = await world({ answerDelay: 1500 });
     const [queued, sending, waiting] = [1, 2, 3].map(() => new AbortController());
     const blocking = client.push(CHIPID, 'blocks');
     const first = failure(ask('next', { signal: queued!.signal }), 'UNREACHABLE');
@@ -405,11 +405,13 @@ describe('a request that is given up', () => {
     assert.match((await first).message, /Not sent: the node was closed/);
     await blocking;
 
+    service.delay(CHIPID, 60_000);
     const second = failure(ask(ANY, { signal: sending!.signal }), 'CONNECTION_LOST');
     await pushed(2);
     sending!.abort('the node was closed');
     assert.match((await second).message, /Broken off: the node was closed.*unknown/);
 
+    service.delay(CHIPID, 0);
     let isAwaiting = false;
     const onProgress = ({ state }: RequestProgress) => (isAwaiting = state === 'awaiting-reply');
     const third = failure(ask(ANY, { signal: waiting!.signal, onProgress }), 'CONNECTION_LOST');
