@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,12 +13,15 @@ import { freePort } from '../../tooling/servers/ports';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { number, seconds, table } from '../../tooling/table';
 import { until } from '../../tooling/until';
-import { flows } from './flow';
+import { repository } from '../../tooling/repository';
+import { ACKED, flows } from './flow';
 import { judge, type Sent } from './judge';
 
 /*
  * Three Node-REDs that share devices on one Redis, and one fault after another: `npm run soak:cluster -- --devices 600 --rate 100`.
- * At the end it prints, for each fault, what was lost, doubled or out of order, and for how long uploads were late.
+ * At the end it prints, for each fault, what was lost, doubled or out of order, and for how long uploads were late. `--replace`: the
+ * service closes a channel when another one of its device is opened; `--sentinel`: a replica takes over when Redis is killed; `--kills`:
+ * how many short lives of a process there are.
  */
 
 const { values } = parseArgs({
@@ -25,6 +29,9 @@ const { values } = parseArgs({
     devices: { type: 'string', default: '600' },
     rate: { type: 'string', default: '100' },
     only: { type: 'string' },
+    kills: { type: 'string', default: '10' },
+    replace: { type: 'boolean', default: false },
+    sentinel: { type: 'boolean', default: false },
   },
 });
 const DEVICES = Array.from({ length: Number(values.devices) }, (_, at) => String(10_000_001 + at));
@@ -32,6 +39,12 @@ const PROCESSES = 3;
 
 /** Milliseconds that a fault is given until all follows. */
 const SETTLE = 15_000;
+
+/** A process with it has a clock that SIGUSR2 sets an hour ahead, and back. */
+const CLOCK = join(repository, 'test', 'soak', 'cluster', 'clock.cjs');
+
+/** The name of the primary for Sentinels. */
+const MASTER = 'cloud';
 
 const folder = mkdtempSync(join(tmpdir(), 'device-cloud-cluster-'));
 const journal = join(folder, 'journal');
@@ -68,6 +81,20 @@ async function startProxy(port: number): Promise<{ port: number; cut: (isCut: bo
   };
 }
 
+/** A Sentinel that has a replica take over a second after its primary is gone. */
+async function startSentinel(primary: number): Promise<{ port: number; end: () => void }> {
+  const port = await freePort();
+  const file = join(folder, 'sentinel.conf');
+  const watched = [
+    `monitor ${MASTER} 127.0.0.1 ${primary} 1`,
+    `down-after-milliseconds ${MASTER} 1000`,
+    `failover-timeout ${MASTER} 5000`,
+  ].map((line) => `sentinel ${line}`);
+  writeFileSync(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...watched].join('\n'));
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  return { port, end: () => void child.kill('SIGKILL') };
+}
+
 class Cluster {
   readonly running: (NodeRedProcess | undefined)[] = [];
   readonly sent: Sent[] = [];
@@ -80,20 +107,26 @@ class Cluster {
     public redis: RedisProcess,
     readonly proxy: { port: number; cut: (isCut: boolean) => void },
     readonly config: readonly string[],
+    readonly sentinel?: { port: number },
   ) {}
 
   async start(at: number): Promise<void> {
     const userDir = join(folder, `user-${at}`);
     const port = at === 0 ? this.proxy.port : this.redis.port;
     makeUserDir(userDir);
-    this.#write(userDir, `redis://127.0.0.1:${port}`);
+    const { sentinel } = this;
+    const engine = sentinel
+      ? { url: '', sentinels: `127.0.0.1:${sentinel.port}`, master: MASTER }
+      : { url: `redis://127.0.0.1:${port}` };
+    this.#write(userDir, engine);
     await this.again(at);
   }
 
   async again(at: number): Promise<void> {
     const userDir = join(folder, `user-${at}`);
     const settings = { functionExternalModules: true };
-    this.running[at] = await startNodeRed({ userDir, settings });
+    const env = { NODE_OPTIONS: `--require ${CLOCK}` };
+    this.running[at] = await startNodeRed({ userDir, settings, env });
   }
 
   signal(at: number, signal: NodeJS.Signals): void {
@@ -107,8 +140,8 @@ class Cluster {
     if (red) await until(() => red.pid() === undefined, 'it has ended');
   }
 
-  async restartRedis(): Promise<void> {
-    this.redis = await startRedis({ port: this.redis.port, config: this.config });
+  async restartRedis(config = this.config): Promise<void> {
+    this.redis = await startRedis({ port: this.redis.port, config });
   }
 
   /** Uploads from devices in turn, each with a number. */
@@ -120,7 +153,7 @@ class Cluster {
         const count = (this.#numbers.get(chipid) ?? 0) + 1;
         this.#numbers.set(chipid, count);
         this.simulator.upload(chipid, String(count));
-        this.sent.push({ chipid, count, at: Date.now(), fault: this.fault });
+        this.sent.push({ chipid, count, at: now(), fault: this.fault });
       },
       1000 / Number(values.rate),
     );
@@ -130,8 +163,8 @@ class Cluster {
     clearInterval(this.#uploads);
   }
 
-  #write(userDir: string, url: string): void {
-    const flow = flows(this.simulator, { devices: DEVICES, journal, url });
+  #write(userDir: string, engine: object): void {
+    const flow = flows(this.simulator, { devices: DEVICES, journal, engine });
     const plain = flow.map((each) => ({ ...each, credentials: undefined }));
     const { appkey } = this.simulator;
     writeFileSync(join(userDir, 'flows.json'), JSON.stringify(plain));
@@ -139,7 +172,12 @@ class Cluster {
   }
 }
 
-const FAULTS: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
+/** Milliseconds by a clock that all processes of this machine share, and that is never set. */
+const now = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+
+type Faults = Readonly<Record<string, (cluster: Cluster) => Promise<void>>>;
+
+const FAULTS: Faults = {
   none: () => sleep(SETTLE),
   'a process is killed': async (cluster) => {
     await cluster.end(1, 'SIGKILL');
@@ -182,20 +220,75 @@ const FAULTS: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
     await sleep(15_000);
     cluster.proxy.cut(false);
   },
+  'the clock of a machine is set an hour ahead, and back': async (cluster) => {
+    for (let times = 0; times < 2; times++) {
+      cluster.signal(1, 'SIGUSR2');
+      await sleep(10_000);
+    }
+  },
+  'processes are killed again and again': async (cluster) => {
+    for (let kill = 0; kill < Number(values.kills); kill++) {
+      await cluster.end(kill % PROCESSES, 'SIGKILL');
+      await cluster.again(kill % PROCESSES);
+    }
+  },
+  'Redis is killed for 5 s, and has lost all': async (cluster) => {
+    await cluster.redis.end('SIGKILL');
+    await sleep(5000);
+    await cluster.restartRedis(['appendonly no']);
+  },
 };
+
+/** With a Sentinel and a replica. */
+const FAILOVERS: Faults = {
+  'Redis is killed, and its replica takes over': async (cluster) => {
+    await cluster.redis.end('SIGKILL');
+    await sleep(SETTLE);
+  },
+};
+
+/** How many commands an engine has had, those that scripts make included, and how many scripts. */
+async function countCommands(url: string): Promise<{ all: number; scripts: number; at: number }> {
+  const engine = new Redis(url);
+  const text = await engine.info('commandstats');
+  engine.disconnect();
+  const found = [...text.matchAll(/^cmdstat_(.+):calls=(\d+)/gm)];
+  const sum = (all: RegExpMatchArray[]): number =>
+    all.reduce((total, [, , calls]) => total + Number(calls), 0);
+  const scripts = sum(found.filter(([, name = '']) => /^eval/.test(name)));
+  return { all: sum(found), scripts, at: now() };
+}
 
 async function main(): Promise<void> {
   const config = ['appendonly yes', 'appendfsync everysec', `dir ${folder}`];
   const redis = await startRedis({ config });
-  const simulator = await startSimulator({ interval: 0, answerDelay: 5, devices: DEVICES.length });
-  const cluster = new Cluster(simulator, redis, await startProxy(redis.port), config);
+  const replica = values.sentinel
+    ? await startRedis({ config: [`replicaof 127.0.0.1 ${redis.port}`] })
+    : undefined;
+  const sentinel = values.sentinel ? await startSentinel(redis.port) : undefined;
+  const simulator = await startSimulator({
+    ...{ interval: 0, answerDelay: 5, devices: DEVICES.length, replace: values.replace },
+  });
+  const proxy = await startProxy(redis.port);
+  const cluster = new Cluster(simulator, redis, proxy, config, sentinel);
   try {
     for (let at = 0; at < PROCESSES; at++) await cluster.start(at);
     const areOpen = (): boolean => DEVICES.every((chipid) => simulator.channels(chipid) > 0);
     await until(areOpen, 'all channels are open', 120_000);
     await sleep(10_000);
     cluster.begin();
-    for (const [name, run] of Object.entries(FAULTS)) {
+    const before = await countCommands(redis.url);
+    await sleep(SETTLE);
+    const after = await countCommands(redis.url);
+    const rate = (what: 'all' | 'scripts'): string =>
+      number(Math.round((1000 * (after[what] - before[what])) / (after.at - before.at)));
+    process.stdout.write(
+      `${table('of the engine, a second', [
+        ['commands, in scripts too', rate('all')],
+        ['scripts', rate('scripts')],
+      ])}\n`,
+    );
+    for (const [name, run] of Object.entries(sentinel ? FAILOVERS : FAULTS)) {
       if (values.only !== undefined && !name.includes(values.only)) continue;
       process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${name}\n`);
       cluster.fault = name;
@@ -207,15 +300,22 @@ async function main(): Promise<void> {
   } finally {
     cluster.stop();
     for (const red of cluster.running) await red?.end('SIGKILL').catch(() => undefined);
-    await cluster.redis.end();
+    if (cluster.redis.child.pid() !== undefined) await cluster.redis.end();
+    await replica?.end();
+    sentinel?.end();
   }
   const received = DEVICES.flatMap((chipid) => simulator.device(chipid).received);
   const verdict = judge(
     cluster.sent,
     readFileSync(journal, 'utf8'),
     received.map(({ text }) => text),
+    new Set(DEVICES.slice(0, ACKED)),
   );
-  for (const [name, row] of verdict.faults) {
+  const rows = [
+    ...verdict.faults,
+    ...[...verdict.acked].map(([name, row]) => [`acknowledged: ${name}`, row] as const),
+  ];
+  for (const [name, row] of rows) {
     const { uploads, lost, doubled, marked, outOfOrder, delay } = row;
     process.stdout.write(
       `\n${table(name, [

@@ -7,13 +7,17 @@ const PLACE = { z: 'tab', x: 100, y: 100 };
 const writes = (id: string, journal: string, line: string): FlowNode => ({
   ...PLACE,
   ...{ id, type: 'function', name: id, outputs: 0, wires: [] },
-  func: `const { chipid, payload, replayed, topic, error, uncertain } = msg;
+  func: `const { chipid, payload, replayed, redelivered, topic, error, uncertain } = msg;
+const now = Number(process.hrtime.bigint() / 1000000n);
 fs.appendFileSync(${JSON.stringify(journal)}, [${line}].join(' ') + '\\n');`,
   libs: [
     { var: 'fs', module: 'fs' },
     { var: 'process', module: 'process' },
   ],
 });
+
+/** How many devices have a listener, too, whose uploads are acknowledged. */
+export const ACKED = 60;
 
 /** Sends a command to a device at random, with a text of its own. */
 const commands = (
@@ -40,20 +44,30 @@ const every = (id: string, seconds: number, wires: string): FlowNode => ({
 /** Listens to all devices and sends commands, each of which it writes down. */
 export const flows = (
   simulator: Simulator,
-  { devices, journal, url }: { devices: readonly string[]; journal: string; url: string },
+  { devices, journal, engine }: { devices: readonly string[]; journal: string; engine: object },
 ): FlowNode[] => [
   { id: 'tab', type: 'tab', label: 'cluster' },
   app(simulator, { cluster: 'cluster' }),
-  { id: 'cluster', type: 'device-cloud-cluster', url, lease: 5 },
+  { id: 'cluster', type: 'device-cloud-cluster', ...engine, lease: 5 },
   {
     ...node('listen', { devices: 'list', chipids: [...devices], recover: 'restart' }),
     ...{ ...PLACE, id: 'listen', type: 'device-cloud-listen', wires: [['upload']] },
   },
+  writes('upload', journal, `'upload', process.pid, chipid, payload, replayed === true, now`),
+  {
+    ...node('listen', { chipids: devices.slice(0, ACKED), acknowledge: 'ack', redeliver: 10 }),
+    ...{ ...PLACE, id: 'acked', type: 'device-cloud-listen', wires: [['pause']] },
+  },
+  {
+    ...{ ...PLACE, id: 'pause', type: 'delay', pauseType: 'delay', timeout: '100' },
+    ...{ timeoutUnits: 'milliseconds', wires: [['about', 'ack']] },
+  },
   writes(
-    'upload',
+    'about',
     journal,
-    `'upload', process.pid, chipid, payload, replayed === true, Date.now()`,
+    `'acked', process.pid, chipid, payload, redelivered === true || replayed === true, now`,
   ),
+  { ...node('ack'), ...PLACE, id: 'ack', type: 'device-cloud-ack', wires: [[]] },
   every('often', 0.2, 'now'),
   commands('now', devices, 'push', 'now'),
   { ...node('push'), ...PLACE, id: 'push', type: 'device-cloud-push', wires: [['done']] },

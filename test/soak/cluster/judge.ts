@@ -33,13 +33,10 @@ interface Commands {
 
 const SURE = new Set(['UNREACHABLE', 'EXPIRED', 'CANCELLED', 'QUEUE_FULL']);
 
-/** Compares what was sent with what the processes have written down. @param received texts that reached devices */
-export function judge(
-  sent: readonly Sent[],
-  journal: string,
-  received: readonly string[],
-): { faults: Map<string, Row>; commands: Commands; isGood: boolean } {
-  const lines = journal.split('\n').map((line) => line.split(' '));
+type Line = readonly string[];
+
+/** Compares uploads with what the processes have written down. @param of what the lines about them begin with */
+function judgeUploads(sent: readonly Sent[], lines: readonly Line[], of: string): Map<string, Row> {
   const faults = new Map<string, Row>();
   const uploads = new Map(sent.map((each) => [`${each.chipid} ${each.count}`, each]));
   const rowOf = (fault: string): Row => {
@@ -52,7 +49,7 @@ export function judge(
   const latest = new Map<string, number>();
   const seen = new Set<string>();
   for (const [what, , chipid = '', count = '', replayed, at] of lines) {
-    if (what !== 'upload') continue;
+    if (what !== of) continue;
     const upload = uploads.get(`${chipid} ${count}`);
     if (!upload) continue;
     const row = rowOf(upload.fault);
@@ -68,6 +65,29 @@ export function judge(
     row.delay = Math.max(row.delay, Number(at) - upload.at);
   }
   for (const [key, { fault }] of uploads) if (!seen.has(key)) rowOf(fault).lost++;
+  return faults;
+}
+
+/**
+ * Compares what was sent with what the processes have written down.
+ * @param received texts that reached devices
+ * @param acked devices whose uploads are acknowledged, too
+ */
+export function judge(
+  sent: readonly Sent[],
+  journal: string,
+  received: readonly string[],
+  acked: ReadonlySet<string>,
+): {
+  faults: Map<string, Row>;
+  acked: Map<string, Row>;
+  commands: Commands;
+  isGood: boolean;
+} {
+  const lines = journal.split('\n').map((line) => line.split(' '));
+  const faults = judgeUploads(sent, lines, 'upload');
+  const ofAcked = sent.filter(({ chipid }) => acked.has(chipid));
+  const acknowledged = judgeUploads(ofAcked, lines, 'acked');
 
   const acted = new Map<string, number>();
   for (const text of received) acted.set(text, (acted.get(text) ?? 0) + 1);
@@ -101,9 +121,9 @@ export function judge(
     }
     if (!ended.has(topic)) commands.open++;
   }
-  const rows = [...faults.values()];
+  const rows = [...faults.values(), ...acknowledged.values()];
   const isGood =
     rows.every(({ lost, outOfOrder }) => lost === 0 && outOfOrder === 0) &&
     commands.twice + commands.lied + commands.missing === 0;
-  return { faults, commands, isGood };
+  return { faults, acked: acknowledged, commands, isGood };
 }
