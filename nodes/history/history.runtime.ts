@@ -37,11 +37,26 @@ async function marksOf({ app, node, config }: HistoryCall, chipid = ''): Promise
 }
 
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
+  const answer = await read(call, chipid);
+  const kept = call.config.incremental ? await marksOf(call, chipid) : undefined;
+  try {
+    return await outcomeOf(call, answer, kept, chipid);
+  } catch (error) {
+    // Another process may wait for them.
+    await kept?.giveBack?.().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function outcomeOf(
+  call: HistoryCall,
+  { statusCode, body }: Answer<HistoryRecord[]>,
+  kept: KeptMarks | undefined,
+  chipid: string | undefined,
+): Promise<Outcome> {
   const { app, client, config, msg, node, RED, types } = call;
   const { datatype, operation } = config;
-  const { statusCode, body } = await read(call, chipid);
   const warn = (line: string): void => node.warn(line);
-  const kept = config.incremental ? await marksOf(call, chipid) : undefined;
   const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
   const form = { isBase64: isBase64(call, body), charset: app.charset };
   const records = due?.fresh ?? body;

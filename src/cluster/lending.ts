@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Keeping } from '../store/store';
 import type { Calls } from './calls';
 import { WHOLE } from '../util/guard';
@@ -13,7 +14,7 @@ export interface Lent extends Pick<Keeping, 'get' | 'list' | 'update' | 'loaded'
 }
 
 interface Loan {
-  readonly number: number;
+  readonly id: string;
   readonly end: () => void;
 }
 
@@ -26,7 +27,6 @@ export class Lending {
   /** By prefix: what is lent, and the end of the latest loan that was asked for. */
   readonly #loans = new Map<string, Loan>();
   readonly #queues = new Map<string, Promise<void>>();
-  #count = 0;
 
   constructor(store: Pick<Keeping, 'list' | 'update'>, calls: () => Pick<Calls, 'call'>) {
     this.#store = store;
@@ -38,7 +38,7 @@ export class Lending {
    * @throws DeviceCloudError as of a call
    */
   async borrow(prefix: string): Promise<Lent> {
-    const [number, found] = (await this.#ask('lend', [prefix])) as [number, Entries];
+    const [id, found] = (await this.#ask('lend', [prefix])) as [string, Entries];
     const entries = new Map(found);
     const changes = new Map<string, unknown>();
     return {
@@ -52,19 +52,20 @@ export class Lending {
         if (value !== undefined) entries.set(key, value);
       },
       giveBack: async () => {
-        await this.#ask('give-back', [prefix, number, [...changes]]);
+        await this.#ask('give-back', [prefix, id, [...changes]]);
       },
     };
   }
 
-  /** Lends them, once they are back from whoever has borrowed them before. @returns the number of the loan, too */
-  async lend(prefix: string): Promise<[number: number, entries: Entries]> {
+  /** Lends them, once they are back from whoever has borrowed them before. @returns the id of the loan, too */
+  async lend(prefix: string): Promise<[id: string, entries: Entries]> {
     const before = this.#queues.get(prefix);
     let end!: () => void;
     const whenOver = new Promise<void>((resolve) => (end = resolve));
     this.#queues.set(prefix, whenOver);
     await before;
-    const loan = { number: ++this.#count, end };
+    // What comes back late may be of a loan of the process that kept them before.
+    const loan = { id: randomUUID(), end };
     this.#loans.set(prefix, loan);
     const timer = setTimeout(end, LENT).unref();
     void whenOver.then(() => {
@@ -72,13 +73,13 @@ export class Lending {
       this.#loans.delete(prefix);
       if (this.#queues.get(prefix) === whenOver) this.#queues.delete(prefix);
     });
-    return [loan.number, this.#store.list(prefix)];
+    return [loan.id, this.#store.list(prefix)];
   }
 
   /** They are back. What comes too late is not written: others have them by then. */
-  takeBack(prefix: string, number: number, changes: Entries): void {
+  takeBack(prefix: string, id: string, changes: Entries): void {
     const loan = this.#loans.get(prefix);
-    if (loan?.number !== number) return;
+    if (loan?.id !== id) return;
     for (const [key, value] of changes) this.#store.update(key, value ?? undefined);
     loan.end();
   }
