@@ -10,9 +10,10 @@ import {
   type Sender,
 } from '../commands/saved-call';
 import { withOrigin } from '../commands/waiting-list';
-import { DeviceCloudError } from '../errors';
+import { DeviceCloudError, invalidInput } from '../errors';
+import { encode } from '../util/message';
 import { deviceTitle } from '../util/show';
-import { NotSent, type Calls, type Turn } from './calls';
+import { MAX_CALL, NotSent, type Calls, type Turn } from './calls';
 
 /*
  * A command that waits for its device. It is carried out where the device is, as one that was found after a restart; its message
@@ -99,6 +100,12 @@ export class HandOvers {
     const id = `${saved.id}/${device}`;
     const sender = { member: this.#deps.member, id };
     const command: HandedOver = { node: saved.node, what: saved.whatOf(device), sender };
+    // Also if the device is this process's: another one may have to go on with it.
+    if (encode(command).length > MAX_CALL)
+      throw invalidInput(
+        'A command that waits is kept with its message, and is larger with it than the 1 MiB that the processes of a cluster ' +
+          'can hand over: remove properties that are not needed from the message.',
+      );
     let timer: NodeJS.Timeout | undefined;
     let onAbort: (() => void) | undefined;
     const result = new Promise<Result>((resolve, reject) => {
