@@ -37,6 +37,12 @@ type SharedCall = keyof typeof SHARED;
 
 const isShared = (name: string): name is SharedCall => Object.hasOwn(SHARED, name);
 
+/** The settings that all processes must have alike. */
+const AGREED = [
+  ...(['timeout', 'heartbeat', 'ping', 'timestampUnit', 'deviceGap'] as const),
+  ...(['pins', 'historyZone', 'charset'] as const),
+];
+
 /** Milliseconds that a call may take beyond its time-out: commands of other processes to the device come before it. */
 const IN_QUEUE = 60_000;
 
@@ -150,8 +156,9 @@ export class ClusterClient extends DeviceCloudClient {
       const { appid } = client;
       if (appid === undefined)
         throw notConfigured('A cluster needs the appid and the app key of its application.');
-      const { origin } = client[APPLICATION].settings;
-      client.#cluster = await Cluster.open(settings, `${origin} ${appid}`, {
+      const { origin, ...all } = client[APPLICATION].settings;
+      client.#cluster = await Cluster.open(settings, `${origin}/${appid}`, {
+        settings: Object.fromEntries(AGREED.map((name) => [name, all[name]])),
         begin: (share) => client.#begin(share),
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),

@@ -51,8 +51,12 @@ export function openStore(
   const store = isShared ? new SharedStore() : open();
   const said = new Set<string>();
   store.onProblem.add(() => {
-    if (store.problem && !said.has(store.problem)) log(store.problem);
-    said.add(store.problem ?? '');
+    const { problem } = store;
+    if (problem === undefined || said.has(problem)) return;
+    said.add(problem);
+    // It does not pass: somebody has to change something.
+    if (store instanceof SharedStore && store.state === 'refused') node.error(problem);
+    else log(problem);
   });
   return store;
 }

@@ -17,6 +17,7 @@ export const STATUS = {
   notKept: { fill: 'yellow', shape: 'dot', text: 'status.not-kept' },
   joining: { fill: 'yellow', shape: 'ring', text: 'status.joining-cluster' },
   awaitingCluster: { fill: 'yellow', shape: 'ring', text: 'status.awaiting-cluster' },
+  checkCluster: { fill: 'red', shape: 'ring', text: 'status.check-cluster' },
   elsewhere: { fill: 'grey', shape: 'dot', text: 'status.elsewhere' },
   noDevices: { fill: 'grey', shape: 'ring', text: 'status.no-devices' },
 } as const satisfies Record<string, NodeStatus>;
@@ -24,6 +25,7 @@ export const STATUS = {
 /** What a node shows while the processes that share its devices cannot do their part; undefined if they can. */
 export function clusterStatus(cluster: ClusterView | undefined): NodeStatus | undefined {
   if (cluster?.state === 'joining') return STATUS.joining;
+  if (cluster?.state === 'refused') return STATUS.checkCluster;
   return cluster?.state === 'awaiting' ? STATUS.awaitingCluster : undefined;
 }
 

@@ -23,7 +23,7 @@ const TRANSFER = 500;
 const MAX_WAITING = 100;
 
 /** The most characters of a call and of an answer. */
-const MAX_CALL = 2 ** 20;
+export const MAX_CALL = 2 ** 20;
 const MAX_ANSWER = 16 * 2 ** 20;
 
 /** It was certainly not carried out, and may be tried elsewhere: the share is another process's, or the time is over. */
@@ -47,6 +47,8 @@ export interface CallsOptions {
   readonly ownerOf: (chipid: string) => string | undefined;
   readonly mayAct: (chipid: string) => boolean;
   readonly members: () => readonly string[];
+  /** Why the engine cannot be reached. */
+  readonly problem: () => string | undefined;
   /** Leases since the latest answered beat. */
   readonly age: () => number;
   /** The engine's clock, in ms. */
@@ -185,10 +187,11 @@ export class Calls {
     ms: number,
     accepted: () => void,
   ): Promise<unknown> {
-    const { ownerOf, member, age } = this.#options;
+    const { ownerOf, member, age, problem } = this.#options;
     const owner = ownerOf(chipid);
     if (owner === member) return this.#here(name, chipid, args, accepted);
-    if (age() > OFFLINE) throw new NotSent('The engine of the cluster cannot be reached.');
+    if (age() > OFFLINE)
+      throw new NotSent(problem() ?? 'The engine of the cluster cannot be reached.');
     if (owner === undefined)
       throw new NotSent('No process of the cluster has the device at the moment.');
     return this.#send(owner, { name, chipid, args }, ms, accepted);

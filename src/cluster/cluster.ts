@@ -35,6 +35,8 @@ export interface ClusterListener {
   finish(share: number): Promise<void>;
   /** Whether this process has anything to do with shares of its own. */
   wants(): boolean;
+  /** What must be the same in all processes. */
+  readonly settings: Readonly<Record<string, unknown>>;
   readonly handle: Handler;
   onOrphan(name: string, chipid: string, args: unknown, result: Result): void;
   /** {@link Cluster.state}, {@link Cluster.problem} or the members have changed. */
@@ -68,6 +70,8 @@ export class Cluster {
   /** The devices to which this process has a command under way. */
   readonly #busy = new Set<string>();
   #problem: string | undefined;
+  /** Whether it lasts until somebody changes something. */
+  #isMistake = false;
   #hasBegun = false;
   #isClosed = false;
 
@@ -85,7 +89,7 @@ export class Cluster {
     this.#shares = new Shares(
       {
         ...{ id, lease, now, wallClock: Date.now, random: randomUUID },
-        wants: () => listener.wants(),
+        ...{ wants: () => listener.wants(), settings: JSON.stringify(listener.settings) },
         beat: (beat, limit) => this.#beat(beat, limit),
         schedule: (ms, run) => {
           const timer = setTimeout(run, ms);
@@ -107,7 +111,7 @@ export class Cluster {
       },
     );
     this.calls = new Calls({
-      ...{ member: id, handle: listener.handle },
+      ...{ member: id, handle: listener.handle, problem: () => this.#problem },
       publish: async (member, text) =>
         Number(await engine.call(this.#limit, 'PUBLISH', this.#keys.to(member), text)),
       ownerOf: (chipid) => this.#shares.ownerOf(shareOf(chipid)),
@@ -144,7 +148,9 @@ export class Cluster {
   }
 
   get state(): ClusterState {
-    if (!this.#shares.isValid) return this.#shares.answer ? 'awaiting' : 'joining';
+    if (this.#isMistake) return 'refused';
+    if (!this.#shares.isValid)
+      return this.#shares.answer || this.#problem !== undefined ? 'awaiting' : 'joining';
     return this.#hasBegun || this.#shares.answer?.settled === true ? 'joined' : 'joining';
   }
 
@@ -272,8 +278,10 @@ export class Cluster {
     const before = this.#problem;
     // After a start, the first connection is not established yet.
     if (error instanceof EngineError && error.isUnsent && this.#engine.isFaultless) return;
-    if (error === undefined) this.#problem = undefined;
-    else if (!(error as Error).message.includes(REFUSED.late)) {
+    if (error === undefined) {
+      this.#problem = this.#difference;
+      this.#isMistake = this.#problem !== undefined;
+    } else if (!(error as Error).message.includes(REFUSED.late)) {
       const rights =
         error instanceof EngineError && error.lacksRights
           ? await this.#engine.missingRights(this.#keys, this.#limit).catch(() => [])
@@ -283,8 +291,24 @@ export class Cluster {
           ? `its user lacks rights: ${rights.join(' ')}.`
           : (error as Error).message;
       this.#problem = `The engine of the cluster cannot be used: ${why}`;
+      this.#isMistake = error instanceof EngineError && error.isMistake;
     }
     if (this.#problem !== before) isolated(() => this.#listener.onChange());
+  }
+
+  /** What this process has other settings in than the others, in a sentence. */
+  get #difference(): string | undefined {
+    const text = this.#shares.answer?.settings;
+    if (text === undefined) return undefined;
+    const [own, others] = [this.#listener.settings, JSON.parse(text) as Record<string, unknown>];
+    const differences = Object.keys({ ...own, ...others })
+      .map((name) => [name, JSON.stringify(own[name]), JSON.stringify(others[name])])
+      .filter(([, here, there]) => here !== there)
+      .map(([name, here, there]) => `${name} is ${here} here and ${there} there`);
+    return (
+      `Other processes of the cluster have the same application with other settings, so this one gets no devices: ` +
+      `${differences.join(', ')}. All processes need the same flow.`
+    );
   }
 
   async #begin(share: number, epoch: number): Promise<void> {

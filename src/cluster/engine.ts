@@ -19,8 +19,17 @@ const IS_REPLICA = /\b(READONLY|MASTERDOWN)\b/;
 const LACKS_RIGHTS = /NOPERM|user executing the script can't/i;
 const NO_CONNECTION = /isn't writeable|Connection is closed/;
 
-/** What an error of the engine, or of the way to it, means. The first that applies. */
-const MEANINGS: readonly (readonly [RegExp, string])[] = [
+/** What follows from a fault that was there before: it says less. */
+const CONSEQUENCE = /\b(EPIPE|ECONNRESET|ECONNABORTED)\b/;
+
+/** What an error of the engine, or of the way to it, means; and whether it lasts until somebody changes something. */
+interface Fault {
+  readonly text: string;
+  readonly isMistake: boolean;
+}
+
+/** What users have to change. The first that applies. */
+const MISTAKES: readonly (readonly [RegExp, string])[] = [
   [
     /WRONGPASS|NOAUTH|invalid (username-)?password|ERR AUTH /,
     'it refuses the user or the password.',
@@ -37,16 +46,20 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   ],
   [/Protocol error|Unknown RESP type/, 'what answers there is neither Redis nor Valkey.'],
   [
-    /connect ETIMEDOUT/,
-    'there was no connection within 2 s. Where there is no TLS, the url begins with redis:// instead of rediss://.',
-  ],
-  [
     /wrong version number|packet length too long|ssl3_get_record/i,
     'it does not speak TLS: use redis:// instead of rediss://.',
   ],
   [
     /unknown command|unknown subcommand/i,
     'it lacks a command that is needed: Redis 6.2, Valkey 7.2 or later is required.',
+  ],
+];
+
+/** What may pass. */
+const FAILURES: readonly (readonly [RegExp, string])[] = [
+  [
+    /connect ETIMEDOUT/,
+    'there was no connection within 2 s. Where there is no TLS, the url begins with redis:// instead of rediss://.',
   ],
   [IS_REPLICA, 'it is a replica, or its primary is away.'],
 ];
@@ -60,12 +73,15 @@ export class EngineError extends Error {
   readonly isRefusal: boolean;
   /** The user may not do all that is needed. */
   readonly lacksRights: boolean;
+  /** It lasts until somebody changes something. */
+  readonly isMistake: boolean;
 
-  constructor(message: string, isUnsent: boolean, isRefusal: boolean) {
+  constructor(message: string, isUnsent: boolean, isRefusal: boolean, isMistake = false) {
     super(message);
     this.isUnsent = isUnsent;
     this.isRefusal = isRefusal;
     this.lacksRights = isRefusal && LACKS_RIGHTS.test(message);
+    this.isMistake = isMistake || this.lacksRights;
   }
 }
 
@@ -80,8 +96,8 @@ export class Engine {
   readonly #subscriber: Redis;
   readonly #redact: (text: string) => string;
   readonly #listeners = new Map<string, (text: string) => void>();
-  /** The latest fault of a connection; undefined before the first. */
-  #fault: string | undefined;
+  /** The latest fault of a connection since the latest answer; undefined if there was none. */
+  #fault: Fault | undefined;
 
   private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {
     this.#redact = redactor([address.password].filter((secret) => secret !== undefined));
@@ -91,7 +107,9 @@ export class Engine {
       // Attached for good: without a listener an error would end the process.
       for (const event of ['error', 'sentinelError'])
         connection.on(event, (error: Error) => {
-          if (!NO_CONNECTION.test(error.message)) this.#fault = this.#meaningOf(error);
+          if (NO_CONNECTION.test(error.message)) return;
+          if (this.#fault && CONSEQUENCE.test(error.message)) return;
+          this.#fault = this.#meaningOf(error);
         });
       // The library waits indefinitely for an engine that accepts a connection and does not answer.
       connection.on('connect', () => {
@@ -230,7 +248,9 @@ export class Engine {
       timer = setTimeout(() => reject(new Error('late')), limit);
     });
     try {
-      return await Promise.race([answer, isLate]);
+      const answered = await Promise.race([answer, isLate]);
+      this.#fault = undefined;
+      return answered;
     } catch (reason) {
       const error = reason as Error;
       const isRefusal = error.name === 'ReplyError';
@@ -242,24 +262,29 @@ export class Engine {
       const isUnsent = error.message.includes("isn't writeable");
       const why = isRefusal
         ? this.#meaningOf(error)
-        : (this.#fault ?? 'there is no connection yet.');
-      throw new EngineError(why, isUnsent, isRefusal);
+        : (this.#fault ?? { text: 'there is no connection yet.', isMistake: false });
+      throw new EngineError(why.text, isUnsent, isRefusal, why.isMistake);
     } finally {
       clearTimeout(timer);
     }
   }
 
   #isLate(connection: Redis, limit: number): void {
-    this.#fault = `there was no answer within ${Math.round(limit)} ms.`;
+    const text = `there was no answer within ${Math.round(limit)} ms.`;
+    this.#fault = { text, isMistake: false };
     connection.disconnect(true);
   }
 
-  #meaningOf({ message }: Error): string {
-    for (const [pattern, text] of MEANINGS) {
-      const found = pattern.exec(message);
-      if (found) return text.replace('$<format>', found.groups?.['format'] ?? '');
-    }
-    return this.#redact(/[.!?]$/.test(message) ? message : `${message}.`);
+  #meaningOf({ message }: Error): Fault {
+    for (const meanings of [MISTAKES, FAILURES])
+      for (const [pattern, meaning] of meanings) {
+        const found = pattern.exec(message);
+        if (!found) continue;
+        const text = meaning.replace('$<format>', found.groups?.['format'] ?? '');
+        return { text, isMistake: meanings === MISTAKES };
+      }
+    const text = this.#redact(/[.!?]$/.test(message) ? message : `${message}.`);
+    return { text, isMistake: /certificate|altnames/i.test(message) };
   }
 }
 

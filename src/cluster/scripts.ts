@@ -16,9 +16,12 @@ export const SHARES = 64;
 /** What is kept, and how. A process that does not know it joins nothing. */
 export const FORMAT = 1;
 
-/** The names of an application's keys and channels. All have one hash tag, the part in braces. */
+/**
+ * The names of an application's keys and channels. All have one hash tag, the part in braces; none has a space, or a character that means
+ * something in a pattern, so that they can stand in a rule for a user as they are.
+ */
 export const keysOf = (application: string) => {
-  const prefix = `{dc:${application.replaceAll(/[{}]/g, '_')}}:`;
+  const prefix = `{dc:${application.replaceAll(/[^\w.:/-]/g, '_')}}:`;
   return {
     meta: `${prefix}meta`,
     members: `${prefix}members`,
@@ -44,6 +47,8 @@ export interface Beat {
   readonly lease: number;
   /** Whether it has something to do with shares of its own. */
   readonly wants: boolean;
+  /** As JSON: what must be the same in all members. One that has others gets no share while a member has these. */
+  readonly settings: string;
   readonly held: readonly (readonly [share: number, epoch: number])[];
   /** The highest epoch that the process has ever seen. */
   readonly top: number;
@@ -63,10 +68,12 @@ export interface BeatAnswer {
   readonly settled: boolean;
   readonly quota: number;
   readonly members: Readonly<
-    Record<string, readonly [number: number, lease: number, wants: 0 | 1]>
+    Record<string, readonly [number: number, lease: number, wants: 0 | 1, agrees: 0 | 1]>
   >;
   /** The epoch and the owner, if there is one, of each share that was ever given. */
   readonly shares: Readonly<Record<string, readonly [epoch: number, member: string]>>;
+  /** The settings of the other members, if this one's are not the same. */
+  readonly settings?: string;
   /** The engine's clock, in ms. */
   readonly time: number;
   /** Replicas of the engine that are connected. */
@@ -89,8 +96,10 @@ if format and format ~= '${FORMAT}' then return redis.error_reply('${REFUSED.for
 local alive, news = {}, false
 local found = redis.call('HGETALL', members)
 for i = 1, #found, 2 do
-  local number, lease, wants = found[i + 1]:match('^(%d+) (%d+) ([01])$')
-  if number then alive[found[i]] = {tonumber(number), tonumber(lease), tonumber(wants)} end
+  local number, lease, wants, agrees = found[i + 1]:match('^(%d+) (%d+) ([01]) ([01])$')
+  if number then
+    alive[found[i]] = {tonumber(number), tonumber(lease), tonumber(wants), tonumber(agrees)}
+  end
 end
 if alive[me] and alive[me][1] >= beat.number then return redis.error_reply('${REFUSED.late}') end
 
@@ -113,8 +122,7 @@ if beat.leave then
   news = true
 else
   if not alive[me] then news = true end
-  alive[me] = {beat.number, beat.lease, beat.wants and 1 or 0}
-  redis.call('HSET', members, me, string.format('%d %d %d', beat.number, beat.lease, alive[me][3]))
+  alive[me] = {beat.number, beat.lease, beat.wants and 1 or 0, 1}
 end
 if settled then
   for _, dead in ipairs(beat.dead) do
@@ -158,10 +166,29 @@ for share, record in pairs(records) do
   end
 end
 
+local settings = redis.call('HGET', meta, 'settings')
+if not beat.leave then
+  local agrees = mine > 0 or settings == beat.settings
+  if not agrees then
+    agrees = true
+    for member, each in pairs(alive) do
+      if member ~= me and each[4] == 1 then agrees = false end
+    end
+  end
+  if agrees and settings ~= beat.settings then
+    settings = beat.settings
+    redis.call('HSET', meta, 'settings', settings)
+  end
+  alive[me][4] = agrees and 1 or 0
+  redis.call('HSET', members, me, string.format('%d %d %d %d', unpack(alive[me])))
+end
+
 local wanting, all = {}, {}
 for member, each in pairs(alive) do
-  all[#all + 1] = member
-  if each[3] == 1 then wanting[#wanting + 1] = member end
+  if each[4] == 1 then
+    all[#all + 1] = member
+    if each[3] == 1 then wanting[#wanting + 1] = member end
+  end
 end
 if #wanting == 0 then wanting = all end
 table.sort(wanting)
@@ -172,7 +199,7 @@ for place, member in ipairs(wanting) do
     if place <= ${SHARES} % #wanting then quota = quota + 1 end
   end
 end
-if settled and beat.takes then
+if settled and beat.takes and alive[me] and alive[me][4] == 1 then
   for number = 0, ${SHARES - 1} do
     local share = tostring(number)
     local record = records[share]
@@ -193,6 +220,7 @@ if news then redis.call('PUBLISH', ARGV[2], 'beat') end
 local time = redis.call('TIME')
 return cjson.encode({
   generation = generation, settled = settled, quota = quota, members = alive, shares = records,
+  settings = settings ~= beat.settings and settings or nil,
   time = time[1] * 1000 + math.floor(time[2] / 1000),
   replicas = tonumber(redis.call('INFO', 'replication'):match('connected_slaves:(%d+)') or 0),
 })

@@ -23,6 +23,8 @@ export interface SharesOptions {
   readonly lease: number;
   /** Whether it has anything to do with shares of its own. */
   readonly wants: () => boolean;
+  /** As JSON: what must be the same in all members. */
+  readonly settings: string;
   /** Runs the script. Rejects if there is no answer by the limit, in ms. */
   readonly beat: (beat: Beat, limit: number) => Promise<BeatAnswer>;
   /** A clock that is never set, in ms. It may stand still while the machine is suspended. */
@@ -167,12 +169,19 @@ export class Shares {
   }
 
   async #beat(leave: boolean): Promise<void> {
-    const { now, wallClock, random, wants, beat } = this.#options;
+    const { now, wallClock, random, wants, settings, beat } = this.#options;
     const [sent, sentWall] = [now(), wallClock()];
     const asked = [...this.#held].map(([share, { epoch }]) => [share, epoch] as const);
     const request: Beat = {
       ...{ member: this.id, number: ++this.#number, lease: this.#lease, wants: wants() },
-      ...{ held: asked, top: this.#top, random: random(), takes: !this.#isLeaving, leave },
+      ...{
+        held: asked,
+        top: this.#top,
+        random: random(),
+        takes: !this.#isLeaving,
+        leave,
+        settings,
+      },
       dead: [...this.#seen]
         .filter(([, { since }]) => sent - since >= this.#rules.dead * this.#lease)
         .map(([member, { number }]) => [member, number] as const),

@@ -46,6 +46,10 @@ export class SharedStore implements Keeping {
     return this.#cluster?.problem;
   }
 
+  get state(): ClusterState | undefined {
+    return this.#cluster?.state;
+  }
+
   get oldestUnconfirmed(): number {
     return this.#cluster?.oldestUnconfirmed ?? Infinity;
   }

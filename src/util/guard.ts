@@ -4,8 +4,11 @@ export const GUARD = Symbol('guard');
 /** Stands for the whole application in the place of a device. */
 export const WHOLE = '*';
 
-/** `joining`: no share was given yet; `awaiting`: the engine is away, or belongs to others; `joined`. */
-export type ClusterState = 'joining' | 'awaiting' | 'joined';
+/**
+ * `joining`: no share was given yet; `awaiting`: the engine is away; `refused`: somebody has to change something before this process
+ * can do its part; `joined`.
+ */
+export type ClusterState = 'joining' | 'awaiting' | 'refused' | 'joined';
 
 /** Says what this process may do with devices that several processes share. A process alone may do all, and has none. */
 export interface Guard {

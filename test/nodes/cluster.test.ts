@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import nodeRed from '@node-red/util';
 import { Redis } from 'ioredis';
 import helper from 'node-red-node-test-helper';
+import { DEFAULTS } from '../../nodes/history/history.config';
+import { action } from '../../nodes/history/history.runtime';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { atEnd } from '../tooling/servers/at-end';
@@ -9,7 +12,7 @@ import { until } from '../tooling/until';
 import { describeOnRedis } from '../support/redis';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { arrivedAt, call, fail, post, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const CHIPID = '10000001';
@@ -75,11 +78,30 @@ describe('a cluster', () => {
       node('push', { timeout: 1 }),
       node('events', { devices: 'all' }),
     ]);
-    for (const id of ['listen', 'events']) await shows(id, 'status.joining-cluster');
+    for (const id of ['listen', 'events']) await shows(id, 'status.awaiting-cluster');
     const { error } = await fail('push', { chipid: CHIPID, payload: 'x' }, 'UNREACHABLE');
     assert.match(error.message, /Nothing was sent/);
     assert.match(warnings(), /engine of the cluster cannot be used: .*ECONNREFUSED/);
     assert.equal(cloud.device(CHIPID).received.length, 0);
+  });
+});
+
+describe('a history for new records only, in a cluster', () => {
+  it('gives the marks back if what it has read cannot be emitted', async () => {
+    let isBack = false;
+    const lent = {
+      list: () => assert.fail('nothing can be read of it'),
+      giveBack: () => Promise.resolve(void (isBack = true)),
+    };
+    const call = {
+      app: { cluster: () => ({ lend: () => Promise.resolve(lent) }), charset: 'utf-8' },
+      client: { appHistory: () => Promise.resolve({ statusCode: 200, body: [] }) },
+      config: { ...DEFAULTS, operation: 'sync', incremental: true },
+      ...{ inputs: { begin: '20260101', end: '20260102' }, msg: {}, node: { id: 'history' } },
+    };
+    const reading = action.perform(call as unknown as Parameters<typeof action.perform>[0]);
+    await assert.rejects(Promise.resolve(reading), /nothing can be read of it/);
+    assert.equal(isBack, true);
   });
 });
 
@@ -103,6 +125,29 @@ describeOnRedis('a cluster of one', () => {
       const kept = fields.flat();
       return kept.includes('event:events:list') && kept.includes(`event:events:${CHIPID}`);
     }, 'the states of the list and of the device are kept');
+  });
+
+  it('shows that something has to be changed as long as that is so, and says once what', async () => {
+    const cloud = await startCloud();
+    const redis = await startRedis({ config: ['requirepass secret'] });
+    atEnd(() => redis.end());
+    await load([
+      shared(cloud),
+      cluster({ url: redis.url }),
+      node('listen', { chipids: [CHIPID] }),
+      node('events', { devices: 'all' }),
+      node('push', { timeout: 1 }),
+    ]);
+    for (const id of ['listen', 'events']) await shows(id, 'status.check-cluster');
+    const { error } = await fail('push', { chipid: CHIPID, payload: 'x' }, 'UNREACHABLE');
+    assert.match(error.message, /refuses the user or the password\. Nothing was sent/);
+    const errors = journal.logs.filter(({ level }) => level === nodeRed.log.ERROR);
+    assert.match(errors.map(({ msg }) => String(msg)).join('\n'), /^[^\n]*the password\.$/);
+    const engine = new Redis(redis.url, { password: 'secret' });
+    atEnd(() => engine.disconnect());
+    await engine.config('SET', 'requirepass', '');
+    for (const id of ['listen', 'events'])
+      await until(() => statusesOf(id).at(-1)?.text !== 'status.check-cluster', 'it is over');
   });
 
   it('has one configuration of an application: nodes of a second one would miss uploads', async () => {

@@ -34,6 +34,7 @@ class Bus {
       ownerOf: () => this.owner,
       mayAct: () => this.owner === member,
       members: () => [...this.members.keys()],
+      problem: () => undefined,
       age: () => 0,
       time: () => this.time + performance.now(),
       onOrphan: (...orphan) => this.orphans.push(orphan),

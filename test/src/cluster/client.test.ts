@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { ClusterClient } from '../../../src/cluster-client';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
@@ -35,10 +36,17 @@ describeOnRedis('clients that share an application', () => {
     cloud = await simulator({ devices: DEVICES.length });
   });
 
-  async function joins({ listens = true, observer = {}, keys = keysOf() } = {}): Promise<Process> {
+  async function joins({
+    listens = true,
+    observer = {},
+    keys = keysOf(),
+    deviceGap = 0,
+    user = '',
+  } = {}): Promise<Process> {
     const store = new SharedStore();
-    const options = { baseUrl: cloud.baseUrl, ...keys, proxy: false as const, random: () => 0 };
-    const settings = { url: redis.url, lease: LEASE };
+    const all = { baseUrl: cloud.baseUrl, ...keys, deviceGap };
+    const options = { ...all, proxy: false as const, random: () => 0 };
+    const settings = { url: redis.url, lease: LEASE, user, password: user && 'secret' };
     const client = await ClusterClient.join(options, settings, store, observer);
     atEnd(() => client.close());
     const started: Process = { store, client, uploads: [], opened: 0 };
@@ -112,6 +120,36 @@ describeOnRedis('clients that share an application', () => {
     assert.equal(wrong.client.owned, 0);
     for (const chipid of DEVICES) cloud.upload(chipid, chipid);
     await until(() => right.uploads.length === DEVICES.length, 'all come');
+  });
+
+  it('say what is different if they have other settings than the rest, and get no device meanwhile', async () => {
+    const first = await joins();
+    await settled(first);
+    const other = await joins({ deviceGap: 100 });
+    await until(() => other.client.state === 'refused', 'it is told so');
+    assert.match(
+      other.store.problem ?? '',
+      /other settings, .*: deviceGap is 100 here and 0 there\. /,
+    );
+    await other.client.push(DEVICES[0]!, 'made by the owner');
+    assert.deepEqual([other.client.owned, first.client.state], [0, 'joined']);
+    await first.client.close();
+    await settled(other);
+    assert.deepEqual([other.client.state, other.store.problem], ['joined', undefined]);
+  });
+
+  it('name the rights that a user lacks as a rule takes them', async () => {
+    const engine = new Redis(redis.url);
+    atEnd(() => engine.disconnect());
+    await engine.call('ACL', 'SETUSER', 'few', 'on', '>secret', '+@all', '~other:*', '&other:*');
+    const only = await joins({ user: 'few' });
+    await until(() => /its user lacks rights: /.test(only.store.problem ?? ''), 'it says so');
+    assert.equal(only.client.state, 'refused');
+    const [, rights = ''] = /lacks rights: (.*)\.$/.exec(only.store.problem ?? '') ?? [];
+    assert.equal(rights.split(' ').length, 2);
+    await engine.call('ACL', 'SETUSER', 'few', ...rights.split(' '));
+    await settled(only);
+    assert.deepEqual([only.client.state, only.store.problem], ['joined', undefined]);
   });
 
   it('send each command from the owner of its device, wherever it comes from', async () => {

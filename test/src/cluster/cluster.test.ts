@@ -37,7 +37,7 @@ describeOnRedis('processes that share an application', () => {
       },
       end: (share) => assert.ok(member.begun.delete(share)),
       finish: () => Promise.resolve(),
-      wants: () => member.wants,
+      ...{ wants: () => member.wants, settings: {} },
       handle: async (name, chipid) => `${name} ${chipid} at ${member.cluster.id}`,
       onOrphan: () => undefined,
       onChange: () => undefined,

@@ -29,7 +29,7 @@ const beat = (engine: Engine): Promise<unknown> =>
     [
       JSON.stringify({
         ...{ member: 'a', number: 1, lease: 5000, wants: true, takes: true, leave: false },
-        ...{ held: [], top: 0, dead: [], random: 'r' },
+        ...{ held: [], top: 0, dead: [], random: 'r', settings: '{}' },
       }),
       all,
     ],
@@ -100,7 +100,24 @@ describe('an engine that', () => {
   it('is something else, is said to be so', async () => {
     const { port, close } = await onLoopback(createHttpServer());
     atEnd(close);
-    await failure(await open({ url: `redis://127.0.0.1:${port}` }), /neither Redis nor Valkey/);
+    const engine = await open({ url: `redis://127.0.0.1:${port}` });
+    const { isMistake } = await failure(engine, /neither Redis nor Valkey/);
+    assert.equal(isMistake, true);
+  });
+
+  it('is something else, and then only breaks connections, is said to be something else', async () => {
+    let answered = 0;
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      // One connection is for commands, and one for what is subscribed to.
+      if (++answered > 2) socket.resetAndDestroy();
+      else socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
+    });
+    const { port, close, connections } = await onLoopback(server);
+    atEnd(close);
+    const engine = await open({ url: `redis://127.0.0.1:${port}` });
+    await until(() => connections() > 6, 'it has connected again and again');
+    await assert.rejects(beat(engine), /neither Redis nor Valkey/);
   });
 
   it('is silent, is given up, and asked over another connection', async () => {

@@ -19,7 +19,7 @@ async function main(): Promise<void> {
     begin: count(1),
     end: count(-1),
     finish: () => Promise.resolve(),
-    wants: () => true,
+    ...{ wants: () => true, settings: {} },
     handle: () => Promise.resolve(undefined),
     onOrphan: () => undefined,
     onChange: () => undefined,

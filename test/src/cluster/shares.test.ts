@@ -79,7 +79,7 @@ describeOnRedis('a beat', () => {
   ): Promise<BeatAnswer> => {
     const request: Beat = {
       ...{ member, number, lease: 1000, wants: true, takes: true, leave: false },
-      ...{ held: [], top: 0, dead: [], random: 'random', ...changes },
+      ...{ held: [], top: 0, dead: [], random: 'random', settings: 'one', ...changes },
     };
     const answer = await engine.run(
       1000,
@@ -133,6 +133,31 @@ describeOnRedis('a beat', () => {
     const later = held.map(([share, epoch]) => [share, epoch + 100] as const);
     assert.deepEqual(ownedBy('c', await beat('c', 1, { held: later })), later);
     assert.deepEqual(ownedBy('a', await beat('a', 5, { held })), []);
+  });
+
+  it('gives no share to a member with other settings than those that have some, and says which', async () => {
+    const held = ownedBy('a', await beat('a', 3));
+    const settings = 'other';
+    const other = await beat('b', 1, { settings });
+    assert.deepEqual([other.settings, ownedBy('b', other), other.quota], ['one', [], 0]);
+    const own = await beat('a', 4, { held });
+    assert.deepEqual([own.settings, own.quota], [undefined, SHARES]);
+    // Once nobody has them any more, others count.
+    await beat('a', 5, { held, leave: true });
+    const alone = await beat('b', 2, { settings });
+    assert.deepEqual([alone.settings, ownedBy('b', alone).length], [undefined, SHARES]);
+    assert.equal((await beat('c', 1)).settings, settings);
+  });
+
+  it('leaves the shares where they are if an engine that has lost all hears first from one with other settings', async () => {
+    const held = ownedBy('a', await beat('a', 3));
+    const settings = 'other';
+    await beat('b', 1, { settings });
+    await engine.call(1000, 'FLUSHALL');
+    await beat('b', 2, { settings, random: 'next' });
+    const back = await beat('a', 4, { held });
+    assert.deepEqual([back.settings, ownedBy('a', back)], [undefined, held]);
+    assert.equal((await beat('b', 3, { settings })).settings, 'one');
   });
 
   it('divides the shares as evenly as they can be', async () => {

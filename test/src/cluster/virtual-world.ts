@@ -137,7 +137,7 @@ export class World {
       {
         id: `m${this.#born++}`,
         lease: LEASE,
-        wants: () => true,
+        ...{ wants: () => true, settings: '{}' },
         random: () => String(this.#random()),
         now,
         wallClock: () => this.now,
