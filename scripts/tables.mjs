@@ -29,12 +29,18 @@ const nodeRows = (language) =>
     return row(`\`device-cloud-${node}\``, summary);
   });
 
+/** A sentence with more words than this ends at its first comma or colon after six words. */
+const MOST_WORDS = 15;
+const SIX_WORDS = /^((?:\S+ ){5,}?\S+)[,:] .*$/;
+
+const shorten = (sentence) =>
+  sentence.split(' ').length > MOST_WORDS ? sentence.replace(SIX_WORDS, '$1.') : sentence;
+
 /** The first sentence of a description, and what the example needs: its tab has the rest. */
-const brief = (text) =>
-  text
-    .replaceAll('\n', ' ')
-    .split(/(?<=\.) |(?<=。)/)
-    .filter((sentence, index) => index === 0 || /^(It needs|需要)/.test(sentence));
+function brief(text) {
+  const [first, ...others] = text.replaceAll('\n', ' ').split(/(?<=\.) |(?<=。)/);
+  return [shorten(first), ...others.filter((sentence) => /^(It needs|需要)/.test(sentence))];
+}
 
 function exampleRow({ name, flow }, paragraph, between) {
   const { info } = flow.find(({ type }) => type === 'tab');
