@@ -110,6 +110,7 @@ describe('the package as it is published', () => {
       }
       assert.equal(links.filter(([, mark]) => mark).length, 2);
       assert.ok(stdout.includes(`](${ORIGIN}/blob/${tag}/docs/use/${errors})`));
+      assert.ok(stdout.includes(`](${SITE}/${errors.includes('zh-CN') ? 'zh/' : ''})`), 'the site');
       const kept = readFileSync(join(repository, readme), 'utf8');
       assert.equal(text(readme), kept, 'the README of the working tree is as it was');
     });
