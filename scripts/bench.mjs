@@ -32,7 +32,7 @@ function readOptions() {
   return { quick, only, rounds, record, page, ref };
 }
 
-// Exit handlers must run: they end the subjects and remove a build that is not finished.
+// Exit handlers must run: they end the subjects.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 try {

@@ -13,47 +13,27 @@ import { SetupError } from './npm.mjs';
  */
 export function lock(file, refusal, shown = {}) {
   mkdirSync(dirname(file), { recursive: true });
-  const text = JSON.stringify({ pid: process.pid, ...shown });
-  if (!write(file, text)) {
-    const other = read(file);
-    if (isOfThisBoot(file) && isAlive(other.pid)) throw new SetupError(refusal(other));
-    rmSync(file, { force: true });
-    if (!write(file, text)) throw new SetupError(refusal(read(file)));
+  const other = holder(file);
+  if (other) throw new SetupError(refusal(other));
+  rmSync(file, { force: true });
+  try {
+    writeFileSync(file, JSON.stringify({ pid: process.pid, ...shown }), { flag: 'wx' });
+  } catch (error) {
+    throw error.code === 'EEXIST' ? new SetupError(refusal(holder(file) ?? {})) : error;
   }
   process.once('exit', () => rmSync(file, { force: true }));
 }
 
-function write(file, text) {
+/** What the file says, if the process that has written it is alive. */
+function holder(file) {
   try {
-    writeFileSync(file, text, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if (error.code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/** What the file says; nothing if it is gone or broken. */
-function read(file) {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** Process ids begin anew when the machine starts. */
-function isOfThisBoot(file) {
-  const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
-  return mtimeMs > Date.now() - uptime() * 1000;
-}
-
-function isAlive(pid) {
-  if (!Number.isInteger(pid) || pid < 1) return false;
-  try {
-    return process.kill(pid, 0);
+    // Process ids begin anew when the machine starts.
+    if (statSync(file).mtimeMs < Date.now() - uptime() * 1000) return undefined;
+    const other = JSON.parse(readFileSync(file, 'utf8'));
+    process.kill(other.pid, 0);
+    return other;
   } catch (error) {
     // It exists, but belongs to somebody else.
-    return error.code === 'EPERM';
+    return error.code === 'EPERM' ? {} : undefined;
   }
 }

@@ -1,28 +1,57 @@
-import { existsSync } from 'node:fs';
-import { run, npm, SetupError } from './npm.mjs';
-import {
-  buildIsFresh,
-  dependenciesAreFresh,
-  exactAreInstalled,
-  forgetBuild,
-  noteBuild,
-  sourcesHash,
-} from './fresh.mjs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { npm, root, run, SetupError } from './npm.mjs';
 
-const OLDEST_NODE = [20, 18, 1];
+const OLDEST_NODE = '20.18.1';
 
 /**
  * Makes a clone ready: installs the dependencies and builds, each only when missing or stale.
  * Plain Node without a dependency, since it runs before there is any.
  */
 export function setup({ build = true } = {}) {
-  checkNode();
+  const { node } = process.versions;
+  if (node.localeCompare(OLDEST_NODE, undefined, { numeric: true }) < 0) {
+    throw new SetupError(`Node.js ${OLDEST_NODE} or newer is needed; this is ${node}.`);
+  }
   if (!dependenciesAreFresh()) {
     console.log('Installing the dependencies (npm ci) …');
     // A production setting in the environment must not leave out what builds and tests need.
     npm(['ci', '--include=dev', '--no-audit', '--no-fund']);
   }
   if (build) buildIfStale();
+}
+
+const readJson = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
+
+/**
+ * What npm has installed below a folder, by path. npm writes it as the last thing of an install, so it is a stamp that is
+ * right whichever npm command a person has used, and missing after an install that was broken off.
+ */
+function installedIn(folder) {
+  const stamp = join(folder, 'node_modules', '.package-lock.json');
+  return existsSync(stamp) ? readJson(stamp).packages : {};
+}
+
+/** Whether what package-lock.json asks for is installed. */
+function dependenciesAreFresh() {
+  const installed = installedIn(root);
+  const { '': _own, ...wanted } = readJson(root, 'package-lock.json').packages;
+  // Optional packages are the binaries of other platforms, and may be missing.
+  return Object.entries(wanted).every(([path, { version, optional }]) =>
+    installed[path] ? installed[path].version === version : Boolean(optional),
+  );
+}
+
+/** Whether a folder without a lock file has the packages of its package.json, which names exact versions. */
+function exactAreInstalled(folder) {
+  const { dependencies, optionalDependencies = {} } = readJson(folder, 'package.json');
+  const installed = installedIn(folder);
+  return Object.entries({ ...dependencies, ...optionalDependencies }).every(([name, wanted]) => {
+    const { version } = installed[`node_modules/${name}`] ?? {};
+    // An alias such as npm:name@1.2.3 ends with its version.
+    return version ? wanted.split('@').at(-1) === version : name in optionalDependencies;
+  });
 }
 
 /**
@@ -44,24 +73,38 @@ export function installIn(folder, what, { options = [], files = [] } = {}) {
   });
 }
 
+const SOURCES = ['src', 'flow-test', 'nodes', 'test', 'bench', 'icons'];
+const SETTINGS = /^(build\.mjs|package(-lock)?\.json|tsconfig.*\.json)$/;
+const STAMP = join(root, 'dist', '.sources');
+
 /** Builds dist when the sources are not the ones it was built from. */
 export function buildIfStale() {
   const hash = sourcesHash();
-  if (buildIsFresh(hash)) return;
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return;
   console.log('Building (node build.mjs) …');
-  forgetBuild();
+  // A build that is broken off leaves no note of what it was made from.
+  rmSync(STAMP, { force: true });
   run(process.execPath, ['build.mjs']);
-  noteBuild(hash);
+  writeFileSync(STAMP, hash);
 }
 
-function checkNode() {
-  const have = process.versions.node.split('.').map(Number);
-  const difference = OLDEST_NODE.map((part, i) => have[i] - part).find((d) => d !== 0) ?? 0;
-  if (difference < 0) {
-    throw new SetupError(
-      `Node.js ${OLDEST_NODE.join('.')} or newer is needed; this is ${process.versions.node}.`,
-    );
+/** One hash over everything that a build reads: contents, so that a checkout changes nothing. */
+function sourcesHash() {
+  const hash = createHash('sha256');
+  const below = (folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) return [path];
+      return entry.name === 'node_modules' ? [] : below(path);
+    });
+  const settings = readdirSync(root).filter((name) => SETTINGS.test(name));
+  for (const file of [...settings, ...SOURCES.flatMap(below)].sort()) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
   }
+  return hash.digest('hex');
 }
 
 /** Shows a failure as a line when it says all, and with its stack when it is a surprise. */

@@ -1,17 +1,10 @@
-import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion } from './node-red.mjs';
-import { SetupError } from './npm.mjs';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion, target } from './node-red.mjs';
+import { SetupError, root } from './npm.mjs';
 import { lockPacked } from './packed.mjs';
 import { fail, setup } from './setup.mjs';
-import { clearCompiled, headline, report, runStep } from './steps.mjs';
-import {
-  SUITES,
-  elsewhere,
-  mochaStep,
-  nodeRedStep,
-  partsOf,
-  readCounts,
-  shareStep,
-} from './suites.mjs';
 
 /*
  * `npm test`: everything. `npm test -- e2e [--on 5] [-- mocha options]`: a part.
@@ -19,209 +12,306 @@ import {
  * The last line is always the count; the exit code is 0 only when every step went well.
  */
 
+/** The parts of the tests: their folder of test/, whether they install the packed package, and can run `onNodeRed` of either version. */
+const SUITES = {
+  unit: { folder: 'src' },
+  nodes: { folder: 'nodes' },
+  flows: { folder: 'flow-test' },
+  package: { folder: 'package', packed: true },
+  e2e: { folder: 'e2e', packed: true, onNodeRed: true },
+  editor: { folder: 'editor', packed: true, onNodeRed: true },
+};
+
 const USAGE = `Usage: npm test [-- ${Object.keys(SUITES).join('|')}|FILE.test.ts … [--on 4|5] [-- …]]
 --on chooses the Node-RED of e2e and editor; what follows the second -- is for mocha.`;
 
-// The build compiles the run-time half, and so checks its types.
-const build = { name: 'build and types', commands: [['scripts/prepare.mjs', 'build']] };
-const packed = { name: 'packed package', commands: [['scripts/prepare.mjs', 'packed']] };
-const browser = { name: 'browser', commands: [['scripts/prepare.mjs', 'browser']] };
-const editorTypes = {
-  name: 'types of the editor half',
-  commands: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.editor.json']],
-};
-const lint = {
-  name: 'lint',
-  commands: [['node_modules/oxlint/bin/oxlint', '-c', 'oxlint.config.mjs', '.']],
-};
-const format = {
-  name: 'format',
-  commands: [['node_modules/oxfmt/bin/oxfmt', '--check', '.']],
-};
-const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/prepare.mjs', 'node-red-5']] };
-const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', 'scorecard']] };
+/** Milliseconds after which a test hangs; no verdict depends on it. */
+const TEST_LIMIT = 300_000;
+/** Minutes after which a step hangs, even where several runs share a machine. */
+const STEP_LIMIT = 25;
 
 /**
- * How many steps run at a time: of those that wait for timers and processes nearly all the time; of those that work
- * more; and of those that install the packed package, which is there later, and have Node-RED or a browser work. More
- * keep two cores no busier, and make tests wait that have limits of time.
+ * Tests of what is the same on every Node-RED; `npm test` runs each on one version alone. The others, which
+ * run on both, have every node run once, every dialog opened, saved and looked at, and a flow made by hand. No code
+ * of the package depends on the version: a function of the editor that only one of them has is found by `functions`.
  */
-const LANES = { waiting: 1, working: 1, packed: 2 };
+const ALONE = {
+  4: {
+    e2e: /^(admin-rights|admin-routes|credential-secret|demo|examples|record|secrets-everywhere)\.test/,
+    editor: /^(adapts|application|new-nodes|picker-empty|secrets)\.test/,
+  },
+  5: {
+    e2e: /^(cluster|crash|examples-imported|examples-in-use|kept-state|waiting-kept)\.test/,
+    editor:
+      /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-use|labels|listener|picker|sidebar|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
+  },
+};
+const other = { 4: '5', 5: '4' };
+
+/**
+ * The shares of a suite that `npm test` runs beside each other, by the paths of their files; all further files are its
+ * `rest`. The tests wait for timers, processes and the service most of the time, so that a suite in one piece would be the
+ * last to end while the cores are idle.
+ */
+const SHARES = {
+  unit: {
+    recovery: /^(recovery|properties|history)\//,
+    fleet: /^(commands|fleet|simulator|state)\//,
+    cluster: /^cluster\//,
+  },
+  nodes: {
+    matrix: /^matrix\//,
+    app: /^(app\/|history|many)/,
+    listen: /^(events|listen|re|unusable)/,
+  },
+  flows: { examples: /^examples/ },
+  e2e: { examples: /^(demo|examples)/ },
+  editor: { dialogs: /^(dialogs|sidebar)/ },
+};
+
+/**
+ * Every share, spread over the versions of Node.js and Node-RED: the oldest Node.js that is supported is meant to be the
+ * machine's own. The longest are first, so that all end at about the same time.
+ */
+const PLAN = [
+  ['editor', 'rest', { red: '5' }],
+  ['editor', 'dialogs', { red: '5' }],
+  ['editor', undefined, { red: '4' }],
+  ['unit', 'rest', {}],
+  ['nodes', 'matrix', { node: '22' }],
+  ['flows', 'examples', {}],
+  ['unit', 'recovery', { node: '24' }],
+  ['package', undefined, {}],
+  ['e2e', 'examples', { red: '5' }],
+  ['e2e', 'examples', { red: '4', node: '22' }],
+  ['e2e', 'rest', { red: '4', node: '22' }],
+  ['flows', 'rest', {}],
+  ['unit', 'cluster', { node: '24' }],
+  ['nodes', 'listen', { node: '22' }],
+  ['unit', 'fleet', { node: '22' }],
+  ['e2e', 'rest', { red: '5' }],
+  ['nodes', 'rest', { node: '22' }],
+  ['nodes', 'app', { node: '22' }],
+];
+
+/** How many shares run at a time: they wait more than they work, so that this many keep two cores busy. */
+const AT_ONCE = 5;
+
+/** Where Node.js 22 and newer keep what they have compiled: a Node-RED that starts again takes a seventh less CPU. */
+const COMPILED = join(root, '.cache', 'compiled');
+
+const running = new Set();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    for (const child of running) child.kill(signal);
+    process.exit(1);
+  });
+}
 
 const total = { passed: 0, failed: 0 };
 /** What failed, said once more at the end: the log of a run is long, and often only its end is kept. */
 const failures = [];
 
-/** A failed step that is no test counts as one failure, so that the last line never looks well. */
-async function check(step, { quiet = false } = {}) {
-  if (!quiet) headline(step.name);
-  const result = await runStep(step, { quiet });
-  const counts = step.counts ? readCounts(step) : { passed: 0, failed: 0, names: [] };
-  if (!result.ok) counts.failed ||= 1;
-  if (counts.failed > 0) result.ok = false;
-  const lines = counts.names.length > 0 || result.ok ? counts.names : [result.output.slice(-1000)];
-  failures.push(...lines.map((line) => `${step.name}: ${line}`));
-  total.passed += counts.passed;
-  total.failed += counts.failed;
-  report(result, { quiet, always: step.counts !== undefined });
-  return result.ok;
+/**
+ * Runs a step, which is a process of Node.js, and counts the tests that it reports. A failed step that reports none counts
+ * as one failure, so that the last line never looks well.
+ * @param isQuiet keeps what is printed until the end, for steps that run beside others
+ * @returns whether all is well
+ */
+async function runStep({ name, args, node = process.execPath, env, isTest }, isQuiet = true) {
+  if (!isQuiet) console.log(`\n▸ ${name}`);
+  const started = Date.now();
+  const child = spawn(node, args, {
+    cwd: root,
+    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  const kill = () => child.kill('SIGKILL');
+  const timers = [setTimeout(kill, STEP_LIMIT * 60_000)];
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      if (!isQuiet) process.stdout.write(text);
+      // A test that failed may have left open what keeps the process from ending.
+      if (/^ {2}\d+ failing$/m.test(text)) timers.push(setTimeout(kill, 10_000));
+    });
+  }
+  const end = await new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(signal ?? code));
+  });
+  timers.forEach(clearTimeout);
+  running.delete(child);
+  const count = (what) =>
+    Number([...output.matchAll(new RegExp(`^ {2}(\\d+) ${what}`, 'gm'))].at(-1)?.[1] ?? 0);
+  const [passed, failed] = [count('passing'), count('failing')];
+  const ok = end === 0 && failed === 0 && (!isTest || passed > 0);
+  total.passed += passed;
+  total.failed += ok ? 0 : Math.max(1, failed);
+  if (!ok) {
+    const [, list = ''] = output.split(/^ {2}\d+ failing$/m);
+    const each = list.split(/^ {2}(?=\d+\) )/m).slice(1);
+    const texts = each.length > 0 ? each : [`${output.slice(-1000)}\nended with ${end}`];
+    failures.push(...texts.map((text) => `${name}: ${text.trim().slice(0, 1000)}`));
+  }
+  if (isQuiet) console.log(`\n▸ ${name}`);
+  if (isQuiet && (isTest || !ok)) console.log(output.trimEnd());
+  console.log(
+    `${ok ? '  ok' : '  FAILED'}: ${name}, ${((Date.now() - started) / 1000).toFixed(1)} s`,
+  );
+  return ok;
 }
 
+const prepare = (name, what) => ({ name, args: ['scripts/prepare.mjs', what] });
+const build = prepare('build and types', 'build');
+const packed = prepare('packed package', 'packed');
+const style = [
+  { name: 'lint', args: ['node_modules/oxlint/bin/oxlint', '-c', 'oxlint.config.mjs', '.'] },
+  { name: 'format', args: ['node_modules/oxfmt/bin/oxfmt', '--check', '.'] },
+  {
+    name: 'types of the editor half',
+    args: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.editor.json'],
+  },
+];
+
 /**
- * Runs a number of steps at a time, each once what it needs is there; of those that could start, the first of the list.
- * @param steps functions that give a step once what it needs is there, or nothing
+ * The step of some files of a suite. It runs the compiled tests of the sources that are there: dist may still hold a test
+ * whose source has gone.
+ * @param isChosen by the path below the suite's folder, with slashes
+ * @param options `red`: which Node-RED; `node`: path of the Node.js for it, or else for mocha; `extra` options of mocha;
+ * whether stacks name the lines of sources (`isMapped`), which takes a tenth of the time
  */
-async function inLanes(count, steps) {
-  let free = count;
-  const waiting = [];
-  const startNext = () => {
-    if (free === 0 || waiting.length === 0) return;
-    free -= 1;
-    waiting.sort((a, b) => a.place - b.place);
-    waiting.shift().start();
+function mochaStep(suite, share, isChosen, { red, node, extra = [], isMapped = false }) {
+  const { folder } = SUITES[suite];
+  const files = readdirSync(join(root, 'test', folder), { recursive: true })
+    .map((name) => name.replaceAll(sep, '/'))
+    .filter((name) => name.endsWith('.test.ts') && isChosen(name))
+    .sort();
+  if (files.length === 0) throw new SetupError(`test/${folder} has no such tests.`);
+  const on = red && target(red, node);
+  // The examples as imported run on the public server's dialect there: on the document's, test/flows has them run.
+  const dialect = red === '5' ? 'public-2016' : 'document';
+  return {
+    name: `${suite}${share ? ` (${share})` : ''}${on ? ` on ${on.name}` : ''}`,
+    isTest: true,
+    node: red ? undefined : node,
+    env: red && { IMPORTED_DIALECT: dialect, ...on.env },
+    args: [
+      ...(isMapped ? ['--enable-source-maps'] : []),
+      ...['node_modules/mocha/bin/_mocha', '--no-config', '--timeout', String(TEST_LIMIT)],
+      ...['--forbid-only', '--forbid-pending', '--fail-zero', ...extra],
+      ...files.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js'))),
+    ],
   };
-  const run = async (prepare, place) => {
-    const step = await prepare();
-    if (!step) return;
+}
+
+/** The step of a share as the plan has it. The machine's own Node.js stands in for one that is not installed. */
+function shareStep(suite, share, { red, node: major }) {
+  const shares = SHARES[suite] ?? {};
+  const isOf = (name) =>
+    share === 'rest'
+      ? !Object.values(shares).some((files) => files.test(name))
+      : !share || shares[share].test(name);
+  const isElsewhere = (name) => red && ALONE[other[red]][suite].test(name);
+  let node;
+  try {
+    node = major && installedNode(major);
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+  }
+  return mochaStep(suite, share, (name) => isOf(name) && !isElsewhere(name), { red, node });
+}
+
+/** Runs all steps, each once what it needs is there; of those that could start, the first of the plan. */
+async function everything() {
+  lockPacked();
+  // The paths of user folders are random, so it would grow with each run.
+  rmSync(COMPILED, { recursive: true, force: true });
+  setup({ build: false });
+  const isBuilt = runStep(build);
+  const after = (needed, step) => needed.then((ok) => ok && runStep(step));
+  const isPacked = after(isBuilt, packed);
+  const hasBrowser = after(isBuilt, prepare('browser', 'browser'));
+  const hasNodeRed5 = runStep(prepare('Node-RED 5', 'node-red-5'));
+  const hasScorecard = runStep(prepare('scorecard tool', 'scorecard'));
+  const waiting = [];
+  let free = AT_ONCE;
+  const startNext = () => {
+    waiting.sort((a, b) => a.place - b.place);
+    while (free > 0 && waiting.length > 0) {
+      free -= 1;
+      waiting.shift().start();
+    }
+  };
+  const one = async ([suite, share, options], place) => {
+    const needs = [isBuilt];
+    if (SUITES[suite].packed) needs.push(isPacked, hasBrowser);
+    if (suite === 'package') needs.push(hasScorecard);
+    if (options.red || options.node || suite === 'package') needs.push(hasNodeRed5);
+    if ((await Promise.all(needs)).includes(false)) return;
     await new Promise((start) => {
       waiting.push({ place, start });
       startNext();
     });
-    await check(step, { quiet: true });
+    await runStep(shareStep(suite, share, options));
     free += 1;
     startNext();
   };
-  await Promise.all(steps.map(run));
-}
-
-async function everything() {
-  lockPacked();
-  clearCompiled();
-  setup({ build: false });
-  const quietly = (step) => check(step, { quiet: true });
-  const isBuilt = quietly(build);
-  const isPacked = isBuilt.then((ok) => ok && quietly(packed));
-  const hasBrowser = isBuilt.then((ok) => ok && quietly(browser));
-  const hasScorecard = quietly(scorecard);
-  const hasNodeRed5 = quietly(nodeRed5);
-  // What the longest tests wait for goes first.
-  const style = isPacked.then(() =>
-    inLanes(
-      1,
-      [lint, format, editorTypes].map((step) => () => step),
-    ),
-  );
-  const lanes = suites({
-    isBuilt,
-    isPacked,
-    hasBrowser,
-    hasScorecard,
-    hasNodeRed5,
+  const looks = isPacked.then(async () => {
+    for (const step of style) await runStep(step);
   });
-  await Promise.all(Object.entries(lanes).map(([kind, steps]) => inLanes(LANES[kind], steps)));
-  await style;
-}
-
-/**
- * Every suite, spread over the versions of Node.js: the oldest that is supported is meant to be the machine's own,
- * 22 and 24 are installed. The longest are first, so that the lanes end at about the same time.
- */
-function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
-  /** The path of an installed Node.js; undefined if this platform has none, so that the machine's own is used. */
-  const newer = async (major) => {
-    if (!(await hasNodeRed5)) return undefined;
-    try {
-      return installedNode(major);
-    } catch (error) {
-      if (error instanceof SetupError) return undefined;
-      throw error;
-    }
-  };
-  const own = process.versions.node.split('.')[0];
-  const share = (suite, name, major) => async () => {
-    const node = major && (await newer(major));
-    return (await isBuilt) && shareStep(suite, name, { on: node ? major : own, node });
-  };
-  const onNodeRed = (name, version, shareName) => async () => {
-    const [packed, has5] = await Promise.all([isPacked, hasNodeRed5, hasBrowser]);
-    if (!packed || (version === '5' && !has5)) return undefined;
-    const without = has5 ? elsewhere(name, version) : [];
-    const node = version === '4' && name === 'e2e' ? await newer('22') : undefined;
-    return nodeRedStep(name, version, { node, without, share: shareName });
-  };
-  const waiting = [
-    share('flows', 'examples'),
-    share('nodes', 'matrix', '22'),
-    share('nodes', 'app', '22'),
-    share('nodes', 'listen', '22'),
-    share('unit', 'cluster', '24'),
-  ];
-  const working = [
-    share('unit', 'recovery', '24'),
-    share('unit', 'rest'),
-    share('flows', 'rest'),
-    share('unit', 'fleet', '22'),
-    share('nodes', 'rest', '22'),
-  ];
-  const packed = [
-    onNodeRed('e2e', '5', 'examples'),
-    onNodeRed('editor', '5', 'rest'),
-    onNodeRed('editor', '4'),
-    onNodeRed('editor', '5', 'dialogs'),
-    async () => {
-      // It takes long, but works little: it is not to take the lane of one that waits for Node-RED 5.
-      const [ok] = await Promise.all([isPacked, hasScorecard, hasNodeRed5]);
-      return ok && mochaStep('the package and its commands', SUITES.package);
-    },
-    onNodeRed('e2e', '5', 'rest'),
-    onNodeRed('e2e', '4', 'rest'),
-    onNodeRed('e2e', '4', 'examples'),
-  ];
-  return { waiting, working, packed };
+  await Promise.all([...PLAN.map(one), hasScorecard, looks]);
 }
 
 /** Runs parts of the tests one after the other, with what they need. */
 async function some(parts) {
-  const isPacked = parts.some(({ name }) => SUITES[name].packed);
+  const isPacked = parts.some(({ suite }) => SUITES[suite].packed);
   if (isPacked) lockPacked();
   setup();
   if (parts[0].version === '5') installNodeRed5();
-  if (isPacked && !(await check(packed))) return;
-  for (const part of parts) await runPart(part);
+  if (isPacked && !(await runStep(packed))) return;
+  for (const { suite, files, extra, version } of parts) {
+    const red = SUITES[suite].onNodeRed ? version : undefined;
+    const isChosen = (name) => !files || files.includes(name);
+    await runStep(mochaStep(suite, undefined, isChosen, { red, extra, isMapped: true }), false);
+  }
 }
 
-/** @param files paths below the part's folder; all if undefined */
-async function runPart({ name, version, extra, files }) {
-  const isChosen = files && ((file) => files.includes(file));
-  const step = SUITES[name].onNodeRed
-    ? nodeRedStep(name, version, { extra, isChosen, isMapped: true })
-    : mochaStep(name, SUITES[name], { extra, isChosen, isMapped: true });
-  await check(step);
+/** Which parts some test files belong to. @throws SetupError if a file is missing or cannot be run here */
+function partsOf(paths) {
+  const parts = new Map();
+  for (const path of paths) {
+    const full = resolve(root, path);
+    const [top, folder, ...rest] = relative(root, full).split(sep);
+    const suite = Object.keys(SUITES).find((each) => SUITES[each].folder === folder);
+    if (top !== 'test' || !suite || !existsSync(full))
+      throw new SetupError(`${path}: no such test.`);
+    parts.set(suite, [...(parts.get(suite) ?? []), rest.join('/')]);
+  }
+  return [...parts].map(([suite, files]) => ({ suite, files }));
 }
 
-/** What was typed, as a list of parts; undefined if it cannot be understood. */
+/** What was typed, as a list of parts. @throws SetupError if it cannot be understood */
 function read(words) {
   const at = words.indexOf('--');
   const [before, extra] = at < 0 ? [words, []] : [words.slice(0, at), words.slice(at + 1)];
   const on = before.indexOf('--on');
   const version = on < 0 ? DEFAULT_VERSION : before[on + 1];
   const names = on < 0 ? before : before.toSpliced(on, 2);
-  if (names.length === 0 || !isVersion(version)) return undefined;
+  if (names.length === 0 || !isVersion(version)) throw new SetupError(USAGE);
   const parts = names.every((name) => name.endsWith('.test.ts'))
     ? partsOf(names)
-    : names.length === 1 && SUITES[names[0]] && [{ name: names[0] }];
-  if (!parts || (on >= 0 && !parts.every(({ name }) => SUITES[name].onNodeRed))) return undefined;
+    : names.map((suite) => ({ suite }));
+  const isRight = ({ suite }) => SUITES[suite] && (on < 0 || SUITES[suite].onNodeRed);
+  if (!parts.every(isRight)) throw new SetupError(USAGE);
   return parts.map((each) => ({ ...each, version, extra }));
 }
 
 const typed = process.argv.slice(2);
 try {
-  if (typed.length === 0) await everything();
-  else {
-    const parts = read(typed);
-    if (!parts) throw new SetupError(USAGE);
-    await some(parts);
-  }
+  await (typed.length === 0 ? everything() : some(read(typed)));
 } catch (error) {
   fail(error);
   total.failed += 1;
