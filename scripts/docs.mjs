@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { stage } from './docs/stage.mjs';
+import { stage } from '../docs/site/stage.mjs';
 import { SetupError, root } from './npm.mjs';
 import { fail, installIn } from './setup.mjs';
 

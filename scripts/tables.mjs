@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { llmsText } from './docs/llms.mjs';
+import { llmsText } from '../docs/site/llms.mjs';
 import { examples } from './examples.mjs';
 import { formatFile, root } from './npm.mjs';
 import { fail } from './setup.mjs';

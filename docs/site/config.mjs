@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
 
-/* The site of the documentation. scripts/docs/stage.mjs lays out its pages beside this configuration. */
+/* The site of the documentation. stage.mjs lays out its pages beside this configuration. */
 
 const folder = new URL('../.site/.vitepress/', import.meta.url);
 const sidebars = JSON.parse(readFileSync(new URL('sidebars.json', folder), 'utf8'));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDemo } from '../../dist/test/tooling/demo.js';
 import { root } from '../npm.mjs';
-import { writeSmall } from './small.mjs';
+import { writeSmall } from './editor.mjs';
 
 const PORT = '18888';
 const editor = `http://127.0.0.1:${PORT}/`;

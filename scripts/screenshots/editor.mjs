@@ -1,43 +1,59 @@
+import { createRequire } from 'node:module';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import * as dialog from '../../dist/test/tooling/editor/dialog.js';
-import { openPage } from '../../dist/test/tooling/editor/page.js';
+import { EDITOR_SETTINGS, openPage } from '../../dist/test/tooling/editor/page.js';
+import { startNodeRed } from '../../dist/test/tooling/node-red/process.js';
+import { makeUserDir } from '../../dist/test/tooling/node-red/user-dir.js';
+import { target } from '../node-red.mjs';
+import { npm, root } from '../npm.mjs';
 
-/** Room for the longest dialog. */
-const HEIGHT = 1640;
+/* What all pictures have in common: a Node-RED with flows, its editor, its dialogs, and files that are small. */
 
-const TRAY = '.red-ui-tray';
+export const LANGUAGES = ['en-US', 'zh-CN'];
 
-/** Opens the editor of a Node-RED, in a language and a theme. */
+/**
+ * Starts a Node-RED with these flows, this package, and nothing but this package.
+ * @param options `version` of Node-RED; settings in place of those of the tests of the editor
+ */
+export async function startWithFlows(name, flows, { version = '4', settings } = {}) {
+  const userDir = join(root, '.cache', 'screenshots', name);
+  rmSync(userDir, { recursive: true, force: true });
+  makeUserDir(userDir);
+  const { E2E_NODE: node, E2E_NODE_RED: nodeRed } = target(version).env;
+  const red = await startNodeRed({ userDir, node, nodeRed, settings: settings ?? EDITOR_SETTINGS });
+  const response = await fetch(`${red.url}/flows`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(flows),
+  });
+  if (response.ok) return red;
+  await red.end();
+  throw new Error(`The flows were not taken: ${await response.text()}`);
+}
+
+/** Opens the editor, with room for the longest dialog. */
 export const openEditor = (browser, url, { language, theme = 'light' }) =>
-  openPage(browser, url, { language, theme, height: HEIGHT });
+  openPage(browser, url, { language, theme, height: 1640 });
 
 /** Waits until what moves has come to rest. */
 export const atRest = (page) => page.waitForTimeout(400);
 
-/** A page as the tests of the editor drive it. */
 const driven = (page) => ({ page, run: (script) => page.evaluate(script) });
 
 /** Opens the dialog of a node or config node, and waits until it has slid to its place. */
 export const openDialog = (page, id) => dialog.openDialog(driven(page), id);
 
-/** Puts a node onto the workspace as a person does who has just dragged it from the palette. */
-export function addNode(page, type) {
-  return page.evaluate(`(() => {
-    const { node } = RED.view.createNode('${type}', 300, 300);
-    RED.nodes.add(node);
-    RED.editor.validateNode(node);
-    return node.id;
-  })()`);
-}
-
 /** Closes all dialogs without saving. */
 export async function closeDialogs(page) {
-  while ((await page.locator(TRAY).count()) > 0) await dialog.closeDialog(driven(page), 'cancel');
+  while ((await page.locator('.red-ui-tray').count()) > 0)
+    await dialog.closeDialog(driven(page), 'cancel');
 }
 
 /** The part of the page that the open dialog fills, without the emptiness below its form. */
-export function dialogArea(page) {
-  return page.evaluate(`(() => {
-    const tray = $('${TRAY}').last();
+export const dialogArea = (page) =>
+  page.evaluate(`(() => {
+    const tray = $('.red-ui-tray').last();
     const y = tray.offset().top;
     // Node-RED 5 has a handle at the tray's left.
     const x = tray.find('.red-ui-tray-header').offset().left;
@@ -48,4 +64,18 @@ export function dialogArea(page) {
     const bottom = Math.min(Math.max(...ends) + 24, y + tray.outerHeight());
     return { x, y, width: tray.offset().left + tray.outerWidth() - x, height: bottom - y };
   })()`);
+
+/** Only these pictures need it, so it is installed when they are made, and is no dependency. */
+export function sharp() {
+  const folder = join(root, '.cache', 'sharp');
+  if (!existsSync(join(folder, 'node_modules', 'sharp'))) {
+    mkdirSync(folder, { recursive: true });
+    npm(['install', '--no-save', '--no-package-lock', '--no-audit', '--prefix', folder, 'sharp']);
+  }
+  return createRequire(join(folder, 'package.json'))('sharp');
+}
+
+/** Writes a picture with a few colours, as a dialog has: the repository carries each version of it. */
+export async function writeSmall(picture, path, colours = 32) {
+  await sharp()(picture).png({ palette: true, colours, effort: 10 }).toFile(path);
 }

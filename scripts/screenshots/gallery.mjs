@@ -1,48 +1,52 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulator } from '../../dist/src/simulator/index.js';
+import { apps, bareNodes, sampleNodes, variants } from '../../dist/test/tooling/editor/samples.js';
+import { app } from '../../dist/test/tooling/node-red/nodes.js';
+import { installNodeRed5 } from '../node-red.mjs';
 import { root } from '../npm.mjs';
-import { writeContents } from './contents.mjs';
-import { dialogArea, openEditor } from './editor.mjs';
-import { galleryFlows, startWithFlows } from './flows.mjs';
-import { scenes } from './scenes.mjs';
-import { versions } from './versions.mjs';
+import * as editor from './editor.mjs';
 
-const LANGUAGES = ['en-US', 'zh-CN'];
+/** The editors, each in a folder that git ignores. */
+const EDITORS = [
+  { version: '4', theme: 'light' },
+  { version: '5', theme: 'light' },
+  { version: '5', theme: 'dark' },
+].flatMap((each) =>
+  editor.LANGUAGES.map((language) => ({
+    ...{ ...each, language },
+    name: `node-red-${each.version}-${each.theme}-${language}`,
+  })),
+);
 
-/** The editors of a version: each theme in each language. */
-const columns = ({ name, themes }) =>
-  themes.flatMap((theme) =>
-    LANGUAGES.map((language) => ({ name: `${name}-${theme}-${language}`, theme, language })),
-  );
+const nodes = [...sampleNodes, ...variants, ...bareNodes];
 
-/** Where git does not look. */
-const folder = join(root, 'screenshots', 'gallery');
-
-/** The other pictures are worth having when one fails; the exit code says that one is missing. */
-async function attempt(name, work) {
-  try {
-    await work();
-  } catch (error) {
-    console.log(`  ${name}: ${error.message.split('\n')[0]}`);
-    process.exitCode = 1;
-  }
+function flows(simulator) {
+  const [simulated, cloud, ...others] = apps;
+  return [
+    { id: 'tab', type: 'tab', label: 'Device cloud' },
+    ...nodes.map((node, at) => ({ ...node, x: 160 + 250 * (at % 3), y: 60 + 70 * (at / 3) })),
+    app(simulator),
+    { ...simulated, id: 'simulated' },
+    // An id that is no property's value: Node-RED would take it for a reference.
+    { ...cloud, id: 'my-cloud' },
+    ...others,
+  ];
 }
 
-async function take(page, { name, area, show, leave }, path) {
-  await attempt(name, async () => {
-    await show(page);
-    const file = { path: join(path, `${name}.png`) };
-    if (area === 'page') await page.screenshot(file);
-    else if (area === 'dialog') await page.screenshot({ ...file, clip: await dialogArea(page) });
-    else if (area === 'help') await wholeHelp(page, file);
-    else await page.locator(area).first().screenshot(file);
-  });
-  await attempt(name, async () => leave?.(page));
+async function takeDialog(page, id, path) {
+  await editor.openDialog(page, id);
+  await page.evaluate(`$('.device-cloud-more').prop('open', true)`);
+  await editor.atRest(page);
+  await page.screenshot({ path, clip: await editor.dialogArea(page) });
+  await editor.closeDialogs(page);
 }
 
 /** The help, however long: laid over the page, as wide as it is in the sidebar. */
-async function wholeHelp(page, file) {
+async function takeHelp(page, type, path) {
+  await page.evaluate(`RED.sidebar.help.show('${type}')`);
+  await page.waitForSelector('.red-ui-help h1, .red-ui-help p');
+  await editor.atRest(page);
   const size = page.viewportSize();
   await page.setViewportSize({ ...size, height: 3000 });
   await page.evaluate(`(() => {
@@ -50,45 +54,34 @@ async function wholeHelp(page, file) {
     help.clone().attr('id', 'whole-help').appendTo('body').css({ position: 'fixed', left: 0, top: 0, zIndex: 999,
       bottom: 'auto', height: 'auto', width: help.outerWidth(), background: 'var(--red-ui-secondary-background)' });
   })()`);
-  await page.locator('#whole-help').screenshot(file);
+  await page.locator('#whole-help').screenshot({ path });
   await page.evaluate(`$('#whole-help').remove()`);
   await page.setViewportSize(size);
 }
 
-/** One folder of pictures: an editor in a theme and a language. */
-async function takeColumn(browser, url, column, wanted) {
-  const path = join(folder, column.name);
-  mkdirSync(path, { recursive: true });
-  console.log(column.name);
-  const page = await openEditor(browser, url, column);
-  for (const scene of wanted) await take(page, scene, path);
-  await page.close();
-}
-
-/** Takes every picture: each editor, theme and language in a folder of its own. */
-export async function takeGallery(browser, { only = '', editor = '' }) {
-  const wanted = scenes.filter(({ name }) => new RegExp(only).test(name));
-  const all = versions().map((version) => ({ version, columns: columns(version) }));
-  mkdirSync(folder, { recursive: true });
+/** Takes every dialog with its details open, and every help, in each version, theme and language. */
+export async function takeGallery(browser, { only = '', editor: wanted = '' }) {
+  const isWanted = new RegExp(only);
   const simulator = await startSimulator({ interval: 0, answerDelay: 1, appName: 'Greenhouses' });
+  installNodeRed5();
   try {
-    for (const { version, columns } of all) {
-      const chosen = columns.filter(({ name }) => new RegExp(editor).test(name));
-      if (chosen.length === 0) continue;
-      const red = await startWithFlows(version, galleryFlows(simulator));
-      try {
-        for (const column of chosen) await takeColumn(browser, red.url, column, wanted);
-      } finally {
-        await red.end();
+    for (const each of EDITORS.filter(({ name }) => new RegExp(wanted).test(name))) {
+      const red = await editor.startWithFlows('gallery', flows(simulator), each);
+      const folder = join(root, 'screenshots', 'gallery', each.name);
+      mkdirSync(folder, { recursive: true });
+      console.log(folder);
+      const page = await editor.openEditor(browser, red.url, each);
+      for (const id of ['app', 'simulated', 'my-cloud', ...nodes.map((node) => node.id)]) {
+        if (isWanted.test(id)) await takeDialog(page, id, join(folder, `${id}.png`));
       }
+      for (const type of new Set(['device-cloud-app', ...nodes.map((node) => node.type)])) {
+        const name = `help-${type.replace('device-cloud-', '')}`;
+        if (isWanted.test(name)) await takeHelp(page, type, join(folder, `${name}.png`));
+      }
+      await page.close();
+      await red.end();
     }
   } finally {
     await simulator.close();
   }
-  writeContents(
-    folder,
-    all.flatMap(({ columns }) => columns.map(({ name }) => name)),
-    scenes.map(({ name }) => name),
-  );
-  console.log(join(folder, 'index.html'));
 }

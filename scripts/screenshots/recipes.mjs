@@ -5,9 +5,7 @@ import { atPort, startBroker } from '../../dist/test/tooling/servers/broker.js';
 import { linesTo, startLineServer } from '../../dist/test/tooling/servers/lines.js';
 import { examples } from '../examples.mjs';
 import { root } from '../npm.mjs';
-import { atRest } from './editor.mjs';
-import { startWithFlows } from './flows.mjs';
-import { writeSmall } from './small.mjs';
+import { atRest, startWithFlows, writeSmall } from './editor.mjs';
 
 /** Few colours are enough for a flow, and the pictures are many. */
 const COLOURS = 32;
@@ -54,17 +52,12 @@ async function takeRecipe(page, { picture: name, nodes }, folder) {
 export async function takeRecipes(browser, folder) {
   const all = recipes();
   const nodes = new Map(all.flatMap((each) => each.nodes).map((node) => [node.id, node]));
-  const version = {
-    name: 'recipes',
-    node: process.execPath,
-    nodeRed: join(root, 'node_modules', 'node-red'),
-  };
   const settings = { ...EDITOR_SETTINGS, nodesExcludes: [], nodesDir: NODES };
   // What they write to, or the pictures would show that it is missing.
   const broker = await startBroker();
   const database = await startLineServer();
   const flows = linesTo(atPort([...nodes.values()], broker.port), database.url);
-  const red = await startWithFlows(version, flows, settings);
+  const red = await startWithFlows('recipes', flows, { settings });
   try {
     const page = await openPage(browser, red.url, { theme: 'light', height: 900 });
     await page.evaluate(

@@ -29,7 +29,7 @@ const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8
 const NEEDED = [
   ...['src', 'nodes', 'icons', 'examples', 'build.mjs', 'tsconfig.json', 'tsconfig.editor.json'],
   ...['package.json', 'README.md', 'README.zh-CN.md', 'CHANGELOG.md', 'LICENSE'],
-  ...['scripts/readme-addresses.mjs', 'scripts/licenses.mjs', 'scripts/npm.mjs'],
+  ...['scripts/readme-addresses.mjs', 'scripts/npm.mjs'],
 ];
 
 const ORIGIN = 'https://git.example.com/someone/some-repository';
@@ -77,7 +77,6 @@ describe('the package as it is published', () => {
     const allowed = [
       /^(package\.json|README(\.zh-CN)?\.md|LICENSE|CHANGELOG\.md)$/,
       /^examples\/[^/]+\/[^/]+\.json$/,
-      /^dist\/licenses\.md$/,
       /^dist\/src\/.+\.(js|d\.ts)$/,
       /^dist\/nodes\/[^/]+\/(.+\.js|[^/]+\.html|locales\/.+\.(json|html)|icons\/.+\.svg)$/,
     ];
@@ -162,22 +161,5 @@ describe('the package as it is published', () => {
       ...['csv-parse', 'js-yaml', 're2js'],
       ...['undici', 'write-file-atomic', 'ws'],
     ]);
-  });
-
-  it('lists the licences of what is installed with it', async () => {
-    assert.ok(packed.files.some(({ path }) => path === 'dist/licenses.md'));
-    // In the copy, node_modules is a link, which npm does not look beyond.
-    const file = join(await temporary(), 'licenses.md');
-    await execute(process.execPath, [join(repository, 'scripts', 'licenses.mjs'), file]);
-    const page = readFileSync(file, 'utf8');
-    const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
-      packages: Record<string, { version: string; license?: string; dev?: boolean }>;
-    };
-    for (const [path, { version, license = '', dev }] of Object.entries(lock.packages)) {
-      if (path === '' || dev) continue;
-      const name = path.replace('node_modules/', '');
-      assert.ok(page.includes(`| \`${name}\` | ${version} | ${license} |`), name);
-      assert.ok(page.includes(`## ${name}\n`), name);
-    }
   });
 });

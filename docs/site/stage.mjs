@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { SetupError, root } from '../npm.mjs';
+import { SetupError, root } from '../../scripts/npm.mjs';
 import { helpPage, nodeLabel, nodeNames } from './help.mjs';
 
 /*

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { root } from '../npm.mjs';
+import { root } from '../../scripts/npm.mjs';
 import { helpPage, nodeLabel } from './help.mjs';
 
 /*

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../npm.mjs';
+import { root } from '../../scripts/npm.mjs';
 
 /* The help of the nodes, as pages. The help is written once, for the sidebar of the editor. */
 
