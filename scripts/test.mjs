@@ -183,14 +183,14 @@ const style = [
  * @param options `red`: which Node-RED; `node`: path of the Node.js for it, or else for mocha; `extra` options of mocha;
  * whether stacks name the lines of sources (`isMapped`), which takes a tenth of the time
  */
-function mochaStep(suite, share, isChosen, { red, node, extra = [], isMapped = false }) {
+function mochaStep(suite, share, isChosen, { red, node, major, extra = [], isMapped = false }) {
   const { folder } = SUITES[suite];
   const files = readdirSync(join(root, 'test', folder), { recursive: true })
     .map((name) => name.replaceAll(sep, '/'))
     .filter((name) => name.endsWith('.test.ts') && isChosen(name))
     .sort();
   if (files.length === 0) throw new SetupError(`test/${folder} has no such tests.`);
-  const on = red && target(red, node);
+  const on = red ? target(red, node) : node && { name: `Node.js ${major}` };
   // The examples as imported run on the public server's dialect there: on the document's, test/flows has them run.
   const dialect = red === '5' ? 'public-2016' : 'document';
   return {
@@ -221,7 +221,7 @@ function shareStep(suite, share, { red, node: major }) {
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
   }
-  return mochaStep(suite, share, (name) => isOf(name) && !isElsewhere(name), { red, node });
+  return mochaStep(suite, share, (name) => isOf(name) && !isElsewhere(name), { red, node, major });
 }
 
 /** Runs all steps, each once what it needs is there; of those that could start, the first of the plan. */

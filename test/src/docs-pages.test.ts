@@ -74,7 +74,7 @@ describe('the pages', () => {
   it('of the site are laid out without a dead link, with one for each node in both languages', () => {
     const site = mkdtempSync(join(tmpdir(), 'site-'));
     try {
-      const script = join(repository, 'scripts', 'docs', 'stage.mjs');
+      const script = join(repository, 'docs', 'site', 'stage.mjs');
       const program = `import(${JSON.stringify(pathToFileURL(script).href)}).then(({ stage }) => stage(process.argv[1]))`;
       execFileSync(process.execPath, ['-e', program, site], { stdio: 'pipe' });
       const manifest = JSON.parse(read('package.json')) as { 'node-red': { nodes: object } };
