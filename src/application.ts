@@ -16,8 +16,7 @@ import { createListening, type Listening } from './recovery/listen';
 import { USUAL_OFFSET, zoneOffset } from './recovery/zone';
 import { openApi, PUBLIC_LIST } from './api/open-api';
 import { Pulses } from './commands/pulse';
-import { Requests } from './commands/reply/requests';
-import { Limiter } from './http/limiter';
+import { Requests } from './commands/requests';
 import type { AllServiceLimits } from './http/service-limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
@@ -27,6 +26,7 @@ import { invalidInput } from './errors';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { MEMORY, Store } from './store/store';
 import { GUARD } from './util/guard';
+import { Semaphore } from './util/semaphore';
 import { oneLine } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
@@ -80,6 +80,7 @@ export function createApplication(
   const onQueue: QueueObserver = (chipid, waiting, running) =>
     registry.onQueue(chipid, waiting, running);
   const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf, guard);
+  const timers = new TimerQueue();
   // The ids of interface A are its own: one that looks like a chip number is another device.
   const serverQueues = new Queues(settings.deviceGap, explain);
   const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy);
@@ -87,7 +88,7 @@ export function createApplication(
     dispatcher,
     origin: settings.origin,
     hasProxy: proxy !== undefined,
-    limiter: new Limiter(CONNECTIONS),
+    places: new Semaphore(CONNECTIONS),
     deadlines,
     redact,
     random,
@@ -100,11 +101,11 @@ export function createApplication(
     const api = openApi(identity, titleOf);
     const channels = new Channels({
       ...channelSettings(
-        ...([settings, identity, tls, proxy, random, handshakes, registry] as const),
+        ...([settings, identity, tls, proxy, random, handshakes, registry, timers] as const),
       ),
       onTime: (ms) => http.clock.sawEvent(ms),
     });
-    const streamHistory = historyStreamer(http, api, settings.timeout / 1000);
+    const streamHistory = historyStreamer(http, api, settings.timeout);
     const listening = createListening({
       store,
       appid: identity.appid,
@@ -137,11 +138,11 @@ export function createApplication(
   const parts = settings.openApi && openParts(settings.openApi);
 
   const fleet = createFleet({
-    ...{ http, registry, now, timeout: settings.timeout / 1000, sources: parts },
+    ...{ http, registry, now, timeout: settings.timeout, sources: parts },
   });
   const openCommands = (channels: NonNullable<typeof parts>) => {
     const commands = new DeviceCommands({
-      ...{ queues, registry, now, timers: new TimerQueue(), list: fleet.poller },
+      ...{ queues, registry, now, timers, list: fleet.poller },
       clock: http.clock,
       channels: channels.channels,
     });
@@ -171,6 +172,7 @@ export function createApplication(
     http,
     queues,
     store,
+    timers,
     /** Of commands of interface A, by their `deviceid`. */
     serverQueues,
     /** This machine's clock, in ms. */

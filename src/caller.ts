@@ -1,19 +1,18 @@
 import { openApiMissing, type OpenApi, type OpenApiCall } from './api/open-api';
 import type { ServerApi } from './api/server-api';
 import type { Application, OpenApiParts } from './application';
-import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { invalidInput, notConfigured } from './errors';
-import { KeptPins, type KeeperOptions, type PinCalls } from './commands/pins';
+import { KeptPins, type KeeperOptions } from './commands/pins';
 import { semaphoreOf } from './commands/many';
-import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
-import { matcherOf } from './commands/reply/matcher';
-import type { Request } from './commands/reply/requests';
-import type { RequestOptions, RequestProgress } from './commands/reply/types';
-import { originOf, type CommandWait } from './commands/waiting-list';
+import { CALLING, type Progress } from './commands/outcome';
+import { matcherOf } from './commands/reply';
+import type { Request } from './commands/requests';
+import type { RequestOptions, RequestProgress } from './commands/reply';
+import { originOf, type CommandLimits } from './commands/waiting-list';
 import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
-import { parseCodes, parseDuration, readLevels } from './input/gpio';
+import { parseCodes, parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import type { RecoverOptions } from './recovery/options';
 import { durationOf, readTimeout } from './settings';
@@ -29,8 +28,8 @@ import {
   type ValueDatatype,
   type ValueOptions,
 } from './types';
-import type { Semaphore } from './util/semaphore';
 import { show } from './util/show';
+import { isolated } from './util/thrown';
 
 /**
  * Milliseconds that a call to a device may take: the service's own limit of about 10 s, after which the device
@@ -40,16 +39,16 @@ export const DEVICE_TIMEOUT = 12_000;
 
 /** What ends a call before its answer, and who is shown what it waits for. */
 export interface Limits {
-  /** The time-out: http counts in seconds. */
-  seconds: number;
+  /** Milliseconds that it may take. */
+  timeout: number;
   signal: AbortSignal | undefined;
   progress: Progress | undefined;
 }
 
 /** What a call to a device keeps to. */
-export interface DeviceLimits extends Limits, CommandWait {
-  /** Shared by the calls of `callEach`. */
-  semaphore: Semaphore | undefined;
+export interface DeviceLimits extends Limits, CommandLimits {
+  signal: AbortSignal | undefined;
+  progress: Progress | undefined;
   /** Milliseconds that it may take once it has begun. */
   longest: number;
 }
@@ -61,7 +60,7 @@ function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Pro
   const onProgress: unknown = options?.onProgress;
   if (onProgress === undefined || onProgress === null) return undefined;
   if (typeof onProgress === 'function')
-    return isolatedProgress((progress) => onProgress.call(options, progress) as unknown);
+    return (progress) => isolated(() => onProgress.call(options, progress) as unknown);
   throw invalidInput(`onProgress must be a function, but is ${show(onProgress)}.`);
 }
 
@@ -72,7 +71,7 @@ function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Pro
  */
 export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
   readInput('options object', () => ({
-    seconds: readTimeout(options?.timeout, usual) / 1000,
+    timeout: readTimeout(options?.timeout, usual),
     signal: parseSignal(options?.signal),
     progress: readProgress(options),
   }));
@@ -95,8 +94,8 @@ export function readEachOptions<O extends CallOptions>(
     const given = { ...options } as O & { atOnce?: number };
     const { atOnce: _, onProgress: _progress, ...others } = given;
     // As they were read: an option may be inherited.
-    const { seconds, signal } = limits;
-    const each = { ...others, timeout: seconds * 1000, ...(signal && { signal }) };
+    const { timeout, signal } = limits;
+    const each = { ...others, timeout, ...(signal && { signal }) };
     return { atOnce: atOnce as number, limits, each };
   });
 }
@@ -117,7 +116,7 @@ export function readKeeper(keeper: PinKeeper): KeeperOptions {
         ? 0
         : durationOf(keeper.check, 'The check must be 0, or else it', CHECK, 1000),
     codes: parseCodes(keeper.codes ?? { 0: 0, 1: 1 }),
-    seconds: readTimeout(keeper.timeout, DEVICE_TIMEOUT) / 1000,
+    timeout: readTimeout(keeper.timeout, DEVICE_TIMEOUT),
   }));
 }
 
@@ -140,14 +139,14 @@ export function readCommand(options: CommandOptions | undefined, path: string): 
     const timeout = readTimeout(options?.timeout, DEVICE_TIMEOUT);
     return {
       // Not spread: with each command, a copy would cost as much as all else that is done with its options.
-      seconds: timeout / 1000,
+      timeout,
       longest: timeout,
       signal: parseSignal(options?.signal),
       progress: readProgress(options),
       semaphore: semaphoreOf(options),
       when,
       replace,
-      expires: durationOf(expires, 'The expiry', EXPIRES) / 1000,
+      expires: durationOf(expires, 'The expiry', EXPIRES),
       origin: originOf(options),
       path,
     };
@@ -193,10 +192,10 @@ export function readRequest(
       options ?? ({} as Partial<RequestOptions>);
     return {
       matcher: matcherOf(match),
-      replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT) / 1000,
+      replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT),
       decoding: readDecoder(decode) ?? parseDatatype(datatype),
       recover: { zone: recover?.zone },
-      onProgress: isolatedProgress((progress: RequestProgress) => onProgress?.(progress)),
+      onProgress: (progress: RequestProgress) => isolated(() => onProgress?.(progress)),
     };
   });
 }
@@ -252,23 +251,19 @@ export class Caller {
    * @param usual the time-out in ms if the options have none
    */
   within<T>(
-    work: (seconds: number, signal: AbortSignal | undefined) => Promise<T>,
+    work: (timeout: number, signal: AbortSignal | undefined) => Promise<T>,
     options: CallOptions | undefined,
     usual = this.#application.settings.timeout,
   ): Promise<T> {
-    const { seconds, signal, progress } = readLimits(options, usual);
+    const { timeout, signal, progress } = readLimits(options, usual);
     progress?.(CALLING);
-    return work(seconds, signal);
+    return work(timeout, signal);
   }
 
   /** Makes a call that waits for no other. @param usual the time-out in ms if the options have none */
   call<T>(spec: CallSpec<T>, options: CallOptions | undefined, usual?: number): Promise<Answer<T>> {
     const { http } = this.#application;
-    return this.within(
-      (seconds, signal) => callService(http, spec, seconds, signal),
-      options,
-      usual,
-    );
+    return this.within((...limits) => callService(http, spec, ...limits), options, usual);
   }
 
   /** Makes a command of the server API. @param deviceid commands of the same id go out one at a time */
@@ -279,8 +274,8 @@ export class Caller {
   ): Promise<Answer<T>> {
     const { http, serverQueues, settings } = this.#application;
     // Checked now, not when the commands before it have ended.
-    const { seconds, signal, progress } = readLimits(options, settings.timeout);
-    const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
+    const { timeout, signal, progress } = readLimits(options, settings.timeout);
+    const call = (): Promise<Answer<T>> => callService(http, spec, timeout, signal);
     return serverQueues.call(deviceid, call, { signal, progress });
   }
 
@@ -296,13 +291,12 @@ export class Caller {
     try {
       const { device, spec } = prepare();
       const { http } = this.#application;
-      const call = ({ seconds, signal, when }: DeviceLimits): Promise<Answer<T>> => {
+      const call = ({ timeout, signal, when }: DeviceLimits): Promise<Answer<T>> => {
         // Its error is not to advise what it has done.
         if (when !== 'now') spec.call.canWait = false;
-        return callService(http, spec, seconds, signal);
+        return callService(http, spec, timeout, signal);
       };
-      const { path } = spec.unsigned;
-      return this.onDevice(device, path, call, options);
+      return this.onDevice(device, spec.unsigned.path, call, options);
     } catch (error) {
       // As an async function fails: what was thrown may be anything.
       return new Promise(() => {
@@ -313,34 +307,21 @@ export class Caller {
 
   /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
   keptPins(): KeptPins {
-    const { poller: list, now, store } = this.#application;
-    const { channels } = this.parts;
-    const [calls, timers] = [this.#pinCalls(), new TimerQueue()];
-    return new KeptPins({ calls, channels, list, timers, now, store });
-  }
-
-  #pinCalls(): PinCalls {
-    const { http, registry, settings } = this.#application;
-    const { api, commands } = this.parts;
-    const inTurn = <T>(device: string, work: () => Promise<T>): Promise<T> =>
-      commands.run(device, work, {}, readCommand(undefined, ''));
-    const send = <T>(device: string, spec: OpenApiCall<T>, seconds: number): Promise<Answer<T>> =>
-      registry.recent.command(device, spec.unsigned.path, callService(http, spec, seconds));
-    return {
-      set: (chipid, pin, level, seconds) =>
-        inTurn(chipid, async () => {
-          const wanted = level();
-          if (wanted === undefined) return false;
-          await send(chipid, api.setGpioEdge(chipid, pin, wanted), seconds);
-          return true;
-        }),
-      read: (chipid, isWanted, seconds) =>
-        inTurn(chipid, async () => {
-          if (!isWanted()) return undefined;
-          return (await send(chipid, api.gpioStatus(chipid), seconds)).body.result;
-        }),
-      levels: (result, codes) => readLevels(result, settings.pins, codes),
-    };
+    const { http, now, poller: list, registry, settings, store, timers } = this.#application;
+    const { api, channels, commands } = this.parts;
+    const deps = { api, channels, list, now, order: settings.pins, store, timers };
+    return new KeptPins(deps, (device, make, timeout) =>
+      commands.run(
+        device,
+        async () => {
+          const spec = make();
+          if (!spec) return undefined;
+          const { path } = spec.unsigned;
+          return registry.recent.command(device, path, callService(http, spec, timeout));
+        },
+        readCommand({ timeout }, ''),
+      ),
+    );
   }
 
   /**
@@ -363,7 +344,7 @@ export class Caller {
     if (pause !== undefined) limits.longest = 2 * limits.longest + pause;
     const { registry } = this.#application;
     const { commands } = this.parts;
-    const outcome = commands.run(device, () => work(limits), limits, limits);
+    const outcome = commands.run(device, () => work(limits), limits);
     return registry.recent.command(device, path, outcome);
   }
 }

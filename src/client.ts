@@ -19,7 +19,7 @@ import type { Kept, KeptPins } from './commands/pins';
 import type { Acknowledged, Acknowledging } from './recovery/acknowledged';
 import { callEach, semaphoreOf } from './commands/many';
 import type { WaitingCommands, WaitingSelection } from './commands/waiting-list';
-import type { Reply, RequestOptions } from './commands/reply/types';
+import type { Reply, RequestOptions } from './commands/reply';
 import { invalidInput, isDeviceCloudError } from './errors';
 import type { Fleet } from './fleet/fleet';
 import type { LatestUpload } from './fleet/latest';
@@ -209,15 +209,15 @@ export class DeviceCloudClient implements AsyncDisposable {
   async request(chipid: Chipid, message: PushMessage, options: RequestOptions): Promise<Reply> {
     const { device, spec } = this.#push(chipid, message, { format: readFormat(options) });
     const { requests } = this.#caller.parts;
-    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
+    const { timeout, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { charset } = this.#application.settings;
     const read = readRequest(options);
     const run = (): Promise<Reply> =>
       requests.run({
         ...read,
         ...{ charset, recover: this.#recoverOptions(read.recover) },
-        ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
-        push: () => callService(this.#application.http, spec, seconds, signal),
+        ...{ chipid: device, name: spec.call.name, timeout, signal },
+        push: () => callService(this.#application.http, spec, timeout, signal),
       });
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
     const reply = semaphoreOf(options)?.run(run) ?? run();
@@ -245,7 +245,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     await this.#caller.onDevice(
       device,
       'channel/',
-      ({ seconds, signal }) => channelPush.push(device, bytes, seconds, signal),
+      ({ timeout, signal }) => channelPush.push(device, bytes, timeout, signal),
       options,
     );
   }
@@ -401,8 +401,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     const [number, edge] = [parsePin(pin), parseLevel(level)];
     const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
     const { pulses } = this.#caller.parts;
-    const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
-      pulses.run(pulse, seconds, signal);
+    const work = ({ timeout, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
+      pulses.run(pulse, timeout, signal);
     const path = `pulse/${device}/${number}/${edge}/`;
     return this.#caller.onDevice(device, path, work, options, pulse.duration);
   }

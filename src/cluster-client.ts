@@ -15,7 +15,7 @@ import type { LatestUpload } from './fleet/latest';
 import { parseChipid } from './input/chipid';
 import type { ClusterSettings } from './input/engine-address';
 import { readSelection, type WaitingSelection } from './commands/waiting-list';
-import type { UploadDecoder } from './commands/reply/types';
+import type { UploadDecoder } from './commands/reply';
 import type { Acknowledging, AckOptions } from './recovery/acknowledged';
 import { readToken } from './recovery/token';
 import type { RecoverOptions } from './recovery/options';
@@ -452,7 +452,7 @@ export class ClusterClient extends DeviceCloudClient {
       if (!saved.of(device))
         return this.#handOvers.handOver(device, saved, {
           ...{ signal: limits.signal, progress: limits.progress },
-          longest: longest + 1000 * limits.expires,
+          longest: longest + limits.expires,
           whenFree: (call) => limits.semaphore?.run(call) ?? call(),
         });
     }

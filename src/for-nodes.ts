@@ -2,12 +2,7 @@
 export * from './index';
 export { ELSEWHERE, type ChannelState, type ChannelSubscription } from './channel/listener';
 export type { Kept } from './commands/pins';
-export type {
-  DecodedBody,
-  RequestMatch,
-  RequestProgress,
-  UploadDecoder,
-} from './commands/reply/types';
+export type { DecodedBody, RequestMatch, RequestProgress, UploadDecoder } from './commands/reply';
 export {
   failedTest,
   openChannels,

@@ -26,7 +26,7 @@ export type {
   Upload,
   UploadRecord,
 } from './types';
-export type { Reply, RequestOptions } from './commands/reply/types';
+export type { Reply, RequestOptions } from './commands/reply';
 export type { ChannelListener, Subscription } from './channel/listener';
 export type { RecoverOptions } from './recovery/options';
 export type { Position } from './recovery/position';

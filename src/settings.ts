@@ -1,7 +1,7 @@
 import { parseAppid } from './input/chipid';
 import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
-import { MAX_SECONDS } from './http/deadline';
+import { MAX_TIMEOUT } from './http/deadline';
 import type { Keeping } from './store/store';
 import { GUARD, type Guard } from './util/guard';
 import { show } from './util/show';
@@ -141,10 +141,9 @@ export function durationOf(
   least = 1,
 ): number {
   if (duration === undefined) return usual;
-  if (typeof duration === 'number' && duration >= least && duration <= MAX_SECONDS * 1000)
-    return duration;
+  if (typeof duration === 'number' && duration >= least && duration <= MAX_TIMEOUT) return duration;
   // Who configures a node knows it in seconds.
-  throw notConfigured(`${what} must be from ${least / 1000} s to ${MAX_SECONDS} s.`);
+  throw notConfigured(`${what} must be from ${least / 1000} s to ${MAX_TIMEOUT / 1000} s.`);
 }
 
 /** Reads one of several words. The first one is the default. */

@@ -15,7 +15,7 @@ type DeviceList = (typeof DEVICE_LISTS)[number];
 /** Lists the online devices. */
 export type ListDevices = (
   http: HttpContext,
-  seconds: number,
+  timeout: number,
   signal?: AbortSignal,
 ) => Promise<Answer<DeviceRecord[]>>;
 
@@ -32,10 +32,10 @@ export function deviceLister(api: OpenApi, onAnswer?: (path: DeviceList) => void
   /** The one that has answered comes first. */
   let paths: readonly [DeviceList, DeviceList] = DEVICE_LISTS;
 
-  return async (http, seconds, signal) => {
+  return async (http, timeout, signal) => {
     // Another call may change them while this one waits for its answer.
     const [first, second] = paths;
-    const deadline = http.deadlines.start(seconds, signal);
+    const deadline = http.deadlines.start(timeout, signal);
     const ask = async (path: DeviceList): Promise<Answer<DeviceRecord[]>> => {
       const answer = await callWithin(http, api.devices(path), deadline);
       onAnswer?.(path);
@@ -67,7 +67,7 @@ export type SyncDays = (
   http: HttpContext,
   begin: string,
   end: string,
-  seconds: number,
+  timeout: number,
   signal?: AbortSignal,
 ) => Promise<Answer<SyncRecord[]>>;
 
@@ -115,8 +115,8 @@ export function daySync(api: OpenApi, zoneOf: () => number): SyncDays {
     }
   }
 
-  return async (http, begin, end, seconds, signal) => {
-    const deadline = http.deadlines.start(seconds, signal);
+  return async (http, begin, end, timeout, signal) => {
+    const deadline = http.deadlines.start(timeout, signal);
     try {
       const asked = await callWithin(http, api.sync(begin, end), deadline);
       const next = dayAfter(end);

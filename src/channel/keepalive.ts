@@ -1,6 +1,5 @@
 import type { Timed, TimerQueue } from './timer-queue';
 
-const SECOND = 1000;
 /** Pings that may go unanswered. */
 const MISSES = 2;
 /** Connections in a row that are ended because of silence before the service is assumed not to answer pings. */
@@ -42,9 +41,9 @@ export interface Pinger {
 
 /** The settings of a keepalive. */
 export interface KeepaliveSettings {
-  /** Seconds between two heartbeat messages (section 6 suggests 300); 0 is off. */
+  /** Milliseconds between two heartbeat messages (section 6 suggests 300); 0 is off. */
   heartbeat: number;
-  /** Seconds between two pings; 0 is off. */
+  /** Milliseconds between two pings; 0 is off. */
   ping: number;
   random: () => number;
   /** Shared by all channels of an application. */
@@ -58,7 +57,6 @@ export interface KeepaliveSettings {
  */
 export class Keepalive implements Timed {
   due = 0;
-  index = -1;
   readonly #connection: Pinger;
   readonly #settings: KeepaliveSettings;
   readonly #answers: PingAnswers;
@@ -77,8 +75,8 @@ export class Keepalive implements Timed {
   start(): void {
     const { heartbeat, ping, random, timers } = this.#settings;
     const now = timers.now();
-    if (heartbeat > 0) this.#heartbeatAt = now + heartbeat * SECOND * random();
-    if (ping > 0) this.#pingAt = now + ping * SECOND * random();
+    if (heartbeat > 0) this.#heartbeatAt = now + heartbeat * random();
+    if (ping > 0) this.#pingAt = now + ping * random();
     this.#schedule();
   }
 
@@ -101,11 +99,11 @@ export class Keepalive implements Timed {
         return;
       }
       // With jitter, so that many channels do not ping in step.
-      this.#pingAt = now + ping * SECOND * (0.9 + 0.1 * random());
+      this.#pingAt = now + ping * (0.9 + 0.1 * random());
       this.#connection.ping();
     }
     if (this.#heartbeatAt <= now) {
-      this.#heartbeatAt = now + heartbeat * SECOND;
+      this.#heartbeatAt = now + heartbeat;
       this.#connection.sendHeartbeat();
     }
     this.#schedule();

@@ -1,7 +1,7 @@
 import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ServiceLimiter } from '../http/service-limiter';
-import { TimerQueue } from './timer-queue';
+import type { TimerQueue } from './timer-queue';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
 import { EACH_ADDRESS, tlsConnector } from '../http/tls';
@@ -192,6 +192,7 @@ export function channelSettings(
   random: () => number,
   limiter: ServiceLimiter,
   observer: ChannelObserver,
+  timers: TimerQueue,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
@@ -202,9 +203,9 @@ export function channelSettings(
       return (made ??= socketOptions(settings, identity, tls, proxy)).options;
     },
     close: () => made?.tunnels?.close(),
-    heartbeat: settings.heartbeat / 1000,
-    ping: settings.ping / 1000,
-    timers: new TimerQueue(),
+    heartbeat: settings.heartbeat,
+    ping: settings.ping,
+    timers,
     turns: new TurnShare(),
     limiter,
     observer,

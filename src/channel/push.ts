@@ -14,10 +14,10 @@ function notConnected(chipid: string, reason: string | undefined): DeviceCloudEr
 }
 
 /** The error of a push that may have been sent. @param end what ended the wait; undefined if the channel closed */
-function broken(chipid: string, end: CallAborted | undefined, seconds: number): DeviceCloudError {
+function broken(chipid: string, end: CallAborted | undefined, timeout: number): DeviceCloudError {
   const isLate = end?.reason === 'timeout';
   const what = isLate
-    ? `The data did not go out in ${seconds} s`
+    ? `The data did not go out in ${timeout / 1000} s`
     : `Broken off: ${end?.detail ?? 'the channel is down'}`;
   return new DeviceCloudError(
     isLate ? 'TIMEOUT' : 'CONNECTION_LOST',
@@ -37,7 +37,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines) {
   ): Promise<void> =>
     new Promise((resolve, reject) => {
       const { channel } = subscription;
-      const { seconds } = deadline;
+      const { timeout } = deadline;
       let isSending = false;
       const watcher: ChannelListener = { onState: trySend };
 
@@ -50,7 +50,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines) {
       function trySend(): void {
         if (isSending) return;
         isSending = channel.push(bytes, (error) =>
-          settle(error ? broken(chipid, undefined, seconds) : undefined),
+          settle(error ? broken(chipid, undefined, timeout) : undefined),
         );
       }
 
@@ -58,7 +58,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines) {
       deadline.listen((end) =>
         settle(
           isSending
-            ? broken(chipid, end, seconds)
+            ? broken(chipid, end, timeout)
             : notConnected(chipid, end.detail ?? channel.reason),
         ),
       );
@@ -68,18 +68,17 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines) {
   return {
     /**
      * Opens the channel unless it is open, waits for it, and sends.
-     * @param seconds the time limit of the whole call
+     * @param timeout milliseconds for the whole call
      * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not open in time, `CONNECTION_LOST` or
      * `TIMEOUT` if it closes or stalls while the data is being sent
      */
     async push(
       chipid: string,
       bytes: Buffer,
-      seconds: number,
+      timeout: number,
       signal?: AbortSignal,
     ): Promise<void> {
-      // Before the channel is opened, since the signal may be invalid.
-      const deadline = deadlines.start(seconds, signal);
+      const deadline = deadlines.start(timeout, signal);
       const subscription = kept.use(chipid, () => channels.join(chipid, {}));
       try {
         await send(chipid, subscription, bytes, deadline);

@@ -11,13 +11,14 @@
  * device (section 8): at least 30 s lie between two looks that set nothing, and between two calls for the same level.
  * The store has the wishes, each before anything is called for it.
  */
+import type { OpenApi, OpenApiCall } from '../api/open-api';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
-import { levelOf, type LevelCodes } from '../input/gpio';
+import { levelOf, readLevels, type LevelCodes, type PinOrder } from '../input/gpio';
 import type { Keeping } from '../store/store';
-import type { KeptPin, KeptState, PinKeeper } from '../types';
+import type { Answer, KeptPin, KeptState, PinKeeper, ResultAnswer } from '../types';
 import { isObject } from '../util/object';
 import { Semaphore } from '../util/semaphore';
 import { isolated } from '../util/thrown';
@@ -47,27 +48,24 @@ export interface KeeperOptions {
   readonly keeper: PinKeeper;
   readonly check: number;
   readonly codes: LevelCodes;
-  readonly seconds: number;
+  readonly timeout: number;
 }
 
-/** The calls of a look. Each is made when its turn in the device's queue comes, unless it is not wanted any more by then. */
-export interface PinCalls {
-  /** Sets a pin. @param level returns undefined to call nothing @returns whether it was sent */
-  set(
-    chipid: string,
-    pin: number,
-    level: () => Edge | undefined,
-    seconds: number,
-  ): Promise<boolean>;
-  /** Reads the levels. @returns undefined if it was not wanted any more */
-  read(chipid: string, isWanted: () => boolean, seconds: number): Promise<string | undefined>;
-  /** The value of each pin of such an answer. */
-  levels(result: string, codes: LevelCodes): ReadonlyMap<number, unknown>;
-}
+/**
+ * Makes a call of a look when its turn in the device's queue comes.
+ * @param make returns undefined if it is not wanted any more by then
+ */
+export type CallPins = (
+  chipid: string,
+  make: () => OpenApiCall<ResultAnswer> | undefined,
+  timeout: number,
+) => Promise<Answer<ResultAnswer> | undefined>;
 
 /** What keeping pins needs of its application. */
 interface KeepDeps {
-  calls: PinCalls;
+  api: Pick<OpenApi, 'setGpioEdge' | 'gpioStatus'>;
+  /** Of the pins in an answer. */
+  order: PinOrder;
   channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
   list: Pick<ListPoller, 'poll' | 'read'>;
   timers: TimerQueue;
@@ -105,7 +103,6 @@ const keyOf = ({ chipid, pin }: KeptPin): string => `pin:${chipid}:${pin}`;
 /** A device of which pins are kept. Times are on the clock of the timers. */
 class Device implements Timed {
   due = 0;
-  index = -1;
   readonly pins = new Map<number, Pin>();
   /** While it is away, and nothing is called: of its channel. */
   subscription: ChannelSubscription | undefined;
@@ -129,14 +126,16 @@ class Device implements Timed {
 /** The pins of an application that keep their levels. */
 export class KeptPins {
   readonly #deps: KeepDeps;
+  readonly #call: CallPins;
   readonly #devices = new Map<string, Device>();
   readonly #wishes = new Semaphore(WISHES);
   readonly #looks = new Semaphore(LOOKS);
   #leaveList: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(deps: KeepDeps) {
+  constructor(deps: KeepDeps, call: CallPins) {
     this.#deps = deps;
+    this.#call = call;
   }
 
   /**
@@ -323,7 +322,7 @@ export class KeptPins {
     const { timers } = this.#deps;
     const { pins } = device;
     // It may have been looked at, or lost, while this waited.
-    const rests = device.index >= 0 || device.restsUntil > timers.now();
+    const rests = timers.has(device) || device.restsUntil > timers.now();
     if (device.isBusy || device.subscription || (rests && !device.isDue)) return;
     timers.remove(device);
     device.isBusy = true;
@@ -343,17 +342,17 @@ export class KeptPins {
 
   /** Sets the due pins of a device. @returns those that were set: a wish may have ended before its turn */
   async #set({ chipid, pins }: Device): Promise<Pin[]> {
-    const { calls, timers } = this.#deps;
+    const { api, timers } = this.#deps;
     const set: Pin[] = [];
     for (const pin of [...pins.values()].filter(({ isDue }) => isDue)) {
       const { kept, by } = pin;
-      const level = (): Edge | undefined => {
+      const make = (): OpenApiCall<ResultAnswer> | undefined => {
         if (!this.#isWanted(pin)) return undefined;
         Object.assign(pin, { isDue: false, setAt: timers.now() });
-        return kept.wanted;
+        return api.setGpioEdge(chipid, kept.pin, kept.wanted);
       };
       try {
-        if (await calls.set(chipid, kept.pin, level, by.seconds)) set.push(pin);
+        if (await this.#call(chipid, make, by.timeout)) set.push(pin);
       } catch (error) {
         // What the service refuses for one pin it may do for the others.
         if (isSilence(error)) throw error;
@@ -365,15 +364,16 @@ export class KeptPins {
 
   /** Reads the levels of a device. @param set the pins that were set just now */
   async #read({ chipid, pins }: Device, set: readonly Pin[]): Promise<void> {
-    const { calls, timers } = this.#deps;
-    const isWanted = (): boolean => !this.#isClosed && pins.size > 0;
-    const seconds = Math.max(...[...pins.values()].map(({ by }) => by.seconds));
-    const result = await calls.read(chipid, isWanted, seconds);
-    if (result === undefined) return;
+    const { api, order, timers } = this.#deps;
+    const make = (): OpenApiCall<ResultAnswer> | undefined =>
+      this.#isClosed || pins.size === 0 ? undefined : api.gpioStatus(chipid);
+    const timeout = Math.max(...[...pins.values()].map(({ by }) => by.timeout));
+    const answer = await this.#call(chipid, make, timeout);
+    if (!answer) return;
     // A newer level is wanted for a pin that is due.
     for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {
       const { kept, by } = pin;
-      const found = calls.levels(result, by.codes).get(kept.pin) ?? null;
+      const found = readLevels(answer.body.result, order, by.codes).get(kept.pin) ?? null;
       if (levelOf(found) === kept.wanted) {
         pin.error = undefined;
         this.#note(pin, found, 'kept');

@@ -5,8 +5,8 @@ import { CLOSED, Deadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
 import type { OpenApi } from '../api/open-api';
 
-/** Seconds that setting a pin back may take once the caller, or the client, has ended the pulse. */
-const LAST_SECONDS = 3;
+/** Milliseconds that setting a pin back may take once the caller, or the client, has ended the pulse. */
+const LAST = 3000;
 
 /** Sets a pin, and sets it to the opposite level after a time. */
 export interface Pulse {
@@ -55,19 +55,17 @@ export class Pulses {
 
   /**
    * Carries out a pulse.
-   * @param seconds that each of its two calls may take
+   * @param timeout milliseconds that each of its two calls may take
    * @param signal ends the pulse early: the opposite level is sent at once, within 3 s
    * @returns the answer to the second call
    * @throws DeviceCloudError that says at which level the pin was left, or may have been left
    */
-  run(pulse: Pulse, seconds: number, signal?: AbortSignal): Promise<Answer<ResultAnswer>> {
+  run(pulse: Pulse, timeout: number, signal?: AbortSignal): Promise<Answer<ResultAnswer>> {
     const ended = new AbortController();
-    const ignores = [this.#closing.signal, ...(signal ? [signal] : [])].map((by) => {
-      const end = (): void => ended.abort(this.#explain(by));
-      if (by.aborted) end();
-      return onAbort(by, end);
-    });
-    const running = this.#run(pulse, seconds, signal, ended.signal).finally(() => {
+    const ignores = [this.#closing.signal, ...(signal ? [signal] : [])].map((by) =>
+      onAbort(by, () => ended.abort(this.#explain(by))),
+    );
+    const running = this.#run(pulse, timeout, signal, ended.signal).finally(() => {
       for (const ignore of ignores) ignore();
       this.#running.delete(running);
     });
@@ -84,17 +82,17 @@ export class Pulses {
   /** @param ended aborts, with a text that says why, when the pulse is to end before its time */
   async #run(
     pulse: Pulse,
-    seconds: number,
+    timeout: number,
     signal: AbortSignal | undefined,
     ended: AbortSignal,
   ): Promise<Answer<ResultAnswer>> {
-    const { failed, warning } = await this.#begin(pulse, seconds, signal);
+    const { failed, warning } = await this.#begin(pulse, timeout, signal);
     const pin = `Pin ${pulse.pin} of device ${pulse.chipid}`;
     if (!failed) await sleep(pulse.duration, undefined, { signal: ended }).catch(() => undefined);
     const cut = failed ?? (ended.aborted ? cutShort(pulse, ended) : undefined);
     let answer: Answer<ResultAnswer>;
     try {
-      answer = await this.#setBack(pulse, seconds, ended);
+      answer = await this.#setBack(pulse, timeout, ended);
     } catch (error) {
       if (!isDeviceCloudError(error)) throw error;
       const left = failed || error.uncertain ? 'may have been left' : 'was left';
@@ -115,12 +113,12 @@ export class Pulses {
   /** Sets the level. @returns the warning of the answer, or the error if it may have been set all the same */
   async #begin(
     { chipid, pin, level }: Pulse,
-    seconds: number,
+    timeout: number,
     signal: AbortSignal | undefined,
   ): Promise<{ failed?: DeviceCloudError; warning?: string | undefined }> {
     try {
       const set = this.#api.setGpioEdge(chipid, pin, level);
-      const { warning } = await callService(this.#http, set, seconds, signal);
+      const { warning } = await callService(this.#http, set, timeout, signal);
       return { warning };
     } catch (error) {
       if (!isDeviceCloudError(error)) throw error;
@@ -132,21 +130,23 @@ export class Pulses {
   /** Sends the opposite level: within 3 s once the end is awaited. */
   async #setBack(
     { chipid, pin, level }: Pulse,
-    seconds: number,
+    timeout: number,
     ended: AbortSignal,
   ): Promise<Answer<ResultAnswer>> {
-    const late = new AbortController();
+    const deadline = this.#deadlines.start(timeout);
     let timer: NodeJS.Timeout | undefined;
     const hurry = (): void => {
-      const reason = `it took longer than ${LAST_SECONDS} s`;
-      timer = setTimeout(() => late.abort(reason), LAST_SECONDS * 1000);
+      const late = `it took longer than ${LAST / 1000} s`;
+      timer = setTimeout(() => deadline.end('aborted', late), LAST);
     };
     if (ended.aborted) hurry();
     else ended.addEventListener('abort', hurry);
-    const deadline = this.#deadlines.start(seconds, late.signal);
     try {
-      const set = this.#api.setGpioEdge(chipid, pin, opposite(level));
-      return await callWithin(this.#http, set, deadline);
+      return await callWithin(
+        this.#http,
+        this.#api.setGpioEdge(chipid, pin, opposite(level)),
+        deadline,
+      );
     } finally {
       deadline.clear();
       ended.removeEventListener('abort', hurry);

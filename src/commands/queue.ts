@@ -48,7 +48,8 @@ export class Command<T = unknown> {
   queue: DeviceQueue | undefined;
   /** Whether the commands before it have ended, so that those behind it wait for it. */
   hasTurn = false;
-  isCounted = true;
+  /** Whether it is one of the 100 that may wait in a queue. */
+  readonly isCounted: boolean = true;
   /** The number of commands before it, as last shown. */
   ahead = -1;
   /** Of a command that has to wait: begins it. */
@@ -144,7 +145,6 @@ export class Queues {
         this.#occupy(command);
         return await this.#begin(command);
       }
-      // First, since the signal may be invalid.
       command.ignoreSignal =
         signal && onAbort(signal, () => this.abandon(command, this.#explain(signal)));
       const outcome = this.#outcomeOf(command);

@@ -73,7 +73,7 @@ export interface SavedCommand extends TimeLeft {
   /** What its request is, for people. */
   readonly path: string;
   readonly when: 'online' | 'upload';
-  /** Seconds that it waits in all. */
+  /** Milliseconds that it waits in all. */
   readonly expires: number;
   readonly node: string;
   /** What the caller needs to make it again. */

@@ -4,12 +4,13 @@ import { parseChipids } from '../input/chipid';
 import type { When } from '../types';
 import { isObject } from '../util/object';
 import { show } from '../util/show';
+import type { Caller } from './queue';
 import type { SavedCall } from './saved-call';
 
-/** When a command is sent. */
-export interface CommandWait {
+/** What a command keeps to: when it is sent, and who it is for. */
+export interface CommandLimits extends Caller {
   readonly when: When;
-  /** Seconds that it waits for its device; `now` does not wait. */
+  /** Milliseconds that it waits for its device; `now` does not wait. */
   readonly expires: number;
   /** Whether it takes the place of one like it. */
   readonly replace: boolean;

@@ -2,28 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
-import { isSilence, type DeviceCloudError } from '../errors';
+import { DeviceCloudError, ERRORS, isSilence } from '../errors';
 import type { ServiceClock } from '../http/headers';
 import { CLOSED } from '../http/deadline';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/chipid';
-import {
-  AWAITING_DEVICE,
-  CANCELLED,
-  cancelled,
-  expired,
-  FEWER,
-  notSent,
-  queueFull,
-  tooOld,
-} from './outcome';
-import { Command, type Caller, type Queues } from './queue';
+import { AWAITING_DEVICE, FEWER, notSent, queueFull } from './outcome';
+import { Command, type Queues } from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {
   readSelection,
-  type CommandWait,
+  type CommandLimits,
   type WaitingCommands,
   type WaitingInfo,
   type WaitingSelection,
@@ -40,6 +31,7 @@ export const MAX_WAITING_IN_ALL = 20_000;
 
 const ELSEWHERE = 'another process has the device by now';
 
+const CANCELLED = 'Cancelled before its device showed itself';
 const REMOVED = 'The node was removed';
 const REPLACED = 'Replaced by a newer command';
 
@@ -85,9 +77,9 @@ class Device {
 }
 
 /** A command that waits for its device, and then in the device's queue. A class with plain fields, since there may be thousands. */
-class WaitingCommand implements Timed {
+class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   due = 0;
-  index = -1;
+  override readonly isCounted = false;
   /** Whether the channel of its device is open for it, and the list read. */
   isWatched = false;
   /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
@@ -98,26 +90,31 @@ class WaitingCommand implements Timed {
   since = 0;
   until = 0;
   serviceUntil = Infinity;
+  /** As an earlier process has left it. */
+  readonly found: SavedCommand | undefined;
+  override saved: SavedCall | undefined;
+  device!: Device;
 
   constructor(
     readonly id: string,
-    readonly command: Command,
-    readonly device: Device,
-    readonly wait: CommandWait,
-    /** As an earlier process has left it. */
-    readonly found: SavedCommand | undefined,
+    chipid: string,
+    work: () => Promise<T>,
+    readonly limits: CommandLimits,
     readonly owner: DeviceCommands,
   ) {
-    this.isSaved = found !== undefined || wait.origin?.saved === undefined;
+    super(chipid, work, limits, owner.onFailure);
+    this.saved = limits.origin?.saved;
+    this.found = this.saved?.of(chipid);
+    this.isSaved = !this.saved || this.found !== undefined;
   }
 
   get order(): number | undefined {
-    return this.wait.origin?.saved?.order;
+    return this.saved?.order;
   }
 
   /** Whether it waits for its device, and not in the queue. */
   get isWaiting(): boolean {
-    return !this.command.isSettled && this.command.queue === undefined;
+    return !this.isSettled && this.queue === undefined;
   }
 
   onDue(): void {
@@ -150,27 +147,27 @@ export class DeviceCommands implements WaitingCommands {
    * @param work sends it; it is called at most once
    * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED` or `UNREACHABLE` if it never began; what its work throws
    */
-  run<T>(chipid: string, work: () => Promise<T>, caller: Caller, wait: CommandWait): Promise<T> {
-    const { queues } = this.#deps;
-    const { saved } = wait.origin ?? {};
-    if (wait.when === 'now' || !saved) {
-      const command = new Command(chipid, work, caller, this.#onFailure);
-      if (wait.when === 'now') return queues.run(command);
-      return queues.run(command, (held) => this.#hold(held, wait));
-    }
+  run<T>(chipid: string, work: () => Promise<T>, limits: CommandLimits): Promise<T> {
+    if (limits.when !== 'now') return this.#runLater(chipid, work, limits);
+    return this.#deps.queues.run(new Command(chipid, work, limits, this.onFailure));
+  }
+
+  async #runLater<T>(chipid: string, work: () => Promise<T>, limits: CommandLimits): Promise<T> {
+    const saved = limits.origin?.saved;
     let hasBegun = false;
     const begin = async (): Promise<T> => {
-      await saved.begin(chipid);
+      await saved?.begin(chipid);
       hasBegun = true;
       return work();
     };
-    const command = new Command(chipid, begin, caller, this.#onFailure);
-    command.saved = saved;
-    const outcome = queues.run(command, (held) => this.#hold(held, wait));
-    return outcome.catch(async (error: unknown) => {
-      if (!hasBegun) await saved.notSent(chipid, error);
+    const id = saved ? `${saved.id}/${chipid}` : `${this.#prefix}${(++this.#count).toString(36)}`;
+    const command = new WaitingCommand(id, chipid, begin, limits, this);
+    try {
+      return await this.#deps.queues.run(command, () => this.#hold(command));
+    } catch (error) {
+      if (!hasBegun) await saved?.notSent(chipid, error);
       throw error;
-    });
+    }
   }
 
   list(chipid?: string | number): WaitingInfo[] {
@@ -185,16 +182,17 @@ export class DeviceCommands implements WaitingCommands {
   ): Promise<number> {
     const isOfSelection = readSelection(which);
     const chosen = [...this.#all()].filter(
-      ({ id, device: { chipid }, wait }) =>
-        isOfSelection({ id, chipid }) && (node === undefined || wait.origin?.node === node),
+      (command) =>
+        isOfSelection(command) && (node === undefined || command.limits.origin?.node === node),
     );
     const endings: Promise<void>[] = [];
     // There may be 20,000, each of which ends a message or a part of one: the event loop turns in between.
     for (let at = 0; at < chosen.length; at += CANCELLED_AT_ONCE) {
       if (at > 0) await nextTurn();
       const some = chosen.slice(at, at + CANCELLED_AT_ONCE);
-      const why = isRemoved ? REMOVED : CANCELLED;
-      endings.push(...some.flatMap((waiting) => this.#cancel(waiting, why) ?? []));
+      endings.push(
+        ...some.flatMap((command) => this.#cancel(command, isRemoved ? REMOVED : CANCELLED) ?? []),
+      );
     }
     // A process that is killed after this does not bring them back. A deploy must not take so long.
     if (!isRemoved) await Promise.all(endings);
@@ -209,149 +207,136 @@ export class DeviceCommands implements WaitingCommands {
 
   /** Commands are another process's from now on, or are given back: they go on as the store has them. */
   letGo(isOf: (chipid: string, saved: SavedCall | undefined) => boolean): void {
-    for (const { command, wait } of [...this.#all()]) {
-      const saved = wait.origin?.saved;
-      if (!isOf(command.chipid, saved)) continue;
+    for (const command of [...this.#all()]) {
+      const { chipid, saved } = command;
+      if (!isOf(chipid, saved)) continue;
       saved?.letGo();
-      this.#deps.queues.refuse(command, this.#notSent(command.chipid, ELSEWHERE));
+      this.#deps.queues.refuse(command, this.#notSent(chipid, ELSEWHERE));
     }
   }
 
   /** Ends the commands that have waited for their device. The other ones end with the queues. */
   close(): void {
     this.#isClosed = true;
-    for (const { command, wait } of [...this.#all()]) {
-      wait.origin?.saved?.detach();
+    for (const command of [...this.#all()]) {
+      command.saved?.detach();
       this.#deps.queues.abandon(command, CLOSED);
     }
   }
 
   /** The time of a command for finding its device in the list has passed, or it has expired. */
-  onDue(waiting: WaitingCommand): void {
+  onDue(command: WaitingCommand): void {
     const { timers, queues, registry } = this.#deps;
-    const { command, wait } = waiting;
-    const { expiresAt = Infinity } = waiting;
+    const { chipid, limits, found, expiresAt = Infinity } = command;
     if (timers.now() >= expiresAt) {
-      const title = registry.titleOf(command.chipid);
-      const isLost = waiting.found && isOfUnknownAge(waiting.found);
-      queues.refuse(command, isLost ? tooOld(title) : expired(title, wait.expires));
+      const title = registry.titleOf(chipid);
+      const isLost = found && isOfUnknownAge(found);
+      queues.refuse(command, isLost ? tooOld(title) : expired(title, limits.expires));
       return;
     }
-    if (expiresAt < Infinity) timers.set(waiting, expiresAt);
-    this.#watch(waiting);
+    if (expiresAt < Infinity) timers.set(command, expiresAt);
+    this.#watch(command);
   }
 
   /** A command that its caller aborted says nothing about the device. */
-  readonly #onFailure = ({ chipid, caller, hasTurn }: Command, error: unknown): void => {
+  readonly onFailure = ({ chipid, caller, hasTurn }: Command, error: unknown): void => {
     if (caller.signal?.aborted) return;
     if (hasTurn) this.failed(chipid, error);
     else this.#deps.registry.onError(chipid, error);
   };
 
   /** Keeps a command until its device shows itself. */
-  #hold(command: Command, wait: CommandWait): void {
+  #hold(command: WaitingCommand): void {
     const { queues, timers } = this.#deps;
-    const { chipid } = command;
+    const { chipid, limits, found } = command;
     const device = this.#devices.get(chipid) ?? new Device(chipid);
-    if (wait.replace) this.#replace(device, wait);
+    command.device = device;
+    if (limits.replace) this.#replace(device, limits);
     const refusal = this.#refusalOf(device);
     if (refusal) {
       queues.refuse(command, refusal);
       return;
     }
-    const waiting = this.#make(command, device, wait);
+    this.#setTime(command, found ? undefined : limits.expires);
     const now = timers.now();
-    command.isCounted = false;
-    command.onSettled = () => this.#remove(waiting);
-    insert(device.all, waiting);
+    command.onSettled = () => this.#remove(command);
+    insert(device.all, command);
     this.#devices.set(chipid, device);
     this.#size++;
-    const { expiresAt = Infinity } = waiting;
-    const check = wait.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt;
-    if (check < Infinity) timers.set(waiting, check);
+    const { expiresAt = Infinity } = command;
+    const check = limits.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt;
+    if (check < Infinity) timers.set(command, check);
     this.#changed(chipid);
-    const saving = waiting.isSaved ? undefined : this.#save(waiting);
-    if (waiting.isSaved) command.caller.progress?.(AWAITING_DEVICE);
+    const saving = command.isSaved ? undefined : this.#save(command);
+    if (command.isSaved) limits.progress?.(AWAITING_DEVICE);
     // One of an earlier process may have expired meanwhile: nothing that comes first may send it.
-    if (expiresAt <= now) this.onDue(waiting);
-    else if (wait.when === 'online') void this.#findInList(waiting, saving);
-    else this.#watch(waiting);
-    this.#askForTime(waiting);
-  }
-
-  #make(command: Command, device: Device, wait: CommandWait): WaitingCommand {
-    const { saved } = wait.origin ?? {};
-    const id = saved
-      ? `${saved.id}/${device.chipid}`
-      : `${this.#prefix}${(++this.#count).toString(36)}`;
-    const waiting = new WaitingCommand(id, command, device, wait, saved?.of(device.chipid), this);
-    this.#setTime(waiting, waiting.found ? undefined : wait.expires * 1000);
-    return waiting;
+    if (expiresAt <= now) this.onDue(command);
+    else if (limits.when === 'online') void this.#findInList(command, saving);
+    else this.#watch(command);
+    this.#askForTime(command);
   }
 
   /** Sets until when a command waits, if that is known. @param left milliseconds, if it is new */
-  #setTime(waiting: WaitingCommand, left = leftOfFound(waiting, this.#deps.clock)): void {
+  #setTime(command: WaitingCommand, left = leftOfFound(command, this.#deps.clock)): void {
     const { now, timers, clock } = this.#deps;
-    const { found, wait } = waiting;
-    if (left !== undefined) waiting.expiresAt = timers.now() + left;
-    waiting.until = now() + (left ?? found?.left ?? 0);
-    waiting.since = waiting.until - wait.expires * 1000;
+    if (left !== undefined) command.expiresAt = timers.now() + left;
+    command.until = now() + (left ?? command.found?.left ?? 0);
+    command.since = command.until - command.limits.expires;
     const time = clock.time();
-    if (time !== undefined && left !== undefined) waiting.serviceUntil = time + left;
+    if (time !== undefined && left !== undefined) command.serviceUntil = time + left;
   }
 
   /** Has the service's time read, if it is needed: for how long one of an earlier process still waits, and for the next one. */
-  #askForTime(waiting: WaitingCommand): void {
+  #askForTime(command: WaitingCommand): void {
     const { clock, list, timers } = this.#deps;
-    if (waiting.serviceUntil < Infinity || waiting.command.isSettled || !waiting.order) return;
+    if (command.serviceUntil < Infinity || command.isSettled || !command.saved) return;
     clock.whenKnown(() => {
-      if (!waiting.isWaiting) return;
-      if (waiting.expiresAt !== undefined) {
-        this.#setTime(waiting, waiting.expiresAt - timers.now());
-        void this.#save(waiting);
+      if (!command.isWaiting) return;
+      if (command.expiresAt !== undefined) {
+        this.#setTime(command, command.expiresAt - timers.now());
+        void this.#save(command);
         return;
       }
-      this.#setTime(waiting);
-      this.onDue(waiting);
+      this.#setTime(command);
+      this.onDue(command);
     });
     // Any answer tells it.
     if (clock.time() === undefined) list.read(FRESH).catch(() => undefined);
   }
 
   /** Writes it down: only then it counts as waiting. */
-  async #save(waiting: WaitingCommand): Promise<void> {
-    const { command, wait, expiresAt = 0 } = waiting;
-    const { path, when, expires, origin } = wait;
+  async #save(command: WaitingCommand): Promise<void> {
+    const { chipid, saved, expiresAt = 0 } = command;
+    const { path, when, expires, progress } = command.limits;
     const left = timeLeft(expiresAt - this.#deps.timers.now(), this.#deps.clock);
     try {
-      const of = { path, when: when as WaitingInfo['when'], expires };
-      await origin?.saved?.save(command.chipid, { ...of, ...left });
+      await saved?.save(chipid, { path, when: when as WaitingInfo['when'], expires, ...left });
     } catch (error) {
       // The only error is one that refuses it.
       this.#deps.queues.refuse(command, error as DeviceCloudError);
       return;
     }
-    if (waiting.isSaved) return;
-    waiting.isSaved = true;
-    if (waiting.isWaiting) command.caller.progress?.(AWAITING_DEVICE);
+    if (command.isSaved) return;
+    command.isSaved = true;
+    if (command.isWaiting) progress?.(AWAITING_DEVICE);
   }
 
-  #replace({ all }: Device, wait: CommandWait): void {
-    const { kind, pin } = commandOf(wait.path);
-    for (const waiting of [...all]) {
-      const other = commandOf(waiting.wait.path);
+  #replace({ all }: Device, { path }: CommandLimits): void {
+    const { kind, pin } = commandOf(path);
+    for (const command of [...all]) {
+      const other = commandOf(command.limits.path);
       // If it is about a pin, it replaces one about the same pin.
-      if (other.kind === kind && other.pin === pin) void this.#cancel(waiting, REPLACED);
+      if (other.kind === kind && other.pin === pin) void this.#cancel(command, REPLACED);
     }
   }
 
   /** @returns undefined if it has begun or ended by now; otherwise resolves when a restart does not bring it back */
-  #cancel({ command, wait }: WaitingCommand, why: string): Promise<void> | undefined {
-    if (command.isSettled) return undefined;
-    const { queues, registry } = this.#deps;
-    const error = cancelled(registry.titleOf(command.chipid), why);
-    queues.refuse(command, error);
-    return wait.origin?.saved?.notSent(command.chipid, error) ?? Promise.resolve();
+  #cancel(command: WaitingCommand, why: string): Promise<void> | undefined {
+    const { chipid, isSettled, saved } = command;
+    if (isSettled) return undefined;
+    const error = cancelled(this.#deps.registry.titleOf(chipid), why);
+    this.#deps.queues.refuse(command, error);
+    return saved?.notSent(chipid, error) ?? Promise.resolve();
   }
 
   *#all(): Iterable<WaitingCommand> {
@@ -369,12 +354,12 @@ export class DeviceCommands implements WaitingCommands {
   }
 
   /** A command has begun, or was refused. */
-  #remove(waiting: WaitingCommand): void {
-    const { device, isWatched, wait } = waiting;
-    device.all.splice(device.all.indexOf(waiting), 1);
+  #remove(command: WaitingCommand): void {
+    const { device, isWatched, limits } = command;
+    device.all.splice(device.all.indexOf(command), 1);
     this.#size--;
-    this.#deps.timers.remove(waiting);
-    if (isWatched && wait.when === 'online') this.#watchList(-1);
+    this.#deps.timers.remove(command);
+    if (isWatched && limits.when === 'online') this.#watchList(-1);
     if (device.all.length === 0) {
       device.subscription?.release();
       // A command that replaced the last one is about to come.
@@ -389,12 +374,12 @@ export class DeviceCommands implements WaitingCommands {
    * @param time of its upload: the clock of a machine that was suspended stood still
    */
   #release(device: Device, isListed: boolean, time = this.#deps.clock.time() ?? 0): void {
-    for (const waiting of [...device.all]) {
-      if (!waiting.isWaiting || (isListed && waiting.wait.when !== 'online')) continue;
-      if (waiting.expiresAt === undefined) continue;
-      if (time > waiting.serviceUntil + INACCURACY) waiting.expiresAt = -Infinity;
-      if (waiting.expiresAt > this.#deps.timers.now()) this.#deps.queues.add(waiting.command);
-      else this.onDue(waiting);
+    for (const command of [...device.all]) {
+      if (!command.isWaiting || (isListed && command.limits.when !== 'online')) continue;
+      if (command.expiresAt === undefined) continue;
+      if (time > command.serviceUntil + INACCURACY) command.expiresAt = -Infinity;
+      if (command.expiresAt > this.#deps.timers.now()) this.#deps.queues.add(command);
+      else this.onDue(command);
     }
   }
 
@@ -404,21 +389,20 @@ export class DeviceCommands implements WaitingCommands {
     if (!device) return;
     const { queues, timers } = this.#deps;
     device.lostAt = timers.now();
-    for (const waiting of [...device.all]) {
-      const { command } = waiting;
+    for (const command of [...device.all]) {
       if (command.isSettled || !command.queue) continue;
       queues.withdraw(command);
       // The callers behind it saw their places change, and may have aborted it.
-      if (!waiting.isWaiting) continue;
-      this.#watch(waiting);
-      if (waiting.isSaved) command.caller.progress?.(AWAITING_DEVICE);
+      if (!command.isWaiting) continue;
+      this.#watch(command);
+      if (command.isSaved) command.limits.progress?.(AWAITING_DEVICE);
     }
   }
 
   /** Opens the channel of the device and has the list read while a command waits. */
-  #watch(waiting: WaitingCommand): void {
-    if (!waiting.isWaiting) return;
-    const { device, isWatched, wait } = waiting;
+  #watch(command: WaitingCommand): void {
+    if (!command.isWaiting) return;
+    const { device, isWatched, limits } = command;
     // A live upload is a sign of life for every command. Replayed ones do not reach this listener.
     device.subscription ??= this.#deps.channels.join(device.chipid, {
       onUpload: ({ timestamp }) => {
@@ -428,8 +412,8 @@ export class DeviceCommands implements WaitingCommands {
       },
     });
     if (isWatched) return;
-    waiting.isWatched = true;
-    if (wait.when === 'online') this.#watchList(1);
+    command.isWatched = true;
+    if (limits.when === 'online') this.#watchList(1);
   }
 
   #watchList(change: 1 | -1): void {
@@ -447,9 +431,9 @@ export class DeviceCommands implements WaitingCommands {
   }
 
   /** Reads the list once. The channel is opened for the command only after that, or if it takes long. */
-  async #findInList(waiting: WaitingCommand, saving: Promise<void> | undefined): Promise<void> {
+  async #findInList(command: WaitingCommand, saving: Promise<void> | undefined): Promise<void> {
     const { list, timers } = this.#deps;
-    const { device } = waiting;
+    const { device } = command;
     try {
       const sinceLost = timers.now() - device.lostAt;
       let reading = await list.read(Math.floor(Math.min(FRESH, sinceLost)));
@@ -461,7 +445,7 @@ export class DeviceCommands implements WaitingCommands {
     } catch {
       // Without a list the command waits.
     }
-    this.#watch(waiting);
+    this.#watch(command);
   }
 
   #show(reading: ListReading, device: Device): void {
@@ -486,19 +470,37 @@ export class DeviceCommands implements WaitingCommands {
   }
 }
 
-const infoOf = ({ id, device: { chipid }, wait, since, until }: WaitingCommand): WaitingInfo => ({
-  ...{ id, chipid, ...commandOf(wait.path), when: wait.when as WaitingInfo['when'] },
+const infoOf = ({ id, chipid, limits, since, until }: WaitingCommand): WaitingInfo => ({
+  ...{ id, chipid, ...commandOf(limits.path), when: limits.when as WaitingInfo['when'] },
   ...{ since, until },
-  ...(wait.origin?.node !== undefined && { node: wait.origin.node }),
+  ...(limits.origin?.node !== undefined && { node: limits.origin.node }),
 });
 
 const leftOfFound = ({ found }: WaitingCommand, clock: ServiceClock): number | undefined =>
   found && leftOf(found, clock);
 
 /** Adds a command in the order of arrival: one that comes back is before those that came after it. */
-function insert(all: WaitingCommand[], waiting: WaitingCommand): void {
-  const { order = Infinity } = waiting;
+function insert(all: WaitingCommand[], command: WaitingCommand): void {
+  const { order = Infinity } = command;
   let index = all.length;
   while (index > 0 && (all[index - 1]?.order ?? 0) > order) index--;
-  all.splice(index, 0, waiting);
+  all.splice(index, 0, command);
 }
+
+/** The error for a command that was to wait no longer. @param why a sentence without its full stop */
+const cancelled = (device: string, why: string): DeviceCloudError =>
+  new DeviceCloudError('CANCELLED', `${why}. The waiting command to ${device} was not sent.`);
+
+/** The error for a command that an earlier process has left, and nothing tells how long ago. */
+const tooOld = (device: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'EXPIRED',
+    `Node-RED ended before the service told its time: how long the command to ${device} has waited is unknown. It was not sent. Send it again if it is still wanted.`,
+  );
+
+/** The error for a command whose device did not show itself. */
+const expired = (device: string, ms: number): DeviceCloudError =>
+  new DeviceCloudError(
+    'EXPIRED',
+    `Waited ${ms / 1000} s for the device. The command to ${device} was not sent. ${ERRORS.EXPIRED.advice}`,
+  );

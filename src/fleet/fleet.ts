@@ -2,7 +2,7 @@ import type { ListDevices } from '../api/two-requests';
 import { openApiMissing } from '../api/open-api';
 import { invalidInput } from '../errors';
 import type { HttpContext } from '../http/call';
-import { MAX_SECONDS } from '../http/deadline';
+import { MAX_TIMEOUT } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
 import type { AckCounts } from '../recovery/acknowledged';
 import type { RecoveryShared } from '../recovery/options';
@@ -23,7 +23,7 @@ import { readWatchOptions, type WatchListener, type WatchOptions } from './watch
 interface FleetDeps {
   registry: FleetRegistry;
   http: HttpContext;
-  /** Seconds that a reading of the list may take. */
+  /** Milliseconds that a reading of the list may take. */
   timeout: number;
   /** This machine's clock, in ms. */
   now: () => number;
@@ -194,9 +194,9 @@ export class Fleet {
    */
   pollList(interval: number, user: ListUser): () => void {
     const isTime = typeof interval === 'number' && interval >= 1000;
-    if (!isTime || interval > MAX_SECONDS * 1000) {
+    if (!isTime || interval > MAX_TIMEOUT) {
       throw invalidInput(
-        `The interval of the list must be from 1000 ms to ${MAX_SECONDS} s, but is ${show(interval)}.`,
+        `The interval of the list must be from 1000 ms to ${MAX_TIMEOUT / 1000} s, but is ${show(interval)}.`,
       );
     }
     if (typeof user !== 'object' || (user as unknown) === null) {

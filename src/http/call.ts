@@ -34,16 +34,16 @@ const PROGRESS = 64 * 1024;
 const MOST_TIMEOUTS = 40;
 
 /** Lets a call take further time-outs while its answer makes progress. */
-function extensionFor(reader: BodyReader, seconds: number): Extension {
+function extensionFor(reader: BodyReader, timeout: number): Extension {
   let timeouts = 0;
   let seen = 0;
   return () => {
     const came = reader.bytes - seen;
     if (seen > 0 && came < PROGRESS) {
-      return `less than ${PROGRESS / 1024} KiB of the answer came in ${seconds} s`;
+      return `less than ${PROGRESS / 1024} KiB of the answer came in ${timeout / 1000} s`;
     }
     if (++timeouts === MOST_TIMEOUTS) {
-      return `the answer did not end within ${MOST_TIMEOUTS * seconds} s`;
+      return `the answer did not end within ${(MOST_TIMEOUTS * timeout) / 1000} s`;
     }
     seen += came;
     return came > 0;
@@ -85,18 +85,18 @@ export const callWithin = <T>(
 
 /**
  * Makes one call, as {@link callWithin} does.
- * @param seconds for the whole call; of one whose answer is read while it arrives, until its first bytes, and again
+ * @param timeout milliseconds for the whole call; of one whose answer is read while it arrives, until its first bytes, and again
  *   for each further 64 KiB, forty times at most
- * @throws DeviceCloudError; synchronously, not as a rejection, if the signal is invalid
+ * @throws DeviceCloudError
  */
 export function callService<T>(
   http: HttpContext,
   spec: CallSpec<T>,
-  seconds: number,
+  timeout: number,
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
   const { reader } = spec;
-  const deadline = http.deadlines.start(seconds, signal, reader && extensionFor(reader, seconds));
+  const deadline = http.deadlines.start(timeout, signal, reader && extensionFor(reader, timeout));
   return mayRepeat(spec)
     ? attempts(http, spec, deadline).finally(() => deadline.clear())
     : attempt(http, spec, deadline, true);

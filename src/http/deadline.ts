@@ -1,4 +1,3 @@
-import { readInput } from '../input/values';
 import { LinkedList, type Linked } from '../util/linked-list';
 
 interface Callback extends Linked<Callback> {
@@ -18,7 +17,7 @@ function listen(signal: AbortSignal): Listening {
   const abort = (): void => {
     for (const callback of callbacks.all()) callback.call?.();
   };
-  readInput('signal', () => signal.addEventListener('abort', abort, { once: true }));
+  signal.addEventListener('abort', abort, { once: true });
   const listener = { callbacks, abort };
   listening.set(signal, listener);
   return listener;
@@ -56,11 +55,7 @@ export function onAbort(signal: AbortSignal, call: () => void): () => void {
     callback.call = undefined;
     if (!callbacks.remove(callback) || callbacks.size > 0) return;
     listening.delete(signal);
-    try {
-      signal.removeEventListener('abort', abort);
-    } catch {
-      // A signal that is not of Node.js: the call goes on, and the listener does nothing.
-    }
+    signal.removeEventListener('abort', abort);
   };
 }
 
@@ -84,10 +79,10 @@ export type Extension = () => boolean | string;
 /** Is called when a call ends before its answer. */
 export type EndListener = (end: CallAborted) => void;
 
-/** The longest time a Node.js timer can hold, in seconds. */
-export const MAX_SECONDS = 2_147_483;
+/** The longest time a Node.js timer can hold, in whole seconds, as milliseconds. */
+export const MAX_TIMEOUT = 2_147_483_000;
 
-const onTimeout = (deadline: Deadline): void => deadline.timeout();
+const onTimeout = (deadline: Deadline): void => deadline.expire();
 
 /** The deadline of one call: one timer for all its stages, waiting for a connection included. */
 export class Deadline implements Linked<Deadline> {
@@ -103,9 +98,9 @@ export class Deadline implements Linked<Deadline> {
   /** Called when the call is over. */
   readonly #over: (deadline: Deadline) => void;
 
-  /** @param seconds the call may take */
+  /** @param timeout milliseconds that the call may take */
   constructor(
-    readonly seconds: number,
+    readonly timeout: number,
     extension: Extension | undefined,
     over: (deadline: Deadline) => void,
   ) {
@@ -127,7 +122,7 @@ export class Deadline implements Linked<Deadline> {
     this.#over(this);
   }
 
-  timeout(): void {
+  expire(): void {
     const isExtended = this.#extension?.() ?? false;
     if (isExtended === true) this.#startTimer();
     else this.end('timeout', isExtended || undefined);
@@ -142,7 +137,7 @@ export class Deadline implements Linked<Deadline> {
   }
 
   #startTimer(): void {
-    this.#timer = setTimeout(onTimeout, Math.min(this.seconds, MAX_SECONDS) * 1000, this);
+    this.#timer = setTimeout(onTimeout, Math.min(this.timeout, MAX_TIMEOUT), this);
   }
 }
 
@@ -162,16 +157,14 @@ export class Deadlines {
 
   /**
    * Starts the clock of a call.
-   * @param seconds how long the call may take, all its stages together
+   * @param timeout milliseconds that the call may take, all its stages together
    * @param signal ends the call early
    * @param extension decides when the time is over whether it starts again
    */
-  start(seconds: number, signal?: AbortSignal, extension?: Extension): Deadline {
-    // First, since the signal may be invalid.
-    const ignoreSignal =
+  start(timeout: number, signal?: AbortSignal, extension?: Extension): Deadline {
+    const deadline = new Deadline(timeout, extension, this.#over);
+    deadline.ignoreSignal =
       signal && onAbort(signal, () => deadline.end('aborted', this.#explain(signal)));
-    const deadline = new Deadline(seconds, extension, this.#over);
-    deadline.ignoreSignal = ignoreSignal;
     this.#running.add(deadline);
     if (signal?.aborted) deadline.end('aborted', this.#explain(signal));
     if (this.#isClosed) deadline.end('aborted', CLOSED);

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { asksToWait } from '../errors';
 import type { Answer } from '../types';
+import type { Semaphore } from '../util/semaphore';
 import {
   readAnswer,
   serviceText,
@@ -14,14 +15,14 @@ import { AnswerBody } from './answer-body';
 import type { CallAborted, Deadline, Deadlines } from './deadline';
 import { statusError, transportError, type Failure } from './failures';
 import { readRetryAfter, type ServiceClock } from './headers';
-import type { Limiter } from './limiter';
 
 /** The connections of one application, as the calls use them. */
 export interface HttpContext {
   dispatcher: Dispatcher;
   origin: string;
   hasProxy: boolean;
-  limiter: Limiter;
+  /** As many calls at once as there are connections: no time-out of undici counts the time in its queue. */
+  places: Semaphore;
   deadlines: Deadlines;
   /** Removes secrets from what the service says. */
   redact: (text: string) => string;
@@ -86,7 +87,7 @@ export function errorCode(error: unknown): string {
 }
 
 /**
- * One attempt of a call, from its place in the limiter to the answer. A class with a single promise, since there may be
+ * One attempt of a call, from its place among the calls to the answer. A class with a single promise, since there may be
  * tens of thousands a second. It sits directly on undici's dispatch: `onRequestStart` comes right before the first byte is
  * written, which shows exactly whether a failed request can have reached the service.
  */
@@ -129,13 +130,17 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const turn = this.#http.limiter.acquire(this.#deadline);
-    if (turn) {
-      turn.then(
-        () => this.#send(),
-        (end: unknown) => this.#failed(failureOf(end as CallAborted, false)),
-      );
-    } else this.#send();
+    const leave = this.#http.places.acquire(() => {
+      this.#deadline.listen(undefined);
+      // Not now: the call that leaves its place to this one still has its connection.
+      queueMicrotask(() => this.#send());
+    });
+    if (!leave) this.#send();
+    else
+      this.#deadline.listen((end) => {
+        leave();
+        this.#failed(failureOf(end, false));
+      });
   }
 
   #send(): void {
@@ -257,13 +262,13 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
       this.#fail({ kind: 'error', sent: this.#controller !== undefined, detail: errorCode(error) });
   }
 
-  /** Releases its place in the limiter. @returns false if it has ended already */
+  /** Releases its place. @returns false if it has ended already */
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;
     clearTimeout(this.#restTimer);
     this.#deadline.listen(undefined);
-    this.#http.limiter.release();
+    this.#http.places.release();
     return true;
   }
 
@@ -301,8 +306,8 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
 
   #failed(failure: Failure): void {
     this.#clear();
-    const { seconds } = this.#deadline;
-    const error = transportError(this.#spec.call, failure, this.#http.hasProxy, seconds);
+    const { timeout } = this.#deadline;
+    const error = transportError(this.#spec.call, failure, this.#http.hasProxy, timeout);
     this.#reject(error);
   }
 

@@ -160,17 +160,18 @@ export function notAcceptedError(
 const NOT_HTTP = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$)/;
 
 /**
- * Seconds of silence after which a device is probably offline. Section 4.2 says so of about 10, and the public
+ * Milliseconds of silence after which a device is probably offline. Section 4.2 says so of about 10, and the public
  * server of 2016 waits 8 for the answer to a refresh.
  */
-const SILENCE = 8;
+const SILENCE = 8000;
 
-function timeoutText(call: Call, seconds: number, { sent, detail }: Failure): string {
+function timeoutText(call: Call, timeout: number, { sent, detail }: Failure): string {
+  const seconds = timeout / 1000;
   if (!sent)
     return `Not sent within ${seconds} s. ${failed(call)} No connection to the service was available.`;
   const advice = {
     device:
-      seconds >= SILENCE
+      timeout >= SILENCE
         ? 'The device is probably offline; whether it acted is unknown.'
         : 'Whether the device acted is unknown. A longer time-out may show whether it is offline.',
     command: 'Whether it was carried out is unknown.',
@@ -201,20 +202,20 @@ function unreachable(hasProxy: boolean, detail: string): [what: string, why: str
 /**
  * The error for a request that got no answer, or half of one.
  * @param hasProxy whether the request goes through a proxy
- * @param seconds how long the call could take
+ * @param timeout milliseconds that the call could take
  */
 export function transportError(
   call: Call,
   failure: Failure,
   hasProxy: boolean,
-  seconds: number,
+  timeout: number,
 ): DeviceCloudError {
   const { kind, sent, detail = kind } = failure;
   const error = (code: ErrorCode, what: string, more = ''): DeviceCloudError =>
     new DeviceCloudError(code, `${what}. ${failed(call)}${more}`);
   const outcome = UNKNOWN_OUTCOME[call.reach];
   if (kind === 'timeout')
-    return new DeviceCloudError('TIMEOUT', timeoutText(call, seconds, failure), undefined, sent);
+    return new DeviceCloudError('TIMEOUT', timeoutText(call, timeout, failure), undefined, sent);
   if (kind === 'too-large') {
     const advice = ' Ask for less at a time, such as the uploads of a few days.';
     return error('INVALID_RESPONSE', `The answer is over ${detail}`, outcome + advice);

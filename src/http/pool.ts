@@ -19,7 +19,7 @@ class ProxyPool extends Pool {
 
 /**
  * The HTTP connections of one application: a pool of its own, never undici's global one, without
- * redirects, retries or decompression. Its queue stays empty, since the limiter comes before it.
+ * redirects, retries or decompression. Its queue stays empty, since calls wait for a place before it.
  */
 export function createDispatcher(
   origin: string,

@@ -421,11 +421,11 @@ const history: Shape<HistoryRead> = {
   is: (value): value is HistoryRead => value instanceof HistoryRead,
 };
 
-/** @param seconds the client's time-out */
+/** @param timeout the client's, in ms */
 export function historyStreamer(
   http: HttpContext,
   api: Pick<OpenApi, 'history'>,
-  seconds: number,
+  timeout: number,
 ): StreamHistory {
   return async (chipid, signal, onRecord, turn) => {
     const { call, build, succeeds, meaning } = api.history(chipid);
@@ -438,11 +438,11 @@ export function historyStreamer(
       ...(meaning && { meaning }),
       reader,
     };
-    if (!turn) return (await callService(http, spec, seconds, signal)).body;
+    if (!turn) return (await callService(http, spec, timeout, signal)).body;
     let retryAfter: number | undefined;
     const paced = { onRetryAfter: (wait: number) => (retryAfter = wait) };
     try {
-      return (await callService(http, { ...spec, paced }, seconds, signal)).body;
+      return (await callService(http, { ...spec, paced }, timeout, signal)).body;
     } finally {
       turn.ended(retryAfter);
     }

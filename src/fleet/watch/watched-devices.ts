@@ -74,7 +74,6 @@ export class Presence {
  */
 export class Silence implements Timed {
   due = 0;
-  index = -1;
   isSilent = false;
   /** Milliseconds without an upload on earlier connections. */
   #earlier = 0;
@@ -109,7 +108,7 @@ export class Silence implements Timed {
     this.#since = this.#shared.timers.now();
     const wasSilent = this.isSilent;
     this.isSilent = false;
-    if (this.index < 0) this.#arm();
+    if (!this.#shared.timers.has(this)) this.#arm();
     return wasSilent;
   }
 
@@ -143,7 +142,6 @@ export class Silence implements Timed {
  */
 export class SettledChannel implements Timed {
   due = 0;
-  index = -1;
   /** Null until the first attempt has succeeded, or has failed for long enough. */
   connected: boolean | null = null;
   /** Why it is down, if known. */
@@ -168,7 +166,7 @@ export class SettledChannel implements Timed {
       this.#setState(true);
     } else if (state === 'disconnected') {
       this.reason = reason;
-      if (this.connected !== false && this.index < 0) timers.set(this, timers.now() + settle);
+      if (this.connected !== false && !timers.has(this)) timers.set(this, timers.now() + settle);
     }
   }
 

@@ -21,7 +21,11 @@ describe('the keepalive of a channel', () => {
       silent: () => seen.silent++,
     };
     const timers = new TimerQueue(Date.now);
-    const settings = { heartbeat: 0, ping: 0, random: () => random, timers, ...seconds };
+    const { heartbeat = 0, ping = 0 } = seconds;
+    const settings = {
+      ...{ heartbeat: heartbeat * 1000, ping: ping * 1000 },
+      ...{ random: () => random, timers },
+    };
     const keepalive = new Keepalive(connection, settings, answers);
     keepalive.start();
     return { seen, keepalive };

@@ -12,7 +12,6 @@ describe('the deadlines of many connections on one timer', () => {
 
   const timed = (name: string, onDue: () => void = () => undefined): Timed => ({
     due: 0,
-    index: -1,
     onDue() {
       seen.push([name, Date.now()]);
       onDue();
@@ -21,7 +20,6 @@ describe('the deadlines of many connections on one timer', () => {
 
   it('are called in order, each at its time', () => {
     const timers = new TimerQueue(Date.now);
-    // In an order that moves entries up and down the heap.
     const times = [70, 10, 50, 20, 90, 40, 30, 80, 60, 100];
     for (const at of times) timers.set(timed(String(at)), at);
     for (let ms = 0; ms < 100; ms++) mock.timers.tick(1);

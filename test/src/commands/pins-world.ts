@@ -1,7 +1,8 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
-import { KeptPins, type KeeperOptions, type PinCalls } from '../../../src/commands/pins';
+import { openApi } from '../../../src/api/open-api';
+import { KeptPins, type CallPins, type KeeperOptions } from '../../../src/commands/pins';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
-import { parseCodes, readLevels } from '../../../src/input/gpio';
+import { parseCodes } from '../../../src/input/gpio';
 import { Store } from '../../../src/store/store';
 import type { KeptPin, PinKeeper } from '../../../src/types';
 import { settled } from '../../tooling/until';
@@ -31,7 +32,7 @@ class PinDevice {
 const NO_KEEPER: PinKeeper = {};
 export const optionsOf = (keeper = NO_KEEPER, check = 300): KeeperOptions => ({
   ...{ keeper, id: keeper.id ?? '', check: check * 1000, codes: parseCodes({ 0: 0, 1: 1 }) },
-  seconds: 12,
+  timeout: 12_000,
 });
 
 /** Pins that are kept, on devices, a list and a clock that a test has in its hand. */
@@ -61,29 +62,30 @@ export function keepWorld() {
     if (failure) throw new DeviceCloudError(failure, 'it failed');
     return device;
   };
-  const pinCalls: PinCalls = {
-    async set(chipid, pin, level) {
-      await turn();
-      const wanted = level();
-      if (wanted === undefined) return false;
-      const device = reach(chipid, `${pin}=${wanted}`);
-      if (!device.stuck.has(pin))
-        device.levels = Array.from(device.levels, (old, index) =>
-          index === pin ? wanted : old,
-        ).join('');
-      return true;
-    },
-    async read(chipid, isWanted) {
-      await turn();
-      return isWanted() ? reach(chipid, 'read').levels : undefined;
-    },
-    levels: (result, codes) => readLevels(result, 'position', codes),
+  const call: CallPins = async (chipid, make) => {
+    await turn();
+    const path = make()?.unsigned.path.split('/');
+    if (!path) return undefined;
+    const [what, , pin, edge] = path;
+    if (what === 'gpio_status')
+      return { statusCode: 200, body: { result: reach(chipid, 'read').levels } };
+    const device = reach(chipid, `${pin}=${edge}`);
+    if (!device.stuck.has(Number(pin)))
+      device.levels = Array.from(device.levels, (old, index) =>
+        index === Number(pin) ? edge : old,
+      ).join('');
+    return { statusCode: 200, body: { result: 'OK' } };
   };
+  const identity = { appid: '1', appkey: 'key', userAgent: 'test', now: Date.now };
   const port = new MemoryPort();
   const make = (): KeptPins =>
-    new KeptPins({
-      ...{ calls: pinCalls, channels, list, timers, now: Date.now, store: new Store(port) },
-    });
+    new KeptPins(
+      {
+        ...{ api: openApi(identity), order: 'position', channels, list, timers },
+        ...{ now: Date.now, store: new Store(port) },
+      },
+      call,
+    );
   let pins = make();
   const states: string[] = [];
   const keeper: PinKeeper = {

@@ -137,8 +137,8 @@ export function waitingWorld(gap = 0, port = new MemoryPort()) {
         onProgress?.(each);
       };
       const caller = { signal, progress: show };
-      const promise = commands.run(device, command, caller, {
-        ...{ when, expires, path, replace },
+      const promise = commands.run(device, command, {
+        ...{ ...caller, when, expires: expires * 1000, path, replace },
         origin: { ...(node !== undefined && { node }), ...(saved && { saved }) },
       });
       const end = (): void => note({ kind: 'end', device, name });

@@ -1,16 +1,15 @@
-import { KeptSubscriptions } from '../../channel/pool';
-import type { ChannelListener, ChannelState } from '../../channel/listener';
-import { DeviceCloudError, ERRORS } from '../../errors';
-import type { Deadline, Deadlines } from '../../http/deadline';
-import type { Listening, RecoveringChannel } from '../../recovery/listen';
-import type { RecoverOptions } from '../../recovery/options';
-import type { Answer, Charset, PushAnswer, Upload } from '../../types';
-import { deviceTitle } from '../../util/show';
-import { notSent, queueFull } from '../outcome';
-import { MAX_WAITING, type Queues } from '../queue';
-import { UploadReading } from './matcher';
+import { KeptSubscriptions } from '../channel/pool';
+import type { ChannelListener, ChannelState } from '../channel/listener';
+import { DeviceCloudError, ERRORS } from '../errors';
+import type { Deadline, Deadlines } from '../http/deadline';
+import type { Listening, RecoveringChannel } from '../recovery/listen';
+import type { RecoverOptions } from '../recovery/options';
+import type { Answer, Charset, PushAnswer, Upload } from '../types';
+import { deviceTitle } from '../util/show';
+import { notSent, queueFull } from './outcome';
+import { MAX_WAITING, type Queues } from './queue';
 import { PendingRequest, type PushOutcome, type Wanted } from './pending-request';
-import type { Reply, RequestProgress } from './types';
+import { UploadReading, type Reply, type RequestProgress } from './reply';
 
 /** Milliseconds that a request waits for the first reading of the history, once the channel is up. */
 const READING_PATIENCE = 2000;
@@ -23,7 +22,7 @@ export interface Request extends Wanted {
   chipid: string;
   /** Sends the push, once. */
   push: () => Promise<Answer<PushAnswer>>;
-  /** Seconds that the channel may take to connect. */
+  /** Milliseconds that the channel may take to connect. */
   timeout: number;
   recover: RecoverOptions;
   /** Of uploads that are not UTF-8. */
@@ -84,7 +83,7 @@ class DeviceRequests implements ChannelListener {
       deadline.listen(({ reason, detail = '' }) => {
         this.#waiting = this.#waiting.filter((waiting) => waiting !== resolve);
         if (reason === 'aborted') reject(notSent(deviceTitle(this.#chipid), detail, 'request'));
-        else reject(notConnected(this.#chipid, deadline.seconds, this.#channel.channel.reason));
+        else reject(notConnected(this.#chipid, deadline.timeout, this.#channel.channel.reason));
       });
     });
   }
@@ -226,9 +225,10 @@ export class Requests {
   async #push(device: DeviceRequests, request: Request): Promise<Pushed> {
     const { replyTimeout, signal } = request;
     const deadline: Deadline = this.#deps.deadlines.start(replyTimeout, signal);
-    const pending = new PendingRequest(request, device.isCovered, deadline, () =>
-      device.remove(pending),
-    );
+    const pending = new PendingRequest(request, device.isCovered, () => {
+      deadline.clear();
+      device.remove(pending);
+    });
     device.add(pending);
     deadline.listen((end) => {
       // In a process that stood still, the reply may have come in time: it is read in this turn.
@@ -249,13 +249,13 @@ export class Requests {
 
 function notConnected(
   chipid: string,
-  seconds: number,
+  timeout: number,
   reason: string | undefined,
 ): DeviceCloudError {
   const why = reason === undefined ? '' : ` (${reason})`;
   return new DeviceCloudError(
     'NOT_CONNECTED',
-    `The channel did not connect in ${seconds} s${why}. The request to device ${chipid} was not sent, since its ` +
+    `The channel did not connect in ${timeout / 1000} s${why}. The request to device ${chipid} was not sent, since its ` +
       `reply would come on the channel. ${ERRORS.NOT_CONNECTED.advice}`,
   );
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { matcherOf, UploadReading } from '../../../../src/commands/reply/matcher';
-import type { RequestMatch } from '../../../../src/commands/reply/types';
-import { Pattern } from '../../../../src/util/pattern';
-import { thrown } from '../../support/failure';
+import { matcherOf, UploadReading } from '../../../src/commands/reply';
+import type { RequestMatch } from '../../../src/commands/reply';
+import { Pattern } from '../../../src/util/pattern';
+import { thrown } from '../support/failure';
 import { mock } from 'node:test';
 
 const readingOf = (body: string | Buffer): UploadReading =>
