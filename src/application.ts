@@ -3,9 +3,10 @@ import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
 import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
-import { Queues, type QueueObserver } from './commands/queue';
+import { KeptPins } from './commands/pins';
+import { Command, Queues, type QueueObserver } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
-import type { HttpContext } from './http/call';
+import { callService, type HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
 import { createFleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
@@ -20,11 +21,12 @@ import { Requests } from './commands/requests';
 import type { AllServiceLimits } from './http/service-limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
-import { ServiceClock, USER_AGENT } from './http/headers';
+import { ServiceClock } from './http/headers';
 import { serverApi } from './api/server-api';
 import { invalidInput } from './errors';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { MEMORY, Store } from './store/store';
+import type { Answer, ResultAnswer } from './types';
 import { GUARD } from './util/guard';
 import { Semaphore } from './util/semaphore';
 import { oneLine } from './util/show';
@@ -64,7 +66,7 @@ export function createApplication(
   acknowledging = new Set<Acknowledged>(),
 ) {
   const settings = readSettings(options);
-  const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
+  const { now = Date.now, random = Math.random, tls } = options;
   const { store = new Store(MEMORY), [GUARD]: guard } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
@@ -97,7 +99,7 @@ export function createApplication(
 
   const { handshakes, readings } = limits.of(settings.origin);
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
-    const identity = { ...openApiSettings, userAgent, now };
+    const identity = { ...openApiSettings, now };
     const api = openApi(identity, titleOf);
     const channels = new Channels({
       ...channelSettings(
@@ -128,29 +130,39 @@ export function createApplication(
       ...{ api, channels, listening, acknowledged, streamHistory, found },
       channelPush: createChannelPush(channels, deadlines),
       pulses: new Pulses(http, api, explain),
-      listDevices: deviceLister(api, (path) => {
+      listDevices: deviceLister(http, api, (path) => {
         found.listPath = path;
         listening.shared.facts.isPublic = path === PUBLIC_LIST;
       }),
-      sync: daySync(api, () => serviceZone(settings, listening)),
+      sync: daySync(http, api, () => serviceZone(settings, listening)),
     };
   };
   const parts = settings.openApi && openParts(settings.openApi);
 
   const fleet = createFleet({
-    ...{ http, registry, now, timeout: settings.timeout, sources: parts },
+    ...{ clock: http.clock, registry, now, timeout: settings.timeout, sources: parts },
   });
-  const openCommands = (channels: NonNullable<typeof parts>) => {
+  const openCommands = ({ api, channels, listening }: NonNullable<typeof parts>) => {
     const commands = new DeviceCommands({
       ...{ queues, registry, now, timers, list: fleet.poller },
       clock: http.clock,
-      channels: channels.channels,
+      channels,
     });
     const requests = new Requests({
-      ...{ listening: channels.listening, deadlines, queues, turns: new Queues(0, explain) },
+      ...{ listening, deadlines, queues, turns: new Queues(0, explain) },
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
-    return { commands, requests };
+    const deps = { api, channels, list: fleet.poller, now, order: settings.pins, store, timers };
+    const pins = new KeptPins(deps, (device, make, timeout) => {
+      const call = async (): Promise<Answer<ResultAnswer> | undefined> => {
+        const spec = make();
+        if (!spec) return undefined;
+        const { path } = spec.unsigned;
+        return registry.recent.command(device, path, callService(http, spec, timeout));
+      };
+      return queues.run(new Command(device, call, { longest: timeout }, commands.onFailure));
+    });
+    return { commands, requests, pins };
   };
   const open = parts && { ...parts, ...openCommands(parts) };
 
@@ -171,8 +183,6 @@ export function createApplication(
     options,
     http,
     queues,
-    store,
-    timers,
     /** Of commands of interface A, by their `deviceid`. */
     serverQueues,
     /** This machine's clock, in ms. */
@@ -188,10 +198,11 @@ export function createApplication(
     get zone(): number {
       return serviceZone(settings, open?.listening);
     },
-    server: settings.serverApi && serverApi({ ...settings.serverApi, userAgent, now }),
+    server: settings.serverApi && serverApi({ ...settings.serverApi, now }),
     recordTest,
     /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
     async close(): Promise<void> {
+      open?.pins.close();
       book?.close();
       registry.recorder?.end();
       fleet.close();

@@ -4,14 +4,13 @@ import type { Application, OpenApiParts } from './application';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { invalidInput, notConfigured } from './errors';
-import { KeptPins, type KeeperOptions } from './commands/pins';
-import { semaphoreOf } from './commands/many';
-import { CALLING, type Progress } from './commands/outcome';
+import type { KeeperOptions } from './commands/pins';
+import { CALLING, type Progress } from './commands/queue';
 import { matcherOf } from './commands/reply';
 import type { Request } from './commands/requests';
 import type { RequestOptions, RequestProgress } from './commands/reply';
-import { originOf, type CommandLimits } from './commands/waiting-list';
-import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
+import { originOf, semaphoreOf, type CommandLimits } from './commands/waiting-list';
+import { oneOf, parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseCodes, parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import type { RecoverOptions } from './recovery/options';
@@ -131,11 +130,9 @@ export const readDuration = (options: PulseOptions | undefined): number =>
  */
 export function readCommand(options: CommandOptions | undefined, path: string): DeviceLimits {
   return readInput('options object', () => {
-    const { when = 'now', expires, replace = false } = options ?? {};
+    const { when, expires, replace = false } = options ?? {};
     if (typeof replace !== 'boolean')
       throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
-    if (!WHENS.includes(when))
-      throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
     const timeout = readTimeout(options?.timeout, DEVICE_TIMEOUT);
     return {
       // Not spread: with each command, a copy would cost as much as all else that is done with its options.
@@ -144,7 +141,7 @@ export function readCommand(options: CommandOptions | undefined, path: string): 
       signal: parseSignal(options?.signal),
       progress: readProgress(options),
       semaphore: semaphoreOf(options),
-      when,
+      when: when === undefined ? 'now' : oneOf('when', WHENS, when),
       replace,
       expires: durationOf(expires, 'The expiry', EXPIRES),
       origin: originOf(options),
@@ -303,25 +300,6 @@ export class Caller {
         throw error;
       });
     }
-  }
-
-  /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
-  keptPins(): KeptPins {
-    const { http, now, poller: list, registry, settings, store, timers } = this.#application;
-    const { api, channels, commands } = this.parts;
-    const deps = { api, channels, list, now, order: settings.pins, store, timers };
-    return new KeptPins(deps, (device, make, timeout) =>
-      commands.run(
-        device,
-        async () => {
-          const spec = make();
-          if (!spec) return undefined;
-          const { path } = spec.unsigned;
-          return registry.recent.command(device, path, callService(http, spec, timeout));
-        },
-        readCommand({ timeout }, ''),
-      ),
-    );
   }
 
   /**

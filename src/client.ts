@@ -15,10 +15,10 @@ import {
   type DeviceLimits,
 } from './caller';
 import { Subscription, type ChannelListener } from './channel/listener';
-import type { Kept, KeptPins } from './commands/pins';
+import type { Kept } from './commands/pins';
 import type { Acknowledged, Acknowledging } from './recovery/acknowledged';
-import { callEach, semaphoreOf } from './commands/many';
-import type { WaitingCommands, WaitingSelection } from './commands/waiting-list';
+import { callEach } from './commands/many';
+import { semaphoreOf, type WaitingCommands, type WaitingSelection } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply';
 import { invalidInput, isDeviceCloudError } from './errors';
 import type { Fleet } from './fleet/fleet';
@@ -116,8 +116,6 @@ export class DeviceCloudClient implements AsyncDisposable {
   readonly #caller: Caller;
   /** Of pins that are kept without one. */
   readonly #keeper: PinKeeper = {};
-  /** Once a pin is kept. */
-  #pins: KeptPins | undefined;
 
   /**
    * Nothing is opened before the first call, except the device book.
@@ -159,10 +157,10 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_RESPONSE` also if there are records and none has a valid chip number
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { http, registry, now } = this.#application;
+    const { registry, now } = this.#application;
     const { listDevices } = this.#caller.parts;
     const at = now();
-    const answer = await this.#caller.within((...limits) => listDevices(http, ...limits), options);
+    const answer = await this.#caller.within(listDevices, options);
     registry.applyList({ at, ...byChipid(answer.body, answer.statusCode) });
     // Who reads them trusts that each is an object.
     return { ...answer, body: eachOnce(answer.body.filter(isObject)) };
@@ -308,8 +306,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   async appHistory(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
     const [first, last] = parsePeriod(begin, end);
     const { sync } = this.#caller.parts;
-    const { http } = this.#application;
-    return this.#caller.within((...limits) => sync(http, first, last, ...limits), options);
+    return this.#caller.within((...limits) => sync(first, last, ...limits), options);
   }
 
   /**
@@ -425,17 +422,18 @@ export class DeviceCloudClient implements AsyncDisposable {
   ): Promise<KeptPin> {
     const device = parseChipid(chipid);
     const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
-    return this.#keptPins.keep(device, number, edge, readKeeper(keeper));
+    return this.#caller.parts.pins.keep(device, number, edge, readKeeper(keeper));
   }
 
   /** The pins that are kept: see {@link keepPin}. */
   get pins(): Pins {
+    const { open } = this.#application;
     return {
       list: (chipid) =>
-        this.#pins?.list(chipid === undefined ? {} : { chipid: parseChipid(chipid) }) ?? [],
-      listOf: (id) => this.#pins?.list({ id }) ?? [],
-      restore: async (keeper) => this.#keptPins.restore(readKeeper(keeper)),
-      release: (id, isGone = false) => this.#pins?.release(id, isGone),
+        open?.pins.list(chipid === undefined ? {} : { chipid: parseChipid(chipid) }) ?? [],
+      listOf: (id) => open?.pins.list({ id }) ?? [],
+      restore: async (keeper) => this.#caller.parts.pins.restore(readKeeper(keeper)),
+      release: (id, isGone = false) => open?.pins.release(id, isGone),
     };
   }
 
@@ -476,7 +474,7 @@ export class DeviceCloudClient implements AsyncDisposable {
       throw error;
     } finally {
       // A pin that is low now is not kept any more.
-      if (hasReset) this.#pins?.rebooted(parseChipid(chipid));
+      if (hasReset) this.#application.open?.pins.rebooted(parseChipid(chipid));
     }
   }
 
@@ -640,8 +638,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * (section 5).
    */
   get clockSkew(): number | undefined {
-    const seconds = this.#application.http.clock.skew();
-    return seconds === undefined ? undefined : seconds * 1000;
+    return this.#application.http.clock.skew();
   }
 
   /**
@@ -679,7 +676,6 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /** Ends every call with an error; closes every channel and connection. Idempotent. */
   close(): Promise<void> {
-    this.#pins?.close();
     return this.#application.close();
   }
 
@@ -693,7 +689,7 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /** Devices are another process's from now on: what waits of theirs goes on there, and what begins of theirs is not sent. */
   [LET_GO](isOf: (chipid: string) => boolean): void {
-    this.#pins?.letGo(isOf);
+    this.#application.open?.pins.letGo(isOf);
     this.#application.open?.commands.letGo(isOf);
   }
 
@@ -703,11 +699,6 @@ export class DeviceCloudClient implements AsyncDisposable {
     const device = parseChipid(chipid);
     const spec = this.#caller.open.push(device, pushMessage(message, format), format);
     return { device, spec };
-  }
-
-  /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
-  get #keptPins(): KeptPins {
-    return (this.#pins ??= this.#caller.keptPins());
   }
 
   /** What a caller leaves out is as it is set for the application. */

@@ -79,11 +79,7 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Every code a {@link DeviceCloudError} can have. */
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** The code may be one of a newer copy of the package. */
-const meaningOf = (code: ErrorCode): Meaning => (ERRORS as Record<string, Meaning>)[code] ?? {};
-
-/** The same in each copy of the package that a process has loaded, where `instanceof` differs. */
-const BRAND = Symbol.for('device-cloud.DeviceCloudError');
+const meaningOf = (code: ErrorCode): Meaning => ERRORS[code];
 
 /**
  * The one error of this package. `code` is stable; `message` begins with it and a few words, names the call and the device,
@@ -91,7 +87,7 @@ const BRAND = Symbol.for('device-cloud.DeviceCloudError');
  * signed URL.
  */
 export class DeviceCloudError extends Error {
-  /** Identifies the class where {@link isDeviceCloudError} cannot, as in JSON. */
+  /** What JSON shows that it is. */
   override readonly name = 'DeviceCloudError';
   /** Which kind of failure it is. */
   readonly code: ErrorCode;
@@ -129,20 +125,13 @@ export const withoutCode = ({
 }: Pick<DeviceCloudError, 'code' | 'message'>): string =>
   message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
 
-// Not in the class: the types of two copies would not be compatible.
-Object.defineProperty(DeviceCloudError.prototype, BRAND, { value: true });
-
-/**
- * Whether a value is a {@link DeviceCloudError}, of one of the given codes if any are given. It may be an error of
- * another copy of the package.
- */
+/** Whether a value is a {@link DeviceCloudError}, of one of the given codes if any are given. */
 export function isDeviceCloudError<C extends ErrorCode>(
   value: unknown,
   ...codes: C[]
 ): value is DeviceCloudError & { readonly code: C } {
-  if (!(value instanceof Error) || !(BRAND in value)) return false;
-  const { code } = value as Error as DeviceCloudError;
-  return codes.length === 0 || (codes as ErrorCode[]).includes(code);
+  if (!(value instanceof DeviceCloudError)) return false;
+  return codes.length === 0 || (codes as ErrorCode[]).includes(value.code);
 }
 
 /** Whether a read that has failed may succeed if it is repeated. */

@@ -1,4 +1,4 @@
-import { signedAppText, signedServerText, type SignedText } from './api/signed-text';
+import { signedAppText, signedServerText, type SignedText } from './api/signing';
 import type { ChannelListener } from './channel/listener';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
 import type { DeviceSnapshot } from './fleet/device';

@@ -61,8 +61,6 @@ export interface ClientOptions {
   store?: Keeping;
   /** Own code: of a process that shares its devices with others. */
   [GUARD]?: Guard;
-  /** User-Agent of every request, default the package's name and version; not with the word robot in it. */
-  userAgent?: string;
   /** Milliseconds since 1970, default Date.now. */
   now?: () => number;
   /** A number from 0 up to 1, default Math.random. */
@@ -89,7 +87,6 @@ export interface Settings extends Address, Required<WithDefaults> {
 }
 
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
-const USER_AGENT_TEXT = /^[\x20-\x7e]+$/;
 
 const badAddress = (what: string): DeviceCloudError =>
   notConfigured(
@@ -211,12 +208,6 @@ function readBook(path: unknown): string | undefined {
  * @throws DeviceCloudError `NOT_CONFIGURED` that names the setting
  */
 export function readSettings(options: ClientOptions): Settings {
-  // One that no header can hold would cost undici a connection with each call.
-  if (options.userAgent !== undefined && !USER_AGENT_TEXT.test(options.userAgent))
-    throw notConfigured('The User-Agent must be printable ASCII.');
-  // Section 4.2, rule 5.
-  if (options.userAgent !== undefined && /robot/i.test(options.userAgent))
-    throw notConfigured('The User-Agent must not contain the word "robot".');
   return {
     ...parseBaseUrl(options.baseUrl),
     openApi: readOpenApi(options),

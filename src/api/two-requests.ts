@@ -12,9 +12,8 @@ import { DEVICE_LISTS, type OpenApi } from './open-api';
 
 type DeviceList = (typeof DEVICE_LISTS)[number];
 
-/** Lists the online devices. */
+/** Lists the online devices. @param timeout milliseconds for all requests together */
 export type ListDevices = (
-  http: HttpContext,
   timeout: number,
   signal?: AbortSignal,
 ) => Promise<Answer<DeviceRecord[]>>;
@@ -28,11 +27,15 @@ const is404 = (error: unknown): boolean =>
  * accepted: a 404 of one leads to the other, and the address that answered is remembered.
  * @param onAnswer is called with the address that answered
  */
-export function deviceLister(api: OpenApi, onAnswer?: (path: DeviceList) => void): ListDevices {
+export function deviceLister(
+  http: HttpContext,
+  api: OpenApi,
+  onAnswer?: (path: DeviceList) => void,
+): ListDevices {
   /** The one that has answered comes first. */
   let paths: readonly [DeviceList, DeviceList] = DEVICE_LISTS;
 
-  return async (http, timeout, signal) => {
+  return async (timeout, signal) => {
     // Another call may change them while this one waits for its answer.
     const [first, second] = paths;
     const deadline = http.deadlines.start(timeout, signal);
@@ -64,7 +67,6 @@ export function deviceLister(api: OpenApi, onAnswer?: (path: DeviceList) => void
 
 /** Reads all uploads between two days, both included, as `YYYYMMDD`. */
 export type SyncDays = (
-  http: HttpContext,
   begin: string,
   end: string,
   timeout: number,
@@ -97,15 +99,10 @@ const inOrder = (earlier: Records, later: Records): SyncRecord[] =>
  * asked for is ever left out.
  * @param zoneOf milliseconds that the service's times are ahead of UTC
  */
-export function daySync(api: OpenApi, zoneOf: () => number): SyncDays {
+export function daySync(http: HttpContext, api: OpenApi, zoneOf: () => number): SyncDays {
   let isEndIncluded = false;
 
-  async function read(
-    http: HttpContext,
-    begin: string,
-    end: string,
-    deadline: Deadline,
-  ): Promise<Records> {
+  async function read(begin: string, end: string, deadline: Deadline): Promise<Records> {
     try {
       return (await callWithin(http, api.sync(begin, end), deadline)).body;
     } catch (error) {
@@ -115,13 +112,13 @@ export function daySync(api: OpenApi, zoneOf: () => number): SyncDays {
     }
   }
 
-  return async (http, begin, end, timeout, signal) => {
+  return async (begin, end, timeout, signal) => {
     const deadline = http.deadlines.start(timeout, signal);
     try {
       const asked = await callWithin(http, api.sync(begin, end), deadline);
       const next = dayAfter(end);
       if (isEndIncluded || next === undefined) return asked;
-      const last = await read(http, end, next, deadline);
+      const last = await read(end, next, deadline);
       const ofEnd = without(last, asked.body);
       if (ofEnd.length < last.length) {
         isEndIncluded = true;
@@ -129,7 +126,7 @@ export function daySync(api: OpenApi, zoneOf: () => number): SyncDays {
       }
       const zone = zoneOf();
       const isLater = last.some(({ create_time }) => (dayOfTime(create_time, zone) ?? next) > end);
-      const later = isLater ? await read(http, next, next, deadline) : [];
+      const later = isLater ? await read(next, next, deadline) : [];
       return { ...asked, body: inOrder(asked.body, without(ofEnd, later)) };
     } finally {
       deadline.clear();

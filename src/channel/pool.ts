@@ -2,6 +2,7 @@ import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ServiceLimiter } from '../http/service-limiter';
 import type { TimerQueue } from './timer-queue';
+import { USER_AGENT } from '../http/headers';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
 import { EACH_ADDRESS, tlsConnector } from '../http/tls';
@@ -161,11 +162,10 @@ function channelUrl(settings: ChannelOptions, identity: OpenApiIdentity, chipid:
 
 function socketOptions(
   settings: ChannelOptions,
-  identity: OpenApiIdentity,
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
 ): { options: SocketOptions; tunnels?: Tunnels } {
-  const shared = { headers: { 'User-Agent': identity.userAgent }, ...EACH_ADDRESS };
+  const shared = { headers: { 'User-Agent': USER_AGENT }, ...EACH_ADDRESS };
   const isSecure = settings.channelOrigin.startsWith('wss:');
   // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
   const secure = isSecure
@@ -200,7 +200,7 @@ export function channelSettings(
     now: identity.now,
     url: (chipid) => channelUrl(settings, identity, chipid),
     get socket() {
-      return (made ??= socketOptions(settings, identity, tls, proxy)).options;
+      return (made ??= socketOptions(settings, tls, proxy)).options;
     },
     close: () => made?.tunnels?.close(),
     heartbeat: settings.heartbeat,

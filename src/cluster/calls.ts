@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { decode, encode } from '../util/message';
 import { isObject } from '../util/object';
-import { queueFull } from '../commands/outcome';
+import { queueFull } from '../commands/queue';
 import { plainError, valueOfResult, type Result } from '../commands/saved-call';
 import type { EngineError } from './engine';
 

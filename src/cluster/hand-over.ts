@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AWAITING_DEVICE, type Progress } from '../commands/outcome';
+import { AWAITING_DEVICE, type Progress } from '../commands/queue';
 import {
   errorOfEnd,
   plainError,

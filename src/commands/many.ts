@@ -1,16 +1,8 @@
 import type { CallProgress } from '../types';
 import { Semaphore } from '../util/semaphore';
 import { Slices } from '../util/slices';
-import { AWAITING_DEVICE, CALLING, type Progress } from './outcome';
-
-/** The option with the semaphore that the calls of `callEach` share. It is copied along with the others. */
-const SEMAPHORE = Symbol('semaphore');
-
-/** The semaphore that a call has to pass in its turn, if it is one of several. */
-export function semaphoreOf(options: object | undefined): Semaphore | undefined {
-  const given = (options as Record<symbol, unknown> | undefined)?.[SEMAPHORE];
-  return given instanceof Semaphore ? given : undefined;
-}
+import { AWAITING_DEVICE, CALLING, type Progress } from './queue';
+import { SEMAPHORE } from './waiting-list';
 
 /** The options that `callEach` adds to the options of each call. */
 export interface SharedOptions {

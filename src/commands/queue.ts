@@ -1,21 +1,48 @@
 /**
  * A command acts at most once.
  *
- *     waits for its device ⇄ is in its device's queue → has begun → has ended
- *               └──────────────────┴→ is refused: certainly not sent
+ *     arrives ─► is written down ─► waits for its device ⇄ is in the device's queue ─► has begun ─► has ended
+ *        │        (saved-call)           (waiting)               (here)        │          │
+ *        └──────────────┴────────────────────┴──────────────────────┴─► is refused:       └─► without an answer:
+ *                                                                  certainly not sent      it may have acted
  *
- * {@link Queues.run} carries a command out, from its arrival to its end. Its work, which sends it, is called in one place,
- * `#begin`, and once it has begun, nothing leads back: a failure is no reason to begin again, since the device may have
- * acted (`uncertain` of the error). The next command of the device begins after its end: one at a time, in the
- * order of arrival. Devices do not wait for each other.
+ * With `when: 'now'` it goes from its arrival to the queue. {@link Queues.run} carries it out, to its end. Its work, which sends
+ * it, is called in one place, `#begin`, and once it has begun, nothing leads back: a failure is no reason to begin again, since
+ * the device may have acted (`uncertain` of the error). A restart leads back to waiting what had not begun, and ends what had. The
+ * next command of the device begins after its end: one at a time, in the order of arrival. Devices do not wait for each other.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeviceCloudError } from '../errors';
+import { DeviceCloudError, ERRORS } from '../errors';
 import { abortReason, CLOSED, onAbort } from '../http/deadline';
+import type { CallProgress } from '../types';
 import type { Guard } from '../util/guard';
 import type { Semaphore } from '../util/semaphore';
 import { deviceTitle } from '../util/show';
-import { CALLING, notSent, queueFull, type Progress } from './outcome';
+
+/** Shows a caller what its call waits for. It never throws. */
+export type Progress = (progress: CallProgress) => void;
+
+export const CALLING: CallProgress = { state: 'calling' };
+export const AWAITING_DEVICE: CallProgress = { state: 'awaiting-device' };
+
+/** What to do where too many commands wait. */
+export const FEWER = 'Send fewer, or let them expire sooner.';
+
+/** The error for a command that never began. @param device as errors name it @param why completes "Not sent: " */
+export const notSent = (device: string, why: string, what = 'command'): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', `Not sent: ${why}. The ${what} to ${device} never began.`);
+
+/** The error for a command that would be one too many. @param waiting a sentence: what waits already */
+export const queueFull = (
+  device: string,
+  waiting: string,
+  advice: string = ERRORS.QUEUE_FULL.advice,
+  what = 'command',
+): DeviceCloudError =>
+  new DeviceCloudError(
+    'QUEUE_FULL',
+    `${waiting}. The ${what} to ${device} was not sent. ${advice}`,
+  );
 
 /** The most commands that may wait in the queue of a device; the next one fails with `QUEUE_FULL`. */
 export const MAX_WAITING = 100;
@@ -52,14 +79,15 @@ export class Command<T = unknown> {
   readonly isCounted: boolean = true;
   /** The number of commands before it, as last shown. */
   ahead = -1;
-  /** Of a command that has to wait: begins it. */
-  onTurn: (() => void) | undefined;
   reject: ((error: unknown) => void) | undefined;
   /** What keeps it over a restart. Once it is detached, nobody waits for the outcome any more. */
   saved: { readonly isDetached: boolean } | undefined;
   ignoreSignal: (() => void) | undefined;
   /** Own code: is called when it has begun, or was refused. */
   onSettled: (() => void) | undefined;
+
+  /** Of a command that has to wait: what it ends with. */
+  resolve?(outcome: Promise<T>): void;
 
   /**
    * @param work sends it
@@ -123,12 +151,6 @@ export class Queues {
     return this.#queues.size;
   }
 
-  /** How many commands of a device are pending, and how many run: 0 or 1. */
-  load(chipid: string): { waiting: number; running: number } {
-    const queue = this.#queues.get(chipid);
-    return { waiting: queue?.pending.length ?? 0, running: queue?.running ?? 0 };
-  }
-
   /**
    * Carries a command out when all earlier ones of its device have ended.
    * @param hold of a command that has to wait for its device: keeps it until it {@link add}s it, or refuses it
@@ -147,7 +169,10 @@ export class Queues {
       }
       command.ignoreSignal =
         signal && onAbort(signal, () => this.abandon(command, this.#explain(signal)));
-      const outcome = this.#outcomeOf(command);
+      const outcome = new Promise<T>((resolve, reject) => {
+        command.resolve = resolve;
+        command.reject = reject;
+      });
       if (hold) hold(command);
       else this.add(command);
       return await outcome;
@@ -175,7 +200,7 @@ export class Queues {
     const queue = this.#queues.get(chipid);
     if (!queue) {
       this.#occupy(command);
-      command.onTurn?.();
+      this.#start(command);
     } else if (command.isCounted && isFull(queue)) {
       this.refuse(
         command,
@@ -233,20 +258,15 @@ export class Queues {
     }
   }
 
-  /** Settles as the work of a command does, which begins when its turn has come. */
-  #outcomeOf<T>(command: Command<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      command.reject = reject;
-      command.onTurn = () => {
-        // What was called meanwhile may have refused it.
-        if (command.isSettled) return;
-        try {
-          resolve(this.#begin(command));
-        } catch (error) {
-          command.reject?.(error);
-        }
-      };
-    });
+  /** A command that had to wait has its turn. */
+  #start(command: Command): void {
+    // What was called meanwhile may have refused it.
+    if (command.isSettled) return;
+    try {
+      command.resolve?.(this.#begin(command));
+    } catch (error) {
+      command.reject?.(error);
+    }
   }
 
   /** The one place where a command is sent. */
@@ -298,7 +318,7 @@ export class Queues {
     if (next) next.hasTurn = true;
     else this.#queues.delete(chipid);
     this.#changed(chipid, queue);
-    next?.onTurn?.();
+    if (next) this.#start(next);
   }
 
   #changed(chipid: string, queue: DeviceQueue): void {

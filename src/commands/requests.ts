@@ -6,8 +6,7 @@ import type { Listening, RecoveringChannel } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
 import type { Answer, Charset, PushAnswer, Upload } from '../types';
 import { deviceTitle } from '../util/show';
-import { notSent, queueFull } from './outcome';
-import { MAX_WAITING, type Queues } from './queue';
+import { MAX_WAITING, notSent, queueFull, type Queues } from './queue';
 import { PendingRequest, type PushOutcome, type Wanted } from './pending-request';
 import { UploadReading, type Reply, type RequestProgress } from './reply';
 

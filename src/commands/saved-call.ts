@@ -5,7 +5,7 @@ import type { ServiceClock } from '../http/headers';
 import type { Keeping } from '../store/store';
 import { deviceTitle } from '../util/show';
 import { isObject } from '../util/object';
-import { FEWER, notSent } from './outcome';
+import { FEWER, notSent } from './queue';
 
 /** Milliseconds until what could not be written is tried again. */
 const AGAIN = 250;

@@ -3,6 +3,7 @@ import { invalidInput } from '../errors';
 import { parseChipids } from '../input/chipid';
 import type { When } from '../types';
 import { isObject } from '../util/object';
+import type { Semaphore } from '../util/semaphore';
 import { show } from '../util/show';
 import type { Caller } from './queue';
 import type { SavedCall } from './saved-call';
@@ -36,6 +37,13 @@ export const withOrigin = <O extends object>(options: O, origin: Origin): O => (
 
 export const originOf = (options: object | undefined): Origin | undefined =>
   (options as Record<symbol, Origin | undefined> | undefined)?.[ORIGIN];
+
+/** The option with the semaphore that the calls of `callEach` share. It is copied along with the others. */
+export const SEMAPHORE = Symbol('semaphore');
+
+/** The semaphore that a call has to pass in its turn, if it is one of several. */
+export const semaphoreOf = (options: object | undefined): Semaphore | undefined =>
+  (options as Record<symbol, Semaphore | undefined> | undefined)?.[SEMAPHORE];
 
 /** A command that waits for its device, without what it sends. */
 export interface WaitingInfo {

@@ -9,8 +9,7 @@ import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/chipid';
-import { AWAITING_DEVICE, FEWER, notSent, queueFull } from './outcome';
-import { Command, type Queues } from './queue';
+import { AWAITING_DEVICE, Command, FEWER, notSent, queueFull, type Queues } from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {
   readSelection,
@@ -82,6 +81,8 @@ class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   override readonly isCounted = false;
   /** Whether the channel of its device is open for it, and the list read. */
   isWatched = false;
+  /** Whether it may have been sent. */
+  mayHaveActed = false;
   /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
   isSaved: boolean;
   /** Until when it waits, on the clock of the timers; undefined while that is unknown: then it is not sent. */
@@ -154,18 +155,17 @@ export class DeviceCommands implements WaitingCommands {
 
   async #runLater<T>(chipid: string, work: () => Promise<T>, limits: CommandLimits): Promise<T> {
     const saved = limits.origin?.saved;
-    let hasBegun = false;
     const begin = async (): Promise<T> => {
       await saved?.begin(chipid);
-      hasBegun = true;
+      command.mayHaveActed = true;
       return work();
     };
     const id = saved ? `${saved.id}/${chipid}` : `${this.#prefix}${(++this.#count).toString(36)}`;
-    const command = new WaitingCommand(id, chipid, begin, limits, this);
+    const command = new WaitingCommand(id, chipid, saved ? begin : work, limits, this);
     try {
       return await this.#deps.queues.run(command, () => this.#hold(command));
     } catch (error) {
-      if (!hasBegun) await saved?.notSent(chipid, error);
+      if (!command.mayHaveActed) await saved?.notSent(chipid, error);
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import type { ListDevices } from '../api/two-requests';
 import { openApiMissing } from '../api/open-api';
 import { invalidInput } from '../errors';
-import type { HttpContext } from '../http/call';
+import type { ServiceClock } from '../http/headers';
 import { MAX_TIMEOUT } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
 import type { AckCounts } from '../recovery/acknowledged';
@@ -22,7 +22,7 @@ import { readWatchOptions, type WatchListener, type WatchOptions } from './watch
 
 interface FleetDeps {
   registry: FleetRegistry;
-  http: HttpContext;
+  clock: ServiceClock;
   /** Milliseconds that a reading of the list may take. */
   timeout: number;
   /** This machine's clock, in ms. */
@@ -250,17 +250,17 @@ export class Fleet {
 
   /** The service's clock, in ms. */
   get #serviceNow(): number {
-    return this.#deps.now() + (this.#deps.http.clock.skew() ?? 0) * 1000;
+    return this.#deps.now() + (this.#deps.clock.skew() ?? 0);
   }
 }
 
 /** What is known of the devices of an application, and the poller of their list. */
 export function createFleet(deps: FleetDeps) {
-  const { http, registry, timeout, now, sources } = deps;
+  const { registry, timeout, now, sources } = deps;
   const poller = new ListPoller({
     async list(signal) {
       if (!sources) throw openApiMissing();
-      return (await sources.listDevices(http, timeout, signal)).body;
+      return (await sources.listDevices(timeout, signal)).body;
     },
     onReading: (reading) => registry.applyList(reading),
     onReadError: (error) => registry.onReadError(error),

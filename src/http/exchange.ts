@@ -4,6 +4,7 @@ import { asksToWait } from '../errors';
 import type { Answer } from '../types';
 import type { Semaphore } from '../util/semaphore';
 import {
+  AnswerBody,
   readAnswer,
   serviceText,
   type CallSpec,
@@ -11,7 +12,6 @@ import {
   type HttpRequest,
   type UnsignedRequest,
 } from './answer';
-import { AnswerBody } from './answer-body';
 import type { CallAborted, Deadline, Deadlines } from './deadline';
 import { statusError, transportError, type Failure } from './failures';
 import { readRetryAfter, type ServiceClock } from './headers';

@@ -5,7 +5,7 @@ import { invalidInput } from '../errors';
 import { PUSH_FORMATS, type Charset, type PushFormat } from '../types';
 import { encodeGbk } from '../util/gbk';
 import { show } from '../util/show';
-import { readInput } from './values';
+import { oneOf, readInput } from './values';
 
 const HEX = /^[0-9a-f]*$/i;
 
@@ -34,11 +34,7 @@ export function checkLength(what: string, value: unknown): void {
  * Reads the format of a push (section 4.2, endpoint 3).
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export function parseFormat(value: unknown): PushFormat {
-  const format = PUSH_FORMATS.find((known) => known === value);
-  if (format) return format;
-  throw invalidInput(`The format must be MSG, HEX, AT, LUA or B64, but is ${show(value)}.`);
-}
+export const parseFormat = (value: unknown): PushFormat => oneOf('The format', PUSH_FORMATS, value);
 
 function jsonText(value: object): string {
   let text: unknown;

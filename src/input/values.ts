@@ -35,24 +35,34 @@ export function parseKey(value: unknown): string {
   );
 }
 
-function oneOf<T extends string>(choices: readonly [T, ...T[]], value: unknown): T {
-  if (value === undefined || value === '') return choices[0];
-  const datatype = choices.find((known) => known === value);
-  if (datatype !== undefined) return datatype;
-  throw invalidInput(`The datatype must be ${choices.join(', ')}, but is ${show(value)}.`);
+/**
+ * Reads one of several words.
+ * @param what it is, for the error
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function oneOf<T extends string>(what: string, choices: readonly T[], value: unknown): T {
+  const choice = choices.find((known) => known === value);
+  if (choice !== undefined) return choice;
+  throw invalidInput(
+    `${what} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, but is ${show(value)}.`,
+  );
 }
+
+const datatypeOf = <T extends string>(choices: readonly [T, ...T[]], value: unknown): T =>
+  oneOf('The datatype', choices, value === undefined || value === '' ? choices[0] : value);
 
 /**
  * Reads how uploads are decoded; if nothing is given, `auto-detect`.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export const parseDatatype = (value: unknown): Datatype => oneOf(DATATYPES, value);
+export const parseDatatype = (value: unknown): Datatype => datatypeOf(DATATYPES, value);
 
 /**
  * Reads how the value of a callback is decoded; if nothing is given, `auto-detect`.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export const parseValueDatatype = (value: unknown): ValueDatatype => oneOf(VALUE_DATATYPES, value);
+export const parseValueDatatype = (value: unknown): ValueDatatype =>
+  datatypeOf(VALUE_DATATYPES, value);
 
 /** Reads the signal that ends a call early. @throws DeviceCloudError `INVALID_INPUT` */
 export function parseSignal(value: unknown): AbortSignal | undefined {

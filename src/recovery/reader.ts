@@ -1,4 +1,3 @@
-import { AnswerBody } from '../http/answer-body';
 import {
   JsonLimitError,
   MARK,
@@ -10,7 +9,7 @@ import {
 } from '../util/json';
 import type { OpenApi } from '../api/open-api';
 import { type HttpContext, callService } from '../http/call';
-import type { BodyReader, CallSpec, Shape } from '../http/answer';
+import { AnswerBody, type BodyReader, type CallSpec, type Shape } from '../http/answer';
 
 /**
  * Is called with each record of a history, in the order of the answer: any JSON, parsed as every answer is, so that an

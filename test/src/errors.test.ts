@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as library from '../../src';
 import {
   DeviceCloudError,
@@ -41,20 +38,6 @@ describe('the error of this package', () => {
     assert.ok(isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY'));
     const code: 'TIMEOUT' | 'GATEWAY' = error.code;
     assert.equal(code, 'GATEWAY');
-  });
-
-  it('is recognised across two copies of the package', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'copy-'));
-    after(() => rmSync(folder, { recursive: true }));
-    const copy = join(folder, 'errors.js');
-    copyFileSync(require.resolve('../../src/errors'), copy);
-    const other = (await import(copy)) as typeof import('../../src/errors');
-    const error = other.invalidInput('bad');
-    assert.ok(!(error instanceof DeviceCloudError), 'it is of another copy');
-    assert.ok(isDeviceCloudError(error, 'INVALID_INPUT'));
-    assert.ok(!isDeviceCloudError(error, 'TIMEOUT'));
-    assert.ok(other.isDeviceCloudError(invalidInput('bad')));
-    assert.ok(isSilence(new other.DeviceCloudError('TIMEOUT', 'no answer')));
   });
 
   it('has `uncertain` in JSON, also if it is not what the code usually means', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { signedAppText, signedServerText, type SignedText } from '../../../src/api/signed-text';
+import { signedAppText, signedServerText, type SignedText } from '../../../src/api/signing';
 import { signOpenApi, signServerApi } from '../../../src/api/signing';
 import { KEYS, keysOf, simulator } from '../support/client';
 import { HAS_TOOLS, output, SHELL } from '../support/shell';

@@ -76,7 +76,7 @@ export function keepWorld() {
       ).join('');
     return { statusCode: 200, body: { result: 'OK' } };
   };
-  const identity = { appid: '1', appkey: 'key', userAgent: 'test', now: Date.now };
+  const identity = { appid: '1', appkey: 'key', now: Date.now };
   const port = new MemoryPort();
   const make = (): KeptPins =>
     new KeptPins(

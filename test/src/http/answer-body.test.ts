@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AnswerBody } from '../../../src/http/answer-body';
+import { AnswerBody } from '../../../src/http/answer';
 import { held } from '../support/garbage';
 
 describe('the body of an answer', () => {

@@ -86,9 +86,9 @@ describe('the time a call may take', () => {
     it(`of ${seconds} s is ${seconds < 8 ? 'too short' : 'long enough'} to say that a device is offline`, () => {
       const call = { name: 'Push', reach: 'device', ofDevice: true, api: 'open' } as const;
       const failed = { kind: 'timeout', sent: true } as const;
-      const { message } = transportError(call, failed, false, seconds);
+      const { message } = transportError(call, failed, false, seconds * 1000);
       assert.equal(/probably offline/.test(message), seconds >= 8);
-      const cloud = transportError({ ...call, reach: 'cloud' }, failed, false, seconds);
+      const cloud = transportError({ ...call, reach: 'cloud' }, failed, false, seconds * 1000);
       assert.doesNotMatch(cloud.message, /offline/);
     });
   }
