@@ -33,7 +33,7 @@ describe('llms.txt', () => {
   const [, flow = '', test = ''] = /```json\n(.*?)```.*?```yaml\n(.*?)```/s.exec(page) ?? [];
 
   it('is as `npm run tables` writes it', async () => {
-    const script = pathToFileURL(join(repository, 'scripts', 'docs', 'llms.mjs')).href;
+    const script = pathToFileURL(join(repository, 'docs', 'site', 'llms.mjs')).href;
     const { llmsText } = (await import(script)) as { llmsText: (nodes: string[]) => string };
     const nodes = [...page.matchAll(/^`device-cloud-(.*)`$/gm)].map(([, name = '']) => name);
     const {
