@@ -147,8 +147,8 @@ describe('the pages', () => {
         ...text.replace(/\n\s*(\/\/|\*)?/g, ' ').matchAll(/[Aa]ssumed[^()]*\(([\d., to]+)\)/g),
       ])
       .flatMap(([, sections = '']) => sections.match(/\d+(\.\d+)*/g) ?? []);
-    const [, table = ''] = read('docs/inside/open-questions.md').split('## Only in the simulator');
-    const named = [...table.matchAll(/^\| ([\d., to]+)\|/gm)].map(([, sections = '']) => sections);
+    const [, list = ''] = read('docs/inside/open-questions.md').split('## Only in the simulator');
+    const named = [...list.matchAll(/^- ([\d., to]+):/gm)].map(([, sections = '']) => sections);
     assert.ok(cited.length > 15);
     const missing = cited.filter((section) => !named.some((row) => row.includes(section)));
     assert.deepEqual(missing, []);
