@@ -132,8 +132,8 @@ describe('the pages', () => {
     }
   });
 
-  it('name each error code once in the table of docs/use/errors.md, and no other', () => {
-    const named = [...read('docs/use/errors.md').matchAll(/^\| `([A-Z_]+)`/gm)].map(
+  it('name each error code once in the list of docs/use/errors.md, and no other', () => {
+    const named = [...read('docs/use/errors.md').matchAll(/^- `([A-Z_]+)`/gm)].map(
       ([, code]) => code,
     );
     assert.deepEqual(named.sort(), [...ERROR_CODES].sort());
