@@ -3,7 +3,7 @@ import { DeviceCloudError } from '../errors';
 import { readFrame } from './frames';
 import type { Upload } from '../types';
 import type { Place, ServiceLimiter } from '../http/service-limiter';
-import { PingAnswers } from './keepalive';
+import type { PingAnswers } from './keepalive';
 import {
   IsolatedListener,
   type ChannelListener,
@@ -98,7 +98,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   reason: string | undefined = undefined;
   readonly #chipid: string;
   readonly #settings: ChannelSettings;
-  readonly #answers = new PingAnswers();
+  readonly #answers: PingAnswers = { areExpected: false };
   /** Replaced, never changed: a listener may join, leave or close the channel from a callback. */
   #listeners: readonly ChannelListener[] = [];
   /** Made when a connection first ends. */

@@ -2,32 +2,13 @@ import type { Timed, TimerQueue } from './timer-queue';
 
 /** Pings that may go unanswered. */
 const MISSES = 2;
-/** Connections in a row that are ended because of silence before the service is assumed not to answer pings. */
-const SILENT_ENDS = 5;
 
 /**
- * Whether a service answers WebSocket pings, as far as one channel has seen. The interface mentions
- * no pings, so silence means something only once a ping has been answered. The channel remembers that
- * across reconnects, and forgets it after several connections in a row without an answer.
+ * Whether a service answers WebSocket pings, as far as one channel has seen, over its reconnects. The interface mentions
+ * no pings, so silence means something only once a ping has been answered.
  */
-export class PingAnswers {
-  #areExpected = false;
-  #silentEnds = 0;
-
-  get areExpected(): boolean {
-    return this.#areExpected;
-  }
-
-  /** A ping was answered. */
-  answered(): void {
-    this.#areExpected = true;
-    this.#silentEnds = 0;
-  }
-
-  /** A connection was ended because of silence. */
-  silent(): void {
-    if (++this.#silentEnds >= SILENT_ENDS) this.#areExpected = false;
-  }
+export interface PingAnswers {
+  areExpected: boolean;
 }
 
 /** The connection, as its keepalive and its flushes use it. */
@@ -94,7 +75,6 @@ export class Keepalive implements Timed {
     const now = timers.now();
     if (this.#pingAt <= now) {
       if (this.#isSilent()) {
-        this.#answers.silent();
         this.#connection.silent();
         return;
       }

@@ -88,18 +88,13 @@ const ANSWERED_PING = /^\d{1,15}$/;
 /** Bytes waiting to be sent above which the peer's pings get no answer: it does not read them. */
 const MAX_UNREAD = 64 * 1024;
 
-/** What the errors of ws for an answer that does not open a channel are about. Such an error has no code. */
-const HANDSHAKES: readonly (readonly [about: RegExp, reason: string])[] = [
-  [/extension/i, 'EXTENSION'],
-  [/subprotocol/i, 'SUBPROTOCOL'],
-  [/\b(?:Upgrade|Accept) header/i, 'HANDSHAKE'],
-];
-
-/** Why a connection failed. Never the text of the error, which may contain the signed URL. */
+/**
+ * Why a connection failed. Never the text of the error, which may contain the signed URL. The errors of ws for an answer that
+ * does not open a channel have no code.
+ */
 function reasonOf(error: Error): string {
   const code = errorCode(error);
-  if (code !== error.name) return code;
-  return HANDSHAKES.find(([about]) => about.test(error.message))?.[1] ?? code;
+  return code === error.name ? 'HANDSHAKE' : code;
 }
 
 const HEARTBEAT = JSON.stringify({ type: 'heartbeat' });
@@ -216,7 +211,7 @@ export class Connection implements Pinger {
     const ping = ANSWERED_PING.test(text) ? Number(text) : 0;
     // An unsolicited pong (RFC 6455, 5.5.3) says nothing about pings.
     if (ping < 1 || ping > this.#pings) return;
-    this.#answers.answered();
+    this.#answers.areExpected = true;
     this.#flushes?.pong(ping);
     if (this.#flushes?.isEmpty) this.#flushes = undefined;
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Connection, type ConnectionEvents, TurnShare } from '../../../src/channel/socket';
-import { PingAnswers } from '../../../src/channel/keepalive';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { channelService, type ChannelService } from '../../tooling/servers/channel-service';
 import { atEnd } from '../../tooling/servers/at-end';
@@ -35,7 +34,7 @@ function open(
       timers: new TimerQueue(),
       turns: new TurnShare(),
     },
-    new PingAnswers(),
+    { areExpected: false },
     events,
   );
   atEnd(() => connection.close());
