@@ -1,5 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -35,7 +34,7 @@ const PACKAGE = join('node_modules', 'node-red');
 /** The Node-RED of a project; undefined if it has none. */
 export const findNodeRed = (folder: string): string | undefined => nearest(folder, PACKAGE);
 
-/** The Node-RED that is installed for the whole machine: that of the command, or where npm installs. */
+/** The Node-RED that is installed for the whole machine: that of its command. */
 export function findGlobalNodeRed(): string | undefined {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     const command = join(folder, 'node-red');
@@ -43,14 +42,7 @@ export function findGlobalNodeRed(): string | undefined {
     const found = existsSync(command) ? findNodeRed(dirname(realpathSync(command))) : undefined;
     if (found !== undefined) return found;
   }
-  try {
-    // On Windows it is a script, which only a shell can start.
-    const options = { encoding: 'utf8', shell: process.platform === 'win32' } as const;
-    const root = execFileSync('npm', ['root', '--global'], { ...options, timeout: COMMAND });
-    return findNodeRed(dirname(root.trim()));
-  } catch {
-    return undefined;
-  }
+  return undefined;
 }
 
 /** A Node-RED in a process and a folder of its own. */
@@ -59,8 +51,6 @@ export class NodeRed {
   onReport: (test: number, report: Report) => void = () => undefined;
   readonly #userDir: string;
   readonly #child: ChildProcess;
-  /** What its answers begin with. Nothing else that comes over the pipe is one. */
-  readonly #key = randomBytes(16).toString('hex');
   #partial = '';
   /** What waits for an answer, by its id. */
   readonly #asked = new Map<number, (answer: Traffic | Error) => void>();
@@ -81,7 +71,7 @@ export class NodeRed {
     if (modules !== undefined) symlinkSync(modules, join(userDir, 'node_modules'), 'junction');
     const agent = join(__dirname, 'agent.js');
     const flags = ['--no-warnings', `--max-old-space-size=${HEAP}`];
-    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, userDir, this.#key], {
+    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, userDir], {
       cwd: userDir,
       env: environment(userDir),
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -190,10 +180,7 @@ export class NodeRed {
     const lines = (this.#partial + text).split('\n');
     this.#partial = lines.pop() ?? '';
     try {
-      for (const line of lines) {
-        if (!line.startsWith(this.#key)) throw new Error('unknown');
-        this.#take(JSON.parse(line.slice(this.#key.length)) as Answer);
-      }
+      for (const line of lines) this.#take(JSON.parse(line) as Answer);
       if (this.#partial.length > MAX_ANSWER) throw new Error('too long');
     } catch {
       this.#kill('something else than its answers came over its pipe');
