@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { invalidInput } from '../errors';
 import { chipidOf } from '../input/chipid';
-import { cellText, csvForm, EndlessRecord, csvRecords, type CsvForm } from '../util/csv';
+import { cellText, csvForm, csvRecords, type CsvForm } from '../util/csv';
 import { show } from '../util/show';
 
 /** The columns that the book itself reads, in any order; all but the first may be missing. */
@@ -50,29 +50,6 @@ export interface BookRecord {
   readonly cells: readonly string[];
   /** The device whose row it is; undefined for the header, a bad row and an empty one. */
   readonly chipid: string | undefined;
-}
-
-/** The devices of a file. */
-export interface BookFile {
-  readonly form: CsvForm;
-  /** The header's names, trimmed; {@link BOOK_COLUMNS} in small letters. */
-  readonly columns: readonly string[];
-  /** Of each device the first row, which counts. */
-  readonly devices: ReadonlyMap<string, BookRow>;
-  /** The devices of each group, in the order of the file. */
-  readonly groups: ReadonlyMap<string, readonly string[]>;
-  /** The types that rows name. */
-  readonly types: ReadonlySet<string>;
-  /** At most {@link BOOK_LIMITS.problems}, and one for all rows that are not read. */
-  readonly problems: readonly BookProblem[];
-  /** Rows that are left out. */
-  readonly badRows: number;
-  /** What is read, but may not be meant. */
-  readonly warnings: readonly BookProblem[];
-  /** All rows, the header first; only if they were asked for. */
-  readonly records: readonly BookRecord[];
-  /** Why it cannot be written anew: something would be lost. */
-  readonly whyFixed: string | undefined;
 }
 
 /** Between two groups of a cell. */
@@ -138,17 +115,25 @@ function readGroups(cell: string, separator: string): string[] | string {
   return groups.some(({ length }) => length > BOOK_LIMITS.text) ? tooLong('group') : groups;
 }
 
-/** Reads the rows of a file one after the other. */
-class BookReader {
-  readonly #form: CsvForm;
+/** The devices of a file, whose rows are added one after the other. */
+export class BookFile {
+  /** The header's names, trimmed; {@link BOOK_COLUMNS} in small letters. */
   columns: readonly string[] = [];
+  /** Of each device the first row, which counts. */
   readonly devices = new Map<string, BookRow>();
+  /** The devices of each group, in the order of the file. */
   readonly groups = new Map<string, string[]>();
+  /** The types that rows name. */
   readonly types = new Set<string>();
+  /** At most {@link BOOK_LIMITS.problems}, and one for all rows that are not read. */
   readonly problems: BookProblem[] = [];
+  /** Rows that are left out. */
   badRows = 0;
+  /** What is read, but may not be meant. */
   readonly warnings: BookProblem[] = [];
+  /** All rows, the header first; only if they were asked for. */
   readonly records: BookRecord[] = [];
+  /** Why it cannot be written anew: something would be lost. */
   whyFixed: string | undefined;
   readonly #keepsRecords: boolean;
   /** By cell: many devices have the same groups. */
@@ -158,15 +143,17 @@ class BookReader {
   #rows = 0;
   #cells = 0;
 
-  constructor(form: CsvForm, keepsRecords: boolean) {
-    this.#form = form;
+  constructor(
+    readonly form: CsvForm,
+    keepsRecords: boolean,
+  ) {
     this.#keepsRecords = keepsRecords;
   }
 
   /** @throws DeviceCloudError `INVALID_INPUT` @returns whether more rows are read */
   add(cells: readonly string[], line: number, isTorn: boolean): boolean {
     if (this.columns.length === 0) {
-      this.columns = readHeader(cells, this.#form);
+      this.columns = readHeader(cells, this.form);
       this.#keep(cells);
       return true;
     }
@@ -231,7 +218,7 @@ class BookReader {
   }
 
   #groupsOf(cell: string, line: number): string[] | string {
-    const separator = groupSeparator(this.#form);
+    const separator = groupSeparator(this.form);
     const groups = this.#groups.get(cell) ?? readGroups(cell, separator);
     this.#groups.set(cell, groups);
     if (typeof groups === 'string') return groups;
@@ -303,27 +290,9 @@ export async function readBookFile(bytes: Buffer, keepsRecords = false): Promise
       'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
     );
   const form = csvForm(bytes);
-  const reader = new BookReader(form, keepsRecords);
-  try {
-    for await (const { cells, line, isTorn } of csvRecords(bytes, form))
-      if (!reader.add(cells, line, isTorn)) break;
-  } catch (error) {
-    throw error instanceof EndlessRecord ? invalidInput(error.message) : error;
-  }
-  const { columns, devices, groups, types, problems, badRows, warnings, records, whyFixed } =
-    reader;
-  if (columns.length > 0)
-    return {
-      form,
-      columns,
-      devices,
-      groups,
-      types,
-      problems,
-      badRows,
-      warnings,
-      records,
-      whyFixed,
-    };
+  const file = new BookFile(form, keepsRecords);
+  for await (const { cells, line, isTorn } of csvRecords(bytes, form))
+    if (!file.add(cells, line, isTorn)) break;
+  if (file.columns.length > 0) return file;
   throw invalidInput('The device book is empty: its first line must name its columns.');
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { parse as parseStream } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
+import { invalidInput } from '../errors';
 import { Slices } from './slices';
 
 /** How a CSV file is written. */
@@ -21,17 +22,8 @@ export interface CsvRecord {
   readonly isTorn: boolean;
 }
 
-/** A record that does not end: a quotation mark is not closed, or a cell is too long. */
-export class EndlessRecord extends Error {
-  constructor(readonly line: number) {
-    super(
-      `The row that begins on line ${line} does not end within ${LONGEST_RECORD} characters: a quotation mark is not closed, or a cell is too long.`,
-    );
-  }
-}
-
 /** Characters of a record. */
-export const LONGEST_RECORD = 65_536;
+const LONGEST_RECORD = 65_536;
 
 /** Bytes that are parsed at once. */
 const CHUNK = 4096;
@@ -90,7 +82,7 @@ function isTorn(cells: readonly string[], record: Buffer, delimiter: string): bo
 
 /**
  * Reads the records of a file, in slices of a few milliseconds. Empty lines are no records.
- * @throws EndlessRecord
+ * @throws DeviceCloudError `INVALID_INPUT` if a record does not end: a quotation mark is not closed, or a cell is too long
  */
 export async function* csvRecords(
   bytes: Buffer,
@@ -126,7 +118,10 @@ export async function* csvRecords(
   } catch (error) {
     const { code, bytes_records: end = 0 } = error as { code?: unknown; bytes_records?: number };
     if (!String(code).startsWith('CSV_')) throw error;
-    throw new EndlessRecord(1 + linesIn(bytes, 0, nextRecord(start + end)));
+    const line = 1 + linesIn(bytes, 0, nextRecord(start + end));
+    throw invalidInput(
+      `The row that begins on line ${line} does not end within ${LONGEST_RECORD} characters: a quotation mark is not closed, or a cell is too long.`,
+    );
   }
 }
 

@@ -5,7 +5,6 @@ import {
   csvForm,
   csvRecords,
   disarmedCell,
-  EndlessRecord,
   readCsv,
   writeCsv,
   type CsvRecord,
@@ -78,10 +77,7 @@ describe('a CSV file, record by record', () => {
 
   it('is refused, with a line, if a record does not end', async () => {
     for (const text of ['a,b\n\n1,"x\n2,y\n', `a,b\n\n1,${'x'.repeat(70_000)}\n`])
-      await assert.rejects(
-        read(text),
-        (error) => error instanceof EndlessRecord && error.line === 3,
-      );
+      await assert.rejects(read(text), /begins on line 3 does not end/);
   });
 
   it('gives back each cell that is written', async () => {
