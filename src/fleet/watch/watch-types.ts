@@ -119,16 +119,10 @@ function arrayOf(value: unknown, name: string, what = ''): unknown[] | undefined
   throw invalidInput(`${name} must be an array${what}, but is ${show(value)}.`);
 }
 
-function kindOf(value: unknown): FleetEventKind {
-  const kind = EVENT_KINDS.find((known) => known === value);
-  if (kind) return kind;
-  throw invalidInput(`events may have ${EVENT_KINDS.join(', ')}, but not ${show(value)}.`);
-}
-
-function startOf(value: unknown): 'none' | 'current' {
-  if (value === undefined || value === 'none') return 'none';
-  if (value === 'current') return 'current';
-  throw invalidInput(`start must be none or current, but is ${show(value)}.`);
+function oneOf<T extends string>(values: readonly T[], value: unknown, name: string): T {
+  const found = values.find((known) => known === value);
+  if (found !== undefined) return found;
+  throw invalidInput(`${name} may be ${values.join(', ')}, but not ${show(value)}.`);
 }
 
 /** @throws DeviceCloudError `INVALID_INPUT` that names the option */
@@ -137,14 +131,15 @@ export function readWatchOptions(options: WatchOptions): WatchSettings {
     const misses = numberOf(options.misses, 'misses', 2, 1, 1000);
     if (!Number.isInteger(misses)) throw invalidInput('misses must be a whole number.');
     const chipids = arrayOf(options.chipids, 'chipids', ' of chip numbers');
+    const events = arrayOf(options.events, 'events') ?? ['presence'];
     return {
       chipids: chipids && new Set(chipids.map(parseChipid)),
-      events: new Set((arrayOf(options.events, 'events') ?? ['presence']).map(kindOf)),
+      events: new Set(events.map((each) => oneOf(EVENT_KINDS, each, 'events'))),
       refresh: numberOf(options.refresh, 'refresh', 60_000, 1000, DAY),
       misses,
       silence: numberOf(options.silence, 'silence', 0, 0, LONGEST),
       settle: numberOf(options.settle, 'settle', 10_000, 0, DAY),
-      start: startOf(options.start),
+      start: oneOf(['none', 'current'], options.start ?? 'none', 'start'),
       state: options.state,
     };
   });

@@ -6,9 +6,12 @@ import { TimerQueue } from '../../channel/timer-queue';
 import { isDeviceCloudError } from '../../errors';
 import { parseChipid } from '../../input/chipid';
 import type { Chipid } from '../../types';
-import { WatchEmitter } from './watch-emitter';
+import { isolated } from '../../util/thrown';
 import {
+  EVENTS,
   readState,
+  type FleetEvent,
+  type FleetEventName,
   type SavedDevice,
   type SavedState,
   type WatchListener,
@@ -32,65 +35,49 @@ export interface WatchSource {
 /** Readings in a row that fail before nothing is known of the devices any more. */
 const FAILURES = 3;
 
-/** Whether the list of online devices can be read. Each method returns whether that has changed. */
-class ListHealth {
-  /** Whether the list failed too often in a row. */
-  isUnknown = false;
-  /** When the first failure in a row was, or the reading that ended them, in ms. */
-  since: number | null = null;
-  #failures = 0;
-
-  read(at: number): boolean {
-    this.#failures = 0;
-    if (!this.isUnknown) return false;
-    this.isUnknown = false;
-    this.since = at;
-    return true;
-  }
-
-  failed(at: number): boolean {
-    if (this.isUnknown) return false;
-    if (this.#failures === 0) this.since = at;
-    this.isUnknown = ++this.#failures >= FAILURES;
-    return this.isUnknown;
-  }
-}
-
-/** A watch that runs: makes events of what the registry and the poller show. */
+/**
+ * A watch that runs: makes events of what the registry and the poller show. With `start: none` only changes are events, with
+ * `current` also the first state of each device, once the list has been read.
+ */
 export class Watch {
   readonly #source: WatchSource;
+  readonly #listener: WatchListener;
   #settings: WatchSettings;
-  readonly #emitter: WatchEmitter;
   readonly #devices: WatchedDevices;
-  readonly #list = new ListHealth();
+  /** Readings of the list in a row that failed. */
+  #failures = 0;
+  /** When the first of them was, in ms. */
+  #failingSince: number | null = null;
+  /** Whether the list failed too often in a row. */
+  #isUnknown: boolean;
   /** Whether a device that is not known was offline, rather than not looked for. */
   #isComplete: boolean;
   /** Whether the list has been read since the start. */
   #isReady = false;
+  /** With `current`, before the first reading: states are not emitted yet. */
+  #isHeld: boolean;
+  #isClosed = false;
   readonly #leave: (() => void)[] = [];
 
   constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
     this.#source = source;
     this.#settings = settings;
+    this.#listener = listener;
+    this.#isHeld = settings.start === 'current';
     const { appid, timers = new TimerQueue() } = source;
-    const nameOf = (device: WatchedDevice): string | null => this.#nameOf(device);
-    const alarmsOf = ({ chipid }: WatchedDevice): readonly Alarm[] =>
-      source.registry.get(chipid)?.alarms ?? [];
-    this.#emitter = new WatchEmitter(appid, settings, listener, nameOf, alarmsOf);
     this.#devices = new WatchedDevices({
       timers,
       chipids: settings.chipids,
       silence: settings.silence,
       settle: settings.events.has('channel') ? settings.settle : undefined,
       onSilent: (chipid) => this.#silent(chipid),
-      onSettled: (chipid, was) => {
-        const device = this.#devices.get(chipid);
-        if (device) this.#emitter.channelChanged(device, was);
-      },
+      onSettled: (chipid, was) => this.#settled(chipid, was),
     });
     const saved = readState(settings.state, appid);
     this.#isComplete = saved.complete;
-    this.#restore(saved);
+    this.#isUnknown = saved.unknown;
+    // With `start: current`, the rest is found out, and emitted, anew.
+    this.#goOn(saved, settings.start === 'none');
     for (const chipid of settings.chipids ?? []) this.#at(chipid);
     this.#observe();
   }
@@ -100,7 +87,7 @@ export class Watch {
    * @throws DeviceCloudError `INVALID_INPUT` if one is no chip number
    */
   follow(devices: Iterable<Chipid>): void {
-    if (this.#emitter.isClosed) return;
+    if (this.#isClosed) return;
     const { registry, now } = this.#source;
     const chipids = new Set(Array.from(devices, parseChipid));
     this.#settings = { ...this.#settings, chipids };
@@ -113,10 +100,10 @@ export class Watch {
       if (!known) continue;
       device.presence.lastUpload = known.lastUpload;
       if (this.#isReady && known.listed && device.presence.listed(known.since ?? now()))
-        this.#emitter.presenceChanged(device, null);
+        this.#presenceChanged(device, null);
       if (known.channelState !== null) this.#channelChanged(known);
     }
-    this.#emitter.stateChanged();
+    this.#stateChanged();
   }
 
   /** The devices that it knows. */
@@ -133,33 +120,21 @@ export class Watch {
 
   /** What to keep for the watch after the next start: JSON, without secrets. Also once it has ended. */
   state(): SavedState {
-    const { appid } = this.#source;
-    const devices = Array.from(this.#devices, (device) => this.#stateOf(device));
-    return { appid, ...this.listState(), devices };
+    const devices = this.chipids().flatMap((chipid) => [this.stateOf(chipid) as SavedDevice]);
+    return { appid: this.#source.appid, ...this.listState(), devices };
   }
 
   /** The part of {@link state} that is about the list. */
   listState(): Pick<SavedState, 'complete' | 'unknown'> {
     const complete = this.#isComplete && this.#settings.chipids === undefined;
-    return { complete, unknown: this.#list.isUnknown };
+    return { complete, unknown: this.#isUnknown };
   }
 
   /** The part of {@link state} that is about a device; undefined if it is not known. */
   stateOf(chipid: string): SavedDevice | undefined {
     const device = this.#devices.get(chipid);
-    return device && this.#stateOf(device);
-  }
-
-  /** Ends it: nothing is called any more. May be called again. */
-  close(): void {
-    this.#source.ended?.(this);
-    this.#emitter.close();
-    for (const leave of this.#leave) leave();
-    this.#devices.stop();
-  }
-
-  #stateOf(device: WatchedDevice): SavedDevice {
-    const { chipid, presence, silence, channel } = device;
+    if (!device) return undefined;
+    const { presence, silence, channel } = device;
     const { online, since } = presence;
     const [silent, connected] = [silence?.isSilent ?? false, channel?.connected ?? null];
     return [chipid, online, since, silent, connected, this.#nameOf(device)];
@@ -167,31 +142,28 @@ export class Watch {
 
   /** Goes on with what another process of a cluster has emitted. @param state of its devices, as of {@link state} */
   restore(state: unknown): void {
-    if (this.#emitter.isClosed) return;
-    const saved = readState(state, this.#source.appid);
-    for (const each of saved.devices) {
-      const device = this.#at(each[0]);
-      if (device) this.#set(device, each, true);
-    }
+    if (!this.#isClosed) this.#goOn(readState(state, this.#source.appid), true);
   }
 
-  #restore(saved: SavedState): void {
-    this.#list.isUnknown = saved.unknown;
-    for (const each of saved.devices) {
-      const device = this.#at(each[0]);
-      // With `start: current`, the rest is found out, and emitted, anew.
-      if (device) this.#set(device, each, this.#settings.start === 'none');
-    }
+  /** Ends it: nothing is called any more. May be called again. */
+  close(): void {
+    this.#source.ended?.(this);
+    this.#isClosed = true;
+    for (const leave of this.#leave) leave();
+    this.#devices.stop();
   }
 
-  #set(device: WatchedDevice, saved: SavedDevice, isWhole: boolean): void {
-    const [, online, since, silent, connected, name] = saved;
-    device.presence.online = online;
-    device.presence.since = since;
-    device.name = name;
-    if (!isWhole) return;
-    if (device.silence) device.silence.isSilent = silent;
-    if (device.channel) device.channel.connected = connected;
+  /** @param isWhole whether silences and channels are as they were, too */
+  #goOn({ devices }: SavedState, isWhole: boolean): void {
+    for (const [chipid, online, since, silent, connected, name] of devices) {
+      const device = this.#at(chipid);
+      if (!device) continue;
+      device.presence.online = online;
+      device.presence.since = since;
+      device.name = name;
+      if (isWhole && device.silence) device.silence.isSilent = silent;
+      if (isWhole && device.channel) device.channel.connected = connected;
+    }
   }
 
   #observe(): void {
@@ -199,23 +171,15 @@ export class Watch {
     const leave = registry.addWatcher({
       onLive: (device) => this.#uploaded(device),
       onState: (device) => this.#channelChanged(device),
-      onRecovering: ({ chipid }) => {
-        const device = this.#at(chipid);
-        if (device) this.#emitter.emit('recovering', device);
-      },
-      onRecovered: ({ chipid }, count) => {
-        const device = this.#at(chipid);
-        if (device) this.#emitter.emit('recovered', device, { count });
-      },
+      onRecovering: ({ chipid }) => this.#emit('recovering', this.#at(chipid)),
+      onRecovered: ({ chipid }, count) => this.#emit('recovered', this.#at(chipid), { count }),
       onAlarm: ({ chipid }, event, alarm) => {
-        const device = this.#at(chipid);
-        if (device) this.#emitter.alarmChanged(device, event, alarm);
+        if (!this.#isHeld) this.#emit(event, this.#at(chipid), alarm);
       },
     });
     this.#leave.push(leave);
-    for (const device of registry.devices()) {
+    for (const device of registry.devices())
       if (device.channelState !== null) this.#channelChanged(device);
-    }
     const user = {
       onReading: (reading: ListReading) => this.#onReading(reading),
       onReadError: (error: unknown) => this.#onReadError(error),
@@ -229,17 +193,30 @@ export class Watch {
     const was = device.presence.online;
     const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
     const wasSilent = device.silence?.heard() ?? false;
-    if (changed) this.#emitter.presenceChanged(device, was);
+    if (changed) this.#presenceChanged(device, was);
     if (!wasSilent) return;
-    this.#emitter.emit('heard', device);
-    this.#emitter.stateChanged(device);
+    this.#emit('heard', device);
+    this.#stateChanged(device);
   }
 
   #silent(chipid: string): void {
     const device = this.#devices.get(chipid);
+    this.#emit('silent', device);
+    this.#stateChanged(device);
+  }
+
+  /** @param was null if nothing was known of it */
+  #settled(chipid: string, was: boolean | null): void {
+    const device = this.#devices.get(chipid);
     if (!device) return;
-    this.#emitter.emit('silent', device);
-    this.#emitter.stateChanged(device);
+    this.#stateChanged(device);
+    if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
+  }
+
+  /** @param was null if nothing was known of it */
+  #presenceChanged(device: WatchedDevice, was: boolean | null): void {
+    this.#stateChanged(device);
+    if (was !== null || this.#settings.start === 'current') this.#emitPresence(device);
   }
 
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
@@ -252,29 +229,47 @@ export class Watch {
 
   /** Applies a reading of the list, by the poller or on demand, and emits its events. */
   #onReading(reading: ListReading): void {
-    if (this.#emitter.isClosed) return;
-    if (this.#list.read(reading.at)) {
-      this.#emitter.emitForAll('known', this.#list.since);
-      this.#emitter.stateChanged();
+    if (this.#isClosed) return;
+    this.#failures = 0;
+    if (this.#isUnknown) {
+      this.#isUnknown = false;
+      this.#emitForAll('known', reading.at);
     }
     this.#compare(reading);
     this.#devices.mayHaveRoom();
-    if (!this.#isReady) {
-      this.#isReady = this.#isComplete = true;
-      this.#emitter.firstReading(this.#devices);
+    if (!this.#isReady) this.#isFirst();
+    this.#notify((listener) => listener.onReading?.(reading.invalid));
+  }
+
+  #isFirst(): void {
+    this.#isReady = this.#isComplete = true;
+    this.#stateChanged();
+    const wasHeld = this.#isHeld;
+    this.#isHeld = false;
+    if (this.#settings.start === 'none') return;
+    for (const device of this.#devices) {
+      if (!device.isPresenceEmitted) this.#emitPresence(device);
+      if (!device.isChannelEmitted) this.#emitChannel(device);
+      if (wasHeld) this.#emitAlarms(device);
     }
-    this.#emitter.notify((listener) => listener.onReading?.(reading.invalid));
   }
 
   #onReadError(error: unknown): void {
-    if (this.#emitter.isClosed) return;
-    if (this.#list.failed(this.#source.now())) {
+    if (this.#isClosed) return;
+    if (this.#failures++ === 0) this.#failingSince = this.#source.now();
+    if (!this.#isUnknown && this.#failures >= FAILURES) {
+      this.#isUnknown = true;
       const reason = isDeviceCloudError(error) ? error.code : 'ERROR';
-      this.#emitter.emitForAll('unknown', this.#list.since, reason);
-      this.#emitter.stateChanged();
-      this.#emitter.listFailed(this.#devices);
+      this.#emitForAll('unknown', this.#failingSince, reason);
+      // Channels show all the same which devices are there.
+      const wasHeld = this.#isHeld;
+      this.#isHeld = false;
+      for (const device of wasHeld ? this.#devices : []) {
+        this.#emitChannel(device);
+        this.#emitAlarms(device);
+      }
     }
-    this.#emitter.notify((listener) => listener.onReadError?.(error));
+    this.#notify((listener) => listener.onReadError?.(error));
   }
 
   #compare({ at, devices: listed, polled }: ListReading): void {
@@ -283,11 +278,11 @@ export class Watch {
       const { chipid, presence } = device;
       const was = presence.online;
       if (listed.has(chipid)) {
-        if (presence.listed(at)) this.#emitter.presenceChanged(device, was);
+        if (presence.listed(at)) this.#presenceChanged(device, was);
         // Readings on demand may follow each other too soon to say for how long a device is absent.
       } else if (polled || was === null) {
         const changed = presence.absent(at, ended, this.#settings.misses);
-        if (changed) this.#emitter.presenceChanged(device, was);
+        if (changed) this.#presenceChanged(device, was);
       }
     }
     if (this.#settings.chipids === undefined) this.#addListed(listed.keys(), at);
@@ -301,14 +296,14 @@ export class Watch {
       if (!device) return;
       const was = device.presence.online;
       device.presence.listed(at);
-      this.#emitter.presenceChanged(device, was);
+      this.#presenceChanged(device, was);
     }
   }
 
   /** The device, if it is wanted and there is room. */
   #at(chipid: string): WatchedDevice | undefined {
     const known = this.#devices.get(chipid);
-    if (known || this.#emitter.isClosed) return known;
+    if (known || this.#isClosed) return known;
     const device = this.#devices.add(chipid);
     if (!device) return undefined;
     if (this.#isComplete) device.presence.online = false;
@@ -319,5 +314,60 @@ export class Watch {
   /** As the book or the list shows it, or as it was before the last start. */
   #nameOf({ chipid, name }: WatchedDevice): string | null {
     return this.#source.registry.nameOf(chipid) ?? name;
+  }
+
+  #emitPresence(device: WatchedDevice): void {
+    const { online } = device.presence;
+    if (this.#isHeld || online === null) return;
+    device.isPresenceEmitted = true;
+    this.#emit(online ? 'online' : 'offline', device);
+  }
+
+  #emitChannel(device: WatchedDevice): void {
+    const { channel } = device;
+    if (this.#isHeld || !channel || channel.connected === null) return;
+    device.isChannelEmitted = true;
+    const { connected, reason } = channel;
+    if (connected) this.#emit('connected', device);
+    else this.#emit('disconnected', device, reason === undefined ? {} : { reason });
+  }
+
+  #emitAlarms(device: WatchedDevice): void {
+    const alarms: readonly Alarm[] = this.#source.registry.get(device.chipid)?.alarms ?? [];
+    for (const alarm of alarms) this.#emit('alarm', device, alarm);
+  }
+
+  /** @param device undefined if it is not watched */
+  #emit(
+    event: FleetEventName,
+    device: WatchedDevice | undefined,
+    more: Partial<FleetEvent> = {},
+  ): void {
+    if (!device) return;
+    const { chipid, presence } = device;
+    const { online, since, lastUpload } = presence;
+    this.#pass(event, { chipid, online, name: this.#nameOf(device), since, lastUpload, ...more });
+  }
+
+  /** Emits an event that concerns all devices. */
+  #emitForAll(event: 'known' | 'unknown', since: number | null, reason?: string): void {
+    const none = { chipid: undefined, online: null, name: null, lastUpload: null };
+    this.#pass(event, { ...none, since, ...(reason === undefined ? {} : { reason }) });
+    this.#stateChanged();
+  }
+
+  #pass(event: FleetEventName, of: Omit<FleetEvent, 'event' | 'appid'>): void {
+    if (this.#settings.events.has(EVENTS[event]))
+      this.#notify((listener) => listener.onEvent({ event, appid: this.#source.appid, ...of }));
+  }
+
+  /** What is kept until the next start has changed. @param device of which; undefined: of the list */
+  #stateChanged(device?: WatchedDevice): void {
+    this.#notify((listener) => listener.onState?.(device?.chipid));
+  }
+
+  /** Calls the listener, unless the watch has ended. */
+  #notify(call: (listener: WatchListener) => unknown): void {
+    if (!this.#isClosed) isolated(() => call(this.#listener));
   }
 }
