@@ -1,5 +1,5 @@
 import { DeviceCloudError, waitOf } from '../errors';
-import { parseChipid } from '../input/chipid';
+import { chipidOf } from '../input/chipid';
 import type { DeviceRecord } from '../types';
 import { isolated } from '../util/thrown';
 
@@ -18,6 +18,9 @@ export interface ListReading {
 /** Compares times as the service writes them; they may be malformed. */
 const isNewer = (latest: unknown, other: unknown): boolean => String(latest) > String(other);
 
+/** A record may be anything. */
+const numberOf = (record: DeviceRecord | null): string | undefined => chipidOf(record?.chipid);
+
 /**
  * A list in which each device is once: the public server of 2016 may list one twice, with another `latest`. The record
  * with the newer one is kept, in the place of the first. Records without a valid chip number stay.
@@ -26,7 +29,7 @@ export function eachOnce(records: readonly DeviceRecord[]): DeviceRecord[] {
   const places = new Map<string, number>();
   const unique: DeviceRecord[] = [];
   for (const record of records) {
-    const chipid = chipidOf(record);
+    const chipid = numberOf(record);
     const place = chipid === undefined ? undefined : places.get(chipid);
     if (place === undefined) {
       if (chipid !== undefined) places.set(chipid, unique.length);
@@ -48,22 +51,14 @@ export function byChipid(
 ): Pick<ListReading, 'devices' | 'invalid'> {
   const devices = new Map<string, DeviceRecord>();
   let invalid = 0;
-  for (const record of eachOnce(records)) {
-    const chipid = chipidOf(record);
+  for (const record of records) {
+    const chipid = numberOf(record);
+    const known = devices.get(chipid ?? '');
     if (chipid === undefined) invalid++;
-    else devices.set(chipid, record);
+    else if (!known || isNewer(record.latest, known.latest)) devices.set(chipid, record);
   }
   if (invalid > 0 && devices.size === 0) throw unusable(invalid, statusCode);
   return { devices, invalid };
-}
-
-function chipidOf(record: DeviceRecord): string | undefined {
-  try {
-    return parseChipid(record.chipid);
-  } catch {
-    // A record that is no object ends here, too.
-    return undefined;
-  }
 }
 
 const unusable = (records: number, statusCode: number | undefined): DeviceCloudError =>

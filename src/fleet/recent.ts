@@ -79,19 +79,10 @@ export interface Recent {
 /** What is kept of an upload: the beginning in Base64 in place of the text. */
 type UploadEntry = Omit<RecentUpload, 'text' | 'body'> & { readonly base64: string };
 
-/** What is kept of a command. */
-interface CommandEntry {
-  readonly at: number;
-  readonly path: string;
-  outcome: RecentCommand['outcome'];
-  message: string | undefined;
-  ended: number;
-}
-
 /** Of one device, the oldest first. */
 interface DeviceEntries {
   readonly uploads: UploadEntry[];
-  readonly commands: CommandEntry[];
+  readonly commands: RecentCommand[];
 }
 
 /** Adds the newest, and drops the oldest where there are too many. */
@@ -152,13 +143,6 @@ export function commandOf(command: string): Pick<RecentCommand, 'kind' | 'pin' |
   return isLevel && pin !== undefined ? { kind, pin: Number(pin), level: Number(level) } : { kind };
 }
 
-function toCommand({ at, path, outcome, message, ended }: CommandEntry): RecentCommand {
-  return {
-    ...{ at, ...commandOf(path), outcome, took: outcome === null ? null : ended - at },
-    ...(message === undefined ? {} : { message }),
-  };
-}
-
 /** The last uploads and commands of each device of an application. */
 export class RecentActivity {
   readonly #now: () => number;
@@ -193,13 +177,12 @@ export class RecentActivity {
    * @param outcome what the caller gets, which is returned
    */
   command<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
-    const entry: CommandEntry = {
-      ...{ at: this.#now(), path, outcome: null, message: undefined, ended: 0 },
-    };
+    const at = this.#now();
+    const entry: RecentCommand = { at, ...commandOf(path), outcome: null, took: null };
     push(this.#entriesOf(chipid).commands, entry);
-    const end = (ended: NonNullable<CommandEntry['outcome']>, message?: string): void => {
-      this.#counters.command(commandOf(path).kind, ended);
-      entry.ended = this.#now();
+    const end = (ended: NonNullable<RecentCommand['outcome']>, message?: string): void => {
+      this.#counters.command(entry.kind, ended);
+      entry.took = this.#now() - at;
       entry.outcome = ended;
       if (message !== undefined) entry.message = oneLine(message, LONGEST_MESSAGE);
     };
@@ -222,7 +205,7 @@ export class RecentActivity {
         const text = shortText(base64, isWhole, LONGEST_TEXT, charset);
         return { at, text, size, source, ...(isWhole && { body: Buffer.from(base64, 'base64') }) };
       }),
-      commands: commands.toReversed().map(toCommand),
+      commands: commands.toReversed().map((command) => ({ ...command })),
     };
   }
 
