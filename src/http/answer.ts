@@ -43,14 +43,10 @@ export interface HttpAnswer {
 
 /** Reads the body of a success while it arrives. Nothing of it is collected, so its length needs no limit. */
 export interface BodyReader {
-  /** Bytes that have arrived, in all attempts. */
+  /** Bytes that have arrived. */
   readonly bytes: number;
-  /** Whether anything was passed on. */
-  readonly hasBegun: boolean;
   /** Set to the length of the answer, in bytes; infinite if the service does not announce it. */
   announced: number;
-  /** Forgets an attempt that failed before anything was passed on. */
-  restart(): void;
   /** Takes the next bytes. Never throws. @returns false if no more are needed: the answer is ended */
   add(chunk: Buffer): boolean;
   /**

@@ -59,7 +59,7 @@ async function attempts<T>(
     try {
       return await attempt(http, spec, deadline, false);
     } catch (error) {
-      if (failed === RETRIES || !isWorthRetry(error) || spec.reader?.hasBegun) throw error;
+      if (failed === RETRIES || !isWorthRetry(error)) throw error;
       // A service that asks for a longer pause is left alone: whoever waits for the answer learns it now.
       const wait = waitOf(error);
       if (wait > RETRY_CAP) throw error;

@@ -145,7 +145,6 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
 
   #send(): void {
     const [http, spec, deadline] = [this.#http, this.#spec, this.#deadline];
-    spec.reader?.restart();
     let request: HttpRequest;
     try {
       request = spec.build();

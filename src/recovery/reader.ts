@@ -1,12 +1,4 @@
-import {
-  JsonLimitError,
-  MARK,
-  MAX_DEPTH,
-  isSpace,
-  parseJson,
-  startOfJson,
-  tooDeep,
-} from '../util/json';
+import { JsonLimitError, MAX_DEPTH, isSpace, parseJson, startOfJson, tooDeep } from '../util/json';
 import type { OpenApi } from '../api/open-api';
 import { type HttpContext, callService } from '../http/call';
 import { AnswerBody, type BodyReader, type CallSpec, type Shape } from '../http/answer';
@@ -180,10 +172,8 @@ export class RecordReader implements BodyReader {
   records = 0;
   announced = Infinity;
   readonly #sink: RecordSink;
-  #other = new AnswerBody(MAX_OTHER);
+  readonly #other = new AnswerBody(MAX_OTHER);
   #place: Place = 'before';
-  /** Bytes of a byte order mark that have come. */
-  #mark = 0;
   #isInString = false;
   /** Whether the next byte of the string is escaped. */
   #isEscaped = false;
@@ -200,19 +190,6 @@ export class RecordReader implements BodyReader {
 
   constructor(sink: RecordSink) {
     this.#sink = sink;
-  }
-
-  get hasBegun(): boolean {
-    return this.records > 0;
-  }
-
-  restart(): void {
-    this.#place = 'before';
-    this.#mark = 0;
-    this.#isInString = this.#isEscaped = false;
-    this.#depth = this.#values = 0;
-    this.#begun = undefined;
-    this.#other = new AnswerBody(MAX_OTHER);
   }
 
   add(chunk: Buffer): boolean {
@@ -239,7 +216,8 @@ export class RecordReader implements BodyReader {
   }
 
   #read(chunk: Buffer): void {
-    const begin = this.#place === 'before' ? this.#skipMark(chunk) : 0;
+    // No server divides a byte order mark.
+    const begin = this.bytes === chunk.length ? startOfJson(chunk) : 0;
     let at = begin;
     if (this.#place === 'before') {
       while (isSpace(chunk[at])) at++;
@@ -252,20 +230,6 @@ export class RecordReader implements BodyReader {
     if (this.#place !== 'after' || this.#isEnough) return;
     while (isSpace(chunk[at])) at++;
     if (at < chunk.length) throw malformed();
-  }
-
-  /** Returns the offset after a byte order mark, which may come in several chunks. */
-  #skipMark(chunk: Buffer): number {
-    let at = 0;
-    while (at < chunk.length && chunk[at] === MARK[this.#mark]) {
-      at++;
-      this.#mark++;
-    }
-    if (at === chunk.length) return at;
-    if (this.#mark > 0 && this.#mark < MARK.length) throw malformed();
-    // It comes first or not at all.
-    this.#mark = MARK.length;
-    return at;
   }
 
   /** Reads elements up to the end of the chunk or of the array. Returns the offset after it. */
@@ -380,15 +344,6 @@ export class RecordReader implements BodyReader {
   }
 }
 
-/** A place among the readings of a service. */
-export interface HistoryTurn {
-  /**
-   * The history has answered or failed, so that another one may be read. Idempotent.
-   * @param retryAfter milliseconds for which the service asks to wait
-   */
-  ended(retryAfter?: number): void;
-}
-
 /**
  * Reads a device's history (section 4.2, endpoint 5) record by record, while it arrives. The answer may have any length,
  * and memory is flat.
@@ -400,10 +355,11 @@ export interface HistoryTurn {
  * what the system had received besides is dropped with the connection.
  *
  * A failure may come after records were passed on: what the sink has kept of them is the caller's to drop or to use.
- * The call is repeated, as other reads are, only if no record was passed on, and not with a turn.
+ * The call is not repeated: its owner decides about another attempt.
  * @param signal ends the reading
  * @param onRecord is called synchronously; what it throws ends the reading, which then rejects with it
- * @param turn is called when the history has answered or failed; its owner decides about another attempt
+ * @param ended is called when the history has answered or failed, so that another one may be read, with the milliseconds
+ *   for which the service asks to wait
  * @throws DeviceCloudError `TIMEOUT` unless the first bytes come within the client's `timeout` and 64 KiB more within
  *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array and each element is
  *   JSON of at most 32 MiB, 100 levels and 100,000 values; others as of any read
@@ -412,7 +368,7 @@ export type StreamHistory = (
   chipid: string,
   signal: AbortSignal,
   onRecord: RecordSink,
-  turn?: HistoryTurn,
+  ended?: (retryAfter?: number) => void,
 ) => Promise<HistoryRead>;
 
 const history: Shape<HistoryRead> = {
@@ -426,24 +382,22 @@ export function historyStreamer(
   api: Pick<OpenApi, 'history'>,
   timeout: number,
 ): StreamHistory {
-  return async (chipid, signal, onRecord, turn) => {
+  return async (chipid, signal, onRecord, ended) => {
     const { call, build, succeeds, meaning } = api.history(chipid);
     // What had come before an abort is not passed on after it.
     const reader = new RecordReader(
       (record, ...measured) => !signal.aborted && onRecord(record, ...measured) !== false,
     );
-    const spec: CallSpec<HistoryRead> = {
-      ...{ call, build, succeeds, accepts: history },
-      ...(meaning && { meaning }),
-      reader,
-    };
-    if (!turn) return (await callService(http, spec, timeout, signal)).body;
     let retryAfter: number | undefined;
-    const paced = { onRetryAfter: (wait: number) => (retryAfter = wait) };
+    const spec: CallSpec<HistoryRead> = {
+      ...{ call, build, succeeds, accepts: history, reader },
+      ...(meaning && { meaning }),
+      paced: { onRetryAfter: (wait: number) => (retryAfter = wait) },
+    };
     try {
-      return (await callService(http, { ...spec, paced }, timeout, signal)).body;
+      return (await callService(http, spec, timeout, signal)).body;
     } finally {
-      turn.ended(retryAfter);
+      ended?.(retryAfter);
     }
   };
 }

@@ -91,10 +91,7 @@ const ended = (response: ServerResponse): Promise<unknown> =>
 /** A turn that notes each end, and for how long others have to wait. */
 function turnOf(): { outcomes: unknown[]; turn: Parameters<StreamHistory>[3] } {
   const outcomes: unknown[] = [];
-  const turn = {
-    ended: (retryAfter?: number) => outcomes.push(retryAfter),
-  };
-  return { outcomes, turn };
+  return { outcomes, turn: (retryAfter) => void outcomes.push(retryAfter) };
 }
 
 describe('a history that is read as a stream', () => {
@@ -380,7 +377,7 @@ describe('a history that is read as a stream', () => {
       assert.match(error.message, why);
       assert.match(error.message, /device 10000001/);
       assert.equal(outcomes.length, 1);
-      assert.equal(service.requests.length, 1, 'with a turn, nothing is repeated');
+      assert.equal(service.requests.length, 1, 'nothing is repeated');
       assert.deepEqual(await all(read), [1]);
     });
   }
@@ -424,28 +421,6 @@ describe('a history that is read as a stream', () => {
     );
     const none = Array<undefined>(4).fill(undefined);
     assert.deepEqual(outcomes, [undefined, 7000, ...none]);
-  });
-
-  describe('without a turn', () => {
-    it('is tried again at most twice, as long as no record was passed on', async () => {
-      for (const script of [raw('', 503), reset, cutAfter('[{"body":"\\'), cutAfter(' ')]) {
-        const service = await httpService(inSequence(script, script, json([7])));
-        assert.deepEqual(await all(streamer(service.baseUrl)), [7]);
-        assert.equal(service.requests.length, 3);
-        const broken = await httpService(script);
-        await assert.rejects(all(streamer(broken.baseUrl)));
-        assert.equal(broken.requests.length, 3);
-      }
-    });
-
-    it('is not tried again once a record was passed on', async () => {
-      const service = await httpService(inSequence(cutAfter('[1,2,'), json([1, 2, 3])));
-      const found: unknown[] = [];
-      const reading = streamer(service.baseUrl)(CHIPID, NEVER, (record) => void found.push(record));
-      await failure(reading, 'CONNECTION_LOST');
-      assert.deepEqual(found, [1, 2]);
-      assert.equal(service.requests.length, 1);
-    });
   });
 
   describe('takes its time', () => {
