@@ -50,9 +50,7 @@ const REVISIONS_PER_MS = 1024;
 
 /** Milliseconds that the service's times are ahead of UTC: as it is set, learned, or most likely. */
 const serviceZone = ({ historyZone }: Settings, listening?: Listening): number =>
-  historyZone === 'auto'
-    ? (listening?.shared.facts.likelyZone ?? USUAL_OFFSET)
-    : zoneOffset(historyZone);
+  zoneOffset(historyZone) ?? listening?.shared.facts.likelyZone ?? USUAL_OFFSET;
 
 /**
  * Puts an application together.

@@ -68,13 +68,20 @@ export class Arrival {
   }
 }
 
+/** The arrival of a record. */
+export interface Pair {
+  /** Its place among the arrivals. */
+  readonly place: number;
+  readonly writing: Writing;
+  /** Equal records are more or fewer than arrivals: it is open which of them is which. */
+  readonly isAmbiguous: boolean;
+}
+
+type Pairs = ReadonlyMap<HistoryRecord, Pair>;
+
 /** What an answer shows, compared with what arrived. */
 export interface Comparison {
-  /** The arrivals that have records. */
-  readonly of: ReadonlyMap<HistoryRecord, number>;
-  readonly writings: ReadonlyMap<HistoryRecord, Writing>;
-  /** Of these, equal ones are more or fewer than arrivals: it is open which of them is which. */
-  readonly ambiguous: ReadonlySet<HistoryRecord>;
+  readonly pairs: Pairs;
   /** How many of the arrivals are older than all records of a short history (rule 10). */
   readonly gone: number;
   /** The place after the last sure arrival that has a record: what came after the request may be an equal, earlier one. */
@@ -126,24 +133,24 @@ const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean
 export function compare(compared: Compared): Comparison {
   const { arrivals, sure, isCut, shortAfter } = compared;
   const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
-  const { of, writings, ambiguous } = match(compared, gone);
-  const found = new Set(of.values());
-  const end = endOf(of, sure);
+  const pairs = match(compared, gone);
+  const found = new Set(Array.from(pairs.values(), ({ place }) => place));
+  const end = endOf(pairs, sure);
   const missing: number[] = [];
   for (let place = gone; place < sure && !isCut; place++)
     if (!found.has(place) && arrivals[place]?.mustBeThere) missing.push(place);
   const passed = missing.filter((place) => place < end);
   const awaited = missing.filter((place) => place >= end);
-  const isUnproven = of.size === 0 && missing.length >= UNPROVEN;
-  const spoilt = isUnproven ? new Map() : spoiltOf(compared, of, missing);
-  return { of, writings, ambiguous, gone, end, passed, awaited, spoilt };
+  const isUnproven = pairs.size === 0 && missing.length >= UNPROVEN;
+  const spoilt = isUnproven ? new Map() : spoiltOf(compared, pairs, missing);
+  return { pairs, gone, end, passed, awaited, spoilt };
 }
 
 /** A record that comes before that of an earlier arrival may be an equal, earlier upload, and shows nothing. */
-function endOf(of: ReadonlyMap<HistoryRecord, number>, sure: number): number {
+function endOf(pairs: Pairs, sure: number): number {
   let end = 0;
   let highest: RecordId = BEFORE_ALL;
-  for (const [{ id }, place] of [...of].sort(([, a], [, b]) => a - b)) {
+  for (const [{ id }, { place }] of [...pairs].sort(([, a], [, b]) => a.place - b.place)) {
     if (id > highest && place < sure) end = place + 1;
     if (id > highest) highest = id;
   }
@@ -154,10 +161,8 @@ function endOf(of: ReadonlyMap<HistoryRecord, number>, sure: number): number {
 function match(
   { records, arrivals, sure, known, keepsCommas, afterGap }: Compared,
   gone: number,
-): Pick<Comparison, 'of' | 'writings' | 'ambiguous'> {
-  const of = new Map<HistoryRecord, number>();
-  const writings = new Map<HistoryRecord, Writing>();
-  const ambiguous = new Set<HistoryRecord>();
+): Pairs {
+  const pairs = new Map<HistoryRecord, Pair>();
   let left: number[] = [];
   for (let place = gone; place < arrivals.length; place++)
     if (!arrivals[place]?.isDone) left.push(place);
@@ -165,7 +170,7 @@ function match(
   let isSureFound = false;
   let isTagged = !keepsCommas || known === 'tagged';
   for (const writing of orderOf(known)) {
-    if (left.length === 0 || of.size === records.length) break;
+    if (left.length === 0 || pairs.size === records.length) break;
     let places = left;
     // Against what is known they are tried only if it shows nothing.
     const isOther = isKnown && isLossy(writing) && writing !== known;
@@ -181,19 +186,17 @@ function match(
       else wanted.set(hash, { places: [place], records: [] });
     }
     for (const record of records) {
-      const hash = of.has(record) ? undefined : hashIn(record, writing);
+      const hash = pairs.has(record) ? undefined : hashIn(record, writing);
       if (hash !== undefined) wanted.get(hash)?.records.push(record);
     }
     const taken = new Set<number>();
     for (const equal of wanted.values()) {
-      const pairs = likely(equal.places, equal.records.length, arrivals);
-      for (const [at, place] of pairs.entries()) {
+      const isAmbiguous = equal.places.length !== equal.records.length;
+      const chosen = likely(equal.places, equal.records.length, arrivals);
+      for (const [at, place] of chosen.entries()) {
         // What was missed comes before what arrived after the gap, and after all else.
-        const missed = place < afterGap ? 0 : equal.records.length - pairs.length;
-        const record = equal.records[at + missed] as HistoryRecord;
-        of.set(record, place);
-        writings.set(record, writing);
-        if (equal.places.length !== equal.records.length) ambiguous.add(record);
+        const missed = place < afterGap ? 0 : equal.records.length - chosen.length;
+        pairs.set(equal.records[at + missed] as HistoryRecord, { place, writing, isAmbiguous });
         taken.add(place);
         isSureFound ||= place < sure;
         const { text, tagged } = (arrivals[place] as Arrival).keys.hashes;
@@ -202,7 +205,7 @@ function match(
     }
     if (taken.size > 0) left = left.filter((place) => !taken.has(place));
   }
-  return { of, writings, ambiguous };
+  return pairs;
 }
 
 /**
@@ -229,7 +232,6 @@ function goneOf({ records, arrivals, sure, known }: Compared, position: number |
   const isDense = BigInt(last.id) - BigInt(first.id) === BigInt(records.length - 1);
   let run = 0;
   while (isDense && run < Math.min(between, sure) && arrivals[run]?.isAfterGap === false) run++;
-  if (isDense && between <= sure && continues(records, arrivals, between)) return between;
   const there = new Set(records.flatMap(({ everyHash }) => everyHash));
   const isThere = ({ keys }: Arrival): boolean =>
     WRITINGS.some((writing) => there.has(keys.hashes[writing]));
@@ -239,21 +241,6 @@ function goneOf({ records, arrivals, sure, known }: Compared, position: number |
   for (let at = records.length - 1; at >= 0 && from > run; at--)
     if (mayBeOne(arrivals[from - 1] as Arrival, records[at])) from--;
   return from;
-}
-
-/** Whether the arrivals from a place on, up to the next gap, are the first records. */
-function continues(
-  records: readonly HistoryRecord[],
-  arrivals: readonly Arrival[],
-  from: number,
-): boolean {
-  let at = 0;
-  for (let place = from; place < arrivals.length && at < records.length; place++, at++) {
-    const arrival = arrivals[place] as Arrival;
-    if (at > 0 && arrival.isAfterGap) return true;
-    if (!mayBeOne(arrival, records[at])) return false;
-  }
-  return at > 0;
 }
 
 /** After this many arrivals that must be there and are not, an answer that has none proves nothing (rule 8). */
@@ -266,7 +253,7 @@ export const UNPROVEN = 3;
  */
 function spoiltOf(
   { records, arrivals, isUnderstood, isAtTime }: Compared,
-  of: ReadonlyMap<HistoryRecord, number>,
+  pairs: Pairs,
   missing: readonly number[],
 ): Map<HistoryRecord, number> {
   const spoilt = new Map<HistoryRecord, number>();
@@ -277,12 +264,13 @@ function spoiltOf(
   let high = Infinity;
   for (let at = records.length - 1; at >= 0; at--) {
     after[at] = high;
-    high = Math.min(high, of.get(records[at] as HistoryRecord) ?? Infinity);
+    high = Math.min(high, pairs.get(records[at] as HistoryRecord)?.place ?? Infinity);
   }
   let low = -1;
   for (const [at, record] of records.entries()) {
-    low = Math.max(low, of.get(record) ?? -1);
-    if (of.has(record) || record.body === undefined) continue;
+    const pair = pairs.get(record);
+    low = Math.max(low, pair?.place ?? -1);
+    if (pair || record.body === undefined) continue;
     for (const place of left) {
       if (place <= low || place >= (after[at] ?? Infinity)) continue;
       if (!isAtTime(record, arrivals[place] as Arrival)) continue;

@@ -5,17 +5,9 @@ import { type Position, readPosition, writePosition } from './position';
 import { Reports } from './reports';
 import { fromUnix, toUnix } from './zone';
 import { HistoryAnswer, type Measure, type Seen } from './answer';
-import { Arrival, compare, type Comparison, UNPROVEN } from './compare';
+import { Arrival, compare, type Comparison, type Pair, UNPROVEN } from './compare';
 import { BEFORE_ALL, type HistoryRecord, type RecordId } from './record';
-import {
-  isLossy,
-  Keys,
-  type KnownWriting,
-  restore,
-  seemsBase64,
-  type Writing,
-  WRITINGS,
-} from './writing';
+import { isLossy, Keys, type KnownWriting, restore, seemsBase64, WRITINGS } from './writing';
 
 /*
  * What is held back, emitted and remembered of one device, for one listener, without input or output. The numbers are those
@@ -355,7 +347,7 @@ export class Engine {
     yield;
     let use = records.length;
     if (found.awaited.length > 0) {
-      const isUnproven = found.of.size === 0 && found.awaited.length >= UNPROVEN;
+      const isUnproven = found.pairs.size === 0 && found.awaited.length >= UNPROVEN;
       this.#unclear++;
       if (this.#unclear >= LIVE_TRIES) this.#release();
       if (isUnproven || this.#unclear < USED_TRIES) this.again = this.#unclear;
@@ -392,11 +384,11 @@ export class Engine {
     arrivals: readonly Arrival[],
     found: Comparison,
   ): Generator<void> {
-    const { of, gone, spoilt } = found;
+    const { pairs, gone, spoilt } = found;
     // Before anything is given back, so that it is restored by all that is known.
     for (const record of records) {
-      const arrival = arrivals[of.get(record) ?? -1];
-      if (arrival) this.#learn(arrival, record, found);
+      const pair = pairs.get(record);
+      if (pair) this.#learn(arrivals[pair.place] as Arrival, record, pair);
     }
     const isSpoilt = (place: number): boolean => arrivals[place]?.keys.mayBeSpoilt === true;
     if (spoilt.size > 0 || found.passed.some(isSpoilt)) this.#facts.isSpoiling = true;
@@ -406,19 +398,19 @@ export class Engine {
       for (; next < end; next++) this.#emitHeld(arrivals[next] as Arrival);
     };
     const last = records.findLast(
-      (record) => record.body !== undefined && !of.has(record) && !spoilt.has(record),
+      (record) => record.body !== undefined && !pairs.has(record) && !spoilt.has(record),
     );
-    const places = new Set(of.values());
+    const places = new Set(Array.from(pairs.values(), ({ place }) => place));
     const doubtful = arrivals.flatMap(({ held, isDoubtful }, place) =>
       held && isDoubtful && !places.has(place) ? [place] : [],
     );
     emitBefore(gone);
     for (let place = 0; place < gone; place++) this.#forget(arrivals[place] as Arrival);
     for (const [at, record] of records.entries()) {
-      const place = of.get(record);
-      if (place !== undefined) {
-        emitBefore(place);
-        const arrival = oldestOf(arrivals, place, doubtful, found.writings.get(record));
+      const pair = pairs.get(record);
+      if (pair) {
+        emitBefore(pair.place);
+        const arrival = oldestOf(arrivals, pair, doubtful);
         this.#emitHeld(arrival, true);
         this.#forget(arrival);
       } else if (spoilt.has(record)) {
@@ -449,7 +441,7 @@ export class Engine {
     const isCut = answer.cutAt !== undefined;
     // Records that were taken for arrivals after the request: each may be an earlier, equal one instead.
     const open = new Set<number>();
-    for (const [record, place] of found.of)
+    for (const [record, { place }] of found.pairs)
       if (place >= sure) for (const hash of record.everyHash) open.add(hash);
     const wasGapped = this.#isGapped;
     if (!isCut) {
@@ -698,11 +690,10 @@ export class Engine {
   }
 
   /** Rule 17: an upload came both ways. */
-  #learn(arrival: Arrival, record: HistoryRecord, { writings, ambiguous }: Comparison): void {
+  #learn(arrival: Arrival, record: HistoryRecord, { writing, isAmbiguous }: Pair): void {
     const { keys, timestamp } = arrival;
-    const writing = writings.get(record) ?? 'text';
     this.#facts.isUnderstood = true;
-    if (!ambiguous.has(record)) this.#learnTime(record, timestamp);
+    if (!isAmbiguous) this.#learnTime(record, timestamp);
     const { hashes } = keys;
     if (!keys.isText) {
       if (writing === 'base64' && this.#facts.writing !== 'base64') this.#isMixed = true;
@@ -753,8 +744,8 @@ export class Engine {
 }
 
 /** The place of the last record that is an arrival from before the request. */
-const lastSure = (records: readonly HistoryRecord[], { of }: Comparison, sure: number): number =>
-  records.findLastIndex((record) => (of.get(record) ?? Infinity) < sure);
+const lastSure = (records: readonly HistoryRecord[], { pairs }: Comparison, sure: number): number =>
+  records.findLastIndex((record) => (pairs.get(record)?.place ?? Infinity) < sure);
 
 /**
  * Of equal arrivals, the older goes first, although it is in doubt: which of them was announced twice cannot be told, so
@@ -762,9 +753,8 @@ const lastSure = (records: readonly HistoryRecord[], { of }: Comparison, sure: n
  */
 function oldestOf(
   arrivals: readonly Arrival[],
-  place: number,
+  { place, writing }: Pair,
   doubtful: number[],
-  writing: Writing = 'text',
 ): Arrival {
   const arrival = arrivals[place] as Arrival;
   const hash = arrival.keys.hashes[writing];

@@ -3,8 +3,7 @@ import {
   type ChannelSubscription,
   IsolatedListener,
 } from '../channel/listener';
-import type { Channels, OpenSubscription } from '../channel/pool';
-import { readInput } from '../input/values';
+import type { Channels } from '../channel/pool';
 import type { ServiceLimiter } from '../http/service-limiter';
 import type { Guard } from '../util/guard';
 import type { Keeping } from '../store/store';
@@ -12,15 +11,14 @@ import { HistoryFacts, isLearned } from './facts';
 import {
   Budgets,
   type ExactOptions,
+  type RecoveringChannel,
   LIMITS,
   type RecoverOptions,
   type RecoveryObserver,
   type RecoveryShared,
 } from './options';
-import { checkStart } from './position';
 import type { StreamHistory } from './reader';
-import { DeviceHistory, Recovery, type RecoveryDevice } from './recovery';
-import { parseZoneSetting } from './zone';
+import { type DeviceHistory, Recovery } from './recovery';
 
 interface ListeningDeps {
   appid: string;
@@ -46,15 +44,6 @@ export type Listen = (
   recover?: RecoverOptions,
 ) => ChannelSubscription;
 
-/** A subscription with recovery, as the parts of the application hold it. */
-export interface RecoveringChannel extends ChannelSubscription {
-  /**
-   * Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. It may
-   * change when the option `save` is called, or the channel's state changes.
-   */
-  readonly isComplete: boolean;
-}
-
 export interface Listening {
   listen: Listen;
   /** As `listen` with recovery. */
@@ -63,83 +52,6 @@ export interface Listening {
   readonly shared: RecoveryShared;
   /** Ends every recovery, but closes no channel. */
   close(): void;
-}
-
-/** A subscription with recovery: channel, recovery, listener. */
-class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
-  readonly zone: number | undefined;
-  readonly listener: IsolatedListener;
-  readonly #recovery: Recovery;
-  readonly #subscription: OpenSubscription;
-  readonly #recoveries: Recoveries;
-
-  constructor(
-    readonly chipid: string,
-    listener: ChannelListener,
-    readonly options: ExactOptions,
-    recoveries: Recoveries,
-    channels: Channels,
-  ) {
-    this.#recoveries = recoveries;
-    // A callback that throws must stop neither the channel nor the recovery.
-    this.listener = new IsolatedListener(listener);
-    readInput('start of a listener', () => checkStart(options.start));
-    this.zone = parseZoneSetting(options.zone);
-    this.#recovery = recoveries.add(this);
-    this.#subscription = channels.join(chipid, this.#recovery);
-    const { state } = this.channel;
-    if (state !== 'connecting') this.#recovery.joined(state);
-  }
-
-  get channel(): OpenSubscription['channel'] {
-    return this.#subscription.channel;
-  }
-
-  get isComplete(): boolean {
-    return this.#recovery.isComplete;
-  }
-
-  flush(passed: () => void): void {
-    this.channel.flush(passed);
-  }
-
-  release(): void {
-    this.listener.release();
-    this.#recoveries.remove(this.chipid, this.#recovery);
-    this.#subscription.release();
-  }
-}
-
-/** The recoveries of an application. Those of a device share its readings. */
-class Recoveries {
-  readonly #shared: RecoveryShared;
-  readonly #active = new Set<Recovery>();
-  readonly #histories = new Map<string, DeviceHistory>();
-
-  constructor(shared: RecoveryShared) {
-    this.#shared = shared;
-  }
-
-  add(device: RecoveryDevice): Recovery {
-    const { chipid } = device;
-    const history = this.#histories.get(chipid) ?? new DeviceHistory(this.#shared, chipid);
-    this.#histories.set(chipid, history);
-    const recovery = new Recovery(this.#shared, device, history);
-    this.#active.add(recovery);
-    return recovery;
-  }
-
-  remove(chipid: string, recovery: Recovery): void {
-    this.#active.delete(recovery);
-    recovery.close();
-    if (this.#histories.get(chipid)?.isEmpty) this.#histories.delete(chipid);
-  }
-
-  close(): void {
-    for (const recovery of this.#active) recovery.close();
-    this.#active.clear();
-    this.#histories.clear();
-  }
 }
 
 export function createListening(deps: ListeningDeps): Listening {
@@ -159,9 +71,9 @@ export function createListening(deps: ListeningDeps): Listening {
     limits: LIMITS,
     ...(guard && { guard }),
   };
-  const recoveries = new Recoveries(shared);
+  const histories = new Map<string, DeviceHistory>();
   const recover: Listening['recover'] = (chipid, listener, options) =>
-    new RecoveringSubscription(chipid, listener, options, recoveries, channels);
+    new Recovery({ shared, channels, histories }, chipid, listener, options);
 
   return {
     shared,
@@ -172,7 +84,7 @@ export function createListening(deps: ListeningDeps): Listening {
     recover,
     close() {
       store.onMoved.delete(restore);
-      recoveries.close();
+      for (const history of histories.values()) history.close();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { IsolatedListener } from '../channel/listener';
+import type { ChannelSubscription } from '../channel/listener';
 import type { ServiceLimiter } from '../http/service-limiter';
 import type { Upload } from '../types';
 import type { Guard } from '../util/guard';
@@ -30,6 +30,15 @@ export interface RecoverOptions {
 export interface ExactOptions extends RecoverOptions {
   /** Called before each upload with the position of that moment: all before it has been emitted. */
   saveBefore?: (position: () => Position) => void;
+}
+
+/** A subscription with recovery, as the parts of the application hold it. */
+export interface RecoveringChannel extends ChannelSubscription {
+  /**
+   * Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. It may
+   * change when the option `save` is called, or the channel's state changes.
+   */
+  readonly isComplete: boolean;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -109,6 +118,3 @@ export interface RecoveryShared {
   now: () => number;
   random: () => number;
 }
-
-/** Receives live and missed uploads, states and faults; no callback throws. */
-export type Recipient = Pick<IsolatedListener, 'onUpload' | 'onState' | 'onFault' | 'onGap'>;

@@ -1,4 +1,5 @@
 import { timeOf, toUnix } from './zone';
+import { chipidOf } from '../input/chipid';
 import type { ServiceInteger } from '../types';
 import { isObject } from '../util/object';
 import { recordHashes, type RecordHashes } from './writing';
@@ -31,10 +32,7 @@ function idOf(id: unknown): RecordId | undefined {
 
 /** Whether `dev` of a record (section 2.3) is the number of another device, in any notation. */
 const isOfAnother = (dev: unknown, chipid: string): boolean =>
-  dev !== chipid &&
-  (typeof dev === 'string' || typeof dev === 'number') &&
-  DIGITS.test(String(dev)) &&
-  String(dev).replace(/^0+(?=\d)/, '') !== chipid;
+  dev !== chipid && (chipidOf(dev) ?? chipid) !== chipid;
 
 /** A record of a device's history of uploads (section 2.3). It is hashed only if there is something to compare it with. */
 export class HistoryRecord {

@@ -1,13 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ChannelListener, ChannelState } from '../channel/listener';
+import { type ChannelListener, type ChannelState, IsolatedListener } from '../channel/listener';
+import type { Channels, OpenSubscription } from '../channel/pool';
 import { isDeviceCloudError, isWorthRetry } from '../errors';
 import type { Place } from '../http/service-limiter';
+import { readInput } from '../input/values';
 import type { Upload } from '../types';
 import { backoff } from '../util/backoff';
 import { catchRejection, thrownText } from '../util/thrown';
 import type { HistoryAnswer } from './answer';
 import { Engine } from './engine';
-import type { ExactOptions, Recipient, RecoveryShared } from './options';
+import type { ExactOptions, RecoveringChannel, RecoveryShared } from './options';
+import { checkStart } from './position';
+import { zoneOffset } from './zone';
 
 /*
  *            connected, gap                  granted               answer
@@ -16,7 +20,7 @@ import type { ExactOptions, Recipient, RecoveryShared } from './options';
  *      └── disconnected ──────┘    └─────────────────────┴──────────────────────────┘
  *
  * `Engine` knows what is emitted and held back, for one listener. `DeviceHistory` reads the history of a device, for all
- * of its listeners at once. `Recovery` is between the channel and a listener.
+ * of its listeners at once. `Recovery` joins the channel for a listener, and is between the two.
  */
 
 /** The longest time for which live uploads are held back, in ms: they must not stop while the history is down (rule 16). */
@@ -61,17 +65,21 @@ export class DeviceHistory {
     this.#chipid = chipid;
   }
 
-  get isEmpty(): boolean {
-    return this.#members.size === 0;
-  }
-
   join(member: Recovery): void {
     this.#members.add(member);
   }
 
-  leave(member: Recovery): void {
+  /** @returns whether it was the last */
+  leave(member: Recovery): boolean {
     this.#members.delete(member);
-    if (this.isEmpty) this.cancel();
+    const isEmpty = this.#members.size === 0;
+    if (isEmpty) this.cancel();
+    return isEmpty;
+  }
+
+  /** Ends the recoveries of all listeners. */
+  close(): void {
+    for (const member of this.#members) member.close();
   }
 
   /** Ends the reading that is under way, or due. */
@@ -136,7 +144,7 @@ export class DeviceHistory {
           for (const [, answer] of answers) if (answer.take(record, size, length)) isNeeded = true;
           return isNeeded;
         },
-        { ended },
+        ended,
       );
       const [first] = this.#members;
       if (isOver() || !first) return;
@@ -161,26 +169,27 @@ const mayEmit = ({ guard }: RecoveryShared, chipid: string): boolean =>
 const flushed = (member: Recovery, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
-    member.flush(resolve);
+    member.channel.flush(resolve);
   });
 
-/** What a listener of a device needs. */
-export interface RecoveryDevice {
-  readonly chipid: string;
-  /** Milliseconds that the history's times are ahead of UTC; undefined if that is to be learned. */
-  readonly zone: number | undefined;
-  readonly options: ExactOptions;
-  readonly listener: Recipient;
-  /** Calls `passed` when everything that the peer has sent so far has arrived, or its connection has ended. */
-  flush(passed: () => void): void;
+/** What recoveries are made with. */
+export interface RecoveryDeps {
+  readonly shared: RecoveryShared;
+  readonly channels: Pick<Channels, 'join'>;
+  /** Those that are read, by device. */
+  readonly histories: Map<string, DeviceHistory>;
 }
 
 /** Recovers what the channel of one device missed, for one listener. It is placed between the channel and its listener. */
-export class Recovery implements ChannelListener {
+export class Recovery implements ChannelListener, RecoveringChannel {
   readonly #shared: RecoveryShared;
-  readonly #device: RecoveryDevice;
+  readonly #histories: Map<string, DeviceHistory>;
   readonly #history: DeviceHistory;
+  readonly #chipid: string;
+  readonly #listener: IsolatedListener;
+  readonly #options: ExactOptions;
   readonly #engine: Engine;
+  readonly #subscription: OpenSubscription;
   #isConnected = false;
   #isClosed = false;
   #holdTimer: NodeJS.Timeout | undefined;
@@ -192,23 +201,44 @@ export class Recovery implements ChannelListener {
   /** The failure that was reported last; undefined once a reading has succeeded. */
   #reportedFailure: string | undefined;
 
-  constructor(shared: RecoveryShared, device: RecoveryDevice, history: DeviceHistory) {
+  /** @throws DeviceCloudError `INVALID_INPUT` if the listener or an option is invalid */
+  constructor(
+    { shared, channels, histories }: RecoveryDeps,
+    chipid: string,
+    listener: ChannelListener,
+    options: ExactOptions,
+  ) {
     this.#shared = shared;
-    this.#device = device;
-    this.#history = history;
+    this.#histories = histories;
+    this.#chipid = chipid;
+    // A callback that throws must stop neither the channel nor the recovery.
+    this.#listener = new IsolatedListener(listener);
+    this.#options = options;
+    readInput('start of a listener', () => checkStart(options.start));
     const { appid, facts, budgets, limits, now } = shared;
     this.#engine = new Engine({
-      ...{ appid, facts, budgets, limits, now },
-      chipid: device.chipid,
-      zone: device.zone,
-      start: device.options.start ?? undefined,
+      ...{ appid, chipid, facts, budgets, limits, now },
+      zone: zoneOffset(options.zone),
+      start: options.start ?? undefined,
       emit: (upload, isLast) => this.#emit(upload, isLast),
       log: (text, kind) => this.onFault(text, kind),
     });
-    history.join(this);
+    this.#history = histories.get(chipid) ?? new DeviceHistory(shared, chipid);
+    histories.set(chipid, this.#history);
+    this.#history.join(this);
+    this.#subscription = channels.join(chipid, this);
+    if (this.channel.state !== 'connecting') this.#joined(this.channel.state);
   }
 
-  /** Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. */
+  get channel(): OpenSubscription['channel'] {
+    return this.#subscription.channel;
+  }
+
+  release(): void {
+    this.close();
+    this.#subscription.release();
+  }
+
   get isComplete(): boolean {
     return this.#engine.isComplete;
   }
@@ -225,12 +255,12 @@ export class Recovery implements ChannelListener {
 
   onState(state: ChannelState, reason?: string): void {
     if (this.#isClosed) return;
-    this.joined(state);
-    this.#device.listener.onState(state, reason);
+    this.#joined(state);
+    this.#listener.onState(state, reason);
   }
 
   /** The channel is in this state already: the listener is not called. */
-  joined(state: ChannelState): void {
+  #joined(state: ChannelState): void {
     if (state !== 'connected' && state !== 'disconnected') return;
     this.#history.cancel();
     this.#isConnected = state === 'connected';
@@ -247,7 +277,7 @@ export class Recovery implements ChannelListener {
     if (this.#isClosed) return;
     if (this.#isShut) {
       // As if the channel had been cut: the history gives it back, here or to the process that has the device by then.
-      this.joined('connected');
+      this.#joined('connected');
       return;
     }
     this.#engine.upload(upload);
@@ -259,23 +289,21 @@ export class Recovery implements ChannelListener {
     if (this.#isClosed) return;
     if (this.#engine.hasPosition) this.#began();
     this.#engine.gap();
-    this.#device.listener.onGap();
+    this.#listener.onGap();
     this.#update();
   }
 
   onFault(fault: string, kind?: string): void {
-    if (!this.#isClosed) this.#device.listener.onFault(fault, kind);
+    this.#listener.onFault(fault, kind);
   }
 
-  flush(passed: () => void): void {
-    this.#device.flush(passed);
-  }
-
+  /** Ends it, but not the channel. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#listener.release();
     this.#released();
-    this.#history.leave(this);
+    if (this.#history.leave(this)) this.#histories.delete(this.#chipid);
     this.#engine.close();
     this.#ended();
   }
@@ -296,7 +324,7 @@ export class Recovery implements ChannelListener {
       this.#save();
       await nextTurn();
       if (signal.aborted || this.#isClosed) return;
-      if (mayEmit(this.#shared, this.#device.chipid)) continue;
+      if (mayEmit(this.#shared, this.#chipid)) continue;
       this.#readLater();
       return;
     }
@@ -322,7 +350,7 @@ export class Recovery implements ChannelListener {
 
   /** Nothing may be emitted: another process may have the device. */
   get #isShut(): boolean {
-    return !mayEmit(this.#shared, this.#device.chipid);
+    return !mayEmit(this.#shared, this.#chipid);
   }
 
   /** What an answer shows cannot be emitted now. */
@@ -334,16 +362,15 @@ export class Recovery implements ChannelListener {
   /** @param isLast whether, of those that are given back, no other follows */
   #emit(upload: Upload, isLast = false): void {
     if (this.#isClosed) return;
-    const { saveBefore } = this.#device.options;
-    const before = saveBefore && this.#engine.position();
-    if (before) this.#device.options.saveBefore?.(before);
+    const before = this.#options.saveBefore && this.#engine.position();
+    if (before) this.#options.saveBefore?.(before);
     if (upload.replayed) {
       this.#began();
       this.#replayed++;
       if (upload.altered) this.#altered++;
       this.#shared.observer.onReplayed(upload, isLast);
     }
-    this.#device.listener.onUpload(upload);
+    this.#listener.onUpload(upload);
   }
 
   /** Called whenever what is due, held back or emitted may have changed. */
@@ -357,7 +384,7 @@ export class Recovery implements ChannelListener {
         else this.#engine.expired();
         this.#update();
       }, MAX_HOLD);
-      this.#shared.observer.onHold(this.#device.chipid, true);
+      this.#shared.observer.onHold(this.#chipid, true);
     }
     if (this.#engine.again !== undefined) this.#history.schedule();
   }
@@ -366,12 +393,12 @@ export class Recovery implements ChannelListener {
     if (!this.#holdTimer) return;
     clearTimeout(this.#holdTimer);
     this.#holdTimer = undefined;
-    this.#shared.observer.onHold(this.#device.chipid, false);
+    this.#shared.observer.onHold(this.#chipid, false);
   }
 
   /** Passes the position on, if there is one. */
   #save(): void {
-    const { options } = this.#device;
+    const options = this.#options;
     if (this.#isClosed || !(options.save ?? options.saveLater)) return;
     const position = this.#engine.position();
     if (!position) return;
@@ -390,13 +417,13 @@ export class Recovery implements ChannelListener {
   #began(): void {
     if (this.#isRecovering) return;
     this.#isRecovering = true;
-    this.#shared.observer.onRecovering(this.#device.chipid);
+    this.#shared.observer.onRecovering(this.#chipid);
   }
 
   #ended(): void {
     if (!this.#isRecovering) return;
     this.#isRecovering = false;
-    this.#shared.observer.onRecovered(this.#device.chipid, this.#replayed, this.#altered);
+    this.#shared.observer.onRecovered(this.#chipid, this.#replayed, this.#altered);
     this.#replayed = this.#altered = 0;
   }
 }

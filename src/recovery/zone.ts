@@ -27,22 +27,19 @@ export function parseZone(text: string): number | undefined {
   return sign === '-' ? -offset : offset;
 }
 
-/** Reads the `zone` of a listener. @throws DeviceCloudError `INVALID_INPUT` */
-export function zoneOffset(zone: unknown): number {
+/**
+ * Reads the `zone` of a listener.
+ * @returns milliseconds ahead of UTC; undefined for `auto`: then it is learned
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function zoneOffset(zone: unknown = 'auto'): number | undefined {
+  if (zone === 'auto') return undefined;
   const offset = typeof zone === 'string' ? parseZone(zone) : undefined;
   if (offset !== undefined) return offset;
   throw invalidInput(
     `The time zone of the history must be an offset such as ${USUAL_ZONE}, but is ${show(zone)}.`,
   );
 }
-
-/**
- * Reads the `zone` of a listener.
- * @returns milliseconds ahead of UTC; undefined for `auto`: then it is learned
- * @throws DeviceCloudError `INVALID_INPUT`
- */
-export const parseZoneSetting = (zone: unknown = 'auto'): number | undefined =>
-  zone === 'auto' ? undefined : zoneOffset(zone);
 
 /** An offset as text, such as `+08:00`. */
 export function zoneText(offset: number): string {

@@ -17,7 +17,7 @@ describe('the time zone of a history', () => {
 
   it('is learned from several uploads that came both ways, and is +08:00 until then', async () => {
     const facts = new HistoryFacts();
-    const subject = createSubject({ zone: undefined }, { facts });
+    const subject = createSubject({ zone: 'auto' }, { facts });
     await subject.connect();
     const missed = (id: number) => record(id, 'missed', '2026-01-01 08:00:00');
     subject.has(missed(1));
@@ -40,7 +40,7 @@ describe('the time zone of a history', () => {
   });
 
   it('is learned from one reading, before what it has is given back', async () => {
-    const subject = createSubject({ zone: undefined });
+    const subject = createSubject({ zone: 'auto' });
     await subject.connect();
     const at = (hour: number): string => `2026-01-01 0${hour}:00:00`;
     const live = [1, 2, 3];
@@ -52,7 +52,7 @@ describe('the time zone of a history', () => {
 
   it('is not learned from uploads that are equal to a missed one', async () => {
     const facts = new HistoryFacts();
-    const subject = createSubject({ zone: undefined }, { facts });
+    const subject = createSubject({ zone: 'auto' }, { facts });
     await subject.connect();
     const hours = [1, 2, 3, 4, 5];
     // The first was missed, and so each seems to be an hour older than it is.
@@ -65,7 +65,7 @@ describe('the time zone of a history', () => {
 
   it('is used as it is set, whatever uploads that came both ways show', async () => {
     const facts = new HistoryFacts();
-    const subject = createSubject({ zone: 8 * HOUR }, { facts });
+    const subject = createSubject({ zone: '+08:00' }, { facts });
     await subject.connect();
     const records: object[] = [];
     for (let hour = 1; hour <= 5; hour++) {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { IsolatedListener } from '../../../src/channel/listener';
 import { LIMITS } from '../../../src/recovery/options';
 import { createSubject } from './subject';
 import { settled } from '../../tooling/until';
@@ -10,10 +9,10 @@ describe('a recovery that is closed by the listener of an upload', () => {
     const subject = createSubject(
       {
         start: { id: '0' },
-        listener: new IsolatedListener({
+        listener: {
           onUpload: () => subject.recovery.close(),
           onFault: (text) => assert.fail(text),
-        }),
+        },
       },
       // The very first upload makes a reading due.
       { answer: () => Promise.resolve((readings++, [])), limits: { ...LIMITS, least: 0, long: 0 } },

@@ -23,7 +23,7 @@ describe('the position of a listener', () => {
       }),
     ];
     for (const save of failures) {
-      const subject = createSubject({ options: { save } });
+      const subject = createSubject({ save });
       await subject.connect();
       subject.live('a');
       await settled();

@@ -1,8 +1,10 @@
 import type { Upload } from '../../../src/types';
 import { HistoryFacts } from '../../../src/recovery/facts';
-import type { RecoveryShared } from '../../../src/recovery/options';
+import type { ChannelListener } from '../../../src/channel/listener';
+import type { OpenSubscription } from '../../../src/channel/pool';
+import type { RecoverOptions, RecoveryShared } from '../../../src/recovery/options';
 import type { Position } from '../../../src/recovery/position';
-import { DeviceHistory, Recovery, type RecoveryDevice } from '../../../src/recovery/recovery';
+import { Recovery } from '../../../src/recovery/recovery';
 import type { KnownWriting } from '../../../src/recovery/writing';
 import { settled } from '../../tooling/until';
 import { sharedBy, type AnswerHistory } from './shared';
@@ -19,10 +21,10 @@ export type Given = [body: string, id: unknown];
 
 /**
  * The recovery of one device whose channel and history a test drives: the history answers at once with
- * `history`, and channel and history are in step.
+ * `history`, and channel and history are in step. The history's times are of UTC unless `zone` says otherwise.
  */
 export function createSubject(
-  { start, ...device }: Partial<RecoveryDevice> & { start?: Position | undefined } = {},
+  { listener, ...options }: RecoverOptions & { listener?: ChannelListener } = {},
   { answer, ...shared }: Partial<RecoveryShared> & { answer?: AnswerHistory } = {},
 ) {
   const given: Given[] = [];
@@ -38,25 +40,21 @@ export function createSubject(
     }),
     ...shared,
   };
-  const recovery = new Recovery(
-    all,
-    {
-      ...{ chipid: '1', zone: 0 },
-      flush: (passed) => passed(),
-      listener: {
-        onUpload(upload) {
-          uploads.push(upload);
-          const { body, replayed, id } = upload;
-          given.push([body.toString(), replayed ? id : 'live']);
-        },
-        onFault: (text, kind = text) => faults.push({ text, kind }),
-        onState: () => undefined,
-        onGap: () => undefined,
-      },
-      options: { start, saveLater: (position) => (saved = position) },
-      ...device,
+  const usual: ChannelListener = {
+    onUpload(upload) {
+      uploads.push(upload);
+      const { body, replayed, id } = upload;
+      given.push([body.toString(), replayed ? id : 'live']);
     },
-    new DeviceHistory(all, '1'),
+    onFault: (text, kind = text) => void faults.push({ text, kind }),
+  };
+  const channel = { state: 'connecting', flush: (passed: () => void) => passed() };
+  const subscription = { channel, release: () => undefined } as unknown as OpenSubscription;
+  const recovery = new Recovery(
+    { shared: all, channels: { join: () => subscription }, histories: new Map() },
+    '1',
+    listener ?? usual,
+    { zone: 'Z', saveLater: (position) => (saved = position), ...options },
   );
 
   return {
