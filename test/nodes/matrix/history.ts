@@ -152,9 +152,9 @@ const large = row(
   ONCE,
   async () => {
     const cloud = await listening({ timeout: 60 });
-    let answers = 0;
+    // A reading that is cancelled says nothing.
     cloud.rewriteHistory((records) =>
-      answers++ === 0 ? [{ id: 0, body: 'x'.repeat(LIMIT) }, ...records] : records,
+      said().includes('32 MiB') ? records : [{ id: 0, body: 'x'.repeat(LIMIT) }, ...records],
     );
     miss(cloud, MISSED);
     await recovered(cloud, MISSED);
