@@ -1,5 +1,4 @@
 import { dashboard } from './examples/dashboard';
-import { mqtt } from './examples/mqtt';
 import { outside } from './examples/outside';
 import { useStage } from './examples/stage';
 
@@ -8,6 +7,5 @@ describe('an example in a real Node-RED', () => {
   const stage = useStage();
 
   dashboard(stage);
-  mqtt(stage);
   outside(stage);
 });

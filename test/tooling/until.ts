@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds after which a wait is given up. It ends a run that hangs; no verdict depends on it. */
-export const TIMEOUT = 45_000;
+export const TIMEOUT = 90_000;
 
 /** Milliseconds between two looks: few at first and where a look costs nothing, more where it is a request. */
 const PAUSE = { shortest: 5, longest: 100 };

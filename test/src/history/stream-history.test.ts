@@ -315,18 +315,10 @@ describe('a history that is read as a stream', () => {
 
   const DEEP = `${'['.repeat(101)}${'['.repeat(101)}`;
   const answers: Record<string, [script: Script, code: ErrorCode, why: RegExp]> = {
-    301: [raw('', 301, { location: '/' }), 'REDIRECT', /301/],
     302: [raw('[1]', 302, { location: '/' }), 'REDIRECT', /302/],
-    400: [json({ msg: 'bad' }, 400), 'BAD_REQUEST', /"bad"/],
-    401: [json({ msg: 'sign' }, 401), 'UNAUTHORIZED', /"sign"/],
-    403: [json({ msg: 'no' }, 403), 'UNAUTHORIZED', /"no"/],
     404: [json({ msg: 'none' }, 404), 'NOT_FOUND', /"none"/],
-    429: [json({ msg: 'slow' }, 429), 'UNEXPECTED_STATUS', /"slow"/],
-    500: [json({ msg: 'broken' }, 500), 'SERVER_ERROR', /"broken"/],
     'an array with 500': [json([1], 500), 'SERVER_ERROR', /500/],
     '502 with msg': [json({ msg: 'gateway' }, 502), 'GATEWAY', /"gateway"/],
-    '504 with msg': [json({ msg: 'late' }, 504), 'GATEWAY', /"late"/],
-    '503 without a body': [raw('', 503), 'SERVER_ERROR', /503/],
     'an array with 206': [json([1], 206), 'UNEXPECTED_STATUS', /206/],
     html: [raw('<!doctype html>'), 'INVALID_RESPONSE', /not JSON/],
     'much html': [raw('<p>'.repeat(100_000)), 'INVALID_RESPONSE', /not JSON/],

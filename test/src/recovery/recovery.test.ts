@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceCloudClient } from '../../../src/index';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { CHIPID, clientOf, listen, miss, ready, startBoth } from './listener';
+import { CHIPID, listen, miss, ready, startBoth } from './listener';
 import { gone, resources } from '../support/resources';
 import { until } from '../../tooling/until';
 import { inEachDialect } from '../../tooling/dialect';
@@ -35,37 +35,6 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
     await until(isOpen, 'the channel is open again');
   };
 
-  it('emits missed uploads once, in order, before later live ones, marked with their id', async () => {
-    await start();
-    simulator.upload(CHIPID, 'before anybody listened');
-    const listener = listen(client);
-    await ready(simulator, listener);
-    simulator.upload(CHIPID, 'live 1');
-    await come(listener, 1);
-    await reopened(() => miss(simulator, 'missed 1', 'missed 2'));
-    simulator.upload(CHIPID, 'live 2');
-    assert.deepEqual(await come(listener, 4), ['live 1', 'missed 1', 'missed 2', 'live 2']);
-    const marks = listener.uploads.map(({ replayed, id }) => [replayed, id]);
-    assert.deepEqual(marks, [
-      [undefined, undefined],
-      [true, 3],
-      [true, 4],
-      [undefined, undefined],
-    ]);
-  });
-
-  it('emits equal uploads as often as they were missed', async () => {
-    await start();
-    const listener = listen(client);
-    await ready(simulator, listener);
-    simulator.upload(CHIPID, '21.5');
-    await come(listener, 1);
-    await reopened(() => miss(simulator, '21.5', '21.5'));
-    simulator.upload(CHIPID, '21.5');
-    assert.deepEqual(await come(listener, 4), ['21.5', '21.5', '21.5', '21.5']);
-    assert.equal(listener.uploads.filter(({ replayed }) => replayed).length, 2);
-  });
-
   it('emits an upload that races with the reading once', async () => {
     await start();
     const listener = listen(client);
@@ -86,17 +55,6 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
     assert.deepEqual(await come(listener, expected.length), expected);
   });
 
-  it('tries again when the history fails, and holds live uploads until it has answered', async () => {
-    await start();
-    const listener = listen(client);
-    await ready(simulator, listener);
-    simulator.fail('server-error', { path: 'up_messages', times: 4 });
-    await reopened(() => miss(simulator, 'missed'));
-    simulator.upload(CHIPID, 'live');
-    assert.deepEqual(await come(listener, 2), ['missed', 'live']);
-    assert.equal(listener.faults.filter((fault) => fault.includes('500')).length, 1);
-  });
-
   // With one binary upload the public server's history fails as a whole, which hold.test.ts has.
   const onDocument = dialect === 'document' ? it : undefined;
   onDocument?.('reads a history in Base64, with binary uploads', async () => {
@@ -115,18 +73,6 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
     );
   });
 
-  it('learns the encoding of the history', async () => {
-    await start({ historyEncoding: 'base64' });
-    const listener = listen(client);
-    await ready(simulator, listener);
-    const live = ['live 1', 'live 2', 'live 3'];
-    for (const body of live) simulator.upload(CHIPID, body);
-    await come(listener, 3);
-    miss(simulator, 'missed');
-    assert.deepEqual(await come(listener, 4), [...live, 'missed']);
-    assert.equal(client.historyEncoding, 'base64');
-  });
-
   it('recovers an upload that is too large for the channel', async () => {
     await start();
     const listener = listen(client);
@@ -143,23 +89,6 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
     assert.equal(listener.uploads[0]!.replayed, true);
   });
 
-  it('continues at a saved position after a restart', async () => {
-    await start();
-    const before = listen(client);
-    await ready(simulator, before);
-    simulator.upload(CHIPID, 'live 1');
-    simulator.upload(CHIPID, 'live 2');
-    await come(before, 2);
-    const saved = before.position();
-    await client.close();
-    simulator.upload(CHIPID, 'while nobody listened');
-    client = clientOf(simulator);
-    const after = listen(client, { start: saved });
-    assert.deepEqual(await come(after, 1), ['while nobody listened']);
-    simulator.upload(CHIPID, 'live 3');
-    assert.deepEqual(await come(after, 2), ['while nobody listened', 'live 3']);
-  });
-
   it('ends a channel that has fallen silent, and recovers what it did not deliver', async () => {
     await start();
     const listener = listen(client);
@@ -169,16 +98,6 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
     await until(() => simulator.channels(CHIPID) === 0, 'the silent channel is ended');
     lift();
     assert.deepEqual(await come(listener, 1), ['not announced']);
-  });
-
-  it('recovers an upload whose event could not be read', async () => {
-    await start();
-    const listener = listen(client);
-    await ready(simulator, listener);
-    simulator.fail('bad-json', { chipid: CHIPID, times: 1 });
-    simulator.upload(CHIPID, 'came as something else');
-    assert.deepEqual(await come(listener, 1), ['came as something else']);
-    assert.equal(listener.uploads[0]!.replayed, true);
   });
 
   it('leaves no request, socket or callback after the release', async () => {

@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import {
-  channelUrl,
-  md5,
-  nextEvent,
-  openChannel,
-  openGet,
-  refusedUpgrade,
-  withSimulator,
-} from './client';
+import { channelUrl, md5, openChannel, openGet, refusedUpgrade, withSimulator } from './client';
 import { until } from '../../tooling/until';
 
 const DEVICE = '10000001';
-const NOW = 1_700_000_000_999;
 
 describe('simulator: channel', () => {
   it(
@@ -25,42 +16,6 @@ describe('simulator: channel', () => {
       const socket = new WebSocket(url);
       await once(socket, 'open');
       assert.equal(simulator.channels(DEVICE), 1);
-    }),
-  );
-
-  it(
-    'announces an upload to every channel of its device, and to no other',
-    withSimulator({ appid: 77, now: () => NOW }, async (simulator) => {
-      const first = await openChannel(simulator, DEVICE);
-      const second = await openChannel(simulator, DEVICE);
-      const other = await openChannel(simulator, '10000002');
-      const own = nextEvent(other);
-      const events = Promise.all([nextEvent(first), nextEvent(second)]);
-      simulator.upload(DEVICE, Buffer.from([0, 255, 10]));
-      const expected = {
-        type: 'data_upload',
-        appid: '77',
-        chipid: DEVICE,
-        timestamp: '1700000000',
-        body: 'AP8K',
-      };
-      assert.deepEqual(await events, [expected, expected]);
-      simulator.upload('10000002', 'mine');
-      assert.equal(((await own) as { body: string }).body, 'bWluZQ==');
-    }),
-  );
-
-  it(
-    'pushes to the device of the channel and puts it into the history',
-    withSimulator({}, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      socket.send(JSON.stringify({ type: 'msgpush', body: 'AP8=' }));
-      const { received } = simulator.device(DEVICE);
-      await until(() => received.length === 1);
-      assert.deepEqual(received[0]?.bytes, Buffer.from([0, 255]));
-      const { body } = await openGet(simulator, `push_messages/dev/${DEVICE}/`);
-      const [record] = body as { body: string; msgtype: string }[];
-      assert.deepEqual([record?.body, record?.msgtype], ['AP8=', 'B64']);
     }),
   );
 

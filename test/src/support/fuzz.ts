@@ -8,7 +8,7 @@ const SEED = process.env['FUZZ_SEED'];
 if (SEED !== undefined) fc.configureGlobal({ seed: Number(SEED) });
 
 /** Milliseconds after which a property that hangs is given up. */
-const TIMEOUT = 60_000;
+const TIMEOUT = 180_000;
 
 type Property<T> = fc.IProperty<T> | fc.IAsyncProperty<T>;
 
@@ -52,9 +52,6 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
     .array(fc.nat(0xffff), { maxLength: 12 })
     .map((units) => units.map((unit) => String.fromCharCode(unit)).join('')),
 );
-
-/** Text that UTF-8 can carry. */
-export const goodText: fc.Arbitrary<string> = anyText.filter((text) => text.isWellFormed());
 
 export const anyBytes: fc.Arbitrary<Buffer> = fc
   .uint8Array({ maxLength: 48 })

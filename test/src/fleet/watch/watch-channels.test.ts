@@ -16,6 +16,8 @@ describe('a watch: silence', () => {
     assert.deepEqual(subject.emitted(), []);
     world.pass(1);
     assert.deepEqual(subject.emitted(), ['silent 1']);
+    world.channel('1', 'disconnected');
+    world.channel('1', 'connected');
     world.pass(600);
     assert.deepEqual(subject.emitted(), []);
     world.upload('1');

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../../src/simulator';
+import { until } from '../../tooling/until';
+import { md5, openGet, openPost, push, serverCall, withSimulator, type Reply } from './client';
+
+const DEVICE = '10000001';
+const NOW = 1_700_000_000_000;
+const timestamp = '1700000000';
+
+type Call = (simulator: Simulator) => Promise<Reply>;
+
+const get =
+  (path: string, query: Record<string, string> = {}): Call =>
+  (simulator) =>
+    openGet(simulator, path, { query });
+const set =
+  (pinAndLevel: string): Call =>
+  (simulator) =>
+    openPost(simulator, `set_gpio_edge/${DEVICE}/${pinAndLevel}/`);
+const pushed =
+  (form: Record<string, string>): Call =>
+  (simulator) =>
+    openPost(simulator, 'dev/push/message/', { form });
+const server =
+  (path: string, headers: Record<string, string> = {}): Call =>
+  (simulator) =>
+    serverCall(simulator, 'GET', path, { headers: { timestamp, ...headers } });
+const put =
+  (body: unknown): Call =>
+  (simulator) =>
+    serverCall(simulator, 'PUT', `/devices/${DEVICE}`, { body, headers: { timestamp } });
+
+// What calls do that succeed, the tests of the client show.
+const REFUSED: Record<number, Record<string, Call>> = {
+  400: {
+    'a day that there is not': get('sync/20240230/20240301/'),
+    'days that are none': get('sync/x/y/'),
+    'days in the wrong order': get('sync/20240102/20240101/'),
+    'uploads of a device that is no number': get('up_messages/dev/abc/'),
+    'pushes of a device that is no number': get('push_messages/dev/abc/'),
+    'a callback without a key': get(`rt_status/${DEVICE}/`),
+    'a pin beyond the last': set('16/1'),
+    'a pin that is no number': set('x/1'),
+    'a level that is none': set('5/2'),
+    'a push of an unknown format': pushed({ devid: DEVICE, message: 'x', format: 'msg' }),
+    'a push that is not HEX': pushed({ devid: DEVICE, message: 'zz', format: 'HEX' }),
+    'a push that is not Base64': pushed({ devid: DEVICE, message: 'aGk', format: 'B64' }),
+    'a push to a device that is no number': pushed({ devid: '1.5', message: 'x' }),
+    'a push to none': pushed({ message: 'x' }),
+    'a push of nothing': pushed({ devid: DEVICE }),
+    'a call of the server API without a key': server('/devices', { key: '' }),
+    'one without a sign': server('/devices', { sign: '' }),
+    'one without a time': server('/devices', { timestamp: '' }),
+    'one whose time is no number': server('/devices', { timestamp: 'soon' }),
+    'the page before the first': server('/devices?page=0'),
+    'uploads without a count': server('/up/messages?page=1'),
+    'a change of nothing': put({}),
+    'a change that is a list': put([]),
+    'a change without a body': put(''),
+    'a name that is no text': put({ name: 5 }),
+    'data of an unknown format': put({ data: 'x', format: 'XML' }),
+  },
+  401: {
+    'a wrong sign': server('/devices', { sign: md5('x') }),
+    'an unknown key': server('/devices', { key: 'another' }),
+    'a time 7200 s ago': server('/devices', { timestamp: '1699992799' }),
+    'a time in 7200 s': server('/devices', { timestamp: '1700007201' }),
+  },
+  404: {
+    'uploads of an unknown device': get('up_messages/dev/10000009/'),
+    'pushes of an unknown device': get('push_messages/dev/10000009/'),
+    'an unknown callback': get(`rt_status/${DEVICE}/`, { key: 'toString' }),
+    'a push to an unknown device': (simulator) => push(simulator, '5', 'x'),
+    'the record of an unknown device': server('/devices/9'),
+  },
+};
+
+describe('simulator: refusals', () => {
+  for (const [status, calls] of Object.entries(REFUSED))
+    it(
+      `are ${status}, with a reason, and reach no device`,
+      withSimulator({ now: () => NOW }, async (simulator) => {
+        for (const [what, call] of Object.entries(calls)) {
+          const reply = await call(simulator);
+          assert.equal(reply.status, Number(status), what);
+          assert.match(reply.text, /^\{"msg":"/, what);
+        }
+        const { received, sets } = simulator.device(DEVICE);
+        assert.deepEqual([received, sets], [[], []]);
+      }),
+    );
+
+  it(
+    'are 504, with a reason, of a device that is off or too slow',
+    withSimulator({ offlineAfter: 20 }, async (simulator) => {
+      simulator.switchOff('10000001');
+      simulator.delay('10000002', 1000);
+      for (const chipid of ['10000001', '10000002']) {
+        const { status, text } = await openGet(simulator, `gpio_status/${chipid}/`);
+        assert.equal(status, 504);
+        assert.match(text, /^\{"msg":"/);
+      }
+      assert.equal((await openGet(simulator, 'gpio_status/10000003/')).status, 200);
+    }),
+  );
+
+  it(
+    'are none within 7200 s, but for an application that was deleted',
+    withSimulator({ now: () => NOW }, async (simulator) => {
+      const call = server('/devices', { timestamp: '1700007200' });
+      assert.equal((await call(simulator)).status, 200);
+      simulator.deleteApp();
+      assert.equal((await call(simulator)).status, 401);
+    }),
+  );
+});
+
+describe('simulator: what tests of the client do not show', () => {
+  it(
+    'a refresh of a device that is off says so, and a push to it is in its history',
+    withSimulator({ offlineAfter: 20 }, async (simulator) => {
+      simulator.switchOff(DEVICE);
+      const { body } = await openGet(simulator, `manual_refresh/${DEVICE}/`);
+      assert.deepEqual(body, { status: 'offline', msg: 'timeout' });
+      assert.equal((await push(simulator, DEVICE, 'x')).status, 504);
+      const kept = (await openGet(simulator, `push_messages/dev/${DEVICE}/`)).body;
+      assert.equal((kept as unknown[]).length, 1);
+    }),
+  );
+
+  it(
+    'a slow device acts at once, and answers later',
+    withSimulator({}, async (simulator) => {
+      simulator.delay(undefined, 1000);
+      const answer = push(simulator, DEVICE, 'slow');
+      const device = simulator.device(DEVICE);
+      await until(() => device.received.length === 1, 'it has acted');
+      assert.equal(device.inFlight, 1);
+      assert.equal((await answer).status, 200);
+    }),
+  );
+
+  it(
+    'the server API lists page by page, devices that are off, too, and uploads by the ids of all devices',
+    withSimulator({ devices: 5 }, async (simulator) => {
+      simulator.switchOff(10000004);
+      const { body } = await serverCall(simulator, 'GET', '/devices?page=2&count=3');
+      const devices = ['10000004', '10000005'];
+      assert.deepEqual(body, { page: 2, count: 3, total: 5, devices });
+      for (const chipid of [DEVICE, '10000002', DEVICE]) simulator.upload(chipid, 'x');
+      const second = await serverCall(simulator, 'GET', '/up/messages?page=2&count=2');
+      const { messages, ...rest } = second.body as { messages: { id: number }[] };
+      assert.deepEqual([rest, messages[0]?.id], [{ page: 2, count: 2, total: 3 }, 3]);
+    }),
+  );
+});
