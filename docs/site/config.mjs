@@ -4,6 +4,9 @@ import { defineConfig } from 'vitepress';
 /* The site of the documentation. stage.mjs lays out its pages beside this configuration. */
 
 const folder = new URL('../.site/.vitepress/', import.meta.url);
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
 const sidebars = JSON.parse(readFileSync(new URL('sidebars.json', folder), 'utf8'));
 
 /** The anchor of a heading as GitHub makes it, so that a link works in the repository and on the site. */
@@ -74,6 +77,7 @@ export default defineConfig({
           { text: 'Recipes', link: '/use/recipes', activeMatch: '^/use/recipes' },
           { text: 'Errors', link: '/use/errors', activeMatch: '^/use/errors' },
           { text: 'Inside', link: '/inside/reliability', activeMatch: '^/inside/' },
+          { text: version, link: '/inside/changelog', activeMatch: '^$' },
         ],
         sidebar: sidebars.root,
       },
@@ -89,6 +93,7 @@ export default defineConfig({
           { text: '快速入门', link: '/zh/use/quick-start', activeMatch: '^/zh/use/quick-start' },
           { text: '实用流程', link: '/zh/use/recipes', activeMatch: '^/zh/use/recipes' },
           { text: '错误码', link: '/zh/use/errors', activeMatch: '^/zh/use/errors' },
+          { text: version, link: '/inside/changelog', activeMatch: '^$' },
         ],
         sidebar: sidebars.zh,
         outline: { level: [2, 3], label: '本页内容' },

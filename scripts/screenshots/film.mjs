@@ -19,9 +19,6 @@ const POINTER = `addEventListener('DOMContentLoaded', () => {
   for (const type of ['mousemove', 'mousedown', 'mouseup']) addEventListener(type, show, true);
 });`;
 
-/** Milliseconds that a step of a movement is shown. */
-const STEP = 50;
-
 /** An animated picture of a page that somebody uses. A frame is shown as long as a viewer needs, not as long as it took. */
 class Film {
   #frames = [];
@@ -32,46 +29,43 @@ class Film {
     this.page = page;
   }
 
-  /** Call it before the page is loaded. */
-  static prepare = (page) => page.addInitScript(POINTER);
-
   /** Shows the page as it is for a time, in milliseconds. */
   async hold(delay) {
     this.#frames.push(await this.page.screenshot());
     this.#delays.push(delay);
   }
 
-  /** Puts the pointer somewhere. */
-  async place(at) {
-    this.#at = at;
-    await this.page.mouse.move(at.x, at.y);
+  /** Waits for an element, or for its end, until nothing moves any more, and holds. */
+  async see(selector, delay, state = 'visible') {
+    await this.page.locator(selector).first().waitFor({ state });
+    await atRest(this.page);
+    await this.hold(delay);
   }
 
-  /** Moves the pointer, seen. */
-  async move(to, steps = 4) {
-    const from = this.#at;
-    for (let step = 1; step <= steps; step += 1) {
-      const part = step / steps;
-      await this.place({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
-      await this.hold(STEP);
-    }
-  }
-
-  /** The middle of an element. */
-  async middle(selector) {
-    const { x, y, width, height } = await this.page.locator(selector).first().boundingBox();
+  /** Where something is: a point, or the middle of an element. */
+  async #place(at) {
+    if (typeof at !== 'string') return at;
+    const { x, y, width, height } = await this.page.locator(at).first().boundingBox();
     return { x: x + width / 2, y: y + height / 2 };
   }
 
-  async click(selector) {
-    await this.move(await this.middle(selector));
-    await this.page.mouse.down();
-    await this.hold(160);
-    await this.page.mouse.up();
+  /** Moves the pointer, seen. */
+  async move(at, steps = 4) {
+    const [from, to] = [this.#at, await this.#place(at)];
+    for (let step = 1; step <= steps; step += 1) {
+      const part = step / steps;
+      this.#at = { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
+      await this.page.mouse.move(this.#at.x, this.#at.y);
+      await this.hold(50);
+    }
   }
 
-  async doubleClick(selector) {
-    await this.click(selector);
+  async click(at) {
+    await this.drag(at, at, 1);
+  }
+
+  async doubleClick(at) {
+    await this.click(at);
     await this.page.mouse.click(this.#at.x, this.#at.y, { clickCount: 2 });
   }
 
@@ -86,8 +80,8 @@ class Film {
   async drag(from, to, steps = 7) {
     await this.move(from);
     await this.page.mouse.down();
-    await this.hold(200);
-    await this.move(to, steps);
+    await this.hold(160);
+    if (to !== from) await this.move(to, steps);
     await this.page.mouse.up();
   }
 
@@ -99,91 +93,66 @@ class Film {
   }
 }
 
-const SIZE = { width: 1000, height: 560 };
-
-/** The nodes that are dragged stand at the top of the palette. */
-const settings = {
-  editorTheme: {
-    ...EDITOR_SETTINGS.editorTheme,
-    palette: { catalogues: [], categories: ['device cloud'] },
-  },
-};
-
 const palette = (type) => `.red-ui-palette-node[data-palette-type='${type}']`;
+const MESSAGE = '.red-ui-debug-msg';
+const DEVICE = '.red-ui-autoComplete-container:visible a:has-text("10000001")';
 
 /** What a person does in the first minute: from the palette to uploads in the debug sidebar. */
 async function play(film) {
   const { page } = film;
-  await film.place({ x: 420, y: 330 });
+  await film.move({ x: 420, y: 330 }, 1);
   await film.hold(900);
-
-  await film.drag(await film.middle(palette('device-cloud-listen')), { x: 300, y: 170 });
+  await film.drag(palette('device-cloud-listen'), { x: 300, y: 170 });
   await film.hold(300);
   await film.click('#red-ui-palette-search input');
   await film.type('debug');
-  await atRest(page);
-  await film.hold(200);
-  await film.drag(await film.middle(palette('debug')), { x: 560, y: 170 });
+  await film.see(palette('debug'), 200);
+  await film.drag(palette('debug'), { x: 560, y: 170 });
   await film.hold(300);
   await film.drag(
-    await film.middle('.red-ui-flow-port-output .red-ui-flow-port'),
-    await film.middle('.red-ui-flow-port-input .red-ui-flow-port'),
+    '.red-ui-flow-port-output .red-ui-flow-port',
+    '.red-ui-flow-port-input .red-ui-flow-port',
     4,
   );
   await film.hold(400);
-
   await film.doubleClick('.red-ui-flow-node-group');
-  await page.waitForSelector('#node-input-btn-app-add');
-  await atRest(page);
-  await film.hold(900);
-
+  await film.see('#node-input-btn-app-add', 900);
   await film.click('#node-input-btn-app-add');
-  await page.waitForSelector('#node-config-input-service:visible');
-  await atRest(page);
-  await film.hold(700);
-  await film.move(await film.middle('#node-config-input-service'));
+  await film.see('#node-config-input-service', 700);
+  await film.move('#node-config-input-service');
   await film.hold(300);
   await page.selectOption('#node-config-input-service', 'simulator');
   await film.hold(900);
   await film.click('#node-config-dialog-ok');
-  await page.waitForSelector('#node-config-dialog-ok', { state: 'detached' });
-  await atRest(page);
-
+  await film.see('#node-config-dialog-ok', 200, 'detached');
   await film.click('.device-cloud-chipid');
-  await page.waitForSelector('.red-ui-autoComplete-container:visible a');
-  await atRest(page);
-  await film.hold(900);
-  await film.click('.red-ui-autoComplete-container:visible a:has-text("10000001")');
+  await film.see(DEVICE, 900);
+  await film.click(DEVICE);
   await atRest(page);
   await film.hold(500);
   await film.click('#node-dialog-ok');
-  await page.waitForSelector('#node-dialog-ok', { state: 'detached' });
-  await atRest(page);
-  await film.hold(400);
-
+  await film.see('#node-dialog-ok', 400, 'detached');
   await film.click('#red-ui-header-button-deploy');
-  await page.waitForSelector('.red-ui-debug-msg');
+  await page.waitForSelector(MESSAGE);
   await page.evaluate(`$('.red-ui-notification').remove()`);
   await film.move({ x: 640, y: 420 });
   await film.hold(900);
-  for (const number of [2, 3, 4]) {
-    await page
-      .locator('.red-ui-debug-msg')
-      .nth(number - 1)
-      .waitFor();
-    await atRest(page);
-    await film.hold(900);
-  }
+  for (const number of [1, 2, 3]) await film.see(`${MESSAGE} >> nth=${number}`, 900);
   await film.hold(1600);
 }
 
 /** Makes the animated picture of the README. */
 export async function takeFirstMinute(browser, folder) {
+  // The nodes that are dragged stand at the top of the palette.
+  const { editorTheme } = EDITOR_SETTINGS;
+  const palette = { catalogues: [], categories: ['device cloud'] };
+  const settings = { ...EDITOR_SETTINGS, editorTheme: { ...editorTheme, palette } };
   const flows = [{ id: 'tab', type: 'tab', label: 'Flow 1' }];
   const red = await startWithFlows('first-minute', flows, { settings });
   try {
-    const page = await openPage(browser, red.url, { height: SIZE.height, prepare: Film.prepare });
-    await page.setViewportSize(SIZE);
+    const prepare = (page) => page.addInitScript(POINTER);
+    const page = await openPage(browser, red.url, { height: 560, prepare });
+    await page.setViewportSize({ width: 1000, height: 560 });
     await page.evaluate(`RED.sidebar.show('debug')`);
     await atRest(page);
     const film = new Film(page);
