@@ -38,6 +38,8 @@ class Film {
   /** Waits for an element, or for its end, until nothing moves any more, and holds. */
   async see(selector, delay, state = 'visible') {
     await this.page.locator(selector).first().waitFor({ state });
+    // The tip of a node that a dialog covers would stay in the corner.
+    await this.page.evaluate(`$('.red-ui-popover').remove()`);
     await atRest(this.page);
     await this.hold(delay);
   }
