@@ -26,14 +26,15 @@ export function lock(file, refusal, shown = {}) {
 
 /** What the file says, if the process that has written it is alive. */
 function holder(file) {
+  let other;
   try {
     // Process ids begin anew when the machine starts.
     if (statSync(file).mtimeMs < Date.now() - uptime() * 1000) return undefined;
-    const other = JSON.parse(readFileSync(file, 'utf8'));
+    other = JSON.parse(readFileSync(file, 'utf8'));
     process.kill(other.pid, 0);
     return other;
   } catch (error) {
     // It exists, but belongs to somebody else.
-    return error.code === 'EPERM' ? {} : undefined;
+    return error.code === 'EPERM' ? other : undefined;
   }
 }

@@ -6,17 +6,12 @@ import { fail, setup } from './setup.mjs';
 
 /*
  * `npm run screenshots` makes the pictures of the README and the docs; `-- --only first-minute` those whose names match a
- * pattern (`demo` means all of the demo's). `npm run screenshots -- --gallery --only push --editor 5-dark` makes pictures to
- * look at: of every dialog and help, in each version, theme and language.
+ * pattern (`demo` means all of the demo's).
  */
 
 try {
   const { values } = parseArgs({
-    options: {
-      only: { type: 'string', default: '' },
-      gallery: { type: 'boolean' },
-      editor: { type: 'string' },
-    },
+    options: { only: { type: 'string', default: '' } },
   });
   setup();
   // What is imported here needs what setup installs and builds.
@@ -26,19 +21,14 @@ try {
   mkdirSync(images, { recursive: true });
   const pattern = new RegExp(values.only);
   try {
-    if (values.gallery) {
-      const { takeGallery } = await import('./screenshots/gallery.mjs');
-      await takeGallery(browser, values);
-    } else {
-      const { takeDialogs } = await import('./screenshots/dialogs.mjs');
-      const { takeFirstMinute } = await import('./screenshots/film.mjs');
-      const { takeRecipes } = await import('./screenshots/recipes.mjs');
-      const { takeDemo } = await import('./screenshots/demo.mjs');
-      await takeDialogs(browser, images, pattern);
-      if (pattern.test('first-minute')) await takeFirstMinute(browser, images);
-      if (pattern.test('recipes')) await takeRecipes(browser, images);
-      if (pattern.test('demo')) await takeDemo(browser, images);
-    }
+    const { takeDialogs } = await import('./screenshots/dialogs.mjs');
+    const { takeFirstMinute } = await import('./screenshots/film.mjs');
+    const { takeRecipes } = await import('./screenshots/recipes.mjs');
+    const { takeDemo } = await import('./screenshots/demo.mjs');
+    await takeDialogs(browser, images, pattern);
+    if (pattern.test('first-minute')) await takeFirstMinute(browser, images);
+    if (pattern.test('recipes')) await takeRecipes(browser, images);
+    if (pattern.test('demo')) await takeDemo(browser, images);
   } finally {
     await browser.close();
   }

@@ -5,7 +5,6 @@ import * as dialog from '../../dist/test/tooling/editor/dialog.js';
 import { EDITOR_SETTINGS, openPage } from '../../dist/test/tooling/editor/page.js';
 import { startNodeRed } from '../../dist/test/tooling/node-red/process.js';
 import { makeUserDir } from '../../dist/test/tooling/node-red/user-dir.js';
-import { target } from '../node-red.mjs';
 import { npm, root } from '../npm.mjs';
 
 /* What all pictures have in common: a Node-RED with flows, its editor, its dialogs, and files that are small. */
@@ -14,14 +13,13 @@ export const LANGUAGES = ['en-US', 'zh-CN'];
 
 /**
  * Starts a Node-RED with these flows, this package, and nothing but this package.
- * @param options `version` of Node-RED; settings in place of those of the tests of the editor
+ * @param settings in place of those of the tests of the editor
  */
-export async function startWithFlows(name, flows, { version = '4', settings } = {}) {
+export async function startWithFlows(name, flows, settings = EDITOR_SETTINGS) {
   const userDir = join(root, '.cache', 'screenshots', name);
   rmSync(userDir, { recursive: true, force: true });
   makeUserDir(userDir);
-  const { E2E_NODE: node, E2E_NODE_RED: nodeRed } = target(version).env;
-  const red = await startNodeRed({ userDir, node, nodeRed, settings: settings ?? EDITOR_SETTINGS });
+  const red = await startNodeRed({ userDir, settings });
   const response = await fetch(`${red.url}/flows`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -33,8 +31,8 @@ export async function startWithFlows(name, flows, { version = '4', settings } = 
 }
 
 /** Opens the editor, with room for the longest dialog. */
-export const openEditor = (browser, url, { language, theme = 'light' }) =>
-  openPage(browser, url, { language, theme, height: 1640 });
+export const openEditor = (browser, url, { language }) =>
+  openPage(browser, url, { language, theme: 'light', height: 1640 });
 
 /** Waits until what moves has come to rest. */
 export const atRest = (page) => page.waitForTimeout(400);

@@ -150,7 +150,7 @@ export async function takeFirstMinute(browser, folder) {
   const palette = { catalogues: [], categories: ['device cloud'] };
   const settings = { ...EDITOR_SETTINGS, editorTheme: { ...editorTheme, palette } };
   const flows = [{ id: 'tab', type: 'tab', label: 'Flow 1' }];
-  const red = await startWithFlows('first-minute', flows, { settings });
+  const red = await startWithFlows('first-minute', flows, settings);
   try {
     const prepare = (page) => page.addInitScript(POINTER);
     const page = await openPage(browser, red.url, { height: 560, prepare });

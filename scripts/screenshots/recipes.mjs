@@ -57,7 +57,7 @@ export async function takeRecipes(browser, folder) {
   const broker = await startBroker();
   const database = await startLineServer();
   const flows = linesTo(atPort([...nodes.values()], broker.port), database.url);
-  const red = await startWithFlows('recipes', flows, { settings });
+  const red = await startWithFlows('recipes', flows, settings);
   try {
     const page = await openPage(browser, red.url, { theme: 'light', height: 900 });
     await page.evaluate(
