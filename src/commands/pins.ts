@@ -14,7 +14,7 @@
 import type { OpenApi, OpenApiCall } from '../api/open-api';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
-import { isDeviceCloudError, isSilence, type DeviceCloudError } from '../errors';
+import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
 import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { levelOf, readLevels, type LevelCodes, type PinOrder } from '../input/gpio';
 import type { Keeping } from '../store/store';
@@ -22,6 +22,9 @@ import type { Answer, KeptPin, KeptState, PinKeeper, ResultAnswer } from '../typ
 import { isObject } from '../util/object';
 import { Semaphore } from '../util/semaphore';
 import { isolated } from '../util/thrown';
+
+/** The most pins of an application that are kept: two of each of the 10,000 devices that the fleet remembers. */
+export const MAX_KEPT = 20_000;
 
 /** Milliseconds between two looks at a device. */
 const GAP = 30_000;
@@ -138,6 +141,7 @@ export class KeptPins {
   /**
    * Has a pin keep a level from now on; null ends it.
    * @returns its state once the wish is written: `pending` until the device has confirmed the level
+   * @throws DeviceCloudError `QUEUE_FULL` if too many pins are kept
    */
   async keep(chipid: string, pin: number, level: Edge | null, by: KeeperOptions): Promise<KeptPin> {
     const { store } = this.#deps;
@@ -152,6 +156,11 @@ export class KeptPins {
       await store.set(keyOf(ended), undefined);
       return ended;
     }
+    if (!before && store.list('pin:').length >= MAX_KEPT)
+      throw new DeviceCloudError(
+        'QUEUE_FULL',
+        `${MAX_KEPT} pins are kept already. Pin ${pin} of device ${chipid} is not. End others with null.`,
+      );
     const wish = new Pin({ chipid, pin, wanted: level, found, state: 'pending' }, by);
     await store.set(keyOf(wish.kept), wish);
     if (this.#isWanted(wish)) void this.#add(wish);

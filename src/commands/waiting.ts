@@ -22,6 +22,12 @@ import {
 /** The most commands that may wait for one device to show itself. */
 export const MAX_WAITING = 100;
 
+/**
+ * The most that may wait for all devices of an application together: two for each of the 10,000 devices
+ * that the fleet remembers. They and the messages behind them then take some 50 MB.
+ */
+export const MAX_WAITING_IN_ALL = 20_000;
+
 const ELSEWHERE = 'another process has the device by now';
 
 const CANCELLED = 'Cancelled before its device showed itself';
@@ -128,6 +134,7 @@ export class DeviceCommands implements WaitingCommands {
   readonly #devices = new Map<string, Device>();
   readonly #prefix = randomBytes(4).toString('hex');
   #count = 0;
+  #size = 0;
   #listUsers = 0;
   #leaveList: (() => void) | undefined;
   #isClosed = false;
@@ -255,6 +262,7 @@ export class DeviceCommands implements WaitingCommands {
     command.onSettled = () => this.#remove(command);
     insert(device.all, command);
     this.#devices.set(chipid, device);
+    this.#size++;
     const { expiresAt = Infinity } = command;
     const check = limits.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt;
     if (check < Infinity) timers.set(command, check);
@@ -336,16 +344,20 @@ export class DeviceCommands implements WaitingCommands {
   }
 
   #refusalOf({ chipid, all }: Device): DeviceCloudError | undefined {
+    const full = (count: number, whom: string): DeviceCloudError =>
+      queueFull(this.#deps.registry.titleOf(chipid), `${count} commands wait for ${whom}`, FEWER);
     if (this.#isClosed) return this.#notSent(chipid, CLOSED);
-    if (all.length < MAX_WAITING) return undefined;
-    const what = `${MAX_WAITING} commands wait for this device already`;
-    return queueFull(this.#deps.registry.titleOf(chipid), what, FEWER);
+    if (all.length >= MAX_WAITING) return full(MAX_WAITING, 'this device already');
+    return this.#size < MAX_WAITING_IN_ALL
+      ? undefined
+      : full(MAX_WAITING_IN_ALL, 'devices of this application already');
   }
 
   /** A command has begun, or was refused. */
   #remove(command: WaitingCommand): void {
     const { device, isWatched, limits } = command;
     device.all.splice(device.all.indexOf(command), 1);
+    this.#size--;
     this.#deps.timers.remove(command);
     if (isWatched && limits.when === 'online') this.#watchList(-1);
     if (device.all.length === 0) {

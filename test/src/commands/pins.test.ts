@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { MAX_KEPT } from '../../../src/commands/pins';
 import { settled } from '../../tooling/until';
 import { keepWorld, optionsOf, type PinCall } from './pins-world';
 import { useClock } from '../../support/clock';
@@ -332,6 +333,17 @@ describe('a pin that is kept', () => {
       world.pins.list().map(({ pin }) => pin),
       [5],
     );
+  });
+
+  it('is one of 20,000 at most, and says so', async () => {
+    const keep = (pin: number, level: 1 | null): Promise<unknown> =>
+      world.pins.keep('9', pin, level, optionsOf());
+    for (let pin = 0; pin < MAX_KEPT; pin++)
+      world.port.kept.set(`pin:9:${pin}`, '{"node":"other","wanted":1}');
+    await world.restart(2);
+    await assert.rejects(keep(MAX_KEPT, 1), { code: 'QUEUE_FULL' });
+    await keep(0, null);
+    await keep(MAX_KEPT, 1);
   });
 
   it('of a device that comes and goes at random: as wanted at the end, and never called too often', async () => {

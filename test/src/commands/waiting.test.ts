@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { MAX_WAITING_IN_ALL } from '../../../src/commands/waiting';
 import type { CallProgress } from '../../../src/types';
 import { failure, failures } from '../support/failure';
 import { settled } from '../../tooling/until';
@@ -270,6 +271,16 @@ describe('a command that waits for its device', () => {
     await world.answer(...now, ...names);
     assert.deepEqual(await Promise.all(fates.map(({ promise }) => promise)), names);
     assert.deepEqual(world.started, [...now, ...names]);
+  });
+
+  it('is refused above a limit for all devices', async () => {
+    const world = waitingWorld();
+    const expires = 1;
+    for (let index = 0; index < MAX_WAITING_IN_ALL; index++)
+      world.run('held', 'upload', { device: String(index >> 4), expires });
+    await failure(world.run('one more', 'upload', { device: '9999' }).promise, 'QUEUE_FULL');
+    await world.pass(1);
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
   it('ends with the client, and later ones end at once', async () => {
