@@ -13,7 +13,7 @@ import { FleetRegistry } from './fleet/registry';
 import type { TestRecorder } from './fleet/test-recorder';
 import { Acknowledged } from './recovery/acknowledged';
 import { historyStreamer } from './recovery/reader';
-import { createListening, type Listening } from './recovery/listen';
+import { Listening } from './recovery/listen';
 import { USUAL_OFFSET, zoneOffset } from './recovery/zone';
 import { openApi, PUBLIC_LIST } from './api/open-api';
 import { Pulses } from './commands/pulse';
@@ -106,11 +106,11 @@ export function createApplication(
       onTime: (ms) => http.clock.sawEvent(ms),
     });
     const streamHistory = historyStreamer(http, api, settings.timeout);
-    const listening = createListening({
+    const listening = new Listening({
       store,
       appid: identity.appid,
       channels,
-      readUploads: streamHistory,
+      read: streamHistory,
       limiter: readings,
       now,
       random,

@@ -118,17 +118,15 @@ export class Engine {
   readonly #reports: Reports;
   readonly #options: EngineOptions;
   readonly #facts: HistoryFacts;
-  readonly #limits: typeof LIMITS;
   #hasDone = false;
   #isClosed = false;
   /** Arrivals that are counted in the application's budget. */
   #counted = 0;
 
   constructor(options: EngineOptions) {
-    const { start, facts, limits } = options;
+    const { start, facts } = options;
     this.#options = options;
     this.#facts = facts;
-    this.#limits = limits;
     this.#reports = new Reports((text, kind) => options.log(text, kind));
     const state = start && readPosition(start);
     this.#id = state?.id;
@@ -255,7 +253,7 @@ export class Engine {
       measure: this.#measure,
       expected: this.#arrivals.filter(({ mustBeThere }) => mustBeThere).length,
       mayEnd: this.#unclear === 0 && !this.#isUnordered,
-      margin: this.#limits.margin,
+      margin: this.#options.limits.margin,
       budget: this.#options.budgets.answers,
     }));
   }
@@ -475,9 +473,9 @@ export class Engine {
     // Of two equal uploads, one may have been missed, and the other be announced after the answer was made (rule 12).
     if (open.size > 0 && (wasGapped || this.#owed > 0)) this.again ??= ++this.#owed;
     else this.#owed = 0;
-    const isWhole = !answer.isEnded && answer.bytes <= this.#limits.small;
-    const half = Math.max(this.#limits.least, Math.ceil(answer.length / 2));
-    this.#due = isWhole ? Math.min(half, this.#limits.short) : this.#limits.long;
+    const isWhole = !answer.isEnded && answer.bytes <= this.#options.limits.small;
+    const half = Math.max(this.#options.limits.least, Math.ceil(answer.length / 2));
+    this.#due = isWhole ? Math.min(half, this.#options.limits.short) : this.#options.limits.long;
   }
 
   #moveTo(id: RecordId, answer: HistoryAnswer): void {
@@ -499,7 +497,7 @@ export class Engine {
   /** While all devices together remember nearly as many arrivals as they may, histories are read earlier. */
   get #dueNow(): number {
     const { used, limit } = this.#options.budgets.arrived;
-    return used > limit / 2 ? Math.min(this.#due, this.#limits.pressed) : this.#due;
+    return used > limit / 2 ? Math.min(this.#due, this.#options.limits.pressed) : this.#due;
   }
 
   /** The latest time that is remembered, but for that of a wrong clock; empty without one. */
@@ -512,7 +510,7 @@ export class Engine {
   /** @returns false if it exceeds a limit */
   #hold(arrival: Arrival, upload: Upload): boolean {
     const weight = weigh(upload);
-    const { held, heldBytes } = this.#limits;
+    const { held, heldBytes } = this.#options.limits;
     if (this.#heldCount >= held || this.#heldBytes + weight > heldBytes) return false;
     if (!this.#options.budgets.held.reserve(weight)) return false;
     this.#heldCount++;
@@ -571,7 +569,7 @@ export class Engine {
   /** Rules 11 and 16. */
   #checkArrivals(): void {
     const { length } = this.#arrivals;
-    if (length >= this.#limits.forgotten) {
+    if (length >= this.#options.limits.forgotten) {
       this.#reports.givenUp();
       this.#id = undefined;
       this.#arrivals = [];

@@ -4,87 +4,64 @@ import {
   IsolatedListener,
 } from '../channel/listener';
 import type { Channels } from '../channel/pool';
-import type { ServiceLimiter } from '../http/service-limiter';
-import type { Guard } from '../util/guard';
 import type { Keeping } from '../store/store';
 import { HistoryFacts, isLearned } from './facts';
 import {
   Budgets,
   type ExactOptions,
-  type RecoveringChannel,
   LIMITS,
+  type RecoveringChannel,
   type RecoverOptions,
-  type RecoveryObserver,
   type RecoveryShared,
 } from './options';
-import type { StreamHistory } from './reader';
 import { type DeviceHistory, Recovery } from './recovery';
 
-interface ListeningDeps {
-  appid: string;
+interface ListeningDeps extends Omit<RecoveryShared, 'budgets' | 'facts' | 'limits'> {
   channels: Channels;
-  /** Reads the history of a device, whatever its records look like. */
-  readUploads: StreamHistory;
-  /** Of the histories that are read side by side. */
-  limiter: ServiceLimiter;
-  now: () => number;
-  random: () => number;
-  observer: RecoveryObserver;
-  guard?: Guard;
   /** What was learned of the histories of the application survives a restart. */
   store: Keeping;
 }
 
 const LEARNED = 'fact:history';
 
-/** Joins a channel as a listener, with or without recovery. */
-export type Listen = (
-  chipid: string,
-  listener: ChannelListener,
-  recover?: RecoverOptions,
-) => ChannelSubscription;
-
-export interface Listening {
-  listen: Listen;
-  /** As `listen` with recovery. */
-  recover: (chipid: string, listener: ChannelListener, options: ExactOptions) => RecoveringChannel;
+/** The listeners of an application. */
+export class Listening {
   /** What recoveries share, so that others can read histories within the same limits. */
   readonly shared: RecoveryShared;
+  readonly #channels: Channels;
+  readonly #store: Keeping;
+  readonly #histories = new Map<string, DeviceHistory>();
+
+  constructor({ channels, store, ...shared }: ListeningDeps) {
+    this.#channels = channels;
+    this.#store = store;
+    const facts = new HistoryFacts((learned) => store.update(LEARNED, learned));
+    this.shared = { ...shared, facts, budgets: new Budgets(), limits: LIMITS };
+    void store.loaded.then(this.#restore);
+    // In a cluster, another process may have learned it.
+    store.onMoved.add(this.#restore);
+  }
+
+  /** Joins a channel as a listener, with or without recovery. */
+  listen(chipid: string, listener: ChannelListener, options?: RecoverOptions): ChannelSubscription {
+    if (options) return this.recover(chipid, listener, options);
+    return this.#channels.join(chipid, new IsolatedListener(listener));
+  }
+
+  /** As {@link listen} with recovery. */
+  recover(chipid: string, listener: ChannelListener, options: ExactOptions): RecoveringChannel {
+    const deps = { shared: this.shared, channels: this.#channels, histories: this.#histories };
+    return new Recovery(deps, chipid, listener, options);
+  }
+
   /** Ends every recovery, but closes no channel. */
-  close(): void;
-}
+  close(): void {
+    this.#store.onMoved.delete(this.#restore);
+    for (const history of this.#histories.values()) history.close();
+  }
 
-export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, limiter, now, random, observer, guard, store } = deps;
-  const facts = new HistoryFacts((learned) => store.update(LEARNED, learned));
-  const restore = (): void => {
-    const learned = store.get(LEARNED);
-    if (isLearned(learned)) facts.restore(learned);
-  };
-  void store.loaded.then(restore);
-  // In a cluster, another process may have learned it.
-  store.onMoved.add(restore);
-  const shared: RecoveryShared = {
-    ...{ appid, limiter, facts, now, random, observer },
-    read: readUploads,
-    budgets: new Budgets(),
-    limits: LIMITS,
-    ...(guard && { guard }),
-  };
-  const histories = new Map<string, DeviceHistory>();
-  const recover: Listening['recover'] = (chipid, listener, options) =>
-    new Recovery({ shared, channels, histories }, chipid, listener, options);
-
-  return {
-    shared,
-    listen: (chipid, listener, options) =>
-      options
-        ? recover(chipid, listener, options)
-        : channels.join(chipid, new IsolatedListener(listener)),
-    recover,
-    close() {
-      store.onMoved.delete(restore);
-      for (const history of histories.values()) history.close();
-    },
+  readonly #restore = (): void => {
+    const learned = this.#store.get(LEARNED);
+    if (isLearned(learned)) this.shared.facts.restore(learned);
   };
 }

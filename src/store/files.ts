@@ -2,11 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Coalescer } from '../util/coalescer';
 import { isObject } from '../util/object';
 import { replaceFile } from '../util/replace-file';
 import { Semaphore } from '../util/semaphore';
-import { KINDS, kindOf, type Entries, type StorePort } from './store';
+import { Coalescer, KINDS, kindOf, type Entries, type StorePort } from './store';
 
 /** The first property of each file: what has another one is foreign, or of another version. */
 const FORMAT = 'device-cloud 1';

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Coalescer } from '../util/coalescer';
 
 /**
  * What is kept, by the first part of its key: how far uploads were emitted (`position:NODE:CHIP`), commands that wait
@@ -42,6 +41,38 @@ const MANY = 500;
 
 /** Milliseconds until what has failed is tried again. */
 const RETRY = 1000;
+
+/** Runs one piece of work at a time. All that ask for it while it runs share the run after it. */
+export class Coalescer<T> {
+  readonly #work: () => Promise<T>;
+  #last: Promise<unknown>;
+  #next: Promise<T> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param work must not reject @param ready what the first run waits for */
+  constructor(work: () => Promise<T>, ready: Promise<unknown> = Promise.resolve()) {
+    this.#work = work;
+    this.#last = ready;
+  }
+
+  /** @returns the result of a run that has not begun yet */
+  run(): Promise<T> {
+    if (this.#next) return this.#next;
+    const next = this.#last.then(() => {
+      this.#next = undefined;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      return this.#work();
+    });
+    [this.#last, this.#next] = [next, next];
+    return next;
+  }
+
+  /** Has a run begin within some milliseconds. */
+  runWithin(ms: number): void {
+    this.#timer ??= setTimeout(() => void this.run(), ms).unref();
+  }
+}
 
 interface Unit {
   changed: Set<string>;
