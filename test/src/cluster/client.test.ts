@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { ClusterClient } from '../../../src/cluster-client';
+import { JUDGE } from '../../../src/fleet/fleet';
+import { readLimits } from '../../../src/fleet/limits';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
 import type { PinKeeper } from '../../../src/types';
@@ -261,6 +263,45 @@ describeOnRedis('clients that share an application', () => {
     assert.equal(only.opened, opened, 'each channel has stayed open');
     assert.equal((await only.client.push('10000001', 'on')).body.msg, 'OK');
     assert.equal(cloud.device('10000001').received.length, 1);
+  });
+
+  it('report an alarm and its end once, whoever has the device by then', async () => {
+    const events: string[] = [];
+    const judges = async (name: string): Promise<Process> => {
+      const started = await joins();
+      const { fleet } = started.client;
+      fleet[JUDGE](started.store, 'app', () => ({
+        limits: readLimits('t > 30').limits,
+        decode: (body) => JSON.parse(body.toString()) as Record<string, unknown>,
+      }));
+      const watch = fleet.watch(
+        { events: ['alarm'] },
+        { onEvent: ({ event, chipid }) => events.push(`${event} of ${chipid} at ${name}`) },
+      );
+      atEnd(() => watch.close());
+      return started;
+    };
+    const first = await judges('the first');
+    await settled(first);
+    const [chipid] = DEVICES as [string];
+    const hasPosition = (): boolean =>
+      first.store.get(`position:listener:${chipid}`) !== undefined &&
+      first.store.oldestUnconfirmed === Infinity;
+    await until(hasPosition, 'it is known from where to recover');
+    cloud.upload(chipid, '{"t":31}');
+    await until(() => events.length > 0, 'the alarm is raised');
+    const second = await judges('the second');
+    await settled(first, second);
+    await first.client.close();
+    await settled(second);
+    cloud.upload(chipid, '{"t":32}');
+    cloud.upload(chipid, '{"t":20}');
+    await until(() => textsOf(second).includes('{"t":20}'), 'both came');
+    await until(() => events.length > 1, 'the alarm is over');
+    assert.deepEqual(events, [
+      `alarm of ${chipid} at the first`,
+      `cleared of ${chipid} at the second`,
+    ]);
   });
 
   /** One that can be killed. */
