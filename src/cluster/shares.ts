@@ -55,6 +55,8 @@ export interface SharesListener {
 interface Held {
   readonly epoch: number;
   isGivenUp: boolean;
+  /** Once all of it is written. */
+  whenGivenUp?: Promise<void>;
 }
 
 /** Which shares belong to this process, and until when it may act for them. */
@@ -271,10 +273,15 @@ export class Shares {
     for (const [share] of kept.slice(quota)) void this.#giveUp(share);
   }
 
-  async #giveUp(share: number): Promise<void> {
+  #giveUp(share: number): Promise<void> {
     const held = this.#held.get(share);
-    if (!held || held.isGivenUp) return;
+    if (!held) return Promise.resolve();
     held.isGivenUp = true;
+    // A process that leaves may be about to give it up already.
+    return (held.whenGivenUp ??= this.#finish(share, held));
+  }
+
+  async #finish(share: number, held: Held): Promise<void> {
     await this.#listener.giveUp(share);
     if (this.#held.get(share) !== held) return;
     this.#held.delete(share);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Engine } from '../../../src/cluster/engine';
 import { BEAT, keysOf, SHARES, type Beat, type BeatAnswer } from '../../../src/cluster/scripts';
-import type { RULES } from '../../../src/cluster/shares';
+import { Shares, type RULES } from '../../../src/cluster/shares';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
 import { describeOnRedis } from '../../support/redis';
@@ -60,6 +60,49 @@ describeOnRedis('shares, in virtual time over the real scripts', function () {
       // One in some hundred seeds needs longer.
       assert.ok((await found(SEED)) || (await found(SEED + 1)));
     });
+});
+
+describe('a process that leaves', () => {
+  it('waits for the last write also of shares that it has begun to give up before', async () => {
+    let quota = SHARES;
+    const left: string[] = [];
+    const written = new Map<number, () => void>();
+    let isOver = false;
+    const beat = (request: Beat): Promise<BeatAnswer> => {
+      if (request.leave) left.push(isOver ? 'after the last write' : 'too early');
+      const held = Array.from({ length: SHARES }, (_, share) => [share, [1, 'a']] as const);
+      return Promise.resolve({
+        ...{ generation: 'one', settled: true, quota, time: 0, replicas: 0 },
+        ...{ members: { a: [request.number, 1000, 1, 1] as const } },
+        shares: Object.fromEntries(held),
+      });
+    };
+    const shares = new Shares(
+      {
+        ...{ id: 'a', lease: 1000, wants: () => true, settings: '{}', beat, random: () => 'one' },
+        ...{ now: () => performance.now(), wallClock: Date.now, schedule: () => () => undefined },
+      },
+      {
+        ...{ onGained: () => undefined, onLost: () => undefined, onAnew: () => undefined },
+        ...{ onChange: () => undefined, onBeat: () => undefined },
+        giveUp: (share) => new Promise((resolve) => written.set(share, resolve)),
+      },
+    );
+    shares.beatNow();
+    await until(() => shares.held.length === SHARES, 'it has all');
+    quota = SHARES / 2;
+    shares.beatNow();
+    await until(() => written.size === SHARES / 2, 'it gives up half');
+    const before = [...written.values()];
+    const leaving = shares.leave();
+    await until(() => written.size === SHARES, 'it gives up the rest');
+    for (const resolve of [...written.values()].slice(before.length)) resolve();
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    isOver = true;
+    for (const resolve of before) resolve();
+    await leaving;
+    assert.deepEqual(left, ['after the last write']);
+  });
 });
 
 describeOnRedis('a beat', () => {
