@@ -1,4 +1,4 @@
-import { NotSent, type Turn } from './cluster/calls';
+import { NotSent, notSent, type Turn } from './cluster/calls';
 import { Cluster, shareOf } from './cluster/cluster';
 import { SharedStore } from './store/shared';
 import { HandOvers, type HandedOver, type SharedWaiting } from './cluster/hand-over';
@@ -9,7 +9,7 @@ import { DEVICE_TIMEOUT, readCommand, readDuration } from './caller';
 import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { CALLING } from './commands/queue';
 import type { Result, SavedCall } from './commands/saved-call';
-import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
+import { invalidInput, notConfigured } from './errors';
 import type { LatestUpload } from './fleet/latest';
 import { parseChipid } from './input/chipid';
 import type { ClusterSettings } from './input/engine-address';
@@ -47,9 +47,6 @@ const IN_QUEUE = 60_000;
 
 /** Milliseconds for which this process has something to do with shares after its last listener has left: a deploy keeps them. */
 const DEPLOY = 2000;
-
-/** Milliseconds between two trials of a key that the service has refused. */
-const TRY_KEY = 30_000;
 
 /** The arguments of a call after the device: as they are for this process, as JSON for another one. */
 class Arguments {
@@ -90,13 +87,8 @@ function withoutCallbacks(value: Record<string, unknown>): Record<string, unknow
   return plain;
 }
 
-/** What happens in a cluster that is not an answer to a call. */
-export interface ClusterObserver {
-  /** A call that was sent at once has ended, and its caller is no member any more. */
-  onOrphan?(name: string, chipid: string, result: Result): void;
-  /** This process's decoder of a type. */
-  decoderOf?(typeId: string): UploadDecoder | undefined;
-}
+/** This process's decoder of a type. */
+type DecoderOf = (typeId: string) => UploadDecoder | undefined;
 
 /**
  * The client of a process that shares the devices of an application with others, on Redis or Valkey. Each device belongs to one of
@@ -105,35 +97,35 @@ export interface ClusterObserver {
 export class ClusterClient extends DeviceCloudClient {
   readonly #store: SharedStore;
   readonly #lending: Lending;
-  readonly #observer: ClusterObserver;
+  readonly #decoderOf: DecoderOf;
   #handOvers: HandOvers | undefined;
   readonly #listening = new Set<SharedSubscription>();
   /** Of the nodes of this process, which are the same in all. */
   readonly #keepers = new Map<string, PinKeeper>();
   /** The latest time at which somebody has listened or watched, by a clock that is never set. */
   #wantedAt = -Infinity;
-  #hasWrongKey = false;
-  #keyTriedAt = -Infinity;
   #cluster!: Cluster;
 
-  private constructor(options: ClientOptions, store: SharedStore, observer: ClusterObserver) {
+  static {
+    for (const name of Object.keys(SHARED) as SharedCall[])
+      Object.defineProperty(this.prototype, name, {
+        value(this: ClusterClient, chipid: Chipid, ...others: unknown[]) {
+          return this.#make(name, chipid, others);
+        },
+      });
+  }
+
+  private constructor(options: ClientOptions, store: SharedStore, decoderOf: DecoderOf) {
     super({
       ...options,
       store,
       [GUARD]: {
         mayEmit: (chipid) => this.#cluster.mayEmit(chipid),
-        send: (chipid, ms, send) => {
-          const check = (): void => {
-            if (!this.#cluster.mayAct(chipid))
-              throw new NotSent('The process that had the device may not act for it any more.');
-          };
-          check();
-          return this.#cluster.exclusively(chipid, ms, { check }, send);
-        },
+        send: (...command) => this.#cluster.exclusively(...command),
       },
     });
     this.#store = store;
-    this.#observer = observer;
+    this.#decoderOf = decoderOf;
     this.#lending = new Lending(store, () => this.#cluster.calls);
   }
 
@@ -147,10 +139,10 @@ export class ClusterClient extends DeviceCloudClient {
     options: ClientOptions,
     settings: ClusterSettings,
     store = new SharedStore(),
-    observer: ClusterObserver = {},
+    decoderOf: DecoderOf = () => undefined,
     waiting?: SharedWaiting,
   ): Promise<ClusterClient> {
-    const client = new ClusterClient(options, store, observer);
+    const client = new ClusterClient(options, store, decoderOf);
     try {
       const { appid } = client;
       if (appid === undefined)
@@ -163,9 +155,8 @@ export class ClusterClient extends DeviceCloudClient {
         finish: (share) => client.#finish(share),
         wants: () => client.#wants,
         handle: (name, of, args, turn) => client.#handle(name, of, args, turn),
-        onOrphan: (name, chipid, args, result) => {
+        onOrphan: (chipid, args, result) => {
           if (isSent(args)) void client.#handOvers?.adopt(chipid, args, result);
-          else observer.onOrphan?.(name, chipid, result);
         },
         onChange: () => store.changed(),
       });
@@ -198,35 +189,6 @@ export class ClusterClient extends DeviceCloudClient {
     return this.#cluster.mayAct(chipid);
   }
 
-  override push(...args: Parameters<DeviceCloudClient['push']>) {
-    return this.#share('push', args);
-  }
-
-  override pushOverChannel(...args: Parameters<DeviceCloudClient['pushOverChannel']>) {
-    return this.#share('pushOverChannel', args);
-  }
-
-  override rtStatus(...args: Parameters<DeviceCloudClient['rtStatus']>) {
-    return this.#share('rtStatus', args);
-  }
-
-  override gpioStatus(...args: Parameters<DeviceCloudClient['gpioStatus']>) {
-    return this.#share('gpioStatus', args);
-  }
-
-  override setGpioEdge(...args: Parameters<DeviceCloudClient['setGpioEdge']>) {
-    return this.#share('setGpioEdge', args);
-  }
-
-  override pulseGpio(...args: Parameters<DeviceCloudClient['pulseGpio']>) {
-    return this.#share('pulseGpio', args);
-  }
-
-  /** Later changes of its state are reported in the process that has the device then, to the keeper with the same id. */
-  override keepPin(...args: Parameters<DeviceCloudClient['keepPin']>) {
-    return this.#share('keepPin', args);
-  }
-
   override get pins(): Pins {
     const pins = super.pins;
     return {
@@ -240,22 +202,6 @@ export class ClusterClient extends DeviceCloudClient {
         pins.release(id, isGone);
       },
     };
-  }
-
-  override refresh(...args: Parameters<DeviceCloudClient['refresh']>) {
-    return this.#share('refresh', args);
-  }
-
-  override reboot(...args: Parameters<DeviceCloudClient['reboot']>) {
-    return this.#share('reboot', args);
-  }
-
-  override request(...args: Parameters<DeviceCloudClient['request']>) {
-    return this.#share('request', args);
-  }
-
-  override latest(...args: Parameters<DeviceCloudClient['latest']>) {
-    return this.#share('latest', args);
   }
 
   override async latestAll(): Promise<{ uploads: LatestUpload[]; missing: number }> {
@@ -294,7 +240,10 @@ export class ClusterClient extends DeviceCloudClient {
         this.#listen(chipid, listener, () => own.listen(chipid, listener, options)),
       acknowledge: async (text) => {
         const { chipid } = readToken(text, this.appid as string);
-        return (await this.#ask('acknowledge', chipid, [text])) === true;
+        // It must not wait for commands to the device, which may take long.
+        const { calls } = this.#cluster;
+        const [ms, patience] = [DEVICE_TIMEOUT, DEVICE_TIMEOUT];
+        return (await calls.callAtOnce('acknowledge', chipid, [text], ms, patience)) === true;
       },
     };
   }
@@ -304,13 +253,11 @@ export class ClusterClient extends DeviceCloudClient {
     listener: ChannelListener,
     join: () => ChannelSubscription,
   ): SharedSubscription {
-    const shared = new SharedSubscription(device, listener, join, (released) => {
-      this.#listening.delete(released);
-      this.#wantsChanged();
-    });
+    const shared = new SharedSubscription(device, listener, join, (released) =>
+      this.#listening.delete(released),
+    );
     this.#listening.add(shared);
     if (this.owns(device)) shared.begin();
-    if (this.#listening.size === 1) this.#cluster.changed();
     return shared;
   }
 
@@ -366,43 +313,13 @@ export class ClusterClient extends DeviceCloudClient {
     await super.close();
   }
 
-  /** Whether the service refuses the key of this process, which would leave its devices unheard. */
-  get #isKeyRefused(): boolean {
-    const isRefused = ({ channel: { reason } }: SharedSubscription): boolean =>
-      reason === '401' || reason === '403';
-    const isDoubtful = this.#hasWrongKey || [...this.#listening].some(isRefused);
-    const now = performance.now();
-    if (isDoubtful && now - this.#keyTriedAt > TRY_KEY) {
-      this.#keyTriedAt = now;
-      void this.#tryKey();
-    }
-    return this.#hasWrongKey;
-  }
-
-  /** Never rejects. */
-  async #tryKey(): Promise<void> {
-    try {
-      await this.fleet.readList();
-      this.#hasWrongKey = false;
-    } catch (error) {
-      this.#hasWrongKey = isDeviceCloudError(error, 'UNAUTHORIZED');
-    }
-    this.#cluster.changed();
-  }
-
   get #wants(): boolean {
-    // Another process may have the right one.
-    if (this.#isKeyRefused) return false;
     const wants =
       this.#listening.size > 0 ||
       this[APPLICATION].registry.isWatched ||
       this.pins.list().length > 0;
     if (wants) this.#wantedAt = performance.now();
     return performance.now() - this.#wantedAt < DEPLOY;
-  }
-
-  #wantsChanged(): void {
-    if (this.#listening.size === 0) setTimeout(() => this.#cluster.changed(), DEPLOY).unref();
   }
 
   #begin(share: number): void {
@@ -429,15 +346,10 @@ export class ClusterClient extends DeviceCloudClient {
     await this[APPLICATION].queues.idle((chipid) => shareOf(chipid) === share);
   }
 
-  /** Makes a call in the process that has the device. */
-  #share<N extends SharedCall>(
-    name: N,
-    args: Parameters<DeviceCloudClient[N]>,
-  ): ReturnType<DeviceCloudClient[N]> {
-    const [chipid, ...others] = args as [Chipid, ...unknown[]];
-    return this.#make(name, chipid, others) as ReturnType<DeviceCloudClient[N]>;
-  }
-
+  /**
+   * Makes a call in the process that has the device. Later changes of the state of a kept pin are reported in the process that has it
+   * then, to the keeper with the same id.
+   */
   async #make(name: SharedCall, chipid: Chipid, others: readonly unknown[]): Promise<unknown> {
     const device = parseChipid(chipid);
     const options = others[SHARED[name]] as PulseOptions | undefined;
@@ -447,13 +359,16 @@ export class ClusterClient extends DeviceCloudClient {
       const saved = limits.origin?.saved;
       if (!saved || !this.#handOvers)
         throw invalidInput('Only commands of nodes can wait for a device of several processes.');
-      // One that a node was given back is in the store by now.
-      if (!saved.of(device))
-        return this.#handOvers.handOver(device, saved, {
-          ...{ signal: limits.signal, progress: limits.progress },
-          longest: longest + limits.expires,
-          whenFree: (call) => limits.semaphore?.run(call) ?? call(),
+      // One that a node was given back is in the store by now: if the device moves, whoever has it then finds it there.
+      if (saved.of(device))
+        return this.#own(name, [device, ...others]).catch((error: unknown) => {
+          throw error instanceof NotSent ? notSent(error) : error;
         });
+      return this.#handOvers.handOver(device, saved, {
+        ...{ signal: limits.signal, progress: limits.progress },
+        longest: longest + limits.expires,
+        whenFree: (call) => limits.semaphore?.run(call) ?? call(),
+      });
     }
     const args = new Arguments(others, SHARED[name], device, limits.origin?.saved);
     const call = (): Promise<unknown> =>
@@ -473,7 +388,7 @@ export class ClusterClient extends DeviceCloudClient {
   #withDecoder(options: unknown): unknown {
     const decode = isObject(options) ? options['decode'] : undefined;
     if (!isObject(decode)) return options;
-    const decoder = this.#observer.decoderOf?.(String(decode['typeId']));
+    const decoder = this.#decoderOf(String(decode['typeId']));
     if (!decoder)
       throw notConfigured(
         'The process that has the device does not have its type: all processes need the same flow.',

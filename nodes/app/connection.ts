@@ -13,7 +13,6 @@ import {
   type SharedStore,
   type DeviceLimits,
   type Keeping,
-  type Result,
   type SharedWaiting,
 } from '../../src/for-nodes';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
@@ -294,17 +293,8 @@ export class Connection {
   async #open(options: ClientOptions): Promise<DeviceCloudClient> {
     if (!this.#cluster) return new DeviceCloudClient(options);
     const { ClusterClient } = await import('../../src/cluster-client.js');
-    const observer = {
-      decoderOf,
-      onOrphan: (name: string, chipid: string, result: Result): void => {
-        const what = 'error' in result ? result.error.message : 'it succeeded';
-        this.#node.warn(
-          `The process that asked for ${name} of device ${chipid} has ended, so its message gets no result: ${what}`,
-        );
-      },
-    };
-    const store = this.#store as SharedStore;
-    this.#shared = await ClusterClient.join(options, this.#cluster, store, observer, this.#waiting);
+    const [store, waiting] = [this.#store as SharedStore, this.#waiting];
+    this.#shared = await ClusterClient.join(options, this.#cluster, store, decoderOf, waiting);
     return this.#shared;
   }
 

@@ -306,7 +306,11 @@ export function readKept(saved: unknown): {
   const { replace: _, ...options } = plan.options ?? {};
   return {
     msg: decodeMessage(msg),
-    goOn(call, kept) {
+    async goOn(call, kept) {
+      if (kept.chipids.every((chipid) => !kept.of(chipid))) {
+        kept.letGo();
+        throw new DeviceCloudError('UNREACHABLE', 'Another process goes on with the command.');
+      }
       const again: Plan = { ...plan, options };
       // Of a call to several devices, each goes on by itself.
       if (isMany) return callMany(call, again, kept.chipids, 1, kept);

@@ -29,6 +29,9 @@ const MAX_ANSWER = 16 * 2 ** 20;
 /** It was certainly not carried out, and may be tried elsewhere: the share is another process's, or the time is over. */
 export class NotSent extends Error {}
 
+export const notSent = ({ message }: NotSent): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', `${message} Nothing was sent.`);
+
 /** What makes a call, in the process that owns the device. */
 export interface Turn {
   /** Whether the command may still be sent: looked at when the device's turn comes. @throws NotSent if not */
@@ -47,6 +50,8 @@ export interface CallsOptions {
   readonly ownerOf: (chipid: string) => string | undefined;
   readonly mayAct: (chipid: string) => boolean;
   readonly members: () => readonly string[];
+  /** Whether this process gets answers. */
+  readonly canHear: () => boolean;
   /** Why the engine cannot be reached. */
   readonly problem: () => string | undefined;
   /** Leases since the latest answered beat. */
@@ -55,7 +60,7 @@ export interface CallsOptions {
   readonly time: () => number;
   readonly handle: Handler;
   /** A call whose caller is no member any more has ended: its result belongs to nobody. */
-  readonly onOrphan: (name: string, chipid: string, args: unknown, result: Result) => void;
+  readonly onOrphan: (chipid: string, args: unknown, result: Result) => void;
 }
 
 interface Call {
@@ -120,11 +125,33 @@ export class Calls {
     };
     try {
       await before;
-      return await this.#tryUntil(performance.now() + patience, () =>
-        this.#make(name, chipid, args, ms, release),
-      );
+      return await this.callAtOnce(name, chipid, args, ms, patience, release);
     } finally {
       release();
+    }
+  }
+
+  /**
+   * Makes a call as {@link call} does, and does not wait for earlier ones.
+   * @param accepted is called once it is certain to be made
+   */
+  async callAtOnce(
+    name: string,
+    chipid: string,
+    args: unknown,
+    ms: number,
+    patience: number,
+    accepted = (): void => undefined,
+  ): Promise<unknown> {
+    const end = performance.now() + patience;
+    for (;;) {
+      try {
+        return await this.#make(name, chipid, args, ms, accepted);
+      } catch (error) {
+        if (!(error instanceof NotSent)) throw error;
+        if (performance.now() >= end) throw notSent(error);
+        await sleep(AGAIN);
+      }
     }
   }
 
@@ -167,19 +194,6 @@ export class Calls {
     for (const pending of this.#pending.values()) pending.settle(undefined);
   }
 
-  async #tryUntil<T>(end: number, attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof NotSent)) throw error;
-        if (performance.now() >= end)
-          throw new DeviceCloudError('UNREACHABLE', `${error.message} Nothing was sent.`);
-        await sleep(AGAIN);
-      }
-    }
-  }
-
   async #make(
     name: string,
     chipid: string,
@@ -187,10 +201,10 @@ export class Calls {
     ms: number,
     accepted: () => void,
   ): Promise<unknown> {
-    const { ownerOf, member, age, problem } = this.#options;
+    const { ownerOf, member, age, canHear, problem } = this.#options;
     const owner = ownerOf(chipid);
     if (owner === member) return this.#here(name, chipid, args, accepted);
-    if (age() > OFFLINE)
+    if (age() > OFFLINE || !canHear())
       throw new NotSent(problem() ?? 'The engine of the cluster cannot be reached.');
     if (owner === undefined)
       throw new NotSent('No process of the cluster has the device at the moment.');
@@ -275,7 +289,7 @@ export class Calls {
       !members().includes(from) &&
       !('notSent' in result)
     )
-      onOrphan(name, chipid, args, result);
+      onOrphan(chipid, args, result);
   }
 
   /** @returns whether somebody has received it. It may be given twice: only the first counts */

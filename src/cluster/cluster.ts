@@ -4,7 +4,7 @@ import { Store } from '../store/store';
 import { fnv1a } from '../util/fnv1a';
 import { WHOLE, type ClusterState } from '../util/guard';
 import { isolated } from '../util/thrown';
-import { Calls, NotSent, type Handler, type Turn } from './calls';
+import { Calls, NotSent, type Handler } from './calls';
 import type { Result } from '../commands/saved-call';
 import type { ClusterSettings } from '../input/engine-address';
 import { Engine, EngineError } from './engine';
@@ -38,7 +38,7 @@ export interface ClusterListener {
   /** What must be the same in all processes. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly handle: Handler;
-  onOrphan(name: string, chipid: string, args: unknown, result: Result): void;
+  onOrphan(chipid: string, args: unknown, result: Result): void;
   /** {@link Cluster.state}, {@link Cluster.problem} or the members have changed. */
   onChange(): void;
 }
@@ -112,6 +112,7 @@ export class Cluster {
     );
     this.calls = new Calls({
       ...{ member: id, handle: listener.handle, problem: () => this.#problem },
+      canHear: () => engine.isSubscribed,
       publish: async (member, text) =>
         Number(await engine.call(this.#limit, 'PUBLISH', this.#keys.to(member), text)),
       ownerOf: (chipid) => this.#shares.ownerOf(shareOf(chipid)),
@@ -214,33 +215,28 @@ export class Cluster {
    * @param ms that the command may take
    * @throws NotSent if it was certainly not sent, since the share is another process's
    */
-  async exclusively<T>(
-    chipid: string,
-    ms: number,
-    turn: Pick<Turn, 'check'>,
-    send: () => Promise<T>,
-  ): Promise<T> {
+  async exclusively<T>(chipid: string, ms: number, send: () => Promise<T>): Promise<T> {
+    const check = (): void => {
+      if (!this.mayAct(chipid))
+        throw new NotSent('The process that had the device may not act for it any more.');
+    };
+    check();
     const key = `busy:${chipid}`;
     const time = (): number => performance.now() + this.#shares.offset;
     // No command takes longer than the one that is known.
     const left = Math.min(Number(this.get(key)) - time(), LONGEST);
     if (left > 0 && !this.#busy.has(chipid)) await sleep(left);
-    turn.check();
+    check();
     this.#busy.add(chipid);
     try {
       if (!(await this.set(key, time() + ms)))
         throw new NotSent('The process that had the device could not note the command.');
-      turn.check();
+      check();
       return await send();
     } finally {
       this.#busy.delete(chipid);
       this.update(key, undefined);
     }
-  }
-
-  /** Something has changed that {@link ClusterListener.wants} tells. */
-  changed(): void {
-    this.#shares.beatNow();
   }
 
   /** Gives all shares up, and leaves. */

@@ -96,6 +96,7 @@ export class Engine {
   readonly #subscriber: Redis;
   readonly #redact: (text: string) => string;
   readonly #listeners = new Map<string, (text: string) => void>();
+  #isSubscribed = false;
   /** The latest fault of a connection since the latest answer; undefined if there was none. */
   #fault: Fault | undefined;
 
@@ -125,6 +126,7 @@ export class Engine {
     );
     // Asked for before there is a connection; after each further one the library does it again.
     this.#subscriber.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
+    this.#subscriber.on('close', () => (this.#isSubscribed = false));
   }
 
   /**
@@ -175,6 +177,11 @@ export class Engine {
   /** Whether nothing is known to be wrong: the first connection may be about to be made. */
   get isFaultless(): boolean {
     return this.#fault === undefined;
+  }
+
+  /** Whether what is published now arrives. */
+  get isSubscribed(): boolean {
+    return this.#isSubscribed;
   }
 
   /** Calls back with each message of a channel. */
@@ -237,9 +244,10 @@ export class Engine {
 
   #subscribe(channels: readonly string[]): void {
     if (channels.length > 0)
-      this.#subscriber.subscribe(...channels).catch((error: unknown) => {
-        this.#fault = this.#meaningOf(error as Error);
-      });
+      this.#subscriber.subscribe(...channels).then(
+        () => (this.#isSubscribed = true),
+        (error: unknown) => (this.#fault = this.#meaningOf(error as Error)),
+      );
   }
 
   async #within(limit: number, connection: Redis, answer: Promise<unknown>): Promise<unknown> {

@@ -13,7 +13,7 @@ import { withOrigin } from '../commands/waiting-list';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { encode } from '../util/message';
 import { deviceTitle } from '../util/show';
-import { MAX_CALL, NotSent, type Calls, type Turn } from './calls';
+import { MAX_CALL, NotSent, notSent, type Calls, type Turn } from './calls';
 
 /*
  * A command that waits for its device. It is carried out where the device is, as one that was found after a restart; its message
@@ -79,6 +79,8 @@ export class HandOvers {
   readonly #waiting: SharedWaiting;
   /** The commands whose messages are here, wherever their devices are. */
   readonly #awaited = new Map<string, (result: Result) => void>();
+  /** Those of them that have ended: it may be said again, if the answer was lost. */
+  readonly #heard = new Set<string>();
   /** The commands that are carried out here, until it is said what became of them. */
   readonly #here = new Set<SavedCall>();
 
@@ -160,8 +162,11 @@ export class HandOvers {
   /** A command has ended whose message is here. @returns false if it is not, any more */
   ended(id: string, result: Result): boolean {
     const settle = this.#awaited.get(id);
-    settle?.(result);
-    return settle !== undefined;
+    if (!settle) return this.#heard.has(id);
+    settle(result);
+    this.#heard.add(id);
+    setTimeout(() => this.#heard.delete(id), FORGOTTEN).unref();
+    return true;
   }
 
   /** A call that was sent at once has ended, and the process with its message is gone: its node here gets what became of it. */
@@ -220,7 +225,7 @@ export class HandOvers {
       ]);
       return { value: value ?? null };
     } catch (error) {
-      return { error: plainError(error instanceof NotSent ? unsent(error) : error) };
+      return { error: plainError(error instanceof NotSent ? notSent(error) : error) };
     }
   }
 
@@ -250,9 +255,6 @@ export class HandOvers {
     return isHeard !== undefined;
   }
 }
-
-const unsent = ({ message }: NotSent): DeviceCloudError =>
-  new DeviceCloudError('UNREACHABLE', `${message} Nothing was sent.`);
 
 const unheard = (chipid: string): DeviceCloudError =>
   new DeviceCloudError(

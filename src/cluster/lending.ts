@@ -22,13 +22,13 @@ type Entries = readonly (readonly [key: string, value: unknown])[];
 
 /** Entries about the whole application, which the process that keeps them lends to one process at a time. */
 export class Lending {
-  readonly #calls: () => Pick<Calls, 'call'>;
+  readonly #calls: () => Pick<Calls, 'callAtOnce'>;
   readonly #store: Pick<Keeping, 'list' | 'update'>;
   /** By prefix: what is lent, and the end of the latest loan that was asked for. */
   readonly #loans = new Map<string, Loan>();
   readonly #queues = new Map<string, Promise<void>>();
 
-  constructor(store: Pick<Keeping, 'list' | 'update'>, calls: () => Pick<Calls, 'call'>) {
+  constructor(store: Pick<Keeping, 'list' | 'update'>, calls: () => Pick<Calls, 'callAtOnce'>) {
     this.#store = store;
     this.#calls = calls;
   }
@@ -85,6 +85,7 @@ export class Lending {
   }
 
   #ask(name: string, args: readonly unknown[]): Promise<unknown> {
-    return this.#calls().call(name, WHOLE, args, LENT + PATIENCE, PATIENCE);
+    // What is given back must not wait for what somebody else here is yet to be lent.
+    return this.#calls().callAtOnce(name, WHOLE, args, LENT + PATIENCE, PATIENCE);
   }
 }

@@ -127,6 +127,8 @@ export class SavedCall {
   isHandedOver = false;
   readonly #calls: SavedCalls;
   readonly #endings = new Map<string, Promise<boolean>>();
+  /** A command of another process that has ended here: known also if the device is another process's by now. */
+  #adopted: SavedCommand | undefined;
 
   constructor(
     calls: SavedCalls,
@@ -147,7 +149,7 @@ export class SavedCall {
 
   /** What the store has of a command; undefined if it has not had to wait. */
   of(chipid: string): SavedCommand | undefined {
-    return readSaved(this.#store.get(this.#keyOf(chipid)));
+    return readSaved(this.#store.get(this.#keyOf(chipid))) ?? this.#adopted;
   }
 
   /**
@@ -193,8 +195,10 @@ export class SavedCall {
   async adopt(chipid: string, outcome: Result): Promise<void> {
     const { node, order } = this;
     const time = { left: 0, at: null, process: PROCESS, ran: performance.now() };
-    const of = { path: '', when: 'online', expires: 0, node, order, what: this.whatOf(chipid) };
-    await this.#store.set(this.#keyOf(chipid), { ...of, ...time, isBegun: true, end: { outcome } });
+    const of = { path: '', when: 'online' as const, expires: 0, node, order };
+    const ended = { isBegun: true, end: { outcome } };
+    this.#adopted = { ...of, ...time, what: this.whatOf(chipid), ...ended };
+    await this.#store.set(this.#keyOf(chipid), this.#adopted);
   }
 
   /** A command has failed before it began. Resolves when the next process knows it, or it is known to go on. */

@@ -3,6 +3,7 @@ import nodeRed from '@node-red/util';
 import { Redis } from 'ioredis';
 import helper from 'node-red-node-test-helper';
 import { DEFAULTS } from '../../nodes/history/history.config';
+import { readKept } from '../../nodes/common/device-call';
 import { action } from '../../nodes/history/history.runtime';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
@@ -83,6 +84,19 @@ describe('a cluster', () => {
     assert.match(error.message, /Nothing was sent/);
     assert.match(warnings(), /engine of the cluster cannot be used: .*ECONNREFUSED/);
     assert.equal(cloud.device(CHIPID).received.length, 0);
+  });
+});
+
+describe('a command that was given back to its node', () => {
+  it('is left to the process that has its device by then: it is not made again', async () => {
+    let isLetGo = false;
+    const kept = { chipids: [CHIPID], of: () => undefined, letGo: () => (isLetGo = true) };
+    const { goOn } = readKept({ plan: { call: 'push', args: ['x'] }, isMany: false, msg: {} });
+    const client = { push: () => assert.fail('it is made again'), fleet: {} };
+    const call = { client, node: { id: 'push' }, msg: {} };
+    const given = goOn(...([call, kept] as unknown as Parameters<typeof goOn>));
+    await assert.rejects(given, { code: 'UNREACHABLE' });
+    assert.equal(isLetGo, true);
   });
 });
 

@@ -34,7 +34,7 @@ class Bus {
       ownerOf: () => this.owner,
       mayAct: () => this.owner === member,
       members: () => [...this.members.keys()],
-      problem: () => undefined,
+      ...{ problem: () => undefined, canHear: () => true },
       age: () => 0,
       time: () => this.time + performance.now(),
       onOrphan: (...orphan) => this.orphans.push(orphan),
@@ -141,6 +141,19 @@ describe('a call to the process that has the device', () => {
     assert.deepEqual(bus.handled, []);
   });
 
+  it('was certainly not sent if its answer could not be heard', async () => {
+    bus.add('b', bus.does);
+    const deaf = bus.add('a', bus.does, { canHear: () => false });
+    await assert.rejects(deaf.call('push', '1', {}, 500, 0), unreachable);
+    assert.deepEqual(bus.handled, []);
+  });
+
+  it('that is made at once waits for no earlier one to its device', async () => {
+    bus.add('b', async (name) => (name === 'push' ? new Promise(() => undefined) : 'known'));
+    void caller.call('push', '1', {}, 10_000, 0).catch(() => undefined);
+    assert.equal(await caller.callAtOnce('acknowledge', '1', {}, 1000, 0), 'known');
+  });
+
   it('that comes after its end is not carried out', async () => {
     bus.add('b', bus.does);
     bus.onPublish = (to) => {
@@ -227,7 +240,7 @@ describe('a call to the process that has the device', () => {
     bus.members.delete('a');
     begun[1]?.();
     await until(() => bus.orphans.length === 1);
-    assert.deepEqual(bus.orphans, [['push', '1', 'args', { value: 'done' }]]);
+    assert.deepEqual(bus.orphans, [['1', 'args', { value: 'done' }]]);
     caller.close();
   });
 

@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { ClusterClient } from '../../../src/cluster-client';
+import { SavedCalls, timeLeft } from '../../../src/commands/saved-call';
+import { withOrigin } from '../../../src/commands/waiting-list';
 import { JUDGE } from '../../../src/fleet/fleet';
 import { readLimits } from '../../../src/fleet/limits';
+import type { ServiceClock } from '../../../src/http/headers';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
 import type { PinKeeper } from '../../../src/types';
@@ -23,6 +26,7 @@ const DEVICES = Array.from({ length: 12 }, (_, index) => String(10_000_001 + ind
 /** A process that listens to all devices, and keeps how far it has emitted. */
 interface Process {
   readonly store: SharedStore;
+  readonly calls: SavedCalls;
   readonly client: ClusterClient;
   readonly uploads: Upload[];
   /** How often a channel has opened. */
@@ -40,18 +44,19 @@ describeOnRedis('clients that share an application', () => {
 
   async function joins({
     listens = true,
-    observer = {},
-    keys = keysOf(),
+    decoderOf = undefined as Parameters<typeof ClusterClient.join>[3],
     deviceGap = 0,
     user = '',
   } = {}): Promise<Process> {
     const store = new SharedStore();
-    const all = { baseUrl: cloud.baseUrl, ...keys, deviceGap };
+    const all = { baseUrl: cloud.baseUrl, ...keysOf(), deviceGap };
     const options = { ...all, proxy: false as const, random: () => 0 };
     const settings = { url: redis.url, lease: LEASE, user, password: user && 'secret' };
-    const client = await ClusterClient.join(options, settings, store, observer);
+    const calls = new SavedCalls(store);
+    const waiting = { calls, callOf: () => assert.fail('handed over'), onOrphan: () => undefined };
+    const client = await ClusterClient.join(options, settings, store, decoderOf, waiting);
     atEnd(() => client.close());
-    const started: Process = { store, client, uploads: [], opened: 0 };
+    const started: Process = { store, calls, client, uploads: [], opened: 0 };
     for (const chipid of listens ? DEVICES : []) {
       const key = `position:listener:${chipid}`;
       client.listen(
@@ -112,16 +117,6 @@ describeOnRedis('clients that share an application', () => {
     await until(() => textsOf(first, second).length >= all, 'nothing is lost');
     assert.deepEqual(new Set(textsOf(first, second)).size, all);
     assert.equal(textsOf(first, second).length, all);
-  });
-
-  it('leave the devices to those whose key the service accepts', async () => {
-    const wrong = await joins({ keys: { ...keysOf(), appkey: 'wrong' } });
-    await until(() => wrong.client.owned > 0, 'it is alone');
-    const right = await joins();
-    await settled(right);
-    assert.equal(wrong.client.owned, 0);
-    for (const chipid of DEVICES) cloud.upload(chipid, chipid);
-    await until(() => right.uploads.length === DEVICES.length, 'all come');
   });
 
   it('say what is different if they have other settings than the rest, and get no device meanwhile', async () => {
@@ -188,12 +183,40 @@ describeOnRedis('clients that share an application', () => {
     assert.deepEqual([[...uploads].length, missing], [1, 0]);
   });
 
+  it('leave waiting commands that were given back to whoever has their device then', async () => {
+    const first = await joins();
+    await settled(first);
+    const pushed = new Map<string, Promise<unknown>[]>();
+    const left = timeLeft(60_000, { time: () => Date.now() } as ServiceClock);
+    for (const chipid of DEVICES) {
+      const ends: Promise<unknown>[] = [];
+      for (const text of ['one', 'two']) {
+        const saved = first.calls.add('node', [chipid], () => text);
+        await saved.save(chipid, { path: '/push', when: 'upload', expires: 60_000, ...left });
+        const options = withOrigin({ when: 'upload', expires: 60_000 } as const, { saved });
+        ends.push(
+          assert.rejects(first.client.push(chipid, text, options), { code: 'UNREACHABLE' }),
+        );
+      }
+      pushed.set(chipid, ends);
+    }
+    const second = await joins();
+    await until(() => DEVICES.some((chipid) => second.client.owns(chipid)), 'it gets a part');
+    await settled(first, second);
+    const moved = DEVICES.filter((chipid) => second.client.owns(chipid));
+    await Promise.all(moved.flatMap((chipid) => pushed.get(chipid) ?? []));
+    assert.equal(second.store.list('command:').length, 2 * moved.length);
+    assert.deepEqual(second.client.waiting.list(), []);
+    await first.client.close();
+    await Promise.all([...pushed.values()].flat());
+  });
+
   it('decode the reply to a request by the type of the process that asks', async () => {
     const decode = Object.assign((body: Buffer) => ({ value: { at: body.readUInt8() } }), {
       typeId: 'a-type',
     });
     const decoderOf = (id: string) => (id === 'a-type' ? decode : undefined);
-    const [first, second] = [await joins({ observer: { decoderOf } }), await joins()];
+    const [first, second] = [await joins({ decoderOf }), await joins()];
     await settled(first, second);
     const ask = (from: Process, to: Process) => {
       const chipid = DEVICES.find((each) => to.client.owns(each)) ?? '';
@@ -321,7 +344,9 @@ describeOnRedis('clients that share an application', () => {
       ([, chipid = '', replayed, text = '']) => ({ chipid, isReplayed: replayed === 'true', text }),
     );
 
-  it('lose nothing when one is killed or stopped, and send no command twice', async () => {
+  it('lose nothing when one is killed or stopped, and send no command twice', async function () {
+    // Several takeovers: on a busy machine they take long.
+    this.timeout(180_000);
     const children = [await starts(), await starts(), await starts()];
     const [killed, stopped, other] = children as [Child, Child, Child];
     const hasEach = (of: readonly Child[], texts: () => string[]): Promise<void> =>
@@ -382,14 +407,16 @@ describeOnRedis('clients that share an application', () => {
     }
     for (const child of children)
       for (const chipid of DEVICES) {
-        const places = uploadsOf(child)
-          .filter((upload) => upload.chipid === chipid)
-          .map(({ text }) => sent.indexOf(text));
-        assert.deepEqual(
-          places,
-          [...new Set(places)].sort((a, b) => a - b),
-          `in order, once: ${chipid}`,
-        );
+        const places = new Set<number>();
+        for (const { isReplayed, text, ...upload } of uploadsOf(child)) {
+          if (upload.chipid !== chipid) continue;
+          const place = sent.indexOf(text);
+          // On a busy machine it may lose a device and get it back, and begins where its position was written.
+          assert.ok(isReplayed || !places.has(place), `marked, if it comes again: ${text}`);
+          places.add(place);
+        }
+        const inOrder = [...places].sort((a, b) => a - b);
+        assert.deepEqual([...places], inOrder, `in order: ${chipid}`);
       }
     assert.ok(DEVICES.every((chipid) => cloud.device(chipid).maxInFlight <= 1));
   });

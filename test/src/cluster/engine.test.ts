@@ -256,7 +256,9 @@ describeOnRedis('an engine of this machine that', () => {
         () => false,
       );
     await until(say, 'the channel is subscribed');
+    await until(() => engine.isSubscribed, 'it knows that');
     await redis.end();
+    await until(() => !engine.isSubscribed, 'it hears nothing any more');
     await failure(engine, /ECONNREFUSED/);
     const again = await startRedis({ port: redis.port });
     atEnd(() => again.end());

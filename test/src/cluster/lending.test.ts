@@ -10,12 +10,12 @@ class Keeper {
   readonly lending: Lending;
 
   constructor(current: () => Keeper) {
-    const call = async (name: string, _: string, args: unknown): Promise<unknown> => {
+    const callAtOnce = async (name: string, _: string, args: unknown): Promise<unknown> => {
       const { lending } = current();
       const [prefix, ...back] = args as [string, string, [string, unknown][]];
       return name === 'lend' ? lending.lend(prefix) : lending.takeBack(prefix, ...back);
     };
-    this.lending = new Lending(this.store, () => ({ call }));
+    this.lending = new Lending(this.store, () => ({ callAtOnce }));
   }
 }
 
