@@ -57,6 +57,8 @@ inEachDialect('the events node', () => {
     cloud.sleep(ONE);
     await emits(`offline ${ONE}`);
     await shows('events', '2/3');
+    // Its upload shows it, and no reading that comes first.
+    cloud.fail('hang', { path: 'devices/list' });
     cloud.wake(ONE);
     await emits(`offline ${ONE}`, `online ${ONE}`);
     const [offline, online] = events();

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 
+const RUNS = process.env['FUZZ_RUNS'];
 /** How many times as many runs as usual: see CONTRIBUTING. */
-const TIMES = Math.max(1, Number(process.env['FUZZ_RUNS']) || 1);
+const TIMES = Math.max(1, Number(RUNS) || 1);
 
-/** A run that failed says its seed; with it the same values come again. */
-const SEED = process.env['FUZZ_SEED'];
+/** A usual run tries the same values each time; one of more runs other ones, and says its seed when it fails. */
+const SEED = process.env['FUZZ_SEED'] ?? (RUNS === undefined ? '1' : undefined);
 if (SEED !== undefined) fc.configureGlobal({ seed: Number(SEED) });
 
 /** Milliseconds after which a property that hangs is given up. */
