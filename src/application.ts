@@ -100,9 +100,11 @@ export function createApplication(
     const identity = { ...openApiSettings, now };
     const api = openApi(identity, titleOf);
     const channels = new Channels({
-      ...channelSettings(
-        ...([settings, identity, tls, proxy, random, handshakes, registry, timers] as const),
-      ),
+      ...channelSettings(settings, identity, tls, proxy),
+      limiter: handshakes,
+      observer: registry,
+      random,
+      timers,
       onTime: (ms) => http.clock.sawEvent(ms),
     });
     const streamHistory = historyStreamer(http, api, settings.timeout);
@@ -125,7 +127,12 @@ export function createApplication(
     /** What answers have shown about the service. */
     const found: { listPath: string | undefined } = { listPath: undefined };
     return {
-      ...{ api, channels, listening, acknowledged, streamHistory, found },
+      api,
+      channels,
+      listening,
+      acknowledged,
+      streamHistory,
+      found,
       channelPush: createChannelPush(channels, deadlines),
       pulses: new Pulses(http, api, explain),
       listDevices: deviceLister(http, api, (path) => {
@@ -138,16 +145,27 @@ export function createApplication(
   const parts = settings.openApi && openParts(settings.openApi);
 
   const fleet = createFleet({
-    ...{ clock: http.clock, registry, now, timeout: settings.timeout, sources: parts },
+    clock: http.clock,
+    registry,
+    now,
+    timeout: settings.timeout,
+    sources: parts,
   });
   const openCommands = ({ api, channels, listening }: NonNullable<typeof parts>) => {
     const commands = new DeviceCommands({
-      ...{ queues, registry, now, timers, list: fleet.poller },
+      queues,
+      registry,
+      now,
+      timers,
+      list: fleet.poller,
       clock: http.clock,
       channels,
     });
     const requests = new Requests({
-      ...{ listening, deadlines, queues, turns: new Queues(0, explain) },
+      listening,
+      deadlines,
+      queues,
+      turns: new Queues(0, explain),
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
     const deps = { api, channels, list: fleet.poller, now, order: settings.pins, store, timers };

@@ -206,7 +206,8 @@ export function readRecovery(options: RecoverOptions | undefined): RecoverOption
   return readInput('options object for recovery', () => {
     const { zone, start, save, saveLater } = options;
     return {
-      ...{ zone, start },
+      zone,
+      start,
       ...(save && { save: (position) => save.call(options, position) }),
       ...(saveLater && { saveLater: (position) => saveLater.call(options, position) }),
     };

@@ -310,7 +310,9 @@ function serviceOf(command: string, file: string | undefined): ClientOptions {
   const unset = needed.filter((name) => of(name) === '');
   if (unset.length > 0) throw missing(unset.map((name) => `DEVICE_CLOUD_${name}`));
   return {
-    ...{ baseUrl: of('URL'), appid: of('APPID'), appkey: of('APPKEY') },
+    baseUrl: of('URL'),
+    appid: of('APPID'),
+    appkey: of('APPKEY'),
     // Two of them may be of no use to this machine.
     ...(command === 'test' && {
       serverKey: of('SERVER_KEY'),

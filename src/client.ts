@@ -208,13 +208,16 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { device, spec } = this.#push(chipid, message, { format: readFormat(options) });
     const { requests } = this.#caller.parts;
     const { timeout, signal } = readLimits(options, DEVICE_TIMEOUT);
-    const { charset } = this.#application.settings;
     const read = readRequest(options);
     const run = (): Promise<Reply> =>
       requests.run({
         ...read,
-        ...{ charset, recover: this.#recoverOptions(read.recover) },
-        ...{ chipid: device, name: spec.call.name, timeout, signal },
+        recover: this.#recoverOptions(read.recover),
+        charset: this.#application.settings.charset,
+        chipid: device,
+        name: spec.call.name,
+        timeout,
+        signal,
         push: () => callService(this.#application.http, spec, timeout, signal),
       });
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
@@ -395,7 +398,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     options?: PulseOptions,
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    const [number, edge] = [parsePin(pin), parseLevel(level)];
+    const number = parsePin(pin);
+    const edge = parseLevel(level);
     const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
     const { pulses } = this.#caller.parts;
     const work = ({ timeout, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
@@ -421,7 +425,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     keeper: PinKeeper = this.#keeper,
   ): Promise<KeptPin> {
     const device = parseChipid(chipid);
-    const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
+    const number = parsePin(pin);
+    const edge = level === null ? null : parseLevel(level);
     return this.#caller.parts.pins.keep(device, number, edge, readKeeper(keeper));
   }
 
@@ -550,7 +555,8 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): Subscription {
     const { listening } = this.#caller.parts;
-    const [device, options] = [parseChipid(chipid), readRecovery(recover)];
+    const device = parseChipid(chipid);
+    const options = readRecovery(recover);
     return new Subscription(
       listening.listen(device, listener, options && this.#recoverOptions(options)),
     );

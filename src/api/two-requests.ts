@@ -76,7 +76,8 @@ export type SyncDays = (
 type Records = readonly SyncRecord[];
 
 function isDescending(records: Records): boolean {
-  const [first, last] = [records[0]?.create_time, records.at(-1)?.create_time];
+  const first = records[0]?.create_time;
+  const last = records.at(-1)?.create_time;
   return first !== undefined && last !== undefined && first > last;
 }
 

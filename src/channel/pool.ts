@@ -1,7 +1,5 @@
 import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { ServiceLimiter } from '../http/service-limiter';
-import type { TimerQueue } from './timer-queue';
 import { USER_AGENT } from '../http/headers';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
@@ -9,7 +7,7 @@ import { EACH_ADDRESS, tlsConnector } from '../http/tls';
 import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/proxy';
 import { Channel, type ChannelSettings } from './channel';
-import type { ChannelListener, ChannelObserver, ChannelSubscription } from './listener';
+import type { ChannelListener, ChannelSubscription } from './listener';
 import { TurnShare, type SocketOptions } from './socket';
 
 /** A subscription as the parts of the application hold it, with the whole channel. */
@@ -183,32 +181,22 @@ function socketOptions(
   return { options: secure ? withConnection(secure) : shared };
 }
 
-/** Everything the channels of an application need; the sockets' options are made with the first channel. */
+/** What the channels of an application need of its settings. */
 export function channelSettings(
   settings: ChannelOptions,
   identity: OpenApiIdentity,
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
-  random: () => number,
-  limiter: ServiceLimiter,
-  observer: ChannelObserver,
-  timers: TimerQueue,
-): ChannelSettings {
-  let made: ReturnType<typeof socketOptions> | undefined;
+) {
+  const { options, tunnels } = socketOptions(settings, tls, proxy);
   return {
     appid: identity.appid,
     now: identity.now,
-    url: (chipid) => channelUrl(settings, identity, chipid),
-    get socket() {
-      return (made ??= socketOptions(settings, tls, proxy)).options;
-    },
-    close: () => made?.tunnels?.close(),
+    url: (chipid: string) => channelUrl(settings, identity, chipid),
+    socket: options,
+    close: () => tunnels?.close(),
     heartbeat: settings.heartbeat,
     ping: settings.ping,
-    timers,
     turns: new TurnShare(),
-    limiter,
-    observer,
-    random,
   };
 }

@@ -85,7 +85,10 @@ export interface SavedCommand extends TimeLeft {
 
 /** Measures what is left of a command's time. */
 export const timeLeft = (left: number, clock: ServiceClock): TimeLeft => ({
-  ...{ left, at: clock.time() ?? null, process: PROCESS, ran: performance.now() },
+  left,
+  at: clock.time() ?? null,
+  process: PROCESS,
+  ran: performance.now(),
 });
 
 /**

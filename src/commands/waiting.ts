@@ -471,8 +471,12 @@ export class DeviceCommands implements WaitingCommands {
 }
 
 const infoOf = ({ id, chipid, limits, since, until }: WaitingCommand): WaitingInfo => ({
-  ...{ id, chipid, ...commandOf(limits.path), when: limits.when as WaitingInfo['when'] },
-  ...{ since, until },
+  id,
+  chipid,
+  ...commandOf(limits.path),
+  when: limits.when as WaitingInfo['when'],
+  since,
+  until,
   ...(limits.origin?.node !== undefined && { node: limits.origin.node }),
 });
 

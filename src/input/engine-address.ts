@@ -51,7 +51,8 @@ const SENTINEL_PORT = 26_379;
  */
 export function readAddress(settings: EngineAddress, hasTls: boolean): Address {
   const { url = '', sentinels = '', master = '' } = settings;
-  const [user, password] = [settings.user || undefined, settings.password || undefined];
+  const user = settings.user || undefined;
+  const password = settings.password || undefined;
   if (sentinels.trim() === '') {
     const { protocol, username, pathname, ...parsed } = readUrl(url.trim());
     return {
