@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '../../../src/recovery/options';
+import { manual } from '../support/manual';
 import { createSubject } from './subject';
 import { settled } from '../../tooling/until';
 
@@ -23,5 +24,17 @@ describe('a recovery that is closed by the listener of an upload', () => {
     recovery.onUpload({ chipid: '1', appid: '1', timestamp: 0, body: Buffer.from('x') });
     await settled();
     assert.equal(readings, 1);
+  });
+});
+
+describe('a recovery that is closed', () => {
+  it('calls its listener no more, though saving fails later', async () => {
+    const saving = manual<void>();
+    const subject = createSubject({ save: () => saving.promise });
+    await subject.connect();
+    subject.recovery.close();
+    saving.reject(new Error('disk full'));
+    await settled();
+    assert.deepEqual(subject.faults, []);
   });
 });
