@@ -29,7 +29,7 @@ describe('a recovery that is closed by the listener of an upload', () => {
 
 describe('a recovery that is closed', () => {
   it('calls its listener no more, though saving fails later', async () => {
-    const saving = manual<void>();
+    const saving = manual();
     const subject = createSubject({ save: () => saving.promise });
     await subject.connect();
     subject.recovery.close();
