@@ -31,6 +31,9 @@ const ALONE_FROM = 3;
 /** For how long it is alone at most, in milliseconds. */
 const ALONE_FOR = 5000;
 
+/** Milliseconds until a process that may not act for its devices looks again whether it may. */
+const HELD_BACK = 250;
+
 /** An upload of a listener that acknowledges. */
 export interface WaitingUpload extends Upload {
   /** Acknowledges it; undefined if it need not be. */
@@ -365,13 +368,22 @@ class AckDevice implements ChannelListener, AckSubscription {
   /** Emits the first of what waits, for the first time or again. */
   #next(): void {
     const [first] = this.#items;
-    if (!first || this.#isClosed) return;
+    if (!first || this.#isClosed || this.#holdBack()) return;
     if (this.#tries >= this.#options.attempts) {
       this.#emit({ ...first.upload, isGivenUp: true });
       this.#done();
     } else if (this.#isBack && this.#tries + 1 >= ALONE_FROM)
       this.#options.alone(() => this.#tryAlone(first));
     else void this.#try(first);
+  }
+
+  /** @returns whether this process may not act, in a cluster: then it looks again a moment later */
+  #holdBack(): boolean {
+    const { listening, chipid } = this.#options;
+    if (listening.shared.guard?.mayEmit(chipid) ?? true) return false;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#next(), HELD_BACK);
+    return true;
   }
 
   /** The attempt is on the disk before it is made: the upload may end the process. */
@@ -385,6 +397,10 @@ class AckDevice implements ChannelListener, AckSubscription {
     if (this.#position && !isKept) {
       await this.#store.set(this.#key, new Entry(this.#position, this.#tries));
       if (!isCurrent()) return;
+      if (this.#holdBack()) {
+        this.#tries--;
+        return;
+      }
     }
     this.#waitsSince(this.#since ?? performance.now());
     this.#timer = setTimeout(() => this.#next(), this.#options.redeliver);

@@ -11,6 +11,7 @@ import { readLimits } from '../../../src/fleet/limits';
 import type { ServiceClock } from '../../../src/http/headers';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
+import type { WaitingUpload } from '../../../src/recovery/acknowledged';
 import type { PinKeeper } from '../../../src/types';
 import type { Simulator } from '../../../src/simulator';
 import { keep, type Child } from '../../tooling/process';
@@ -286,6 +287,31 @@ describeOnRedis('clients that share an application', () => {
     assert.equal(only.opened, opened, 'each channel has stayed open');
     assert.equal((await only.client.push('10000001', 'on')).body.msg, 'OK');
     assert.equal(cloud.device('10000001').received.length, 1);
+  });
+
+  it('emit nothing again that waits for its acknowledgement while the engine is away', async () => {
+    const only = await joins({ listens: false });
+    const [chipid] = DEVICES as [string];
+    const emitted: WaitingUpload[] = [];
+    const waiting = only.client.acknowledged.listen(
+      chipid,
+      { onUpload: (upload) => emitted.push(upload as WaitingUpload) },
+      { node: 'acked', redeliver: 200, attempts: 1000 },
+    );
+    atEnd(() => waiting.release());
+    const isRead = (): boolean => only.store.get(`position:acked:${chipid}`) !== undefined;
+    await until(isRead, 'it is known from where to recover');
+    cloud.upload(chipid, 'upload');
+    await until(() => emitted.length > 1, 'it is emitted again');
+    redis.stop();
+    await until(() => only.client.state === 'awaiting', 'it may not act any more');
+    const before = emitted.length;
+    await sleep(1000);
+    assert.equal(emitted.length, before);
+    redis.cont();
+    await until(() => emitted.length > before, 'it is emitted again');
+    assert.equal(emitted.at(-1)?.redelivered, true);
+    assert.equal(await only.client.acknowledged.acknowledge(emitted.at(-1)?.ack), true);
   });
 
   it('report an alarm and its end once, whoever has the device by then', async () => {
