@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { Command, Queues } from '../../../src/commands/queue';
+import { DeviceCloudError } from '../../../src/errors';
+import type { CallProgress } from '../../../src/types';
 import { commands } from '../support/commands';
 import { failure } from '../support/failure';
 import { settled } from '../../tooling/until';
@@ -106,5 +109,23 @@ describe('the queue of a device', () => {
     assert.equal(queues.size, 1);
     await end('a');
     assert.equal(queues.size, 0);
+  });
+
+  it('never starts a command that is refused just as its turn comes', async () => {
+    const queues = new Queues(0);
+    let end!: () => void;
+    const running = queues.call('1', () => new Promise<void>((resolve) => (end = resolve)));
+    const begun: string[] = [];
+    const work = (name: string) => async (): Promise<void> => void begun.push(name);
+    const next = new Command('1', work('next'), {});
+    const refused = failure(queues.run(next), 'CANCELLED');
+    const progress = (now: CallProgress): void => {
+      if (now.state === 'waiting' && now.ahead === 1)
+        queues.refuse(next, new DeviceCloudError('CANCELLED', 'no'));
+    };
+    const last = queues.call('1', work('last'), { progress });
+    end();
+    await Promise.all([running, refused, last]);
+    assert.deepEqual(begun, ['last']);
   });
 });

@@ -300,6 +300,20 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
+  it('is kept as one that may have acted once it has begun, and not as one that was not sent', async () => {
+    const world = waitingWorld();
+    const saved = world.calls.add('node', ['1'], () => 'what');
+    const fate = world.run('a', 'upload', { saved });
+    await settled(20);
+    world.channels.upload('1');
+    await settled(20);
+    assert.deepEqual(world.started, ['a']);
+    await world.fail('a', 'TIMEOUT');
+    await failure(fate.promise, 'TIMEOUT');
+    const { isBegun, end } = saved.of('1') ?? {};
+    assert.deepEqual([isBegun, end], [true, undefined]);
+  });
+
   it('is counted as waiting until it is in the queue', async () => {
     const world = waitingWorld();
     world.run('a', 'upload');
