@@ -37,7 +37,6 @@ import {
 } from './deployed';
 import { diagnose } from './diagnostics';
 import { metricsText } from './metrics';
-import { problemsOf } from './problems';
 import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
@@ -193,7 +192,6 @@ const fleetRoute = (RED: NodeAPI): Handler =>
     const pieces = fleetAnswer(readRevision(request.query['since']), {
       ...seenOf(node, maySee),
       recording: recordingOf(node),
-      problems: maySee ? problemsOf(RED, node) : [],
     });
     await sendJson(response, pieces);
   });

@@ -13,8 +13,7 @@ import {
 import { RecentList } from './recent.editor';
 import { usesOf } from './uses.editor';
 import type { FleetRow } from '../app/answers.config';
-import type { Row } from './fleet.editor';
-import { channelState, nameOf, onlineText, withApp } from './row.editor';
+import { channelState, nameOf, onlineText } from './row.editor';
 
 interface Actions {
   tab: Tab;
@@ -119,12 +118,10 @@ export class Details {
   readonly #list = $('<dl>');
   readonly #recent: RecentList;
   #isShown = false;
-  #key = '';
-  readonly #tab: Tab;
+  #chipid = '';
 
   /** @param onLeave Escape */
   constructor(tab: Tab, target: () => Target | undefined, onLeave: () => void) {
-    this.#tab = tab;
     this.#recent = new RecentList(tab);
     this.#controls = new Controls(target);
     const showUses = (chosen: Target): void => {
@@ -145,19 +142,19 @@ export class Details {
     });
   }
 
-  show(device: Row | undefined, now: number): void {
+  show(device: FleetRow | undefined, now: number): void {
     this.#isShown = device !== undefined;
     this.element.toggle(this.#isShown);
     if (!device) return;
-    if (device.key !== this.#key) {
-      this.#key = device.key;
+    if (device.chipid !== this.#chipid) {
+      this.#chipid = device.chipid;
       this.#uses.empty();
       this.#recent.clear();
       this.element[0]?.scrollTo(0, 0);
     }
-    this.#controls.show(device.key, device.type);
+    this.#controls.show(device.chipid, device.type);
     // As text, always: names and errors come from a server that may be anyone's.
-    const title = withApp(nameOf(device), this.#tab.nameOf(device.app));
+    const title = nameOf(device);
     this.#title.text(title).attr('title', title);
     const items = lines(device, now).flatMap(([label, text, title = '']) => [
       $('<dt>').text(t(`field.${label}`)),
@@ -166,8 +163,8 @@ export class Details {
     this.#list.empty().append(items);
   }
 
-  readRecent(device: Row): void {
-    void this.#recent.read(device);
+  readRecent({ chipid }: FleetRow): void {
+    void this.#recent.read(chipid);
   }
 
   focus(): void {
