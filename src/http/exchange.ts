@@ -133,17 +133,20 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const leave = this.#http.places.acquire(() => {
+    const { places } = this.#http;
+    if (places.acquire()) {
+      this.#send();
+      return;
+    }
+    const leave = places.wait(() => {
       this.#deadline.listen(undefined);
       // Not now: the call that leaves its place to this one still has its connection.
       void NOW.then(() => this.#send());
     });
-    if (!leave) this.#send();
-    else
-      this.#deadline.listen((end) => {
-        leave();
-        this.#failed(failureOf(end, false));
-      });
+    this.#deadline.listen((end) => {
+      leave();
+      this.#failed(failureOf(end, false));
+    });
   }
 
   #send(): void {

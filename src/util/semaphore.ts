@@ -16,16 +16,15 @@ export class Semaphore {
     return this.#free < this.#most;
   }
 
-  /**
-   * Takes a place, or waits for one.
-   * @param granted is called once it has one, unless one was free
-   * @returns undefined if one was free, else a function that gives the wait up
-   */
-  acquire(granted: () => void): (() => void) | undefined {
-    if (this.#free > 0) {
-      this.#free--;
-      return undefined;
-    }
+  /** Takes a place if one is free. */
+  acquire(): boolean {
+    if (this.#free === 0) return false;
+    this.#free--;
+    return true;
+  }
+
+  /** Waits for a place. @param granted is called with it @returns a function that gives the wait up */
+  wait(granted: () => void): () => void {
     this.#waiting.add(granted);
     return () => void this.#waiting.delete(granted);
   }
@@ -40,8 +39,7 @@ export class Semaphore {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    if (!this.acquire()) await new Promise<void>((resolve) => this.wait(resolve));
     try {
       return await work();
     } finally {

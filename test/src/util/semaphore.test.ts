@@ -6,11 +6,11 @@ import { settled } from '../../tooling/until';
 /** A caller that waits for a place. */
 class Caller {
   hasPlace = false;
-  readonly leave: (() => void) | undefined;
+  readonly leave: (() => void) | undefined = undefined;
 
   constructor(semaphore: Semaphore) {
-    this.leave = semaphore.acquire(() => (this.hasPlace = true));
-    this.hasPlace = this.leave === undefined;
+    this.hasPlace = semaphore.acquire();
+    if (!this.hasPlace) this.leave = semaphore.wait(() => (this.hasPlace = true));
   }
 }
 
