@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { platform, release } from 'node:os';
-import { dirname, join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { Slices, type Book, type DeviceSnapshot } from '../../src/for-nodes';
 import { isVariable } from '../common/shared.config';
@@ -8,21 +7,10 @@ import type { Diagnostics } from './answers.config';
 import { runningApps, serviceOf, type RunningApp } from './deployed';
 import { commonSettings } from './options';
 
+const MANIFEST = require.resolve('@device-cloud/node-red-device-cloud/package.json');
+
 /** Errors of all applications together. */
 const ERRORS = 20;
-
-function packageVersion(folder = __dirname): string {
-  try {
-    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-      name?: unknown;
-      version?: unknown;
-    };
-    if (name !== undefined) return String(version);
-  } catch {
-    // The folder above may have it.
-  }
-  return dirname(folder) === folder ? 'unknown' : packageVersion(dirname(folder));
-}
 
 function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['settings'] {
   const { baseUrl } = node.endpoint;
@@ -95,7 +83,7 @@ export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
   const errors = apps.flatMap(errorsOf).sort((a, b) => b.at - a.at);
   return {
     versions: {
-      package: packageVersion(),
+      package: (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version,
       // Node-RED gives it to all, which its types leave out.
       nodeRed: String((RED.settings as { version?: unknown }).version),
       node: process.version,

@@ -4,10 +4,8 @@ import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from '
 import {
   DeviceCloudError,
   errorOfEnd,
-  LinkedList,
   Slices,
   type DeviceCloudClient,
-  type Linked,
   type RequestProgress,
   type SavedCall,
 } from '../../src/for-nodes';
@@ -24,9 +22,6 @@ import { CallStatus, failureStatus } from './status';
 
 type Send = (msg: NodeMessage | NodeMessage[][]) => void;
 type Done = (error?: Error) => void;
-
-/** Stands on the message of a call that is given back, until its node has it. */
-const RESUMED = Symbol('resumed');
 
 /**
  * Makes the run time of an action node. All that action nodes share is here: config node, inputs in the order of
@@ -64,9 +59,7 @@ function cancelWaiting(kept: SavedCall): DeviceCloudError[] {
 }
 
 /** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
-class Arrival implements Linked<Arrival> {
-  previous: Arrival | undefined = undefined;
-  next: Arrival | undefined = undefined;
+class Arrival {
   isShown = false;
   /** What its call waits for, once that is known. */
   progress: RequestProgress | undefined;
@@ -108,12 +101,12 @@ class ActionLife<C extends object, K extends string> {
   /** Whole messages, of a node that is sequential. */
   readonly #messages = new SerialQueue();
   /** The messages that have not ended. */
-  readonly #open = new LinkedList<Arrival>();
+  readonly #open = new Set<Arrival>();
   #onAllOver: (() => void) | undefined;
   /** Ends what the node does besides handling messages. */
   #endBackground: ((removed: boolean) => void) | undefined;
-  /** The calls that were given back, by what stands on their messages. */
-  readonly #resumed = new Map<unknown, Pick<Arrival, 'kept' | 'goOn'>>();
+  /** The calls that were given back, by their messages, until these arrive. */
+  readonly #resumed = new Map<NodeMessage, Pick<Arrival, 'kept' | 'goOn'>>();
   #unregister: (() => void) | undefined;
   readonly #RED: NodeAPI;
   readonly #node: Node;
@@ -138,7 +131,7 @@ class ActionLife<C extends object, K extends string> {
     );
     // Each message that waits until it is known what waited before listens.
     setMaxListeners(0, this.#closing.signal);
-    this.#status = new CallStatus(node, () => this.#open.all());
+    this.#status = new CallStatus(node, this.#open);
     this.#problem =
       wrong === undefined
         ? (this.#app.problem(action.api) ?? this.#types.problem)
@@ -174,12 +167,8 @@ class ActionLife<C extends object, K extends string> {
   /** Takes a message that has arrived. */
   handle(msg: NodeMessageInFlow, send: Send, done: Done): void {
     const arrival = new Arrival(msg, send, done);
-    const id: unknown = Reflect.get(msg, RESUMED);
-    if (id !== undefined) {
-      Object.assign(arrival, this.#resumed.get(id));
-      this.#resumed.delete(id);
-      Reflect.deleteProperty(msg, RESUMED);
-    }
+    Object.assign(arrival, this.#resumed.get(msg));
+    this.#resumed.delete(msg);
     this.#open.add(arrival);
     if (!this.#action.sequential?.(this.#config)) this.#begin(arrival);
     else
@@ -199,7 +188,7 @@ class ActionLife<C extends object, K extends string> {
     this.#isClosing = true;
     const client = removed && !this.#problem ? this.#app.current() : undefined;
     // With a cluster, this process may go on with commands whose messages are in others.
-    const isAny = this.#app.isShared || [...this.#open.all()].some(({ kept }) => kept);
+    const isAny = this.#app.isShared || [...this.#open].some(({ kept }) => kept);
     const mayWait = client && this.#action.waits && isAny;
     if (!mayWait) this.#endAll(removed, done);
     else
@@ -211,7 +200,7 @@ class ActionLife<C extends object, K extends string> {
 
   #endAll(removed: boolean, done: () => void): void {
     const cancelled = new Map<SavedCall, DeviceCloudError>();
-    for (const { kept } of [...this.#open.all(), ...this.#resumed.values()]) {
+    for (const { kept } of [...this.#open, ...this.#resumed.values()]) {
       if (!removed) kept?.detach();
       else if (kept) for (const error of cancelWaiting(kept)) cancelled.set(kept, error);
     }
@@ -226,7 +215,7 @@ class ActionLife<C extends object, K extends string> {
   /** Never rejects. There may be 10,000: the event loop turns in between. */
   async #endRest(cancelled: ReadonlyMap<SavedCall, DeviceCloudError>): Promise<void> {
     const slices = new Slices();
-    for (const arrival of [...this.#open.all()]) {
+    for (const arrival of [...this.#open]) {
       if (slices.isOver) await slices.next();
       const error = arrival.kept && cancelled.get(arrival.kept);
       // It goes on as a new message.
@@ -252,8 +241,7 @@ class ActionLife<C extends object, K extends string> {
   /** A call of an earlier time is given back. Its message goes the way of every other, so that it has its one `done`. */
   #resume(kept: SavedCall, what: unknown): void {
     const { msg, goOn } = readKept(what);
-    this.#resumed.set(kept.id, { kept, goOn });
-    Reflect.set(msg, RESUMED, kept.id);
+    this.#resumed.set(msg, { kept, goOn });
     this.#node.receive(msg);
   }
 
@@ -302,7 +290,6 @@ class ActionLife<C extends object, K extends string> {
     const { signal } = this.#closing;
     const onProgress = (progress: RequestProgress): void =>
       this.#status.progress(arrival, progress);
-    const { keeper } = app;
     const onKept = (kept: SavedCall): void => {
       arrival.kept = kept;
     };
@@ -319,7 +306,6 @@ class ActionLife<C extends object, K extends string> {
         RED: this.#RED,
         signal,
         onProgress,
-        keeper,
         onKept,
       };
       if (arrival.goOn && arrival.kept) {
@@ -396,7 +382,7 @@ class ActionLife<C extends object, K extends string> {
   #end(arrival: Arrival, failure?: Error): void {
     if (arrival.isOver) return;
     arrival.isOver = true;
-    this.#open.remove(arrival);
+    this.#open.delete(arrival);
     try {
       if (failure && this.#isClosing && !this.#action.looks)
         endLogged(this.#RED, this.#node, failure, arrival.done);

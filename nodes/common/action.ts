@@ -7,7 +7,7 @@ import type {
   SavedCall,
   ValueOptions,
 } from '../../src/for-nodes';
-import type { Api, App, CommandKeeper } from './app';
+import type { Api, App } from './app';
 import type { DeviceTypes } from './device-types';
 import type { InputValues } from './inputs';
 import type { Choices } from './settings';
@@ -28,7 +28,6 @@ export interface ActionCall<C, K extends string> {
   signal: AbortSignal;
   /** Shows what the call waits for. */
   onProgress: (progress: RequestProgress) => void;
-  keeper: CommandKeeper | undefined;
   /** Says that commands of the message may wait. */
   onKept: (kept: SavedCall) => void;
 }

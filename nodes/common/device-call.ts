@@ -176,12 +176,13 @@ function optionsOf(
 
 /** Keeps a call whose commands may wait, or may outlive this process: in a cluster, another one may have the device. */
 function keep(
-  { app, keeper, node, msg, onKept, client }: AnyCall,
+  { app, node, msg, onKept, client }: AnyCall,
   plan: Plan,
   chipids: readonly string[],
   isMany = false,
 ): SavedCall | undefined {
   const { call, options } = plan;
+  const { keeper } = app;
   if ((options?.when === undefined && !app.isShared) || !keeper) return undefined;
   let encoded: Record<string, unknown> | undefined;
   const what = (chipid: string): KeptCall => ({
@@ -259,11 +260,11 @@ export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
 
 /** Makes a call whose commands may wait after those of earlier times, unless the node closes before these are known. */
 function inOrder(
-  { keeper, signal, config }: AnyCall,
+  { app, signal, config }: AnyCall,
   { options, device }: Plan,
   make: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const ready = options?.when === undefined ? undefined : keeper?.ready;
+  const ready = options?.when === undefined ? undefined : app.keeper?.ready;
   if (!ready) return make();
   return new Promise<void>((resolve, reject) => {
     const onAbort = (): void => reject(closed(deviceIn(config, device)));

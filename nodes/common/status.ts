@@ -119,7 +119,7 @@ interface ShownCall {
 }
 
 /** What several calls wait for, in one status: a call that runs says most, then the shortest queue. */
-function statusOf(calls: readonly ShownCall[]): NodeStatus {
+function statusOf(calls: Iterable<ShownCall>): NodeStatus {
   let ahead = Infinity;
   let awaited: NodeStatus | undefined;
   for (const { isShown, progress, isUnkept } of calls) {
@@ -146,9 +146,9 @@ export class CallStatus {
   #idle: () => NodeStatus = () => STATUS.none;
 
   /** @param calls all that may be shown now */
-  constructor(node: Node, calls: () => readonly ShownCall[]) {
+  constructor(node: Node, calls: Iterable<ShownCall>) {
     this.#line = new StatusLine(node);
-    this.#status = () => statusOf(calls());
+    this.#status = () => statusOf(calls);
   }
 
   /** Shows a status while no call runs. */

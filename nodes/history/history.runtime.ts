@@ -57,7 +57,7 @@ async function outcomeOf(
   const { app, client, config, msg, node, RED, types } = call;
   const { datatype, operation } = config;
   const warn = (line: string): void => node.warn(line);
-  const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
+  const due = kept && (await onlyNew(kept, operation, chipid ?? '', body));
   const form = { isBase64: isBase64(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
   // What was pushed to a device is not what it uploads.

@@ -12,16 +12,11 @@ export interface Position {
   keys: string[];
   /** Of the other records, the latest time and the highest number: up to there, all were emitted. */
   mark?: { time: string; id: string };
-  /** The mark covers too few records to remember all others, so some will be emitted again. */
-  overflow?: boolean;
 }
 
-/** How many of the newest records of a device are remembered one by one, and how many that a mark does not cover. */
-const NEWEST = 256;
-const MOST = 5000;
-/** The same of all devices of a node together. */
-const NEWEST_OF_ALL = 320_000;
-const MOST_OF_ALL = 1_000_000;
+/** How many of the newest records of a device are remembered one by one, and how many with those that no mark covers. */
+const NEWEST = 32;
+const MOST = 1000;
 
 /** How many devices are remembered; the one read longest ago is forgotten first. */
 const MAX_DEVICES = 10_000;
@@ -29,23 +24,18 @@ const MAX_DEVICES = 10_000;
 /** A longer id is remembered by its hash. */
 const MAX_ID = 40;
 
-/** Year first, largest unit to smallest, in a fixed width: such times are in the order of their texts. */
-const TIME = /^(\d{4}(?:\D|\d{4})[\d :.,/T年月日时分秒-]*?)(Z|UTC|[+-]\d{2}:?\d{2})?$/;
+/** A time of the service (section 2), or of ISO in UTC: of one form, they are in the order of their texts. */
+const TIME = /^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d|T[\d:.]+Z)$/;
 
 const hashOf = (value: unknown): string =>
   `#${createHash('sha256').update(JSON.stringify(value)).digest('base64')}`;
 
-function timeText(time: unknown): string {
-  if (typeof time === 'number') return String(time);
-  return typeof time === 'string' && /^[^|]{1,32}$/.test(time) ? time : '';
-}
-
 /** The key of a record. One without an id is identified by its body, and one without a time by its id alone. */
-function keyOf(record: HistoryRecord): string {
-  const { create_time: time, id, body } = record as Record<keyof HistoryRecord, unknown>;
+function keyOf({ create_time: time, id, body }: HistoryRecord): string {
   const known = typeof id === 'number' || (typeof id === 'string' && id !== '');
   const name = known ? String(id) : hashOf([id, body]);
-  return `${timeText(time)}|${name.length <= MAX_ID ? name : hashOf(name)}`;
+  const when = typeof time === 'string' && /^[^|]{1,32}$/.test(time) ? time : '';
+  return `${when}|${name.length <= MAX_ID ? name : hashOf(name)}`;
 }
 
 const timeOf = (key: string): string => key.slice(0, key.indexOf('|'));
@@ -55,15 +45,9 @@ function numberOf(key: string): bigint | undefined {
   return /^\d{1,20}$/.test(id) ? BigInt(id) : undefined;
 }
 
-/** The form of a time, with its zone; undefined if the order of such times is not known. */
-function layoutOf(time: string): string | undefined {
-  const [, moment, zone = ''] = TIME.exec(time) ?? [];
-  return moment === undefined ? undefined : moment.replace(/\d/g, '0') + zone;
-}
-
 /** Whether the texts of two times are in the order of the times. */
 const areOrdered = (one: string, other: string): boolean =>
-  layoutOf(one) !== undefined && layoutOf(one) === layoutOf(other);
+  TIME.test(one) && TIME.test(other) && one.length === other.length;
 
 /** Orders by time, then by number; otherwise keeps the order. */
 function compare(one: string, other: string): number {
@@ -90,8 +74,7 @@ function extend(mark: Position['mark'], keys: readonly string[]): Position['mark
   let { time, id } = mark ?? { time: '', id: '' };
   for (const key of keys) {
     const [other, number] = [timeOf(key), numberOf(key)];
-    const isLater = areOrdered(other, time) ? other > time : layoutOf(time) === undefined;
-    if (isLater && layoutOf(other) !== undefined) time = other;
+    if (time === '' ? TIME.test(other) : areOrdered(other, time) && other > time) time = other;
     if (number !== undefined && (id === '' || number > BigInt(id))) id = String(number);
   }
   return { time, id };
@@ -99,13 +82,11 @@ function extend(mark: Position['mark'], keys: readonly string[]): Position['mark
 
 /**
  * Leaves out the records of one device that were emitted before, and duplicates.
- * @param devices how many the node remembers
  * @returns the new ones as they came, and the position once they have been emitted
  */
 export function advance<R extends HistoryRecord>(
   start: Position,
   records: readonly R[],
-  devices = 1,
 ): { fresh: R[]; position: Position } {
   const emitted = new Set(start.keys);
   const fresh = records.filter((record) => {
@@ -115,30 +96,19 @@ export function advance<R extends HistoryRecord>(
     return true;
   });
   const newest = [...emitted].sort(compare);
-  const room = Math.min(NEWEST, Math.ceil(NEWEST_OF_ALL / devices));
-  const older = newest.splice(0, Math.max(0, newest.length - room));
+  const older = newest.splice(0, Math.max(0, newest.length - NEWEST));
   const mark = extend(start.mark, older);
-  const keys = [...older.filter((key) => !covers(mark, key)), ...newest];
-  const most = room + Math.min(MOST, Math.ceil(MOST_OF_ALL / devices));
-  const overflow = start.overflow === true || keys.length > most;
-  return {
-    fresh,
-    position: { keys: keys.slice(-most), ...(mark && { mark }), ...(overflow && { overflow }) },
-  };
+  const keys = [...older.filter((key) => !covers(mark, key)), ...newest].slice(-MOST);
+  return { fresh, position: { keys, ...(mark && { mark }) } };
 }
 
-/** Reads what the context holds for a device, which may be anything: then it starts over. */
+/** Reads what the store holds for a device, which may be anything: then it starts over. */
 export function readPosition(stored: unknown): Position {
-  const { keys, mark, overflow } = isObject(stored) ? stored : {};
-  if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string' && key.includes('|')))
-    return { keys: [] };
+  const { keys, mark } = isObject(stored) ? stored : {};
+  if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string')) return { keys: [] };
   const { time, id } = isObject(mark) ? mark : {};
   const isMark = typeof time === 'string' && typeof id === 'string' && /^\d*$/.test(id);
-  return {
-    keys: keys as string[],
-    ...(isMark && { mark: { time, id } }),
-    ...(overflow === true && { overflow }),
-  };
+  return { keys, ...(isMark && { mark: { time, id } }) };
 }
 
 /** Where positions are, and the id of the node. */
@@ -157,41 +127,26 @@ export interface KeptMarks {
  */
 export async function onlyNew<R extends HistoryRecord>(
   { store, node }: KeptMarks,
-  warn: (line: string) => void,
   operation: string,
   chipid: string,
   records: readonly R[],
 ): Promise<{ fresh: R[]; remember: () => void }> {
   const prefix = `mark:${node}:`;
-  const places = new Map<string, R[]>();
+  const groups = new Map<string, R[]>();
   for (const record of records) {
     const device = 'chipid' in record ? chipidOf(record).slice(0, MAX_ID) : chipid;
     const place = `${prefix}${operation}:${device}`;
-    const group = places.get(place);
+    const group = groups.get(place);
     if (group) group.push(record);
-    else places.set(place, [record]);
+    else groups.set(place, [record]);
   }
   await store.loaded;
-  const stored = store.list(prefix).map(([place]) => place);
-  const added = [...places.keys()].filter((place) => store.get(place) === undefined);
-  const devices = Math.min(stored.length + added.length, MAX_DEVICES);
   const fresh = new Set<R>();
   const read = new Map<string, Position>();
-  let overflowing = 0;
-  for (const [place, group] of places) {
-    const start = readPosition(store.get(place));
-    const { fresh: news, position } = advance(start, group, devices);
+  for (const [place, group] of groups) {
+    const { fresh: news, position } = advance(readPosition(store.get(place)), group);
     for (const record of news) fresh.add(record);
     read.set(place, position);
-    if (position.overflow && !start.overflow) overflowing++;
-  }
-  if (overflowing > 0) {
-    const of = overflowing === 1 ? 'a device' : `${overflowing} devices`;
-    warn(
-      `The history of ${of} has more than ${Math.min(MOST, Math.ceil(MOST_OF_ALL / devices))} ` +
-        'records whose ids are not numbers and whose times have no order. No more are remembered, so ' +
-        'some of them will be emitted again.',
-    );
   }
   return {
     fresh: records.filter((record) => fresh.has(record)),
@@ -202,15 +157,8 @@ export async function onlyNew<R extends HistoryRecord>(
         store.update(place, position);
       }
       const all = store.list(prefix);
-      if (all.length <= MAX_DEVICES) return;
-      for (const [place] of all.slice(0, -MAX_DEVICES)) store.update(place, undefined);
-      const said = `fact:forgets-${node}`;
-      if (store.get(said) !== undefined) return;
-      store.update(said, true);
-      warn(
-        'This node has read the histories of more than 10,000 devices. It forgets those that it read ' +
-          'longest ago, and will emit their records again when it next reads them. Use several nodes.',
-      );
+      for (const [place] of all.slice(0, Math.max(0, all.length - MAX_DEVICES)))
+        store.update(place, undefined);
     },
   };
 }

@@ -104,12 +104,14 @@ describe('a history for new records only, in a cluster', () => {
   it('gives the marks back if what it has read cannot be emitted', async () => {
     let isBack = false;
     const lent = {
-      list: () => assert.fail('nothing can be read of it'),
+      get: () => assert.fail('nothing can be read of it'),
       giveBack: () => Promise.resolve(void (isBack = true)),
     };
     const call = {
       app: { cluster: () => ({ lend: () => Promise.resolve(lent) }), charset: 'utf-8' },
-      client: { appHistory: () => Promise.resolve({ statusCode: 200, body: [] }) },
+      client: {
+        appHistory: () => Promise.resolve({ statusCode: 200, body: [{ id: 1, chipid: CHIPID }] }),
+      },
       config: { ...DEFAULTS, operation: 'sync', incremental: true },
       ...{ inputs: { begin: '20260101', end: '20260102' }, msg: {}, node: { id: 'history' } },
     };
