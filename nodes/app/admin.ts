@@ -39,9 +39,8 @@ import { diagnose } from './diagnostics';
 import { metricsText } from './metrics';
 import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
-import { testApp } from './test-app';
+import { testApp, unsavedDevices } from './test-app';
 import { readTestRequest } from './test-settings';
-import { unsavedDevices } from './unsaved-devices';
 
 /** Milliseconds the editor waits for a list or a test. */
 const TIMEOUT = 10_000;

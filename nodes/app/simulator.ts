@@ -50,6 +50,19 @@ function run(shared: SharedSimulator): Running {
   return running;
 }
 
+/** Uses the simulator for a while. */
+export async function withSimulator<T>(
+  shared: SharedSimulator,
+  use: (simulator: Simulator) => Promise<T>,
+): Promise<T> {
+  const used = useSimulator(shared);
+  try {
+    return await use(await used.ready);
+  } finally {
+    await used.leave();
+  }
+}
+
 /** Starts the simulator with its first user. */
 export function useSimulator(shared: SharedSimulator): SimulatorUse {
   const running = (shared.running ??= run(shared));

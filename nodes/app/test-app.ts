@@ -8,7 +8,7 @@ import {
 } from '../../src/for-nodes';
 import { keyWarnings, notConfigured } from '../../src/input';
 import { toChoices } from './answers';
-import type { ApiResult, TestResult } from './answers.config';
+import type { ApiResult, DeviceChoice, TestResult } from './answers.config';
 import {
   deployedCredentials,
   findDeployed,
@@ -17,7 +17,7 @@ import {
   type AppNode,
 } from './deployed';
 import { clientOptions } from './options';
-import { useSimulator, type SharedSimulator, type Simulator } from './simulator';
+import { withSimulator, type SharedSimulator, type Simulator } from './simulator';
 import {
   refusalText,
   testSettings,
@@ -43,6 +43,18 @@ const openAt = (RED: NodeAPI, baseUrl: string): string[] =>
     .filter(({ node }) => originOf(node.endpoint.baseUrl) === originOf(baseUrl))
     .flatMap(({ node }) => [...openChannels(node.fleet()).keys()]);
 
+/** How the simulator of this process is called. */
+const optionsOf = ({
+  baseUrl,
+  appid,
+  appkey,
+  serverKey,
+  serverPassword,
+}: Simulator): ClientOptions => ({
+  ...{ baseUrl, appid, appkey, serverKey, serverPassword },
+  proxy: false,
+});
+
 /** Tries the interfaces whose keys are given, and then the channel. */
 async function testClient(
   RED: NodeAPI,
@@ -60,32 +72,17 @@ async function testClient(
   return result.openApi ? { ...result, devices: [] } : result;
 }
 
-/** Tries a simulator of this process. @param deployed the node that uses it */
-async function testLocal(
-  RED: NodeAPI,
-  { baseUrl, appid, appkey, serverKey, serverPassword }: Simulator,
-  deployed: AppNode | undefined,
-  timeout: number,
-): Promise<TestResult> {
-  const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
-  await using client = new DeviceCloudClient(options);
-  return await testClient(RED, client, options.baseUrl, deployed, timeout);
-}
-
-async function testSimulator(
+/** Tries the simulator of this process, which all applications share, whatever they are set to otherwise. */
+const testSimulator = (
   RED: NodeAPI,
   shared: SharedSimulator,
   timeout: number,
-): Promise<TestResult> {
-  const use = useSimulator(shared);
-  try {
-    // Whatever they are set to otherwise, all have the same simulator.
+): Promise<TestResult> =>
+  withSimulator(shared, async (simulator) => {
     const deployed = runningApps(RED).find(({ saved }) => serviceOf(saved) === 'simulator')?.node;
-    return await testLocal(RED, await use.ready, deployed, timeout);
-  } finally {
-    await use.leave();
-  }
-}
+    await using client = new DeviceCloudClient(optionsOf(simulator));
+    return await testClient(RED, client, simulator.baseUrl, deployed, timeout);
+  });
 
 /** Whether the channel has the address and the keys of the node as deployed. */
 function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOptions): boolean {
@@ -144,4 +141,32 @@ export async function testApp(
   } catch (error) {
     return { openApi: failedTest(error), serverApi: null };
   }
+}
+
+async function listed(options: ClientOptions, timeout: number): Promise<DeviceChoice[]> {
+  await using client = new DeviceCloudClient(options);
+  const { body } = await client.devices({ timeout });
+  return toChoices(body, client);
+}
+
+/**
+ * Lists the online devices of an application with settings that need not be deployed.
+ * @param mayWriteFlows whether the user may change flows
+ * @param timeout milliseconds for the call
+ * @throws DeviceCloudError
+ */
+export async function unsavedDevices(
+  RED: NodeAPI,
+  simulator: SharedSimulator,
+  request: TestRequest,
+  mayWriteFlows: () => Promise<boolean>,
+  timeout: number,
+): Promise<DeviceChoice[]> {
+  if (request.service === 'simulator')
+    return withSimulator(simulator, (started) => listed(optionsOf(started), timeout));
+  const { settings, node, refused } = await testSettings(RED, request, mayWriteFlows);
+  if (refused.open) throw notConfigured(refusalText(refused.open));
+  const { options, unset } = clientOptions(RED, node, settings);
+  if (unset.open) throw unset.open;
+  return listed(options, timeout);
 }
