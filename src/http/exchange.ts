@@ -70,9 +70,6 @@ const contentEncoding = (value: string | string[] | undefined): string | undefin
   return encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) ? undefined : encoding;
 };
 
-/** A microtask of it costs less than `queueMicrotask`. */
-const NOW = Promise.resolve();
-
 /** The body of an answer that has not begun. */
 const NO_BODY = new AnswerBody(0);
 const NOTHING = NO_BODY.read();
@@ -138,15 +135,23 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
       this.#send();
       return;
     }
-    const leave = places.wait(() => {
-      this.#deadline.listen(undefined);
-      // Not now: the call that leaves its place to this one still has its connection.
-      void NOW.then(() => this.#send());
+    const deadline = this.#deadline;
+    // Not at once: the call that leaves its place to this one still has its connection. And what waits in the set holds no
+    // exchange, since V8 holds on to what has left a set: that took a third of the CPU of calls that wait.
+    const turn = new Promise<void>((resolve, reject) => {
+      const leave = places.wait(() => {
+        deadline.listen(undefined);
+        resolve();
+      });
+      deadline.listen((end) => {
+        leave();
+        reject(end);
+      });
     });
-    this.#deadline.listen((end) => {
-      leave();
-      this.#failed(failureOf(end, false));
-    });
+    turn.then(
+      () => this.#send(),
+      (end: unknown) => this.#failed(failureOf(end as CallAborted, false)),
+    );
   }
 
   #send(): void {
