@@ -37,6 +37,7 @@ import {
 } from './deployed';
 import { diagnose } from './diagnostics';
 import { metricsText } from './metrics';
+import { problemsOf } from './problems';
 import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
 import { testApp, unsavedDevices } from './test-app';
@@ -191,6 +192,7 @@ const fleetRoute = (RED: NodeAPI): Handler =>
     const pieces = fleetAnswer(readRevision(request.query['since']), {
       ...seenOf(node, maySee),
       recording: recordingOf(node),
+      problems: maySee ? problemsOf(RED, node) : [],
     });
     await sendJson(response, pieces);
   });

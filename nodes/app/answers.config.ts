@@ -76,12 +76,17 @@ export interface FleetRow extends Pick<DeviceSnapshot, Shown | Counted> {
 export type WaitingChoice = ReturnType<WaitingCommands['list']>[number];
 
 /** An upload as the editor shows it. */
-export type ShownUpload = Omit<RecentUpload, 'body'>;
+export interface ShownUpload extends Omit<RecentUpload, 'body'> {
+  /** Those of its fields that are numbers, if it has any. */
+  numbers?: Record<string, number>;
+}
 
 /** What a device did of late, the newest first. */
 export interface DeviceDetails extends FleetRow {
   /** At most 20, decoded and shortened, for users who may read flows. */
   uploads?: ShownUpload[];
+  /** Of their fields, as the device's type has them. */
+  units?: Readonly<Record<string, string>>;
   /** At most 20. */
   commands: RecentCommand[];
   /** Those that wait, in the order in which they will be sent. */
@@ -131,6 +136,19 @@ export const LARGEST_BOOK = 16 * 2 ** 20;
 /** What a change of the book would do, as chip numbers. */
 export type BookPreview = Awaited<ReturnType<Book['preview']>>;
 
+/** A problem of an application as a whole that a user has to solve. */
+export type AppProblem =
+  /** Incomplete settings, a refused key, state that would not survive a restart, or an unusable file of the device book. */
+  | { kind: 'settings' | 'key' | 'store' | 'book'; reason: string }
+  /** Rows of the book are left out. */
+  | { kind: 'rows'; number: number }
+  /** The book names a type that is not deployed. */
+  | { kind: 'type'; name: string }
+  /** A node uses a group that has no devices. */
+  | { kind: 'group'; name: string; node: string }
+  /** Histories do not contain what arrived live. */
+  | { kind: 'history'; number: number; chipids: string[] };
+
 /** What has changed in a fleet since a revision. */
 export interface FleetAnswer {
   revision: number;
@@ -143,6 +161,8 @@ export interface FleetAnswer {
   book?: string;
   /** The last recording of a test, which may run. */
   recording?: TestRecording;
+  /** Only if there are some, for users who may read flows. */
+  problems?: AppProblem[];
   /** Only with a cluster: how many of the 64 shares of the devices are this process's, and how many others there are. */
   cluster?: { state: ClusterState; owned: number; others: number };
   /** Only if uploads wait for an acknowledgement: how many, and since when the first does. */

@@ -13,8 +13,10 @@ import { oneLine } from '../../src/input';
 import type { ClusterView } from '../common/app';
 import { listenersOf, typeCalled, type DeviceType } from '../common/device-types';
 import { decodeBody, isTyped } from '../common/upload-message';
+import { isObject } from '../common/shared.config';
 import { fieldTexts } from '../type/type.config';
 import type {
+  AppProblem,
   DeviceChoice,
   DeviceDetails,
   FleetAnswer,
@@ -81,19 +83,6 @@ export function seenOf(node: AppNode, maySee: boolean): Seen {
   };
 }
 
-/** The fields of an upload with their units; undefined if its type says nothing of them. */
-function fieldsText(
-  body: Buffer,
-  type: DeviceType | undefined,
-  charset: Charset,
-  longest: number,
-): string | undefined {
-  if (!type || (type.units === undefined && !isTyped(type))) return undefined;
-  const decoded = decodeBody(body, { datatype: 'auto-detect', charset, type });
-  if (!('value' in decoded)) return undefined;
-  return oneLine(fieldTexts(decoded.value, type.units ?? {}).join(' · '), longest - 1);
-}
-
 /** The latest upload of a device in a row: its fields with their units, if its type has them. */
 function latestText(
   fleet: Fleet,
@@ -101,12 +90,15 @@ function latestText(
   type: DeviceType | undefined,
   charset: Charset,
 ): string | undefined {
-  const latest = type && fleet.latest(chipid);
-  const text =
-    latest && !latest.truncated
-      ? fieldsText(latest.body, type, charset, LONGEST_LATEST)
-      : undefined;
-  return text ?? fleet.latestText(chipid, LONGEST_LATEST, charset);
+  // An expression for each of 5,000 rows would take too long.
+  const isShown = type && (type.units !== undefined || isTyped(type));
+  const latest = isShown ? fleet.latest(chipid) : undefined;
+  if (latest && type && !latest.truncated) {
+    const decoded = decodeBody(latest.body, { datatype: 'auto-detect', charset, type });
+    if ('value' in decoded)
+      return oneLine(fieldTexts(decoded.value, type.units ?? {}).join(' · '), LONGEST_LATEST - 1);
+  }
+  return fleet.latestText(chipid, LONGEST_LATEST, charset);
 }
 
 const toRow = ({ fleet, charset, cluster, typeOf }: Seen, device: DeviceSnapshot): FleetRow => {
@@ -172,6 +164,7 @@ export async function* listText<T>(
 
 interface FleetAnswerDeps extends Seen {
   recording: TestRecording | undefined;
+  problems: AppProblem[];
 }
 
 function waitingOf(fleet: Fleet | undefined): Pick<FleetAnswer, 'unacknowledged'> {
@@ -184,7 +177,7 @@ function waitingOf(fleet: Fleet | undefined): Pick<FleetAnswer, 'unacknowledged'
  * between.
  */
 export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncGenerator<string> {
-  const { fleet, recording, cluster } = deps;
+  const { fleet, recording, problems, cluster } = deps;
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
   const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
   const head: Omit<FleetAnswer, 'devices'> = {
@@ -192,6 +185,7 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
     ...(complete ? { complete } : {}),
     ...(fleet?.book && { book: fleet.book.revision }),
     ...(recording && { recording }),
+    ...(problems.length > 0 && { problems }),
     ...waitingOf(fleet),
     ...(cluster && {
       cluster: { state: cluster.state, owned: cluster.owned, others: cluster.others },
@@ -202,6 +196,9 @@ export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncG
   yield '}';
 }
 
+/** Fields of an upload whose course is shown. */
+const MOST_NUMBERS = 20;
+
 /** Characters of an upload that is decoded. */
 const LONGEST_UPLOAD = 200;
 
@@ -211,8 +208,19 @@ function toShown(
   type: DeviceType | undefined,
   charset: Charset,
 ): ShownUpload {
-  const text = body && fieldsText(body, type, charset, LONGEST_UPLOAD);
-  return text === undefined ? upload : { ...upload, text };
+  const decoded = body && decodeBody(body, { datatype: 'auto-detect', charset, type });
+  if (!decoded || !('value' in decoded)) return upload;
+  const { value } = decoded;
+  const numbers = Object.entries(isObject(value) ? value : {})
+    .filter((field): field is [string, number] => Number.isFinite(field[1]))
+    .slice(0, MOST_NUMBERS);
+  const isShown = type && (type.units !== undefined || isTyped(type));
+  const texts = isShown ? fieldTexts(value, type.units ?? {}) : undefined;
+  return {
+    ...upload,
+    ...(texts && { text: oneLine(texts.join(' · '), LONGEST_UPLOAD - 1) }),
+    ...(numbers.length > 0 && { numbers: Object.fromEntries(numbers) }),
+  };
 }
 
 /**
@@ -237,6 +245,7 @@ export function toDetails(
     ...toRow(seen, device),
     ...(maySee && {
       uploads: uploads.map((upload) => toShown(upload, type, charset)),
+      ...(type?.units && { units: type.units }),
       ...(note === undefined ? {} : { note }),
     }),
     ...{ commands, pins: pins(chipid) },

@@ -95,6 +95,8 @@ export interface Listening {
   /** The type that the node itself names for all of its devices. */
   readonly type: DeviceType | undefined;
   has(chipid: string): boolean;
+  /** The devices whose histories are not understood. */
+  unclear(): string[];
 }
 
 /** The listeners that run, by their nodes. */

@@ -74,9 +74,12 @@ class RowForm {
   #row: Row;
   /** What the fields have shown of it: a field of one line shows no line ends. */
   #shown: Partial<Record<Field, string>> = {};
+  /** The name that a new row is offered. */
+  #offered: string;
 
-  constructor(tab: Tab, target: Target) {
+  constructor(tab: Tab, target: Target, offered: string) {
     this.#tab = tab;
+    this.#offered = offered;
     this.#target = target;
     this.#row = { chipid: target.chipid };
     const input = (name: string, tag = '<input type="text">'): JQuery =>
@@ -104,6 +107,8 @@ class RowForm {
       this.#shown[name] = fieldValue(input).trim();
       input.val(typed.get(name) ?? fieldValue(input));
     }
+    if (!row && this.#offered !== '') this.#inputs.name.val(this.#offered);
+    this.#offered = '';
     this.#known = groups;
     this.#offer();
     this.#about.text(t(row ? 'rows.ask' : 'rows.ask-new', { device: this.#target.name }));
@@ -162,11 +167,14 @@ class RowForm {
   }
 }
 
-/** Shows what the book has about a device, and changes it. */
-export async function editRow(tab: Tab, target: Target): Promise<void> {
+/**
+ * Shows what the book has about a device, and changes it.
+ * @param offered the name that a new row is offered
+ */
+export async function editRow(tab: Tab, target: Target, offered = ''): Promise<void> {
   try {
     const book = await readBook(target.app, target.chipid);
-    const form = new RowForm(tab, target);
+    const form = new RowForm(tab, target, offered);
     form.show(book);
     const words = mayCommand()
       ? { no: t('push.cancel'), yes: t('rows.save') }

@@ -42,8 +42,8 @@ export class BookView implements View {
 
   read(): void {
     const { app, fleet } = this.#tab;
-    const state = fleet.app;
-    if (app === '') this.#showNone(t('empty.apps'));
+    const state = fleet.apps.get(app);
+    if (app === '') this.#showNone(t('choose-one'));
     else if (state?.book !== undefined)
       readBook(app).then(
         (book) => {

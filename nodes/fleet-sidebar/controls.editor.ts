@@ -25,10 +25,10 @@ export class Controls {
     this.#target = target;
   }
 
-  /** @param chipid of the device @param type of it. What has the focus keeps it, unless the device or its type changes. */
-  show(chipid: string, type: string | undefined): void {
+  /** @param device its key @param type of it. What has the focus keeps it, unless the device or its type changes. */
+  show(device: string, type: string | undefined): void {
     const { pins: pinText = '', callbacks = '' } = typeCalled(type) ?? {};
-    const shown = JSON.stringify([chipid, pinText, callbacks]);
+    const shown = JSON.stringify([device, pinText, callbacks]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const read = readPins(pinText);

@@ -13,7 +13,8 @@ import {
 import { RecentList } from './recent.editor';
 import { usesOf } from './uses.editor';
 import type { FleetRow } from '../app/answers.config';
-import { channelState, nameOf, onlineText } from './row.editor';
+import type { Row } from './fleet.editor';
+import { channelState, nameOf, onlineText, withApp } from './row.editor';
 
 interface Actions {
   tab: Tab;
@@ -118,10 +119,12 @@ export class Details {
   readonly #list = $('<dl>');
   readonly #recent: RecentList;
   #isShown = false;
-  #chipid = '';
+  #key = '';
+  readonly #tab: Tab;
 
   /** @param onLeave Escape */
   constructor(tab: Tab, target: () => Target | undefined, onLeave: () => void) {
+    this.#tab = tab;
     this.#recent = new RecentList(tab);
     this.#controls = new Controls(target);
     const showUses = (chosen: Target): void => {
@@ -142,19 +145,19 @@ export class Details {
     });
   }
 
-  show(device: FleetRow | undefined, now: number): void {
+  show(device: Row | undefined, now: number): void {
     this.#isShown = device !== undefined;
     this.element.toggle(this.#isShown);
     if (!device) return;
-    if (device.chipid !== this.#chipid) {
-      this.#chipid = device.chipid;
+    if (device.key !== this.#key) {
+      this.#key = device.key;
       this.#uses.empty();
       this.#recent.clear();
       this.element[0]?.scrollTo(0, 0);
     }
-    this.#controls.show(device.chipid, device.type);
+    this.#controls.show(device.key, device.type);
     // As text, always: names and errors come from a server that may be anyone's.
-    const title = nameOf(device);
+    const title = withApp(nameOf(device), this.#tab.nameOf(device.app));
     this.#title.text(title).attr('title', title);
     const items = lines(device, now).flatMap(([label, text, title = '']) => [
       $('<dt>').text(t(`field.${label}`)),
@@ -163,8 +166,8 @@ export class Details {
     this.#list.empty().append(items);
   }
 
-  readRecent({ chipid }: FleetRow): void {
-    void this.#recent.read(chipid);
+  readRecent(device: Row): void {
+    void this.#recent.read(device);
   }
 
   focus(): void {

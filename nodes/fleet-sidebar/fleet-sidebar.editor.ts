@@ -1,18 +1,5 @@
-import { getRoute } from '../common/editor/routes';
 import { t } from '../common/editor/texts';
-import { notify, readProblem, smallButton } from './commands.editor';
 import { Panel } from './panel.editor';
-
-/** Copies what helps with an issue. */
-async function copyDiagnostics(button: JQuery): Promise<void> {
-  try {
-    const found = { ...((await getRoute('diagnostics')) as object), browser: navigator.userAgent };
-    RED.clipboard.copyText(JSON.stringify(found, null, 2), button, 'clipboard.copyMessageValue');
-  } catch (failure) {
-    const { reason, detail } = readProblem(failure);
-    notify(t('failed.diagnostics', { reason }), 'error', detail);
-  }
-}
 
 /** Notifies a panel of its visibility: in the selected tab, in an open sidebar, on a visible page. */
 function watchVisibility(panel: Panel): void {
@@ -33,18 +20,13 @@ function watchVisibility(panel: Panel): void {
 RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
   onadd() {
     const panel = new Panel();
-    const copy = (button: JQuery): void => void copyDiagnostics(button);
-    const diagnostics = smallButton('clipboard', '', t('hint.diagnostics'), copy);
     RED.sidebar.addTab({
       id: 'device-cloud-fleet',
       label: t('tab'),
       name: t('tab'),
       iconClass: 'fa fa-cloud',
       content: panel.element,
-      toolbar: $('<div>').append(
-        panel.switches,
-        diagnostics.attr('id', 'device-cloud-diagnostics'),
-      ),
+      toolbar: $('<div>').append(panel.switches),
     });
     const refresh = (): void => void panel.refresh();
     RED.events.on('deploy', refresh);

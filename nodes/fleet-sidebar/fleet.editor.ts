@@ -1,4 +1,4 @@
-import type { FleetAnswer, FleetRow } from '../app/answers.config';
+import type { AppProblem, FleetAnswer, FleetRow } from '../app/answers.config';
 import { plain } from '../common/editor/texts';
 
 /** Milliseconds without an upload on an open channel after which a device counts as silent. */
@@ -25,23 +25,24 @@ export type State = keyof typeof STATES;
 
 export const isState = (value: string): value is State => Object.hasOwn(STATES, value);
 
-/**
- * The devices that are in a state and have a text in their name, number, latest values, groups or type.
- * @param now the server's time, in ms
- */
-export function matching(
-  rows: FleetRow[],
-  { text: typed, state }: { text: string; state: State },
-  now: number,
-): FleetRow[] {
+/** What the list shows. */
+export interface Filter {
+  /** In the name, the number or the latest values. */
+  text: string;
+  state: State;
+  /** `group:` or `type:` and its name; empty: all. */
+  kind: string;
+}
+
+/** The devices that a filter lets through. */
+export function matching(rows: Row[], { text: typed, state, kind }: Filter, now: number): Row[] {
   const wanted = typed.trim().toLowerCase();
   const is: Is = STATES[state];
   return rows.filter(
     (row) =>
       is(row, now) &&
-      [row.chipid, row.name, row.latest, row.type, ...(row.groups ?? [])].some((text) =>
-        text?.toLowerCase().includes(wanted),
-      ),
+      (kind === '' || kindsOf(row).includes(kind)) &&
+      [row.chipid, row.name, row.latest].some((text) => text?.toLowerCase().includes(wanted)),
   );
 }
 
@@ -57,10 +58,25 @@ export const ORDERS = {
   name: (rows) => rows,
   upload: (rows) => rows.toSorted((a, b) => (b.lastUpload ?? 0) - (a.lastUpload ?? 0)),
   state: (rows) => rows.toSorted((a, b) => rankOf(a) - rankOf(b)),
-} as const satisfies Record<string, (rows: FleetRow[]) => FleetRow[]>;
+} as const satisfies Record<string, (rows: Row[]) => Row[]>;
 
 export const isOrder = (value: string): value is keyof typeof ORDERS =>
   Object.hasOwn(ORDERS, value);
+
+/** The groups and the type of a device, as a filter names them. */
+const kindsOf = ({ groups = [], type }: FleetRow): string[] => [
+  ...groups.map((group) => `group:${group}`),
+  ...(type === undefined ? [] : [`type:${type}`]),
+];
+
+/** All groups and types of the devices, sorted, and how many devices are of each. */
+export function countKinds(rows: FleetRow[]): [kind: string, number: number][] {
+  const counts = new Map<string, number>();
+  for (const row of rows)
+    for (const kind of kindsOf(row)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const { compare } = new Intl.Collator(undefined, { numeric: true });
+  return [...counts].sort(([a], [b]) => compare(a, b));
+}
 
 /** How many devices are in each state. */
 export function countStates(rows: FleetRow[], now: number): Record<State, number> {
@@ -90,66 +106,113 @@ function displayable(row: FleetRow): FleetRow {
 const sortKey = (name: string): string =>
   name.replace(/\d+/g, (digits) => digits.padStart(16, '0'));
 
-/** What an answer says of the application, beside its devices. */
+/** A device of the list, with its application. */
+export interface Row extends FleetRow {
+  app: string;
+  /** Of all rows. */
+  key: string;
+}
+
+/** What an answer says of an application, beside its devices. */
 type AppState = Omit<FleetAnswer, 'devices' | 'removed' | 'complete'>;
 
-/** What is known of the application that is shown, and of its devices. */
+const keyOf = (app: string, chipid: string): string => `${chipid}-${app}`;
+
+/** What is known of the applications that are shown, and of their devices. */
 export class Fleet {
-  /** Undefined until it has answered. */
-  app: AppState | undefined;
-  readonly #rows = new Map<string, FleetRow>();
-  /** Chip numbers in the order they are shown in; undefined if that has to be worked out. */
+  /** By application, once it has answered. */
+  readonly apps = new Map<string, AppState>();
+  readonly #rows = new Map<string, Row>();
+  /** Keys in the order they are shown in; undefined if that has to be worked out. */
   #order: string[] | undefined;
 
   get size(): number {
     return this.#rows.size;
   }
 
-  get(chipid: string): FleetRow | undefined {
-    return this.#rows.get(chipid);
+  get(key: string): Row | undefined {
+    return this.#rows.get(key);
+  }
+
+  find(app: string, chipid: string): Row | undefined {
+    return this.#rows.get(keyOf(app, chipid));
   }
 
   clear(): void {
-    this.app = undefined;
+    this.apps.clear();
     this.#rows.clear();
     this.#order = undefined;
   }
 
-  apply({ devices, removed, complete, ...state }: FleetAnswer): void {
-    if (complete === true) this.clear();
-    this.app = state;
+  apply(app: string, { devices, removed, complete, ...state }: FleetAnswer): void {
+    if (complete === true) this.#remove([...this.#rows.values()].filter((row) => row.app === app));
+    this.apps.set(app, state);
     for (const device of devices) {
-      const row = displayable(device);
-      const before = this.#rows.get(row.chipid);
+      const key = keyOf(app, device.chipid);
+      const row = { ...displayable(device), app, key };
+      const before = this.#rows.get(key);
       if (!before || before.name !== row.name || before.missing !== row.missing)
         this.#order = undefined;
-      this.#rows.set(row.chipid, row);
+      this.#rows.set(key, row);
     }
-    for (const chipid of removed) if (this.#rows.delete(chipid)) this.#order = undefined;
+    this.#remove(removed.flatMap((chipid) => this.find(app, chipid) ?? []));
   }
 
   /** All devices: those with a name by name, then the others by number; those that were never seen come last. */
-  rows(): FleetRow[] {
+  rows(): Row[] {
     this.#order ??= this.#sorted();
-    return this.#order.flatMap((chipid) => this.#rows.get(chipid) ?? []);
+    return this.#order.flatMap((key) => this.#rows.get(key) ?? []);
+  }
+
+  /** How many uploads wait for an acknowledgement, and since when the first does. */
+  unacknowledged(): { count: number; since: number } {
+    const all = [...this.apps.values()].flatMap((state) => state.unacknowledged ?? []);
+    const count = all.reduce((sum, each) => sum + each.count, 0);
+    return { count, since: Math.min(...all.map(({ since }) => since)) };
+  }
+
+  /** How each application is among the processes that share its devices. */
+  clusters(): { app: string; cluster: NonNullable<FleetAnswer['cluster']> }[] {
+    return [...this.apps].flatMap(([app, { cluster }]) => (cluster ? [{ app, cluster }] : []));
+  }
+
+  problems(): { app: string; problem: AppProblem }[] {
+    return [...this.apps].flatMap(([app, { problems = [] }]) =>
+      problems.map((problem) => ({ app, problem })),
+    );
+  }
+
+  /** Devices that are online or have uploaded, and have no row in the book of their application. */
+  absent(): Row[] {
+    // The book has rows for those that have groups, even if none.
+    return this.rows().filter(
+      ({ app, online, lastUpload, groups }) =>
+        groups === undefined &&
+        (online === true || lastUpload !== null) &&
+        this.apps.get(app)?.book !== undefined,
+    );
+  }
+
+  #remove(rows: Row[]): void {
+    for (const { key } of rows) if (this.#rows.delete(key)) this.#order = undefined;
   }
 
   #sorted(): string[] {
     // Not `numeric`, which takes twice as long; a sort of 5,000 names is most of what the first rows wait for.
     const { compare } = new Intl.Collator();
-    const named: { sort: string; row: FleetRow }[] = [];
-    const others: FleetRow[] = [];
+    const named: { sort: string; row: Row }[] = [];
+    const others: Row[] = [];
     for (const row of this.#rows.values()) {
       if (row.name === null) others.push(row);
       else named.push({ sort: sortKey(row.name), row });
     }
     // Digits without zeros in front: the longer one is the greater one.
-    const byNumber = (a: FleetRow, b: FleetRow): number =>
+    const byNumber = (a: Row, b: Row): number =>
       a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
     named.sort((a, b) => compare(a.sort, b.sort) || byNumber(a.row, b.row));
     others.sort(byNumber);
     const all = [...named.map(({ row }) => row), ...others];
-    const rank = ({ missing }: FleetRow): number => Number(missing === true);
-    return all.sort((a, b) => rank(a) - rank(b)).map(({ chipid }) => chipid);
+    const rank = ({ missing }: Row): number => Number(missing === true);
+    return all.sort((a, b) => rank(a) - rank(b)).map(({ key }) => key);
   }
 }

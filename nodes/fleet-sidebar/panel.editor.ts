@@ -5,11 +5,22 @@ import { fieldValue } from '../common/editor/form';
 import { BookView } from './book.editor';
 import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
-import type { AppChoice, FleetAnswer, FleetRow } from '../app/answers.config';
+import type { AppChoice, FleetAnswer } from '../app/answers.config';
 import { readProblem, type Tab, type Target, type View } from './commands.editor';
-import { countStates, Fleet, isOrder, isState, matching, ORDERS, STATES } from './fleet.editor';
+import {
+  countKinds,
+  countStates,
+  Fleet,
+  isOrder,
+  isState,
+  matching,
+  ORDERS,
+  STATES,
+  type Row,
+} from './fleet.editor';
+import { ProblemsView } from './problems.editor';
 import { RecordingView } from './recording.editor';
-import { createRow, fillRow, nameOf, ROW_HEIGHTS, shortAge } from './row.editor';
+import { createRow, fillRow, nameOf, ROW_HEIGHTS, shortAge, withApp } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 import { WaitingView } from './waiting.editor';
 
@@ -20,16 +31,20 @@ const control = (tag: string, id: string, attributes: object = {}): JQuery =>
 /** A tab that is lower, in pixels, as one half of the sidebar of Node-RED 5, has rows of one line. */
 const LOW = 460;
 
-/** The tab: an application, and the devices, or another view in their place. */
+/** The choice of all applications at once. */
+const ALL = 'all';
+
+/** The tab: an application, or all, and the devices, or another view in their place. */
 export class Panel implements Tab {
   readonly element = $('<div>', { class: 'device-cloud-fleet', 'data-view': 'devices' });
   /** Buttons for the foot of the tab, which choose what it shows. */
   readonly switches = $('<span>', { class: 'device-cloud-fleet-views', role: 'group' });
   readonly fleet = new Fleet();
-  app = '';
   readonly #app = control('<select>', 'app');
   readonly #text = control('<input>', 'text', { type: 'text', placeholder: t('filter.text') });
   readonly #state = control('<select>', 'state');
+  /** Groups and types, where the devices have some. */
+  readonly #kind = control('<select>', 'kind').hide();
   readonly #order = control('<select>', 'order');
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
   /** How many uploads wait for an acknowledgement. */
@@ -37,19 +52,21 @@ export class Panel implements Tab {
   readonly #cluster = $('<div>', { class: 'device-cloud-fleet-unacknowledged' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
-  readonly #list: VirtualList<FleetRow>;
+  readonly #list: VirtualList<Row>;
   readonly #details: Details;
   readonly #recording: RecordingView;
+  readonly #problems: ProblemsView;
   readonly #views: Record<string, View | undefined>;
-  /** Of the application that is shown. */
-  #feed: Feed | undefined;
+  /** Of each application that is shown. */
+  #feeds = new Map<string, Feed>();
   #known: AppChoice[] | undefined;
+  #chosen = '';
+  #apps: readonly string[] = [];
   #view = 'devices';
-  #rows: FleetRow[] = [];
-  /** The chip number of a device. */
+  #rows: Row[] = [];
   #selected: string | undefined;
-  /** Why the applications or the devices cannot be read. */
-  #failure: Problem | undefined;
+  /** Why the applications cannot be read, or some of them, by their ids. */
+  readonly #failures = new Map<string, Problem>();
   /** The next note is the answer to something that the user has done. */
   #isAsked = true;
   #ahead = 0;
@@ -61,12 +78,12 @@ export class Panel implements Tab {
       () => this.#target(),
       () => this.#list.element.focus(),
     );
-    this.#list = new VirtualList<FleetRow>(ROW_HEIGHTS.high, {
-      key: ({ chipid }) => chipid,
+    this.#list = new VirtualList<Row>(ROW_HEIGHTS.high, {
+      key: ({ key }) => key,
       create: createRow,
-      fill: (row, device) => fillRow(row, device, this.now()),
-      onSelect: (chipid) => {
-        this.#selected = chipid;
+      fill: (row, device) => fillRow(row, device, this.now(), this.nameOf(device.app)),
+      onSelect: (key) => {
+        this.#selected = key;
         this.#showDetails();
         this.#readRecent();
       },
@@ -75,7 +92,7 @@ export class Panel implements Tab {
     this.#list.element.setAttribute('aria-label', t('devices'));
     RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => {
       const { id, revision } = Object(data) as { id?: unknown; revision?: unknown };
-      if (id === this.app) this.#feed?.onTick(revision);
+      this.#feeds.get(String(id))?.onTick(revision);
     });
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
     for (const order of Object.keys(ORDERS))
@@ -83,19 +100,22 @@ export class Panel implements Tab {
         .text(t(`order.${order}`))
         .appendTo(this.#order);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
-    filters.append(this.#app, this.#text, this.#state, this.#order);
+    filters.append(this.#app, this.#text, this.#kind, this.#state, this.#order);
     this.element.append(filters, this.#note, this.#unacknowledged, this.#cluster, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
+    this.#problems = new ProblemsView(this);
     this.#views = {
+      problems: this.#problems,
       waiting: new WaitingView(this),
       recording: this.#recording,
       book: new BookView(this),
     };
     this.#addViews();
-    this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
+    this.#app.on('change', () => this.choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());
     this.#state.on('change', () => this.#filter());
+    this.#kind.on('change', () => this.#filter());
     this.#order.on('change', () => this.#filter());
     const resized = new ResizeObserver(() => this.#fit());
     for (const element of this.element.toArray()) resized.observe(element);
@@ -113,7 +133,7 @@ export class Panel implements Tab {
   close(): void {
     clearInterval(this.#ticking);
     this.#ticking = 0;
-    this.#feed?.hide();
+    for (const feed of this.#feeds.values()) feed.hide();
   }
 
   /** Reads everything now, if the tab is shown. */
@@ -121,34 +141,52 @@ export class Panel implements Tab {
     if (this.#ticking === 0) return;
     try {
       this.#known = await readApplications();
-      this.#failure = undefined;
+      this.#failures.delete('');
       this.#showApps(this.#known);
     } catch (failure) {
-      this.#fail(failure);
+      this.#fail('', failure);
     }
     // Not before: an application may be gone.
     if (this.#ticking !== 0) this.readAgain();
+  }
+
+  get app(): string {
+    return this.#chosen === ALL ? '' : this.#chosen;
+  }
+
+  get apps(): readonly string[] {
+    return this.#apps;
+  }
+
+  nameOf(app: string): string {
+    const choice = this.#chosen === ALL ? this.#known?.find(({ id }) => id === app) : undefined;
+    return choice ? applicationName(choice) : '';
+  }
+
+  inFlows(app: string): string {
+    return this.#known?.find(({ id }) => id === app)?.template ?? app;
   }
 
   now(): number {
     return Date.now() + this.#ahead;
   }
 
-  showDevice(chipid: string): void {
-    this.#showView('devices');
+  showDevice(app: string, chipid: string): void {
+    this.showView('devices');
     this.#text.val('');
     this.#state.val('all');
+    this.#kind.val('');
     this.#filter();
-    this.#list.go(chipid);
+    this.#list.go(this.fleet.find(app, chipid)?.key ?? '');
     this.#details.focus();
   }
 
-  shown(): FleetRow[] {
+  shown(): Row[] {
     return this.#rows;
   }
 
   readAgain(): void {
-    this.#feed?.resume();
+    for (const feed of this.#feeds.values()) feed.resume();
   }
 
   #addViews(): void {
@@ -159,12 +197,12 @@ export class Panel implements Tab {
       const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
       const label = view?.label ?? $('<span>').text(t(`view.${name}`));
       button.attr({ 'data-view': name, title: t(`view.hint.${name}`) }).append(label);
-      button.on('click', () => this.#showView(name)).appendTo(this.switches);
+      button.on('click', () => this.showView(name)).appendTo(this.switches);
     }
-    this.#showView('devices');
+    this.showView('devices');
   }
 
-  #showView(name: string): void {
+  showView(name: string): void {
     this.#view = name;
     this.element.attr('data-view', name);
     for (const button of this.switches.children().toArray()) {
@@ -175,18 +213,19 @@ export class Panel implements Tab {
     if (this.#ticking !== 0) this.#views[name]?.read();
   }
 
-  #onAnswer(answer: FleetAnswer, ahead: number): void {
+  #onAnswer(app: string, answer: FleetAnswer, ahead: number): void {
     this.#ahead = ahead;
-    this.#failure = undefined;
-    this.fleet.apply(answer);
-    this.#recording.show(answer.recording);
+    this.#failures.delete(app);
+    this.fleet.apply(app, answer);
+    this.#recording.show(this.fleet.apps.get(this.app)?.recording);
+    this.#showKinds();
     this.#show();
     this.#readRecent();
     if (this.#ticking !== 0) this.#views[this.#view]?.read();
   }
 
-  #fail(failure: unknown): void {
-    this.#failure = readProblem(failure);
+  #fail(app: string, failure: unknown): void {
+    this.#failures.set(app, readProblem(failure));
     this.#show();
   }
 
@@ -194,13 +233,18 @@ export class Panel implements Tab {
     const option = (value: string, text: string): JQuery => $('<option>', { value }).text(text);
     this.#app
       .empty()
-      .append(apps.map((app) => option(app.id, applicationName(app))))
+      .append(
+        apps.length > 1 ? option(ALL, t('all-apps')) : '',
+        apps.map((app) => option(app.id, applicationName(app))),
+      )
       .prop('disabled', apps.length === 0);
     // After a deploy the same application may be another one.
     const ids = apps.map(({ id }) => id);
-    if (!ids.includes(this.app))
-      this.#choose(apps.find(({ devices }) => devices > 0)?.id ?? ids[0] ?? '');
-    this.#app.val(this.app);
+    const isAll = this.#chosen === ALL && ids.length > 1;
+    if (isAll && String(ids) !== String(this.#apps)) this.choose(ALL);
+    else if (!isAll && !ids.includes(this.#chosen))
+      this.choose(apps.find(({ devices }) => devices > 0)?.id ?? ids[0] ?? '');
+    this.#app.val(this.#chosen);
     this.element.toggleClass('device-cloud-fleet-single', apps.length === 1);
     this.#show();
   }
@@ -211,32 +255,36 @@ export class Panel implements Tab {
     this.#show();
   }
 
-  #choose(app: string): void {
-    this.#feed?.hide();
-    this.app = app;
+  choose(app: string): void {
+    for (const feed of this.#feeds.values()) feed.hide();
+    this.#chosen = app;
+    this.#app.val(app);
+    this.#apps = app === ALL ? (this.#known ?? []).map(({ id }) => id) : app === '' ? [] : [app];
     this.#isAsked = true;
     this.fleet.clear();
-    this.#failure = undefined;
+    this.#failures.clear();
     this.#list.select(undefined);
-    const user = {
-      onAnswer: (answer: FleetAnswer, ahead: number) => this.#onAnswer(answer, ahead),
-      onFailure: (failure: unknown) => this.#fail(failure),
-    };
-    this.#feed = app === '' ? undefined : new Feed(app, user);
+    const feedOf = (id: string): Feed =>
+      new Feed(id, {
+        onAnswer: (answer, ahead) => this.#onAnswer(id, answer, ahead),
+        onFailure: (failure) => this.#fail(id, failure),
+      });
+    this.#feeds = new Map(this.#apps.map((id) => [id, feedOf(id)]));
     if (this.#ticking !== 0) this.readAgain();
+    this.#showKinds();
     this.#recording.show(undefined);
     this.#show();
   }
 
-  get #device(): FleetRow | undefined {
+  get #device(): Row | undefined {
     return this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
   }
 
   #target(): Target | undefined {
     const device = this.#device;
     if (!device) return undefined;
-    const inFlows = this.#known?.find(({ id }) => id === this.app)?.template ?? this.app;
-    return { app: this.app, inFlows, chipid: device.chipid, name: nameOf(device) };
+    const { app, chipid } = device;
+    return { app, inFlows: this.inFlows(app), chipid, name: nameOf(device) };
   }
 
   #tick(): void {
@@ -262,13 +310,30 @@ export class Panel implements Tab {
     this.#details.show(this.#device, this.now());
   }
 
+  #showKinds(): void {
+    const kinds = countKinds(this.fleet.rows());
+    const chosen = fieldValue(this.#kind);
+    const option = (value: string, text: string): JQuery => $('<option>', { value }).text(text);
+    const group = (name: string): JQuery[] => {
+      const own = kinds.filter(([kind]) => kind.startsWith(`${name}:`));
+      if (own.length === 0) return [];
+      const options = own.map(([kind, number]) =>
+        option(kind, t('kind.of', { name: kind.slice(name.length + 1), number })),
+      );
+      return [$('<optgroup>', { label: t(`kind.${name}`) }).append(options)];
+    };
+    this.#kind.empty().append(option('', t('kind.all')), ...group('group'), ...group('type'));
+    this.#kind.val(kinds.some(([kind]) => kind === chosen) ? chosen : '');
+    this.#kind.toggle(kinds.length > 0);
+  }
+
   #show(): void {
     const rows = this.fleet.rows();
     const now = this.now();
     const chosen = fieldValue(this.#state);
-    const text = fieldValue(this.#text);
+    const [text, kind] = [fieldValue(this.#text), fieldValue(this.#kind)];
     const order = fieldValue(this.#order);
-    const found = matching(rows, { text, state: isState(chosen) ? chosen : 'all' }, now);
+    const found = matching(rows, { text, kind, state: isState(chosen) ? chosen : 'all' }, now);
     const shown = ORDERS[isOrder(order) ? order : 'name'](found);
     this.#rows = shown;
     const counts = countStates(rows, now);
@@ -280,26 +345,31 @@ export class Panel implements Tab {
     this.#showDetails();
     this.#say(shown.length, counts.online);
     this.#showUnacknowledged();
+    this.#problems.read();
   }
 
   #showUnacknowledged(): void {
-    const { unacknowledged: waiting, cluster } = this.fleet.app ?? {};
-    const age = waiting && shortAge(waiting.since, this.now());
-    const text = waiting ? t('unacknowledged', { number: waiting.count, age }) : '';
+    const { count, since } = this.fleet.unacknowledged();
+    const text =
+      count === 0 ? '' : t('unacknowledged', { number: count, age: shortAge(since, this.now()) });
     this.#unacknowledged.text(text).toggle(text !== '');
-    const shares = cluster ? t(`cluster.${cluster.state}`, { ...cluster }) : '';
-    this.#cluster.text(shares).toggle(shares !== '');
+    const clusters = this.fleet
+      .clusters()
+      .map(({ app, cluster: { state, owned, others } }) =>
+        withApp(t(`cluster.${state}`, { owned, others }), this.nameOf(app)),
+      );
+    this.#cluster.text(clusters.join(' ')).toggle(clusters.length > 0);
   }
 
   /** Shows the number of devices, or what to do where no device is known. */
   #say(shown: number, online: number): void {
     const { size } = this.fleet;
-    const problem = this.#failure;
-    const isLoaded = this.fleet.app !== undefined;
+    const [problem] = this.#failures.values();
+    const isLoaded = this.#apps.every((id) => this.fleet.apps.has(id));
     const text = (): string => {
       if (problem) return said(t('failed.fleet'), problem.reason);
       if (this.#known?.length === 0) return t('empty.apps');
-      if (!isLoaded) return t('loading');
+      if (this.#apps.length === 0 || !isLoaded) return t('loading');
       if (size === 0) return t('empty.devices');
       if (shown === 0) return t('empty.filter');
       return t('shown', { shown, size, online });

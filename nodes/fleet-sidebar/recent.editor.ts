@@ -2,6 +2,8 @@ import type { DeviceDetails, KeptPin, RecentCommand, ShownUpload } from '../app/
 import { appPath, getRoute } from '../common/editor/routes';
 import { clockText, localTime, plain, t } from '../common/editor/texts';
 import type { Tab } from './commands.editor';
+import { fieldItems } from './field-lines.editor';
+import type { Row } from './fleet.editor';
 import { waitingItems } from './waiting.editor';
 
 const timeOf = (at: number, now: number): JQuery =>
@@ -70,14 +72,12 @@ export class RecentList {
    * Reads and shows them; a device that was selected meanwhile is shown instead. Nothing changes if they cannot be read: the
    * list above says why.
    */
-  async read(chipid: string): Promise<void> {
-    const { app } = this.#tab;
-    const of = `${chipid} ${app}`;
-    if (of !== this.#of) this.clear();
-    this.#of = of;
+  async read({ app, chipid, key }: Row): Promise<void> {
+    if (key !== this.#of) this.clear();
+    this.#of = key;
     try {
       const details = (await getRoute(appPath(app, 'devices', chipid))) as DeviceDetails;
-      if (this.#of === of) this.#show(details);
+      if (this.#of === key) this.#show(app, details);
     } catch {
       // It is read again with the next change.
     }
@@ -88,10 +88,10 @@ export class RecentList {
     this.element.empty();
   }
 
-  #show(details: DeviceDetails): void {
-    const { uploads, commands, waitingCommands = [], pins = [] } = details;
+  #show(app: string, details: DeviceDetails): void {
+    const { uploads, units = {}, commands, waitingCommands = [], pins = [] } = details;
     // What is selected in it stays so, unless it changes.
-    const shown = JSON.stringify([uploads, commands, waitingCommands, pins]);
+    const shown = JSON.stringify([uploads, units, commands, waitingCommands, pins]);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const now = this.#tab.now();
@@ -104,7 +104,8 @@ export class RecentList {
       items.length > 0 ? section(name, items, '') : [];
     this.element.empty().append(
       ...has('pins', pins.map(pinItem)),
-      ...has('waiting', waitingItems(waitingCommands, this.#tab)),
+      ...has('waiting', waitingItems(waitingCommands, app, this.#tab)),
+      ...has('fields', fieldItems(uploads ?? [], units)),
       ...section(
         'uploads',
         (uploads ?? []).map((upload) => uploadItem(upload, now)),

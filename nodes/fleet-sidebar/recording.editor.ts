@@ -57,7 +57,7 @@ export class RecordingView implements View {
     const words = { age, time: clockText(since, now), uploads, devices };
     this.#text
       .toggleClass('device-cloud-fleet-running', !isOver)
-      .text(this.#tab.app === '' ? t('empty.apps') : t(`recording.${text}`, words));
+      .text(this.#tab.app === '' ? t('choose-one') : t(`recording.${text}`, words));
   }
 
   async #record(): Promise<void> {

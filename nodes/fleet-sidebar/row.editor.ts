@@ -14,6 +14,14 @@ const PARTS = [
 export const nameOf = ({ name, chipid }: Pick<FleetRow, 'name' | 'chipid'>): string =>
   name === null ? chipid : `${name} (${chipid})`;
 
+/** The same in a row, where several applications are shown: the number has no room beside them. */
+export const titleOf = (device: Pick<FleetRow, 'name' | 'chipid'>, app: string): string =>
+  app === '' ? nameOf(device) : withApp(device.name ?? device.chipid, app);
+
+/** A device of several applications. */
+export const withApp = (device: string, app: string): string =>
+  app === '' ? device : `${device} · ${app}`;
+
 /** Of an object in JSON, what a glance can take in: `temperature: 21.5, humidity: 48`. */
 const glance = (text: string): string =>
   text.startsWith('{"')
@@ -88,8 +96,11 @@ export function shortAge(at: number, now: number): string {
 
 const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
 
-/** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
-export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
+/**
+ * Fills a row. As text, always: names and errors come from a server that may be anyone's.
+ * @param app the name of its application, where several are shown
+ */
+export function fillRow(row: HTMLElement, device: FleetRow, now: number, app: string): void {
   const { chipid, name, lastUpload, channel, lastError } = device;
   const age = lastUpload === null ? '' : ageText(lastUpload, now);
   const before = filled.get(row);
@@ -103,15 +114,14 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
   const since = lastUpload === null ? '' : shortAge(lastUpload, now);
   const texts: Record<(typeof PARTS)[number], string> = {
-    dot: '',
-    name: name ?? chipid,
-    number: name === null ? '' : chipid,
-    age,
-    since,
-    latest,
-    values: valuesOf(latest),
-    counts: counts.join(' · '),
-    error,
+    ...{
+      dot: '',
+      name: withApp(name ?? chipid, app),
+      age,
+      since,
+      number: name === null ? '' : chipid,
+    },
+    ...{ latest, values: valuesOf(latest), counts: counts.join(' · '), error },
     channel: isPlain ? missing : channelText(device),
     waiting: device.waiting > 0 ? String(device.waiting) : '',
   };
@@ -122,7 +132,7 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   row.dataset['online'] = String(device.online);
   row.dataset['channel'] = channel?.state ?? '';
   const uploaded = age === '' ? t('never') : t('uploaded', { age });
-  const said = [name ?? '', chipid, onlineText(device), uploaded, latest, channelText(device)];
+  const said = [name ?? '', chipid, app, onlineText(device), uploaded, latest, channelText(device)];
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
   // Also what has no room in the row.
   const groups = [...(device.groups ?? []), device.type ?? ''].filter(Boolean).join(', ');

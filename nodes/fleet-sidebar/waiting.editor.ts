@@ -13,15 +13,23 @@ import {
   type Tab,
   type View,
 } from './commands.editor';
-import { createLine, fillLine, nameOf, ROW_HEIGHTS } from './row.editor';
+import { createLine, fillLine, ROW_HEIGHTS, titleOf } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 
 type Which = { ids: string[] } | { chipid: string } | { all: true };
 
-async function cancel(tab: Tab, which: Which): Promise<void> {
+/** A command, with the application of its device. */
+interface Waiting extends WaitingChoice {
+  app: string;
+}
+
+async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<void> {
   try {
-    const answer: unknown = await postRoute(appPath(tab.app, 'waiting', 'cancel'), which);
-    const { cancelled: number } = answer as { cancelled: number };
+    let number = 0;
+    for (const app of apps) {
+      const answer: unknown = await postRoute(appPath(app, 'waiting', 'cancel'), which);
+      number += (answer as { cancelled: number }).cancelled;
+    }
     notify(t(number === 1 ? 'done.cancel-one' : 'done.cancel', { number }), 'success');
   } catch (failure) {
     notifyFailure('failed.cancel', failure);
@@ -30,9 +38,15 @@ async function cancel(tab: Tab, which: Which): Promise<void> {
 }
 
 /** A button that cancels several, which is asked about first. */
-function cancelAll(tab: Tab, which: Which, words: string, asked: string): JQuery {
+function cancelAll(
+  tab: Tab,
+  apps: readonly string[],
+  which: Which,
+  words: string,
+  asked: string,
+): JQuery {
   const run = (): void =>
-    ask(question(asked), { no: t('waits.keep'), yes: words }, () => void cancel(tab, which));
+    ask(question(asked), { no: t('waits.keep'), yes: words }, () => void cancel(tab, apps, which));
   return smallButton('times', words, t('waits.cancel-hint'), run, mayCommand());
 }
 
@@ -53,12 +67,12 @@ function nodeButton(id: string | undefined): JQuery {
 }
 
 /** The waiting commands of a device, for its details. */
-export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
+export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): JQuery[] {
   const now = tab.now();
   const items = commands.map((command) => {
     const [since, until] = [clockText(command.since, now), clockText(command.until, now)];
     const when = `${t(`waits.${command.when}`)}, ${t('waits.between', { since, until })}`;
-    const run = (): void => void cancel(tab, { ids: [command.id] });
+    const run = (): void => void cancel(tab, [app], { ids: [command.id] });
     return $('<li>').append(
       $('<span>').text(whatText(command)),
       smallButton('times', t('waits.cancel'), t('waits.cancel-hint'), run, mayCommand()),
@@ -71,43 +85,49 @@ export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
   const { chipid } = first;
   const number = commands.length;
   const words = t('waits.cancel-device', { number });
-  const asked = t('waits.ask-device', { number, device: deviceOf(tab, chipid) });
-  return [...items, $('<li>').append(cancelAll(tab, { chipid }, words, asked))];
+  const asked = t('waits.ask-device', { number, device: deviceOf(tab, app, chipid) });
+  return [...items, $('<li>').append(cancelAll(tab, [app], { chipid }, words, asked))];
 }
 
-const deviceOf = (tab: Tab, chipid: string): string =>
-  nameOf(tab.fleet.get(chipid) ?? { name: null, chipid });
+function deviceOf(tab: Tab, app: string, chipid: string): string {
+  return titleOf(tab.fleet.find(app, chipid) ?? { name: null, chipid }, tab.nameOf(app));
+}
 
 /** All commands that wait for their devices: each row cancels its own, and leads to the rest of what the device has. */
 export class WaitingView implements View {
   readonly element = $('<section>', { class: 'device-cloud-fleet-view' });
   readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
-  readonly #list: VirtualList<WaitingChoice>;
+  readonly #list: VirtualList<Waiting>;
   #shown = '';
   readonly #tab: Tab;
 
   constructor(tab: Tab) {
     this.#tab = tab;
-    this.#list = new VirtualList<WaitingChoice>(ROW_HEIGHTS.high, {
-      key: ({ id }) => id,
+    this.#list = new VirtualList<Waiting>(ROW_HEIGHTS.high, {
+      key: ({ id, app }) => `${id}-${app}`,
       // The device, until when, and the command.
       create: () => createLine(3, this.#cancelButton()),
       fill: (row, command) => this.#fill(row, command),
-      onOpen: ({ chipid }) => tab.showDevice(chipid),
+      onOpen: ({ app, chipid }) => tab.showDevice(app, chipid),
     });
     this.#list.element.setAttribute('aria-label', t('view.waiting'));
     this.element.append(this.#head, this.#list.element);
   }
 
   read(): void {
-    const { app } = this.#tab;
-    if (app === '') return;
-    getRoute(appPath(app, 'waiting')).then(
-      (answer: unknown) => {
-        if (app === this.#tab.app) this.#show((answer as { commands: WaitingChoice[] }).commands);
+    const { apps } = this.#tab;
+    const read = async (app: string): Promise<Waiting[]> => {
+      const { commands } = (await getRoute(appPath(app, 'waiting'))) as {
+        commands: WaitingChoice[];
+      };
+      return commands.map((command) => ({ ...command, app }));
+    };
+    Promise.all(apps.map(read)).then(
+      (lists) => {
+        if (apps === this.#tab.apps) this.#show(lists.flat());
       },
       (failure: unknown) => {
-        if (app !== this.#tab.app) return;
+        if (apps !== this.#tab.apps) return;
         this.#show([]);
         this.#shown = '';
         const { reason, detail = '' } = readProblem(failure);
@@ -120,19 +140,20 @@ export class WaitingView implements View {
     const hint = `${t('waits.cancel')}\n${t('waits.cancel-hint')}`;
     const run = (button: JQuery): void => {
       const command = this.#list.itemAt(button[0] as HTMLElement);
-      if (command) void cancel(this.#tab, { ids: [command.id] });
+      if (command) void cancel(this.#tab, [command.app], { ids: [command.id] });
     };
     return smallButton('times', '', hint, run, mayCommand());
   }
 
-  #show(commands: WaitingChoice[]): void {
+  #show(commands: Waiting[]): void {
     this.#list.show(commands);
     // What has the focus keeps it, unless it changes.
     const shown = JSON.stringify(commands);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const number = commands.length;
-    const devices = new Set(commands.map(({ chipid }) => chipid)).size;
+    const apps = [...new Set(commands.map(({ app }) => app))];
+    const devices = new Set(commands.map(({ app, chipid }) => `${app} ${chipid}`)).size;
     const text =
       number === 0
         ? t('waits.none')
@@ -143,14 +164,14 @@ export class WaitingView implements View {
       .empty()
       .append(
         $('<span>', { role: 'status' }).text(text),
-        number > 0 ? cancelAll(this.#tab, { all: true }, all, asked) : '',
+        number > 0 ? cancelAll(this.#tab, apps, { all: true }, all, asked) : '',
       );
   }
 
-  #fill(row: HTMLElement, command: WaitingChoice): void {
-    const { chipid, node } = command;
+  #fill(row: HTMLElement, command: Waiting): void {
+    const { app, chipid, node } = command;
     const until = t('waits.until', { until: clockText(command.until, this.#tab.now()) });
     const from = plain(nodeName(node) ?? t('waits.no-node'));
-    fillLine(row, [deviceOf(this.#tab, chipid), until, `${whatText(command)} · ${from}`]);
+    fillLine(row, [deviceOf(this.#tab, app, chipid), until, `${whatText(command)} · ${from}`]);
   }
 }

@@ -98,6 +98,7 @@ class ListenLife implements DevicesListener {
     setListening(node, {
       type: this.#types.own,
       has: (chipid) => this.#devices?.has(chipid) === true,
+      unclear: () => this.#devices?.unclear() ?? [],
     });
     this.#app.join(node);
     this.#starting = this.#start();

@@ -151,6 +151,11 @@ export class ListenedDevices {
     return this.#devices.has(chipid);
   }
 
+  /** Those whose histories are not understood. */
+  unclear(): string[] {
+    return this.chipids().filter((chipid) => this.#devices.get(chipid)?.isHistoryUnclear);
+  }
+
   states(): Iterable<DeviceState> {
     return this.#devices.values();
   }

@@ -58,6 +58,6 @@ export async function showFleet(page, language) {
   await page.evaluate(`RED.sidebar.show('device-cloud-fleet')`);
   await page.selectOption('#device-cloud-fleet-app', `fleet-${language}`);
   await page.waitForFunction(`$('.device-cloud-fleet [role=option]').length === 7`);
-  await page.click(`#device-cloud-row-${SLEEPS}`);
+  await page.click(`[id^=device-cloud-row-${SLEEPS}-]`);
   await page.waitForSelector('.device-cloud-fleet-details');
 }

@@ -66,7 +66,7 @@ describe('the editor behind a log-in and below another root', () => {
 
   const fleet = async (): Promise<string[]> => {
     await editor.run(`RED.sidebar.show('device-cloud-fleet')`);
-    await editor.page.click(`#device-cloud-row-${ONE}`);
+    await editor.page.click(`#device-cloud-row-${ONE}-app`);
     return editor.run(
       `$('.device-cloud-fleet-actions :disabled').toArray().map((one) => one.dataset.action)`,
     );

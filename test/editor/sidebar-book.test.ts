@@ -41,7 +41,7 @@ describe('the device book in the sidebar', () => {
   it('changes the row of a device; where the file has changed meanwhile, what was typed is kept', async () => {
     const { page } = here.editor;
     await here.editor.run(`RED.sidebar.show('device-cloud-fleet')`);
-    await page.click('#device-cloud-row-10000001');
+    await page.click('#device-cloud-row-10000001-app');
     await page.click('button[data-action=book]');
     await page.waitForSelector(FORM);
     assert.equal(await page.inputValue('#device-cloud-fleet-row-name'), '<b>Gate</b>');
@@ -75,7 +75,7 @@ describe('the device book in the sidebar', () => {
 
     // A note that a spreadsheet has written, with a line end that no field shows.
     writeFileSync(path, 'chipid,name,note\n10000001,Gate,"two\r\nlines "\n');
-    await page.waitForSelector('#device-cloud-row-10000077', { state: 'detached' });
+    await page.waitForSelector('#device-cloud-row-10000077-app', { state: 'detached' });
     await page.click('button[data-action=book]');
     await page.waitForSelector(FORM);
     assert.equal(await page.inputValue('#device-cloud-fleet-row-note'), 'two\nlines ');
@@ -176,13 +176,13 @@ describe('the device book in the sidebar', () => {
     await here.editor.picture('sidebar-book-odd');
     await page.click('.red-ui-notification:visible button:has-text("Cancel")');
     await page.click('button[data-view=devices]:visible');
-    await page.waitForSelector('#device-cloud-row-10000078');
+    await page.waitForSelector('#device-cloud-row-10000078-app');
     const order = await here.editor.run<string[]>(
       `$('[id^=device-cloud-row-]').toArray().sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map(({ id }) => id)`,
     );
-    const last = ['device-cloud-row-10000077', 'device-cloud-row-10000078'];
+    const last = ['device-cloud-row-10000077-app', 'device-cloud-row-10000078-app'];
     assert.deepEqual(order.slice(-2), last, 'never seen comes last');
-    await page.click('#device-cloud-row-10000001');
+    await page.click('#device-cloud-row-10000001-app');
     await page.click('button[data-action=book]');
     await page.waitForSelector(`${FORM} #device-cloud-fleet-row-type[list]`);
     assert.deepEqual(

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Diagnostics } from '../../nodes/app/answers.config';
 import { app, node } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { inEachTheme, tabFaint } from './colours';
@@ -75,7 +74,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
     };
     const select = async (chipid: string): Promise<void> => {
       await filter(chipid);
-      await here.editor.page.click(`#device-cloud-row-${chipid}`);
+      await here.editor.page.click(`#device-cloud-row-${chipid}-app`);
       await here.editor.page.waitForSelector(DETAILS);
     };
     const act = (action: string): Promise<void> =>
@@ -112,8 +111,8 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
 
     it('is legible, with nothing cut off, in each theme, at its usual width and at a narrow one', async () => {
       const { page } = here.editor;
-      await page.click('#device-cloud-row-10000003');
-      await page.hover(`#device-cloud-row-10000004`);
+      await page.click('#device-cloud-row-10000003-app');
+      await page.hover(`#device-cloud-row-10000004-app`);
       await inEachTheme(here.editor, async (theme) => {
         for (const width of ['', '200px']) {
           await here.editor.run(`void $('.device-cloud-fleet').css('width', '${width}')`);
@@ -148,7 +147,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       const fleet = `$('.device-cloud-fleet')`;
       const isWaiting = (count: string): Promise<unknown> =>
         page.waitForFunction(
-          `$('#device-cloud-row-${VALUED} .device-cloud-fleet-waiting:visible').text() === '${count}'`,
+          `$('#device-cloud-row-${VALUED}-app .device-cloud-fleet-waiting:visible').text() === '${count}'`,
         );
       const look = (width: string): Promise<void> =>
         inEachTheme(here.editor, async (theme) => {
@@ -160,7 +159,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         });
       /** What a row shows behind the name, from left to right. */
       const shown = (): Promise<string[]> =>
-        here.editor.run(`$('#device-cloud-row-${VALUED} > span').toArray()
+        here.editor.run(`$('#device-cloud-row-${VALUED}-app > span').toArray()
           .filter((part) => part.textContent !== '' && part.offsetWidth > 0)
           .filter((part) => !/name|age/.test(part.className))
           .sort((a, b) => a.offsetLeft - b.offsetLeft)
@@ -178,7 +177,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       const [first, ...rest] = await shown();
       assert.deepEqual([first, rest.at(-1)], ['temperature: 21.5, on: true', VALUED]);
       const isFirst = (chipid: string): Promise<unknown> =>
-        page.waitForFunction(`$('${ROW}').first().attr('id') === 'device-cloud-row-${chipid}'`);
+        page.waitForFunction(`$('${ROW}').first().attr('id') === 'device-cloud-row-${chipid}-app'`);
       const order = (by: string): Promise<unknown> =>
         page.selectOption('#device-cloud-fleet-order', by);
       await isFirst(FIRST);
@@ -201,14 +200,16 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         ...{ ...device, channel: { state: 'disconnected', reason: null }, online: false },
         lastError: { at: Date.now(), code: 'TIMEOUT', message: 'TIMEOUT: no answer in 12 s.' },
       };
-      await page.waitForSelector(`#device-cloud-row-${VALUED} .device-cloud-fleet-error:text("T")`);
+      await page.waitForSelector(
+        `#device-cloud-row-${VALUED}-app .device-cloud-fleet-error:text("T")`,
+      );
       await look('200px');
       // There, words say it.
       await here.editor.run(`void ${fleet}.css({ width: '', height: '700px' })`);
       await isWaiting('');
       await here.editor.run(`void ${fleet}.css('height', '')`);
       device = usual;
-      await page.waitForSelector(`#device-cloud-row-${VALUED}[data-online=true]`);
+      await page.waitForSelector(`#device-cloud-row-${VALUED}-app[data-online=true]`);
       await page.unroute(/fleet\?since=/);
     });
 
@@ -220,9 +221,9 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await page.focus(LIST);
       await page.keyboard.press('End');
       const active = (): Promise<string | null> => page.getAttribute(LIST, 'aria-activedescendant');
-      assert.equal(await active(), 'device-cloud-row-10005000');
+      assert.equal(await active(), 'device-cloud-row-10005000-app');
       await page.keyboard.press('ArrowUp');
-      assert.equal(await active(), 'device-cloud-row-10004999');
+      assert.equal(await active(), 'device-cloud-row-10004999-app');
       await page.keyboard.press('Enter');
       const focused = 'document.activeElement.dataset.action';
       assert.equal(await here.editor.run(focused), 'find');
@@ -297,7 +298,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       });
       await select(VALUED);
       await page.waitForFunction(`$('${DETAILS} h4').text() === 'Valued (${VALUED})'`);
-      const row = page.locator(`#device-cloud-row-${VALUED} .device-cloud-fleet-latest`);
+      const row = page.locator(`#device-cloud-row-${VALUED}-app .device-cloud-fleet-latest`);
       assert.equal(await row.textContent(), 'temperature: 21.5, on: true');
       const RECENT = '.device-cloud-fleet-recent li';
       await page.waitForSelector(RECENT);
@@ -333,7 +334,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         await page.waitForFunction(
           `${fleet}.hasClass('device-cloud-fleet-low') === ${String(height < 460)}`,
         );
-        await page.click('#device-cloud-row-10000003');
+        await page.click('#device-cloud-row-10000003-app');
         await here.editor.picture(`sidebar-high-${height}`);
         const found = await here.editor.run<Record<string, number>>(`(() => {
           const [tab, list, details, filters] = ['.device-cloud-fleet', '${LIST}', '${DETAILS}',
@@ -410,21 +411,19 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       assert.match(here.editor.problems.splice(0).join(), /502/);
     });
 
-    it('copies diagnostics', async () => {
+    it('copies diagnostics as Markdown', async () => {
       await here.editor.run(`void document.addEventListener('copy', () => {
         window.copied = document.activeElement.value;
       }, { once: true })`);
+      await here.editor.page.click('button[data-view=problems]:visible');
       await here.editor.page.click('#device-cloud-diagnostics');
-      await here.editor.page.waitForFunction(`window.copied?.startsWith('{')`);
+      await here.editor.page.waitForFunction(`window.copied?.startsWith('### Versions')`);
       const copied = await here.editor.run<string>('window.copied');
-      const { versions, apps, errors, browser } = JSON.parse(copied) as Diagnostics & {
-        browser: string;
-      };
-      assert.match(versions.package, /^\d/);
-      assert.match(browser, /Chrome/);
-      assert.equal(apps[0]?.counts['devices'], 5000);
-      assert.ok(errors.some(({ chipid, code }) => chipid === FIRST && code === 'GATEWAY'));
+      assert.match(copied, /- package: `\d/);
+      assert.match(copied, /- devices: `5000`/);
+      assert.match(copied, new RegExp(`${FIRST}, GATEWAY: \``));
       assert.ok(!/127\.0\.0\.1|AppKey/.test(copied), copied);
+      await here.editor.page.click('button[data-view=devices]:visible');
     });
 
     it('requests nothing while another tab is shown, or the whole page is hidden', async () => {

@@ -37,7 +37,7 @@ const OF_NODE_RED = ['palette.label.device_cloud'];
 
 /** The beginning of a key: one of the groups that the catalogues have. */
 const KEY =
-  /^(action|book|channel|cluster|command|common|count|done|error|failed|field|filter|hint|input|label|level|list|node|note|order|output|palette|pin|problem|push|recent|recording|rows|section|state|status|test|try|use|view|waits)\.[a-zA-Z]/;
+  /^(absent|action|book|channel|cluster|command|common|count|done|error|failed|field|filter|hint|input|kind|label|level|list|node|note|order|output|palette|pin|problem|push|recent|recording|rows|section|state|status|test|try|use|view|waits)\.[a-zA-Z]/;
 
 function literals(node: ts.Expression): string[] {
   if (ts.isStringLiteralLike(node)) return [node.text];

@@ -1,0 +1,168 @@
+import type { AppProblem } from '../app/answers.config';
+import { plain, said, t } from '../common/editor/texts';
+import { APP_TYPE } from '../common/shared.config';
+import { editRow, isOutdated, readBook, reasonOf, writeBook } from './book-row.editor';
+import {
+  ask,
+  linkButton,
+  mayCommand,
+  notify,
+  question,
+  smallButton,
+  type Tab,
+  type View,
+} from './commands.editor';
+import { diagnosticsButton } from './diagnostics.editor';
+import type { Row } from './fleet.editor';
+import { createLine, fillLine, nameOf, ROW_HEIGHTS, titleOf } from './row.editor';
+import { VirtualList } from './virtual-list.editor';
+
+/** What is wrong and needs a person, with what to do: first what concerns an application, then the devices that its book lacks. */
+export class ProblemsView implements View {
+  readonly element = $('<section>', { class: 'device-cloud-fleet-view device-cloud-fleet-book' });
+  /** The button that shows this view: how many problems there are. */
+  readonly label = $('<span>').text(t('view.problems'));
+  readonly #text = $('<span>', { role: 'status' });
+  readonly #problems = $('<ol>', { class: 'device-cloud-fleet-problems' });
+  readonly #absent = $('<div>', { class: 'device-cloud-fleet-head' });
+  readonly #list: VirtualList<Row>;
+  #rows: Row[] = [];
+  #shown = '';
+  readonly #tab: Tab;
+
+  constructor(tab: Tab) {
+    this.#tab = tab;
+    this.#list = new VirtualList<Row>(ROW_HEIGHTS.low, {
+      key: ({ key }) => key,
+      create: () => createLine(1, this.#addButton()),
+      fill: (row, device) => fillLine(row, [titleOf(device, tab.nameOf(device.app))]),
+      onOpen: (device) => void this.#edit(device),
+    });
+    this.#list.element.setAttribute('aria-label', t('absent.label'));
+    const head = $('<div>', { class: 'device-cloud-fleet-head' }).append(
+      this.#text,
+      diagnosticsButton(),
+    );
+    this.element.append(head, this.#problems, this.#absent, this.#list.element);
+  }
+
+  read(): void {
+    const { fleet } = this.#tab;
+    const problems = fleet.problems();
+    this.#rows = fleet.absent();
+    this.#list.show(this.#rows);
+    // What has the focus keeps it, unless it changes.
+    const shown = JSON.stringify([problems, this.#rows.length, this.#tab.apps]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const absent = this.#rows.length;
+    const number = problems.length + absent;
+    this.label.text(`${t('view.problems')} ${number || ''}`.trim());
+    this.#text.text(number > 0 ? t('problem.number', { number }) : t('problem.none'));
+    const items = problems.map(({ app, problem }) => this.#item(app, problem));
+    this.#problems
+      .toggle(items.length > 0)
+      .empty()
+      .append(items);
+    $(this.#list.element).toggle(absent > 0);
+    const [add, hint] = [t('absent.add-all', { number: absent }), t('absent.add-hint')];
+    this.#absent
+      .toggle(absent > 0)
+      .empty()
+      .append(
+        $('<span>').text(t('absent.about', { number: absent })),
+        smallButton('plus', add, hint, () => this.#askAll(), mayCommand()),
+      );
+  }
+
+  /** As text, always: names and reasons may be anyone's. */
+  #item(app: string, problem: AppProblem): JQuery {
+    const values = new Map(
+      Object.entries(problem).map(([name, value]) => [name, plain(String(value))]),
+    );
+    const text = t(`problem.${problem.kind}`, Object.fromEntries<string>(values));
+    const name = this.#tab.nameOf(app);
+    const item = $('<li>', { 'data-kind': problem.kind });
+    return item.append(
+      $('<span>').text(name === '' ? text : said(name, text)),
+      ' ',
+      this.#links(app, problem),
+    );
+  }
+
+  /** Buttons that lead to the place where the problem is solved. */
+  #links(app: string, problem: AppProblem): JQuery[] {
+    const { fleet } = this.#tab;
+    switch (problem.kind) {
+      case 'settings':
+      case 'key':
+        return [linkButton(t('problem.open'), () => this.#open(app))];
+      case 'book':
+      case 'rows':
+        return [linkButton(t('problem.show-book'), () => this.#showBook(app))];
+      case 'group': {
+        const node = RED.nodes.node(problem.node);
+        const name = node ? RED.utils.getNodeLabel(node, node.type) : problem.node;
+        return [linkButton(name, () => RED.view.reveal(problem.node), t('waits.show-node'))];
+      }
+      case 'history':
+        return problem.chipids.map((chipid) => {
+          const device = fleet.find(app, chipid);
+          const show = (): void => this.#tab.showDevice(app, chipid);
+          return linkButton(device ? nameOf(device) : chipid, show);
+        });
+      default:
+        return [];
+    }
+  }
+
+  #open(app: string): void {
+    RED.editor.editConfig('', APP_TYPE, this.#tab.inFlows(app));
+  }
+
+  #showBook(app: string): void {
+    this.#tab.choose(app);
+    this.#tab.showView('book');
+  }
+
+  #addButton(): JQuery {
+    const run = (button: JQuery): void => {
+      const device = this.#list.itemAt(button[0] as HTMLElement);
+      if (device) void this.#edit(device);
+    };
+    return smallButton('plus', '', t('absent.add-hint'), run, mayCommand());
+  }
+
+  #edit(device: Row): Promise<void> {
+    const { app, chipid, name } = device;
+    return editRow(this.#tab, { app, chipid, name: nameOf(device) }, name ?? '');
+  }
+
+  #askAll(): void {
+    const apps = [...new Set(this.#rows.map(({ app }) => app))].map((app) => ({
+      app,
+      // Of the book that lacks them: a row that someone else adds meanwhile must not be changed.
+      revision: this.#tab.fleet.apps.get(app)?.book ?? '',
+      rows: this.#rows
+        .filter((row) => row.app === app)
+        .map(({ chipid, name }) => ({ chipid, ...(name === null ? {} : { name }) })),
+    }));
+    const number = this.#rows.length;
+    const words = { no: t('push.cancel'), yes: t('absent.add-all', { number }) };
+    ask(question(t('absent.ask-all', { number })), words, async () => {
+      for (const each of apps) await this.#add(each.app, each.rows, each.revision);
+    });
+  }
+
+  async #add(app: string, rows: object[], revision: string): Promise<void> {
+    try {
+      // One that nobody has written yet has no row that could be changed.
+      await writeBook(app, { rows }, revision || (await readBook(app)).revision);
+      notify(t('absent.added', { number: rows.length }), 'success');
+    } catch (failure) {
+      const reason = isOutdated(failure) ? t('book.changing') : reasonOf(failure);
+      notify(t('rows.failed', { reason }), 'error');
+    }
+    this.#tab.readAgain();
+  }
+}
