@@ -58,3 +58,26 @@ export class FaultLog {
     return more > 0;
   }
 }
+
+/** Logs that the list of online devices has records that name no device: once, until a list has none. */
+export class UnusableRecords {
+  #isLogged = false;
+  readonly #log: FaultLog;
+
+  constructor(log: FaultLog) {
+    this.#log = log;
+  }
+
+  /** @param invalid how many records of a reading have no valid chip number */
+  read(invalid: number): void {
+    if (invalid > 0 && !this.#isLogged) {
+      const [records, have, are] =
+        invalid === 1 ? ['One record', 'has', 'is'] : [`${invalid} records`, 'have', 'are'];
+      this.#log.write(
+        'unusable records',
+        `${records} of the list of online devices ${have} no valid chip number and ${are} ignored. Check that the address is the service's.`,
+      );
+    }
+    this.#isLogged = invalid > 0;
+  }
+}

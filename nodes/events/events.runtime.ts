@@ -11,7 +11,7 @@ import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { asError, messageOf } from '../common/errors';
-import { FaultLog } from '../common/fault-log';
+import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties } from '../common/settings';
 import { isObject } from '../common/shared.config';
@@ -79,6 +79,7 @@ class EventsLife implements WatchListener {
   readonly #app: App;
   readonly #status: StatusLine;
   readonly #log = new FaultLog((line) => this.#node.warn(line));
+  readonly #unusable = new UnusableRecords(this.#log);
   /** What has changed in this turn, whose messages Node-RED has not passed on yet. */
   readonly #changed = new Set<string>();
   #watch: Watch | undefined;
@@ -129,7 +130,8 @@ class EventsLife implements WatchListener {
     this.#showCounts();
   }
 
-  onReading(): void {
+  onReading(invalid: number): void {
+    this.#unusable.read(invalid);
     this.#isRead = true;
     this.#showCounts();
   }

@@ -10,7 +10,7 @@ import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes, setListening } from '../common/device-types';
 import { asError, deviceText, messageOf } from '../common/errors';
-import { FaultLog } from '../common/fault-log';
+import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties, WrongProperty } from '../common/settings';
 import { clusterStatus, failureStatus, StatusLine } from '../common/status';
@@ -305,12 +305,16 @@ class ListenLife implements DevicesListener {
       full: (max) =>
         this.#log.write('full', `More than ${max} devices are online: some are not listened to.`),
     });
+    const unusable = new UnusableRecords(this.#log);
     this.#online = online;
     const { onMoved } = this.#app.store();
     const restore = (): void => online.restore();
     onMoved.add(restore);
     const leave = client.fleet.pollList(1000 * numberOf(this.#config, 'refresh', LIMITS.refresh), {
-      onReading: (reading) => online.onReading(reading),
+      onReading: (reading) => {
+        unusable.read(reading.invalid);
+        online.onReading(reading);
+      },
       onReadError: (error) => this.#failed(error),
     });
     this.#stopWatching = () => {

@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import { httpService, json } from '../tooling/servers/http-service';
 import { until } from '../tooling/until';
 import { cloudApp, load, node } from './support/flow';
+import { journal } from './support/journal';
 import { shows, statusesOf } from './support/messages';
 import { useNodeRed } from './support/node-red';
 
 describe('records of the list of online devices that name no device', () => {
   useNodeRed();
+  const linesOf = (kind: string): string[] =>
+    journal.logs
+      .filter(({ id }) => id === kind)
+      .map(({ msg }) => String(msg))
+      .filter((msg) => /chip number/.test(msg));
+
   /** A service with a list and no channels. */
   async function start(kind: string, list: unknown) {
     const service = await httpService((response, request, count) =>
@@ -21,10 +28,18 @@ describe('records of the list of online devices that name no device', () => {
   }
 
   for (const kind of ['listen', 'events']) {
+    it(`are one line of the log of ${kind}, whatever the number of readings`, async () => {
+      await start(kind, [{ chip_id: 1 }, { chipid: 77 }, { chipid: null }]);
+      const lines = linesOf(kind);
+      assert.equal(lines.length, 1, lines.join('\n'));
+      assert.match(lines[0]!, /2 records/);
+    });
+
     it(`turn ${kind} red if there are no others`, async () => {
       await start(kind, [{ chip_id: 1 }]);
       await shows(kind, 'status.invalid-response');
       assert.equal((statusesOf(kind).at(-1) as { fill?: string }).fill, 'red');
+      assert.equal(linesOf(kind).length, 1);
     });
   }
 });
