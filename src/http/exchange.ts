@@ -136,8 +136,7 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
       return;
     }
     const deadline = this.#deadline;
-    // Not at once: the call that leaves its place to this one still has its connection. And what waits in the set holds no
-    // exchange, since V8 holds on to what has left a set: that took a third of the CPU of calls that wait.
+    // Not at once: the call that leaves its place to this one still has its connection.
     const turn = new Promise<void>((resolve, reject) => {
       const leave = places.wait(() => {
         deadline.listen(undefined);
