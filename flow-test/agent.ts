@@ -45,7 +45,8 @@ interface NodeRed {
   readonly runtime: { readonly flows: { setFlows(options: object): Promise<unknown> } };
 }
 
-const [nodeRed = '', userDir = ''] = process.argv.splice(2);
+// What runs in a flow has no use for the key.
+const [nodeRed = '', userDir = '', key = ''] = process.argv.splice(2);
 const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
@@ -54,7 +55,7 @@ const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 const pipe = new Socket({ fd: PIPE, writable: true });
-const answer = (said: Answer): void => void pipe.write(`${JSON.stringify(said)}\n`);
+const answer = (said: Answer): void => void pipe.write(`${key}${JSON.stringify(said)}\n`);
 
 let test = 0;
 let watched = new Set<string>();

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -51,6 +52,8 @@ export class NodeRed {
   onReport: (test: number, report: Report) => void = () => undefined;
   readonly #userDir: string;
   readonly #child: ChildProcess;
+  /** What its answers begin with. Nothing else that comes over the pipe is one. */
+  readonly #key = randomBytes(16).toString('hex');
   #partial = '';
   /** What waits for an answer, by its id. */
   readonly #asked = new Map<number, (answer: Traffic | Error) => void>();
@@ -71,7 +74,7 @@ export class NodeRed {
     if (modules !== undefined) symlinkSync(modules, join(userDir, 'node_modules'), 'junction');
     const agent = join(__dirname, 'agent.js');
     const flags = ['--no-warnings', `--max-old-space-size=${HEAP}`];
-    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, userDir], {
+    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, userDir, this.#key], {
       cwd: userDir,
       env: environment(userDir),
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -180,7 +183,10 @@ export class NodeRed {
     const lines = (this.#partial + text).split('\n');
     this.#partial = lines.pop() ?? '';
     try {
-      for (const line of lines) this.#take(JSON.parse(line) as Answer);
+      for (const line of lines) {
+        if (!line.startsWith(this.#key)) throw new Error('unknown');
+        this.#take(JSON.parse(line.slice(this.#key.length)) as Answer);
+      }
       if (this.#partial.length > MAX_ANSWER) throw new Error('too long');
     } catch {
       this.#kill('something else than its answers came over its pipe');

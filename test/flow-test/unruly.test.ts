@@ -132,11 +132,12 @@ describe('a flow under test', () => {
     assert.deepEqual(await run('return msg;'), []);
   });
 
-  it('that writes into the pipe of its process fails one test', async () => {
-    const failures = await run(`${ESCAPE}load('fs').writeSync(3, 'no JSON\\n'); return msg;`);
-    assert.match(failures.join(), /something else than its answers came over its pipe/);
-    assert.deepEqual(await run('return msg;'), []);
-  });
+  for (const text of ['no JSON', '{"id":2}', '{"test":1,"report":{}}'])
+    it(`that writes ${text} into the pipe of its process fails one test`, async () => {
+      const failures = await run(`${ESCAPE}load('fs').writeSync(3, '${text}\\n'); return msg;`);
+      assert.match(failures.join(), /something else than its answers came over its pipe/);
+      assert.deepEqual(await run('return msg;'), []);
+    });
 
   it('finds no process to send to, as in any Node-RED', async () => {
     const failures = await run(
