@@ -9,7 +9,7 @@ import { DEVICE_TIMEOUT, readCommand, readDuration } from './caller';
 import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { CALLING } from './commands/queue';
 import type { Result, SavedCall } from './commands/saved-call';
-import { invalidInput, notConfigured } from './errors';
+import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
 import type { LatestUpload } from './fleet/latest';
 import { parseChipid } from './input/chipid';
 import type { ClusterSettings } from './input/engine-address';
@@ -47,6 +47,9 @@ const IN_QUEUE = 60_000;
 
 /** Milliseconds for which this process has something to do with shares after its last listener has left: a deploy keeps them. */
 const DEPLOY = 2000;
+
+/** Milliseconds between two trials of a key that the service has refused. */
+const TRY_KEY = 30_000;
 
 /** The arguments of a call after the device: as they are for this process, as JSON for another one. */
 class Arguments {
@@ -104,6 +107,8 @@ export class ClusterClient extends DeviceCloudClient {
   readonly #keepers = new Map<string, PinKeeper>();
   /** The latest time at which somebody has listened or watched, by a clock that is never set. */
   #wantedAt = -Infinity;
+  #hasWrongKey = false;
+  #keyTriedAt = -Infinity;
   #cluster!: Cluster;
 
   static {
@@ -313,7 +318,32 @@ export class ClusterClient extends DeviceCloudClient {
     await super.close();
   }
 
+  /** Whether the service refuses the key of this process, which would leave its devices unheard. */
+  get #isKeyRefused(): boolean {
+    const isRefused = ({ channel: { reason } }: SharedSubscription): boolean =>
+      reason === '401' || reason === '403';
+    const isDoubtful = this.#hasWrongKey || [...this.#listening].some(isRefused);
+    const now = performance.now();
+    if (isDoubtful && now - this.#keyTriedAt > TRY_KEY) {
+      this.#keyTriedAt = now;
+      void this.#tryKey();
+    }
+    return this.#hasWrongKey;
+  }
+
+  /** Never rejects. */
+  async #tryKey(): Promise<void> {
+    try {
+      await this.fleet.readList();
+      this.#hasWrongKey = false;
+    } catch (error) {
+      this.#hasWrongKey = isDeviceCloudError(error, 'UNAUTHORIZED');
+    }
+  }
+
   get #wants(): boolean {
+    // Another process may have the right one.
+    if (this.#isKeyRefused) return false;
     const wants =
       this.#listening.size > 0 ||
       this[APPLICATION].registry.isWatched ||

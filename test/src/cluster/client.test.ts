@@ -48,9 +48,10 @@ describeOnRedis('clients that share an application', () => {
     decoderOf = undefined as Parameters<typeof ClusterClient.join>[3],
     deviceGap = 0,
     user = '',
+    keys = keysOf(),
   } = {}): Promise<Process> {
     const store = new SharedStore();
-    const all = { baseUrl: cloud.baseUrl, ...keysOf(), deviceGap };
+    const all = { baseUrl: cloud.baseUrl, ...keys, deviceGap };
     const options = { ...all, proxy: false as const, random: () => 0 };
     const settings = { url: redis.url, lease: LEASE, user, password: user && 'secret' };
     const calls = new SavedCalls(store);
@@ -182,6 +183,16 @@ describeOnRedis('clients that share an application', () => {
     assert.equal((await third.client.latest('10000001'))?.body.toString(), 'the latest');
     const { uploads, missing } = await third.client.latestAll();
     assert.deepEqual([[...uploads].length, missing], [1, 0]);
+  });
+
+  it('leave the devices to those whose key the service accepts', async () => {
+    const wrong = await joins({ keys: { ...keysOf(), appkey: 'wrong' } });
+    await until(() => wrong.client.owned > 0, 'it is alone');
+    const right = await joins();
+    await settled(right);
+    assert.equal(wrong.client.owned, 0);
+    for (const chipid of DEVICES) cloud.upload(chipid, chipid);
+    await until(() => right.uploads.length === DEVICES.length, 'all come');
   });
 
   it('leave waiting commands that were given back to whoever has their device then', async () => {
