@@ -50,7 +50,6 @@ export type { TlsSettings } from './http/tls';
 export type { ClusterSettings } from './input/engine-address';
 export type { KeyWarning } from './input/pasted-key';
 export { LinkedList, type Linked } from './util/linked-list';
-export { decode, encode } from './util/message';
 export { Slices } from './util/slices';
 export type { TestRecorder, TestRecording } from './fleet/test-recorder';
 export type {

@@ -56,7 +56,7 @@ describe('a gpio node that pulses', () => {
 
   it('that was under way when Node-RED was killed says at which level it may have left the pin', async () => {
     const plan = { call: 'pulseGpio', args: [5, 1], options: { when: 'upload', duration: 500 } };
-    const what = { settings: 'as before', what: { plan, isMany: false, msg: { topic: '"kept"' } } };
+    const what = { settings: 'as before', what: { plan, isMany: false, msg: { topic: 'kept' } } };
     const command = {
       ...{ path: `pulse/${chipid}/5/1/`, when: 'upload', expires: 60, left: 60_000, at: null },
       ...{ order: 1, node: 'gpio', what },
