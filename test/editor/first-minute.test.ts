@@ -30,15 +30,19 @@ function person(here: World) {
     await page().fill('#red-ui-palette-search input', type);
     const entry = page().locator(`.red-ui-palette-node[data-palette-type='${type}']`);
     await entry.scrollIntoViewIfNeeded();
-    const box = (await entry.boundingBox())!;
-    const canvas = (await page().locator('#red-ui-workspace-chart').boundingBox())!;
-    await page().mouse.move(box.x + 20, box.y + 10);
-    await page().mouse.down();
-    await page().mouse.move(canvas.x + x, canvas.y + y, { steps: 10 });
-    await page().mouse.up();
-    const id = await here.editor.run<string>(
-      `RED.nodes.filterNodes({ type: '${type}' }).at(-1).id`,
-    );
+    const added = () =>
+      here.editor.run<string[]>(`RED.nodes.filterNodes({ type: '${type}' }).map(({ id }) => id)`);
+    const { length } = await added();
+    // The palette may still move when the mouse comes: then a person drags again.
+    for (let tries = 0; tries < 3 && (await added()).length === length; tries++) {
+      const box = (await entry.boundingBox())!;
+      const canvas = (await page().locator('#red-ui-workspace-chart').boundingBox())!;
+      await page().mouse.move(box.x + 20, box.y + 10);
+      await page().mouse.down();
+      await page().mouse.move(canvas.x + x, canvas.y + y, { steps: 10 });
+      await page().mouse.up();
+    }
+    const id = (await added()).at(-1)!;
     nodes.push(id);
     return id;
   };
