@@ -115,11 +115,16 @@ async function printUpload(
   );
 }
 
+/** Bytes of uploads that may wait until what is printed is read, and what each takes besides its body. */
+const MOST_WAITING = 16 * 2 ** 20;
+const OVERHEAD = 1024;
+
 /** Prints the uploads of devices until the signal. */
 async function listen(context: Context): Promise<void> {
   const { client, words, signal } = context;
   const following = new Set<string>();
   let printing = Promise.resolve();
+  let waiting = 0;
   let fail!: (error: unknown) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
   const add = (chipid: string): void => {
@@ -127,7 +132,20 @@ async function listen(context: Context): Promise<void> {
     following.add(chipid);
     const listener: ChannelListener = {
       onUpload(upload) {
-        printing = printing.then(() => printUpload(context, upload)).catch(fail);
+        waiting += upload.body.length + OVERHEAD;
+        if (waiting > MOST_WAITING) {
+          fail(
+            new DeviceCloudError(
+              'QUEUE_FULL',
+              'Uploads come faster than they are read. Listen to fewer devices.',
+            ),
+          );
+          return;
+        }
+        printing = printing
+          .then(() => printUpload(context, upload))
+          .then(() => void (waiting -= upload.body.length + OVERHEAD))
+          .catch(fail);
       },
       onState: (state, reason) =>
         note(`${chipid} ${state}${reason === undefined ? '' : ` (${reason})`}`),

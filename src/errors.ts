@@ -79,7 +79,8 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Every code a {@link DeviceCloudError} can have. */
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-const meaningOf = (code: ErrorCode): Meaning => ERRORS[code];
+/** The code may be one that a newer version has kept. */
+const meaningOf = (code: ErrorCode): Meaning => (ERRORS as Record<string, Meaning>)[code] ?? {};
 
 /**
  * The one error of this package. `code` is stable; `message` begins with it and a few words, names the call and the device,

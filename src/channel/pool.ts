@@ -1,11 +1,14 @@
 import type { createConnection } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { USER_AGENT } from '../http/headers';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
 import { EACH_ADDRESS, tlsConnector } from '../http/tls';
 import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/proxy';
+import { notConfigured } from '../errors';
+import { oneLine } from '../util/show';
+import { thrownText } from '../util/thrown';
 import { Channel, type ChannelSettings } from './channel';
 import type { ChannelListener, ChannelSubscription } from './listener';
 import { TurnShare, type SocketOptions } from './socket';
@@ -158,6 +161,17 @@ function channelUrl(settings: ChannelOptions, identity: OpenApiIdentity, chipid:
   return `${settings.channelOrigin}/noticed/peer?${encodeQuery({ ...params, sign })}`;
 }
 
+/** @throws DeviceCloudError `NOT_CONFIGURED`: that it is no PEM shows only now */
+function secureContextOf(tls: TlsSettings | undefined): SecureContext {
+  try {
+    return createSecureContext(tls);
+  } catch (error) {
+    throw notConfigured(
+      `The certificate or key of the TLS settings cannot be used: ${oneLine(thrownText(error), 200)}.`,
+    );
+  }
+}
+
 function socketOptions(
   settings: ChannelOptions,
   tls: TlsSettings | undefined,
@@ -167,7 +181,7 @@ function socketOptions(
   const isSecure = settings.channelOrigin.startsWith('wss:');
   // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
   const secure = isSecure
-    ? tlsConnector({ ...tls, secureContext: createSecureContext(tls) })
+    ? tlsConnector({ ...tls, secureContext: secureContextOf(tls) })
     : undefined;
   // Node.js takes these forms, which the types of ws do not know.
   const withConnection = (open: unknown): SocketOptions => ({
