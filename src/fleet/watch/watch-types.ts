@@ -1,7 +1,7 @@
 import type { Chipid } from '../../types';
 import { invalidInput } from '../../errors';
 import { parseChipid } from '../../input/chipid';
-import { readInput } from '../../input/values';
+import { oneOf, readInput } from '../../input/values';
 import { show } from '../../util/show';
 import { MAX_WATCHED } from './watched-devices';
 
@@ -119,12 +119,6 @@ function arrayOf(value: unknown, name: string, what = ''): unknown[] | undefined
   throw invalidInput(`${name} must be an array${what}, but is ${show(value)}.`);
 }
 
-function oneOf<T extends string>(values: readonly T[], value: unknown, name: string): T {
-  const found = values.find((known) => known === value);
-  if (found !== undefined) return found;
-  throw invalidInput(`${name} may be ${values.join(', ')}, but not ${show(value)}.`);
-}
-
 /** @throws DeviceCloudError `INVALID_INPUT` that names the option */
 export function readWatchOptions(options: WatchOptions): WatchSettings {
   return readInput('options object', () => {
@@ -134,12 +128,12 @@ export function readWatchOptions(options: WatchOptions): WatchSettings {
     const events = arrayOf(options.events, 'events') ?? ['presence'];
     return {
       chipids: chipids && new Set(chipids.map(parseChipid)),
-      events: new Set(events.map((each) => oneOf(EVENT_KINDS, each, 'events'))),
+      events: new Set(events.map((each) => oneOf('Each of events', EVENT_KINDS, each))),
       refresh: numberOf(options.refresh, 'refresh', 60_000, 1000, DAY),
       misses,
       silence: numberOf(options.silence, 'silence', 0, 0, LONGEST),
       settle: numberOf(options.settle, 'settle', 10_000, 0, DAY),
-      start: oneOf(['none', 'current'], options.start ?? 'none', 'start'),
+      start: oneOf('start', ['none', 'current'], options.start ?? 'none'),
       state: options.state,
     };
   });

@@ -122,8 +122,8 @@ describe('a watch: start and restart', () => {
       [{ silence: -1 }, /silence must be/],
       [{ chipids: ['x'] }, /chip number/],
       [{ chipids: 5 as never }, /chipids must be an array/],
-      [{ events: ['all' as never] }, /events may be presence, alarm, channel, recovery,/],
-      [{ start: 'now' as never }, /start may be none, current,/],
+      [{ events: ['all' as never] }, /Each of events must be presence, alarm, channel or recovery,/],
+      [{ start: 'now' as never }, /start must be none or current,/],
     ] as const) {
       assert.throws(() => world.watch(options), message);
     }
