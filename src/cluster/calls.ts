@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { decode, encode } from '../util/message';
 import { isObject } from '../util/object';
-import { queueFull } from '../commands/queue';
+import { MAX_WAITING, queueFull } from '../commands/queue';
 import { plainError, valueOfResult, type Result } from '../commands/saved-call';
 import type { EngineError } from './engine';
 
@@ -18,9 +18,6 @@ const SILENT = 2000;
 
 /** Milliseconds that messages may take beyond the time that a call has. */
 const TRANSFER = 500;
-
-/** The most calls of this process to one device that are not handed over yet. */
-const MAX_WAITING = 100;
 
 /** The most characters of a call and of an answer. */
 export const MAX_CALL = 2 ** 20;

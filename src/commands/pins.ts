@@ -370,7 +370,7 @@ export class KeptPins {
     const timeout = Math.max(...[...pins.values()].map(({ by }) => by.timeout));
     const answer = await this.#call(chipid, make, timeout);
     if (!answer) return;
-    // A newer level is wanted for a pin that is due.
+    // A due pin is about to be set to a newer level.
     for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {
       const { kept, by } = pin;
       const found = readLevels(answer.body.result, order, by.codes).get(kept.pin) ?? null;

@@ -44,7 +44,7 @@ export const queueFull = (
     `${waiting}. The ${what} to ${device} was not sent. ${advice}`,
   );
 
-/** The most commands that may wait in the queue of a device; the next one fails with `QUEUE_FULL`. */
+/** The most commands that may wait in the queue of a device, or for it to show itself; the next one fails with `QUEUE_FULL`. */
 export const MAX_WAITING = 100;
 
 /** The caller of a command, who may abort it and is shown what it waits for. */

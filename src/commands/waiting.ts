@@ -9,7 +9,15 @@ import type { ListPoller, ListReading } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/chipid';
-import { AWAITING_DEVICE, Command, FEWER, notSent, queueFull, type Queues } from './queue';
+import {
+  AWAITING_DEVICE,
+  Command,
+  FEWER,
+  MAX_WAITING,
+  notSent,
+  queueFull,
+  type Queues,
+} from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {
   readSelection,
@@ -18,9 +26,6 @@ import {
   type WaitingInfo,
   type WaitingSelection,
 } from './waiting-list';
-
-/** The most commands that may wait for one device to show itself. */
-export const MAX_WAITING = 100;
 
 /**
  * The most that may wait for all devices of an application together: two for each of the 10,000 devices
