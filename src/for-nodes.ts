@@ -9,17 +9,16 @@ export {
   type ApiTest,
   type Cause,
   type ChannelTest,
-  type Dialect,
   type Problem,
 } from './service-test';
 export type { DeviceLimits } from './fleet/alarms';
 export type { Book, BookProblem, BookRow } from './fleet/book';
-export type { FleetChanges, ReportedError } from './fleet/device';
+export type { FleetChanges } from './fleet/device';
 export type { LatestSource } from './fleet/latest';
 export { JUDGE } from './fleet/fleet';
 export type { FleetMetrics } from './fleet/metrics';
 export type { RecentCommand, RecentUpload } from './fleet/recent';
-export { readLimits, type Alarm, type Limit } from './fleet/limits';
+export { readLimits, type Limit } from './fleet/limits';
 export type { ListReading } from './fleet/list-poller';
 export {
   bytesDecoder,
@@ -46,18 +45,13 @@ export {
 } from './commands/waiting-list';
 export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
 export { withoutCode } from './errors';
+export { VERSION } from './http/headers';
 export type { TlsSettings } from './http/tls';
 export type { ClusterSettings } from './input/engine-address';
 export type { KeyWarning } from './input/pasted-key';
-export { LinkedList, type Linked } from './util/linked-list';
 export { Slices } from './util/slices';
 export type { TestRecorder, TestRecording } from './fleet/test-recorder';
-export type {
-  AckCounts,
-  AckOptions,
-  AckSubscription,
-  WaitingUpload,
-} from './recovery/acknowledged';
+export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/acknowledged';
 export { isPosition } from './recovery/position';
 export { seemsBase64 } from './recovery/writing';
 export { fileNameOf, Files } from './store/files';
@@ -70,13 +64,11 @@ export {
 } from './recovery/reports';
 export type {
   Charset,
-  JsonObject,
   KeptPin,
   Pin,
   PinKeeper,
   ProxySettings,
   PulseOptions,
-  Query,
   ResultAnswer,
   ValueOptions,
 } from './types';

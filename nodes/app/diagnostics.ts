@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { platform, release } from 'node:os';
 import type { NodeAPI } from 'node-red';
-import { Slices, type Book, type DeviceSnapshot } from '../../src/for-nodes';
+import { Slices, VERSION, type Book, type DeviceSnapshot } from '../../src/for-nodes';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics } from './answers.config';
 import { runningApps, serviceOf, type RunningApp } from './deployed';
 import { commonSettings } from './options';
-
-const MANIFEST = require.resolve('@device-cloud/node-red-device-cloud/package.json');
 
 /** Errors of all applications together. */
 const ERRORS = 20;
@@ -83,7 +80,7 @@ export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
   const errors = apps.flatMap(errorsOf).sort((a, b) => b.at - a.at);
   return {
     versions: {
-      package: (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version,
+      package: VERSION,
       // Node-RED gives it to all, which its types leave out.
       nodeRed: String((RED.settings as { version?: unknown }).version),
       node: process.version,

@@ -2,6 +2,9 @@
 
 const { name, version } = require('../../../package.json') as { name: string; version: string };
 
+/** Of this package. */
+export const VERSION = version;
+
 /** Section 4.2, rule 5: clients send their own User-Agent. The `@` and `/` of a scope are invalid in one. */
 export const USER_AGENT = `${name.replace(/^.*\//, '')}/${version}`;
 
