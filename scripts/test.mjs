@@ -108,6 +108,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
+/** The test files of the steps so far. */
+const chosen = new Set();
+
 const total = { passed: 0, failed: 0 };
 /** What failed, said once more at the end: the log of a run is long, and often only its end is kept. */
 const failures = [];
@@ -176,6 +179,12 @@ const style = [
   },
 ];
 
+const testsIn = (folder) =>
+  readdirSync(join(root, 'test', folder), { recursive: true })
+    .map((name) => name.replaceAll(sep, '/'))
+    .filter((name) => name.endsWith('.test.ts'))
+    .sort();
+
 /**
  * The step of some files of a suite. It runs the compiled tests of the sources that are there: dist may still hold a test
  * whose source has gone.
@@ -185,10 +194,8 @@ const style = [
  */
 function mochaStep(suite, share, isChosen, { red, node, major, extra = [], isMapped = false }) {
   const { folder } = SUITES[suite];
-  const files = readdirSync(join(root, 'test', folder), { recursive: true })
-    .map((name) => name.replaceAll(sep, '/'))
-    .filter((name) => name.endsWith('.test.ts') && isChosen(name))
-    .sort();
+  const files = testsIn(folder).filter(isChosen);
+  for (const name of files) chosen.add(`${folder}/${name}`);
   if (files.length === 0) throw new SetupError(`test/${folder} has no such tests.`);
   const on = red ? target(red, node) : node && { name: `Node.js ${major}` };
   // The examples as imported run on the public server's dialect there: on the document's, test/flows has them run.
@@ -263,6 +270,11 @@ async function everything() {
     for (const step of style) await runStep(step);
   });
   await Promise.all([...PLAN.map(one), hasScorecard, looks]);
+  if (total.failed > 0) return;
+  for (const { folder } of Object.values(SUITES))
+    for (const name of testsIn(folder))
+      if (!chosen.has(`${folder}/${name}`))
+        throw new SetupError(`test/${folder}/${name} is in no share of the plan.`);
 }
 
 /** Runs parts of the tests one after the other, with what they need. */
