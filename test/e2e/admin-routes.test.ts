@@ -6,6 +6,7 @@ import { ONE, THREE, TWO } from './harness/fixture';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
 import { app, node } from '../tooling/node-red/nodes';
+import { httpService, json } from '../tooling/servers/http-service';
 import { until } from '../tooling/until';
 import { around } from './harness/flows';
 import { request } from './harness/request';
@@ -165,5 +166,33 @@ describe('the admin routes behind a log-in and below another root', () => {
     for (const secret of [...Object.values(SECRETS), ...DEVICES.map(({ devkey }) => devkey)]) {
       assert.ok(!red.log().includes(secret), 'a secret is in the log');
     }
+  });
+
+  it('take the host of a device list only from the deployed node', async () => {
+    const elsewhere = await httpService(json([]));
+    const address = elsewhere.baseUrl;
+    const query = new URLSearchParams(
+      ['baseUrl', 'host', 'url', 'service', 'proxy'].map((name) => [name, address]),
+    );
+    const { status, text } = await list(full, `?${String(query)}`);
+    assert.equal(status, 200);
+    assert.match(text, new RegExp(ONE));
+    for (const method of ['POST', 'PUT']) {
+      const headers = { 'content-type': 'application/json', ...full };
+      const body = JSON.stringify({ baseUrl: address });
+      assert.equal((await ask('app/devices', { method, headers, body })).status, 404);
+    }
+    assert.deepEqual(elsewhere.requests, []);
+  });
+
+  it('answer 400 to a test that cannot be read, and 413 to one that is too long', async () => {
+    const before = simulator.requests.length;
+    for (const body of ['{"id":', 'null', '"app"', '[]', '{"baseUrl":[]}']) {
+      assert.equal((await test(full, body)).status, 400, body);
+    }
+    assert.equal((await test(full, { baseUrl: 'x'.repeat(1_000_000) })).status, 400);
+    assert.equal((await test(full, { baseUrl: 'x'.repeat(6_000_000) })).status, 413);
+    assert.equal(simulator.requests.length, before);
+    assert.equal((await test(full)).status, 200);
   });
 });

@@ -108,6 +108,22 @@ describe('device-cloud', () => {
     }
   });
 
+  it('ends if uploads come faster than they are read', async () => {
+    const child = start(['listen', '--json', ONE]);
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+    await until(() => cloud.channels() === 1, 'the channel is open');
+    const body = 'x'.repeat(10_000);
+    await until(() => {
+      for (let count = 0; count < 100; count++) cloud.upload(ONE, body);
+      return err.includes('QUEUE_FULL');
+    }, 'it says so');
+    child.stdout.resume();
+    await once(child, 'close');
+    assert.equal(child.exitCode, 1);
+    await until(() => cloud.channels() === 0, 'its channel is closed');
+  });
+
   it('listens to all devices of a list with a record without a number', async () => {
     const { baseUrl } = await httpService(
       json([{ chipid: 'x' }, { name: 'y' }, { chipid: '007' }]),

@@ -64,7 +64,14 @@ describe('commands that have waited over a restart', () => {
     const port = new MemoryPort();
     const command = { left: 1, expires: 1, at: 1, when: 'online', path: '', node: 'push' };
     const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
-    const entries = [{ order: 1 }, { order: 2, what: { what: { plan: 5 } } }, { order: 3, what }];
+    const end = { code: 'OF_A_NEWER_VERSION', text: 'It ended.' };
+    const entries = [
+      { order: 1 },
+      { order: 2, what: { what: { plan: 5 } } },
+      { order: 3, what },
+      { order: 4, what, node: 'removed', isBegun: true, end },
+      { order: 5, what },
+    ];
     for (const entry of entries)
       port.kept.set(`command:1:${entry.order}`, JSON.stringify({ ...command, ...entry }));
     const events = new EventEmitter();
@@ -81,9 +88,9 @@ describe('commands that have waited over a restart', () => {
     keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => given.push(order));
     events.emit('flows:started');
     await keeper.ready;
-    assert.deepEqual(given, [3]);
-    assert.equal(lines.length, 2);
-    await until(() => port.kept.size === 1, 'they are removed');
+    assert.deepEqual(given, [3, 5]);
+    assert.equal(lines.length, 3);
+    await until(() => port.kept.size === 2, 'they are removed');
     keeper.close();
   });
 });

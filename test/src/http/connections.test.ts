@@ -31,6 +31,30 @@ describe('the connections of a client', () => {
     assert.ok(service.connections() <= CONNECTIONS);
   });
 
+  it('are not lost to a call that was aborted while it waited for one', async () => {
+    const [first, second] = [manual(), manual()];
+    const service = await httpService((response, request, count) => {
+      const { promise } = count < CONNECTIONS ? first : second;
+      void promise.then(() => ok(response, request, count));
+    });
+    const client = clientOf(service.baseUrl);
+    const running = ALL.map((chipid) => client.push(chipid, 'x'));
+    await until(() => service.requests.length === CONNECTIONS);
+    const controller = new AbortController();
+    const waiting = failure(
+      client.push(CONNECTIONS, 'x', { signal: controller.signal }),
+      'UNREACHABLE',
+    );
+    controller.abort();
+    await waiting;
+    first.resolve();
+    await Promise.all(running);
+    const next = ALL.map((chipid) => client.push(chipid, 'x'));
+    await until(() => service.requests.length === 2 * CONNECTIONS, 'all run side by side');
+    second.resolve();
+    await Promise.all(next);
+  });
+
   it('all hung let a waiting call fail after its own time limit, not theirs', async () => {
     const service = await httpService(hang);
     const client = clientOf(service.baseUrl, { timeout: 1_000_000 });

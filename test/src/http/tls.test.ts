@@ -28,6 +28,17 @@ describe('a service over https', () => {
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
+  it('is NOT_CONFIGURED with a certificate or key that is no PEM', () => {
+    for (const tls of [
+      { cert: 'no PEM', key: LOOPBACK.key },
+      { ...LOOPBACK, key: 'no PEM' },
+    ])
+      assert.throws(() => clientOf('https://127.0.0.1:1', { tls }), {
+        code: 'NOT_CONFIGURED',
+        message: /certificate or key of the TLS settings cannot be used/,
+      });
+  });
+
   it('is UNREACHABLE with a self-signed certificate, and receives nothing', async () => {
     const service = await httpService(ok, LOOPBACK);
     const { message } = await failure(clientOf(service.baseUrl).push(1, 'x'), 'UNREACHABLE');
