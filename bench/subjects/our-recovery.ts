@@ -38,7 +38,7 @@ export async function ourRecovery(
         const onUpload = (): void => {
           if (++count === (to - from) * HISTORY) resolve(count);
         };
-        // Live uploads are not held back for as long as this many histories take, and there are none.
+        // So many histories take longer than live uploads may be held back. Here no live uploads arrive.
         const onFault = (fault: string, kind?: string): void => {
           if (kind !== 'late') fail(fault);
         };

@@ -47,8 +47,8 @@ export interface ChannelView {
   readonly state: ChannelState;
   /**
    * Why the channel is not connected, if known: an HTTP status (`401`), a close code (`1001`), a
-   * code of Node.js (`ECONNREFUSED`), or `SILENT`; or `HANDSHAKE`, if the answer that should have opened it is none to
-   * this connection.
+   * code of Node.js (`ECONNREFUSED`), or `SILENT`; or `HANDSHAKE`, if the
+   * answer to the request for the connection did not open it.
    */
   readonly reason: string | undefined;
 }

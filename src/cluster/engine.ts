@@ -97,7 +97,7 @@ export class Engine {
   readonly #redact: (text: string) => string;
   readonly #listeners = new Map<string, (text: string) => void>();
   #isSubscribed = false;
-  /** The latest fault of a connection since the latest answer; undefined if there was none. */
+  /** The last connection fault since the last answer, if any. */
   #fault: Fault | undefined;
 
   private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {

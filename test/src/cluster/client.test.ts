@@ -125,7 +125,7 @@ describeOnRedis('clients that share an application', () => {
     const first = await joins();
     await settled(first);
     const other = await joins({ deviceGap: 100 });
-    await until(() => other.client.state === 'refused', 'it is told so');
+    await until(() => other.client.state === 'refused', 'it is refused');
     assert.match(
       other.store.problem ?? '',
       /other settings, .*: deviceGap is 100 here and 0 there\. /,

@@ -34,14 +34,14 @@ const put =
 const REFUSED: Record<number, Record<string, Call>> = {
   400: {
     'a day that there is not': get('sync/20240230/20240301/'),
-    'days that are none': get('sync/x/y/'),
+    'invalid days': get('sync/x/y/'),
     'days in the wrong order': get('sync/20240102/20240101/'),
     'uploads of a device that is no number': get('up_messages/dev/abc/'),
     'pushes of a device that is no number': get('push_messages/dev/abc/'),
     'a callback without a key': get(`rt_status/${DEVICE}/`),
     'a pin beyond the last': set('16/1'),
     'a pin that is no number': set('x/1'),
-    'a level that is none': set('5/2'),
+    'an invalid level': set('5/2'),
     'a push of an unknown format': pushed({ devid: DEVICE, message: 'x', format: 'msg' }),
     'a push that is not HEX': pushed({ devid: DEVICE, message: 'zz', format: 'HEX' }),
     'a push that is not Base64': pushed({ devid: DEVICE, message: 'aGk', format: 'B64' }),
@@ -105,7 +105,7 @@ describe('simulator: refusals', () => {
   );
 
   it(
-    'are none within 7200 s, but for an application that was deleted',
+    'are not made within 7200 s, except for an application that was deleted',
     withSimulator({ now: () => NOW }, async (simulator) => {
       const call = server('/devices', { timestamp: '1700007200' });
       assert.equal((await call(simulator)).status, 200);

@@ -15,7 +15,7 @@ class Caller {
 }
 
 describe('a semaphore', () => {
-  it('has so many places; who comes later gets one in order', () => {
+  it('grants its places at once, and further ones in the order of arrival', () => {
     const semaphore = new Semaphore(2);
     const callers = Array.from({ length: 4 }, () => new Caller(semaphore));
     const served = (): boolean[] => callers.map(({ hasPlace }) => hasPlace);

@@ -26,9 +26,6 @@ export const certificateFiles = (name: 'loopback' | 'localhost'): Certificate =>
 /** Self-signed, for localhost and 127.0.0.1. */
 export const LOOPBACK = read('loopback');
 
-/** What NODE_EXTRA_CA_CERTS names for a process that trusts `LOOPBACK`. */
-export const LOOPBACK_FILE = path('loopback.cert.pem');
-
 /** Self-signed, for localhost alone. */
 export const LOCALHOST = read('localhost');
 
