@@ -122,7 +122,10 @@ describe('a watch: start and restart', () => {
       [{ silence: -1 }, /silence must be/],
       [{ chipids: ['x'] }, /chip number/],
       [{ chipids: 5 as never }, /chipids must be an array/],
-      [{ events: ['all' as never] }, /Each of events must be presence, alarm, channel or recovery,/],
+      [
+        { events: ['all' as never] },
+        /Each of events must be presence, alarm, channel or recovery,/,
+      ],
       [{ start: 'now' as never }, /start must be none or current,/],
     ] as const) {
       assert.throws(() => world.watch(options), message);
