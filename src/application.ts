@@ -168,7 +168,8 @@ export function createApplication(
       turns: new Queues(0, explain),
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
-    const deps = { api, channels, list: fleet.poller, now, order: settings.pins, store, timers };
+    const { poller: list } = fleet;
+    const deps = { api, channels, list, order: settings.pins, registry, store, timers };
     const pins = new KeptPins(deps, (device, make, timeout) => {
       const call = async (): Promise<Answer<ResultAnswer> | undefined> => {
         const spec = make();

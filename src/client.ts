@@ -455,7 +455,7 @@ export class DeviceCloudClient implements AsyncDisposable {
       return { device, spec: this.#caller.open.refresh(device) };
     }, options);
     return answer.then((given) => {
-      registry.onRefreshed(parseChipid(chipid), given.body.status === 'online');
+      registry.onCalled(parseChipid(chipid), given.body.status === 'online');
       return given;
     });
   }

@@ -6,6 +6,8 @@ interface Meaning {
   readonly isWorthRetry?: true;
   /** Neither the device nor the service itself has answered: what waits for the device waits for its next sign of life. */
   readonly isSilence?: true;
+  /** It counts as a sign that the device is offline (section 4.2). */
+  readonly isOffline?: true;
   /** What to do, unless the call can say it more exactly. */
   readonly advice?: string;
   /** What helps a command that can wait for its device. */
@@ -28,6 +30,7 @@ export const ERRORS = {
     mayHaveActed: true,
     isWorthRetry: true,
     isSilence: true,
+    isOffline: true,
     advice: 'The service is not available behind its gateway; try again later.',
     remedy: WAIT,
   },
@@ -43,6 +46,7 @@ export const ERRORS = {
   TIMEOUT: {
     mayHaveActed: true,
     isSilence: true,
+    isOffline: true,
     advice: 'Try again later, or set a longer time-out.',
     remedy: WAIT,
   },
@@ -142,6 +146,10 @@ export const isWorthRetry = (error: unknown): boolean =>
 /** Whether a call has ended without an answer of the device or of the service itself. */
 export const isSilence = (error: unknown): boolean =>
   isDeviceCloudError(error) && meaningOf(error.code).isSilence === true;
+
+/** Whether the error of a call to a device shows that the device is offline. */
+export const isOffline = (error: unknown): boolean =>
+  isDeviceCloudError(error) && meaningOf(error.code).isOffline === true;
 
 const waits = new WeakMap<object, number>();
 

@@ -15,7 +15,8 @@ import type { OpenApi, OpenApiCall } from '../api/open-api';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
-import type { ListPoller, ListReading } from '../fleet/list-poller';
+import type { ListPoller } from '../fleet/list-poller';
+import type { FleetRegistry } from '../fleet/registry';
 import { levelOf, readLevels, type LevelCodes, type PinOrder } from '../input/gpio';
 import type { Keeping } from '../store/store';
 import type { Answer, KeptPin, KeptState, PinKeeper, ResultAnswer } from '../types';
@@ -70,8 +71,8 @@ interface KeepDeps {
   list: Pick<ListPoller, 'poll' | 'read'>;
   timers: TimerQueue;
   store: Keeping;
-  /** This machine's clock, in ms. */
-  now: () => number;
+  /** It learns of each reading of the list, and of each call, first. */
+  registry: Pick<FleetRegistry, 'isOnline'>;
 }
 
 /** A pin, and why it could not be set or read. */
@@ -107,8 +108,7 @@ class Device implements Timed {
   /** While it is away, and nothing is called: of its channel. */
   subscription: ChannelSubscription | undefined;
   isBusy = false;
-  /** When it was last looked at, and until when it is not again, unless a pin is to be set. */
-  lookedAt = -Infinity;
+  /** Until when it is not looked at again, unless a pin is to be set. */
   restsUntil = -Infinity;
   /** Until when it boots: what is read before says nothing. */
   bootsUntil = -Infinity;
@@ -234,12 +234,12 @@ export class KeptPins {
     device.restsUntil = Math.max(device.restsUntil, restsUntil);
     this.#devices.set(chipid, device);
     this.#leaveList ??= list.poll(REFRESH, {
-      onReading: (reading) => {
-        for (const each of [...this.#devices.values()]) this.#apply(reading, each);
+      onReading: () => {
+        for (const each of [...this.#devices.values()]) this.#show(each);
       },
     });
     const reading = await list.read(FRESH).catch(() => undefined);
-    if (reading) this.#apply(reading, device);
+    if (reading) this.#show(device);
     this.#plan(device, timers.now());
   }
 
@@ -279,14 +279,11 @@ export class KeptPins {
     void limiter.run(() => this.#look(device));
   }
 
-  #apply({ at, devices, invalid }: ListReading, device: Device): void {
-    const { now, timers } = this.#deps;
-    // What a look has found since the reading began is newer. A clock that was set must not keep it so.
-    const age = Math.min(Math.max(0, now() - at), REFRESH);
-    if (device.isBusy || device.lookedAt > timers.now() - age) return;
-    if (devices.has(device.chipid)) this.#heard(device);
-    // A record without a chip number may be the device's.
-    else if (invalid === 0) this.#lost(device);
+  /** The list has been read. */
+  #show(device: Device): void {
+    if (device.isBusy) return;
+    if (this.#deps.registry.isOnline(device.chipid)) this.#heard(device);
+    else this.#lost(device);
   }
 
   #heard(device: Device): void {
@@ -336,7 +333,7 @@ export class KeptPins {
     const checks = [...pins.values()].map(({ kept, by }) =>
       kept.state === 'pending' ? GAP : by.check || Infinity,
     );
-    Object.assign(device, { isBusy: false, lookedAt: now, restsUntil: now + GAP });
+    Object.assign(device, { isBusy: false, restsUntil: now + GAP });
     this.#plan(device, device.bootsUntil > now ? device.bootsUntil : now + Math.min(...checks));
   }
 

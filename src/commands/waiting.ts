@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
-import { DeviceCloudError, ERRORS, isSilence } from '../errors';
+import { DeviceCloudError, ERRORS, isOffline, isSilence } from '../errors';
 import type { ServiceClock } from '../http/headers';
 import { CLOSED } from '../http/deadline';
-import type { ListPoller, ListReading } from '../fleet/list-poller';
+import type { ListPoller } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/chipid';
@@ -51,9 +51,6 @@ const REFRESH = 60_000;
 /** Milliseconds since a reading of the list began, up to which it says who is online now. */
 const FRESH = 2000;
 
-/** The longest that a reading is assumed to take, in ms: beyond it, the clock was set. */
-const LONGEST_READING = 60_000;
-
 /** Milliseconds that a command may take to find its device in the list before its channel is opened. */
 const CHECK = 500;
 
@@ -66,16 +63,14 @@ interface DeviceCommandsDeps {
   /** This machine's clock, in ms. */
   now: () => number;
   clock: ServiceClock;
-  /** Own code, which never throws. */
-  registry: Pick<FleetRegistry, 'onHeld' | 'titleOf' | 'onError'>;
+  /** Own code, which never throws. It learns of each reading of the list first. */
+  registry: Pick<FleetRegistry, 'isOnline' | 'onCalled' | 'onHeld' | 'titleOf' | 'onError'>;
 }
 
 class Device {
   /** All that have not begun, in the order of arrival; some may be in its queue. */
   readonly all: WaitingCommand[] = [];
   subscription: ChannelSubscription | undefined;
-  /** When a call to it got no answer, on the clock of the timers. */
-  lostAt = -Infinity;
 
   constructor(readonly chipid: string) {}
 }
@@ -206,8 +201,10 @@ export class DeviceCommands implements WaitingCommands {
 
   /** A call to a device has failed: a command's, or the push of a request. */
   failed(chipid: string, error: unknown): void {
+    const { registry } = this.#deps;
+    if (isOffline(error)) registry.onCalled(chipid, false);
     if (isSilence(error)) this.#lost(chipid);
-    this.#deps.registry.onError(chipid, error);
+    registry.onError(chipid, error);
   }
 
   /** Commands are another process's from now on, or are given back: they go on as the store has them. */
@@ -392,8 +389,7 @@ export class DeviceCommands implements WaitingCommands {
   #lost(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
-    const { queues, timers } = this.#deps;
-    device.lostAt = timers.now();
+    const { queues } = this.#deps;
     for (const command of [...device.all]) {
       if (command.isSettled || !command.queue) continue;
       queues.withdraw(command);
@@ -428,8 +424,8 @@ export class DeviceCommands implements WaitingCommands {
       this.#leaveList = undefined;
     } else {
       this.#leaveList ??= this.#deps.list.poll(REFRESH, {
-        onReading: (reading) => {
-          for (const device of this.#devices.values()) this.#show(reading, device);
+        onReading: () => {
+          for (const device of this.#devices.values()) this.#show(device);
         },
       });
     }
@@ -437,31 +433,25 @@ export class DeviceCommands implements WaitingCommands {
 
   /** Reads the list once. The channel is opened for the command only after that, or if it takes long. */
   async #findInList(command: WaitingCommand, saving: Promise<void> | undefined): Promise<void> {
-    const { list, timers } = this.#deps;
+    const { list, registry } = this.#deps;
     const { device } = command;
+    const { chipid } = device;
     try {
-      const sinceLost = timers.now() - device.lostAt;
-      let reading = await list.read(Math.floor(Math.min(FRESH, sinceLost)));
-      // That reading began before the device was lost. The next one does not.
-      if (this.#isOutdated(reading, device)) reading = await list.read();
+      const { devices } = await list.read(FRESH);
+      // The device has not answered a call since that list was asked for.
+      if (devices.has(chipid) && registry.isOnline(chipid) === false) await list.read();
       // Those behind it wait in the queue of the device, and it may be under way for long: a kill must not lose them.
       await saving;
-      this.#show(reading, device);
+      this.#show(device);
     } catch {
       // Without a list the command waits.
     }
     this.#watch(command);
   }
 
-  #show(reading: ListReading, device: Device): void {
-    if (reading.devices.has(device.chipid) && !this.#isOutdated(reading, device))
-      this.#release(device, true);
-  }
-
-  /** Whether a reading began before a call to the device got no answer. */
-  #isOutdated({ at }: ListReading, { lostAt }: Device): boolean {
-    const age = Math.min(Math.max(0, this.#deps.now() - at), LONGEST_READING);
-    return age >= this.#deps.timers.now() - lostAt;
+  /** The list has been read. */
+  #show(device: Device): void {
+    if (this.#deps.registry.isOnline(device.chipid)) this.#release(device, true);
   }
 
   #notSent(chipid: string, why: string): DeviceCloudError {

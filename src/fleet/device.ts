@@ -2,6 +2,7 @@ import type { ChannelState } from '../channel/listener';
 import type { ErrorCode } from '../errors';
 import type { Alarm } from './limits';
 import type { KeptUpload } from './latest';
+import { Presence } from './presence';
 
 /** An error of a call to a device. */
 export interface FleetError {
@@ -25,11 +26,11 @@ export interface DeviceSnapshot {
   chipid: string;
   /** That of the book or, without one, of the list; null if neither names it. */
   name: string | null;
-  /** Whether it is listed, or has uploaded since the list was read; null if nothing says so. */
+  /** Whether the list, an upload or a call has shown last that it is online; null if none has. */
   online: boolean | null;
   /** Whether the latest list of online devices has it; null before the first. */
   listed: boolean | null;
-  /** Since when `listed` is so. */
+  /** Since when `online` is so. */
   since: number | null;
   /** When its last live upload arrived. */
   lastUpload: number | null;
@@ -71,15 +72,8 @@ export interface FleetChanges {
 export class FleetDevice {
   /** Undefined until a list contains it, and for a device without a name. */
   name: string | undefined = undefined;
-  listed: boolean | null = null;
-  listedSince: number | null = null;
-  /** Whether the service has said, asked for its status alone, that it is online; null: not since the latest list. */
-  refreshed: boolean | null = null;
-  /** When the service said so, in ms. */
-  refreshedAt = 0;
+  readonly presence = new Presence();
   lastUpload: number | null = null;
-  /** Whether it has uploaded since the latest list was asked for, or the service has said whether it is online. */
-  wasHeard = false;
   /** Whether a list, an upload or the service has ever shown that it exists. */
   wasSeen = false;
   /** Null if no channel is open. */
@@ -123,28 +117,14 @@ export class FleetDevice {
     return this.channelState !== null || this.waiting > 0 || this.running > 0;
   }
 
-  /** Since when it is listed or not, or the service has said otherwise. */
-  get since(): number | null {
-    const { listed, listedSince, refreshed, refreshedAt } = this;
-    return refreshed === null || refreshed === listed ? listedSince : refreshedAt;
-  }
-
-  /**
-   * Whether it is listed, or has uploaded since the list was read; null if nothing says so.
-   * @param readAt when the request of the latest list began
-   */
-  isOnline(readAt: number | null): boolean | null {
-    const { listed, refreshed, wasHeard } = this;
-    const known = refreshed ?? listed;
-    return wasHeard && (refreshed !== null || readAt !== null) ? true : known;
-  }
-
-  /** @param readAt as for {@link isOnline} */
-  snapshot(readAt: number | null): DeviceSnapshot {
-    const { chipid, listed, since, lastUpload, channelState, channelReason } = this;
+  /** @param isListRead whether a list has been read */
+  snapshot(isListRead: boolean): DeviceSnapshot {
+    const { chipid, presence, lastUpload, channelState, channelReason } = this;
     const { reconnects, recovered, waiting, running, lastError } = this;
+    const { listed, since } = presence;
+    const online = presence.isOnline(isListRead);
     return {
-      ...{ chipid, name: this.name ?? null, online: this.isOnline(readAt), listed, since },
+      ...{ chipid, name: this.name ?? null, online, listed, since: online === null ? null : since },
       ...{ lastUpload, reconnects, recovered, waiting, running },
       channel: channelState && { state: channelState, reason: channelReason ?? null },
       // Without its chip number, and a copy: the caller may change it.

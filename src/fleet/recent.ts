@@ -147,11 +147,14 @@ export function commandOf(command: string): Pick<RecentCommand, 'kind' | 'pin' |
 export class RecentActivity {
   readonly #now: () => number;
   readonly #counters: Counters;
+  readonly #onAnswered: (chipid: string) => void;
   readonly #devices = new Map<string, DeviceEntries>();
 
-  constructor(now: () => number, counters: Counters) {
+  /** @param onAnswered is called when the service has answered a call to a device */
+  constructor(now: () => number, counters: Counters, onAnswered: (chipid: string) => void) {
     this.#now = now;
     this.#counters = counters;
+    this.#onAnswered = onAnswered;
   }
 
   /** An upload has come. @param at now @param base64 all of it, as it came in its frame, if that is known */
@@ -187,7 +190,11 @@ export class RecentActivity {
       if (message !== undefined) entry.message = oneLine(message, LONGEST_MESSAGE);
     };
     outcome.then(
-      () => end('OK'),
+      () => {
+        end('OK');
+        // A push over the channel is not answered, and a reply is an upload.
+        if (entry.kind !== 'channel' && entry.kind !== 'request') this.#onAnswered(chipid);
+      },
       (error: unknown) =>
         isDeviceCloudError(error)
           ? end(error.code, error.message)

@@ -97,7 +97,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** @param first the revision to begin with: higher than any of an earlier registry of the application */
   constructor(now: () => number, first = 0) {
     this.#now = now;
-    this.recent = new RecentActivity(now, this.counters);
+    const onAnswered = (chipid: string): void => this.onCalled(chipid, true);
+    this.recent = new RecentActivity(now, this.counters, onAnswered);
     this.#first = this.revision = first;
   }
 
@@ -127,6 +128,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   titleOf(chipid: string): string {
     return deviceTitle(chipid, this.nameOf(chipid));
+  }
+
+  /** Whether a device is online, by what showed it last; null if nothing has. */
+  isOnline(chipid: string): boolean | null {
+    return this.#devices.get(chipid)?.presence.isOnline(this.readAt !== null) ?? null;
   }
 
   devices(): Iterable<FleetDevice> {
@@ -181,7 +187,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   count(): { devices: number; online: number } {
     let [devices, online] = [this.#devices.size + (this.#book?.size ?? 0), 0];
     for (const device of this.#devices.values()) {
-      if (device.isOnline(this.readAt) === true) online++;
+      if (device.presence.isOnline(this.readAt !== null)) online++;
       if (this.#book?.has(device.chipid)) devices--;
     }
     return { devices, online };
@@ -189,7 +195,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** What is known of a device, and what the book says of it. */
   snapshotOf(device: FleetDevice): DeviceSnapshot {
-    const snapshot = device.snapshot(this.readAt);
+    const snapshot = device.snapshot(this.readAt !== null);
     return this.#book ? withRow(snapshot, device, this.#book) : snapshot;
   }
 
@@ -221,7 +227,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
-    device.wasSeen = device.wasHeard = true;
+    device.wasSeen = true;
+    device.presence.uploaded(at);
     const latest = (device.latest ??= new KeptUpload());
     latest.set(upload, 'live', at, device.connections, base64);
     this.recent.upload(upload, 'live', at, latest.base64);
@@ -294,13 +301,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     this.#touch(chipid).lastError = this.#report(chipid, error);
   }
 
-  /** The service has answered whether a device is online. It is newer than a list that was asked for before. */
-  onRefreshed(chipid: string, online: boolean): void {
+  /** The service has answered a call to a device, or has said that the device does not answer. */
+  onCalled(chipid: string, online: boolean): void {
     const device = this.#touch(chipid);
-    device.refreshed = online;
-    device.wasHeard = false;
     device.wasSeen ||= online;
-    device.refreshedAt = this.#now();
+    device.presence.called(online, this.#now());
   }
 
   onReadError(error: unknown): void {
@@ -357,22 +362,10 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   #list(device: FleetDevice, record: DeviceRecord | undefined, at: number): void {
-    const listed = record !== undefined;
     const name = record ? nameOf(record) : device.name;
-    // A list that was asked for before says less. A clock that was set back must not keep the answer.
-    const { refreshed, refreshedAt } = device;
-    const now = this.#now();
-    const isKept = refreshed === null || (at < refreshedAt && refreshedAt <= now);
-    const { lastUpload } = device;
-    const wasHeard =
-      device.wasHeard && lastUpload !== null && at <= lastUpload && lastUpload <= now;
-    const isSame = device.wasHeard === wasHeard && device.listed === listed;
-    if (isSame && device.name === name && isKept) return;
-    device.wasHeard = wasHeard;
-    if (!isKept) device.refreshed = null;
-    if (device.listed !== listed) device.listedSince = at;
-    device.listed = listed;
-    device.wasSeen ||= listed;
+    const isChanged = device.presence.read(record !== undefined, at, this.#now());
+    if (!isChanged && device.name === name) return;
+    device.wasSeen ||= record !== undefined;
     device.name = name;
     this.#changed(device);
   }

@@ -22,7 +22,8 @@ import { WatchedDevices, type WatchedDevice } from './watched-devices';
 /** What a watch observes. */
 export interface WatchSource {
   readonly appid: string;
-  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher' | 'nameOf'>;
+  /** It learns of each reading of the list, and of each upload, first. */
+  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher' | 'isOnline' | 'nameOf'>;
   readonly poller: Pick<ListPoller, 'poll'>;
   /** This machine's clock, in ms. */
   readonly now: () => number;
@@ -98,8 +99,9 @@ export class Watch {
       if (!device) break;
       const known = registry.get(chipid);
       if (!known) continue;
-      device.presence.lastUpload = known.lastUpload;
-      if (this.#isReady && known.listed && device.presence.listed(known.since ?? now()))
+      device.lastUpload = known.lastUpload;
+      const { listed, since } = known.presence;
+      if (this.#isReady && listed && device.presence.shown(since ?? now()))
         this.#presenceChanged(device, null);
       if (known.channelState !== null) this.#channelChanged(known);
     }
@@ -191,7 +193,8 @@ export class Watch {
     const device = this.#at(chipid);
     if (!device) return;
     const was = device.presence.online;
-    const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
+    device.lastUpload = lastUpload;
+    const changed = device.presence.shown(lastUpload ?? this.#source.now());
     const wasSilent = device.silence?.heard() ?? false;
     if (changed) this.#presenceChanged(device, was);
     if (!wasSilent) return;
@@ -273,17 +276,17 @@ export class Watch {
   }
 
   #compare({ at, devices: listed, polled }: ListReading): void {
-    const ended = this.#source.now();
+    const { registry } = this.#source;
     for (const device of this.#devices) {
       const { chipid, presence } = device;
       const was = presence.online;
-      if (listed.has(chipid)) {
-        if (presence.listed(at)) this.#presenceChanged(device, was);
-        // Readings on demand may follow each other too soon to say for how long a device is absent.
-      } else if (polled || was === null) {
-        const changed = presence.absent(at, ended, this.#settings.misses);
-        if (changed) this.#presenceChanged(device, was);
-      }
+      let changed = false;
+      if (listed.has(chipid)) changed = presence.shown(at);
+      // Otherwise it has shown itself since the list was asked for.
+      else if (registry.isOnline(chipid)) presence.misses = 0;
+      // Readings on demand may follow each other too soon to say for how long a device is absent.
+      else if (polled || was === null) changed = presence.absent(at, this.#settings.misses);
+      if (changed) this.#presenceChanged(device, was);
     }
     if (this.#settings.chipids === undefined) this.#addListed(listed.keys(), at);
   }
@@ -295,7 +298,7 @@ export class Watch {
       // There is no room for the others, either.
       if (!device) return;
       const was = device.presence.online;
-      device.presence.listed(at);
+      device.presence.shown(at);
       this.#presenceChanged(device, was);
     }
   }
@@ -307,7 +310,7 @@ export class Watch {
     const device = this.#devices.add(chipid);
     if (!device) return undefined;
     if (this.#isComplete) device.presence.online = false;
-    device.presence.lastUpload = this.#source.registry.get(chipid)?.lastUpload ?? null;
+    device.lastUpload = this.#source.registry.get(chipid)?.lastUpload ?? null;
     return device;
   }
 
@@ -344,8 +347,8 @@ export class Watch {
     more: Partial<FleetEvent> = {},
   ): void {
     if (!device) return;
-    const { chipid, presence } = device;
-    const { online, since, lastUpload } = presence;
+    const { chipid, presence, lastUpload } = device;
+    const { online, since } = presence;
     this.#pass(event, { chipid, online, name: this.#nameOf(device), since, lastUpload, ...more });
   }
 

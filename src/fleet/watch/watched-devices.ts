@@ -17,47 +17,37 @@ export interface WatchedShared {
 }
 
 /**
- * Whether one device is online, by the readings of the list and its live uploads. A device is online once
- * it is listed or uploads, and offline once it is absent from enough readings in a row. Times are ms by
- * this machine's clock. Each method returns whether `online` has changed.
+ * Whether one device is online as the events of a watch have it: once it is listed or uploads, until it is absent from enough
+ * readings of the list in a row. Times are ms by this machine's clock. Methods return whether `online` has changed.
  */
-export class Presence {
+export class WatchedPresence {
   /** Null until a reading or an upload has shown it. */
   online: boolean | null = null;
   /** Since when that is so, as far as is known. */
   since: number | null = null;
-  /** When the last live upload arrived. */
-  lastUpload: number | null = null;
   /** Readings in a row that lack the device. */
-  #misses = 0;
+  misses = 0;
   /** When the first of them began. */
   #absentSince = 0;
 
-  /** A reading that began at `at` has the device. */
-  listed(at: number): boolean {
-    this.#misses = 0;
-    return this.#setState(true, at);
-  }
-
-  uploaded(at: number): boolean {
-    this.#misses = 0;
-    this.lastUpload = at;
+  /** It was in a reading that began at `at`, or has uploaded then. */
+  shown(at: number): boolean {
+    this.misses = 0;
     return this.#setState(true, at);
   }
 
   /**
-   * A reading lacks the device. An upload that arrived after it began is newer.
-   * @param began when the reading began, and `ended` when it ended: a later upload is of a clock set back
-   * @param misses how many such readings in a row make it offline
+   * A reading lacks the device.
+   * @param began when the reading began
+   * @param most how many such readings in a row make it offline
    */
-  absent(began: number, ended: number, misses: number): boolean {
-    const { online, lastUpload } = this;
+  absent(began: number, most: number): boolean {
+    const { online } = this;
     if (online === false) return false;
-    if (lastUpload !== null && lastUpload >= began && lastUpload <= ended) return false;
-    if (this.#misses++ === 0) this.#absentSince = began;
+    if (this.misses++ === 0) this.#absentSince = began;
     // Nothing says that it has been online.
     if (online === null) return this.#setState(false, began);
-    return this.#misses >= misses && this.#setState(false, this.#absentSince);
+    return this.misses >= most && this.#setState(false, this.#absentSince);
   }
 
   #setState(online: boolean, since: number): boolean {
@@ -192,7 +182,9 @@ const BATCH = 500;
 
 /** One device of a watch. There are up to 10,000. */
 export class WatchedDevice {
-  readonly presence = new Presence();
+  readonly presence = new WatchedPresence();
+  /** When its last live upload arrived. */
+  lastUpload: number | null = null;
   /** Its name before the last start, until a list shows it again. */
   name: string | null = null;
   /** Whether this watch has emitted its state since the start. */

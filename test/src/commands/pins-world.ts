@@ -1,7 +1,8 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { openApi } from '../../../src/api/open-api';
 import { KeptPins, type CallPins, type KeeperOptions } from '../../../src/commands/pins';
-import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
+import { DeviceCloudError, isOffline, type ErrorCode } from '../../../src/errors';
+import { FleetRegistry } from '../../../src/fleet/registry';
 import { parseCodes } from '../../../src/input/gpio';
 import { Store } from '../../../src/store/store';
 import type { KeptPin, PinKeeper } from '../../../src/types';
@@ -38,8 +39,9 @@ export const optionsOf = (keeper = NO_KEEPER, check = 300): KeeperOptions => ({
 /** Pins that are kept, on devices, a list and a clock that a test has in its hand. */
 export function keepWorld() {
   const began = Date.now();
-  const list = new FakeList(() => undefined);
-  const channels = new FakeChannels(() => undefined);
+  const registry = new FleetRegistry(Date.now);
+  const list = new FakeList(() => undefined, registry);
+  const channels = new FakeChannels(() => undefined, registry);
   const devices = new Map<string, PinDevice>();
   const calls: PinCall[] = [];
   const timers = new TimerQueue(Date.now);
@@ -59,7 +61,9 @@ export function keepWorld() {
     const device = deviceOf(chipid);
     const refusal = call === 'read' ? undefined : device.refusal;
     const failure = device.failures.shift() ?? refusal ?? (device.isOn ? undefined : 'TIMEOUT');
-    if (failure) throw new DeviceCloudError(failure, 'it failed');
+    const error = failure && new DeviceCloudError(failure, 'it failed');
+    if (!error || isOffline(error)) registry.onCalled(chipid, !error);
+    if (error) throw error;
     return device;
   };
   const call: CallPins = async (chipid, make) => {
@@ -82,7 +86,7 @@ export function keepWorld() {
     new KeptPins(
       {
         ...{ api: openApi(identity), order: 'position', channels, list, timers },
-        ...{ now: Date.now, store: new Store(port) },
+        ...{ registry, store: new Store(port) },
       },
       call,
     );

@@ -78,6 +78,7 @@ describe('a pin that is kept', () => {
       assert.equal(world.channels.listeners.size, 0);
       world.list.online = [];
       await world.keep('2', 5, null);
+      await world.pass(1);
       world.take();
     }
   });
@@ -86,14 +87,6 @@ describe('a pin that is kept', () => {
     world.list.isBroken = true;
     await world.keep('2', 5, 1);
     assert.deepEqual(world.take().calls, ['2 5=1', '2 read']);
-  });
-
-  it('is no less certain for a list with a record that has no chip number', async () => {
-    await world.keep('1', 5, 1);
-    world.take();
-    Object.assign(world.list, { online: [], invalid: 1 });
-    await world.pass(60);
-    assert.deepEqual(world.take(), { calls: [], states: [] });
   });
 
   it('that does not follow differs, and is tried again at the next look', async () => {

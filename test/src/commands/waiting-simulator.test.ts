@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clientOf, simulator } from '../support/client';
 import { failure, failures } from '../support/failure';
 import { CHIPID } from '../support/listener';
@@ -88,6 +89,25 @@ inEachDialect('a command for a device that sleeps', () => {
     await client.fleet.readList();
     await rebooted;
     await until(() => service.device(CHIPID).boots === 2, 'it has rebooted');
+  });
+
+  it('that got no answer shows the device as offline until the list, an upload or an answer shows it', async () => {
+    const { service, client } = await asleep({ offlineAfter: 60_000 });
+    const online = () => client.fleet.device(CHIPID)?.online;
+    const shows: [name: string, show: () => Promise<unknown>][] = [
+      ['the list', () => client.devices()],
+      ['an answer', () => client.gpioStatus(CHIPID)],
+    ];
+    for (const [name, show] of shows) {
+      service.switchOff(CHIPID);
+      await assert.rejects(client.push(CHIPID, 'x', { timeout: 300 }));
+      assert.equal(online(), false);
+      service.switchOn(CHIPID);
+      // A list that was asked for in the millisecond of the answer may be older.
+      await sleep(2);
+      await show();
+      assert.equal(online(), true, name);
+    }
   });
 
   it('is sent once by each of two clients', async () => {

@@ -6,6 +6,7 @@ import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
 import { DeviceCommands } from '../../../src/commands/waiting';
 import { ServiceClock } from '../../../src/http/headers';
 import type { ListReading, ListUser } from '../../../src/fleet/list-poller';
+import { FleetRegistry } from '../../../src/fleet/registry';
 import type { CallProgress, DeviceRecord, When } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../tooling/until';
@@ -26,13 +27,13 @@ export class FakeList {
   /** How long ago a reading began when it is there, in ms. */
   age = 0;
   reads = 0;
-  /** Records without a chip number. */
-  invalid = 0;
   users: ListUser[] = [];
   readonly #note: Note;
+  readonly #registry: FleetRegistry;
 
-  constructor(note: Note) {
+  constructor(note: Note, registry: FleetRegistry) {
     this.#note = note;
+    this.#registry = registry;
   }
 
   poll(_ms: number, user: ListUser): () => void {
@@ -51,13 +52,16 @@ export class FakeList {
 
   /** The poller reads it, for those who joined. */
   refresh(): void {
-    for (const user of [...this.users]) user.onReading?.(this.#reading());
+    const reading = this.#reading();
+    for (const user of [...this.users]) user.onReading?.(reading);
   }
 
   #reading(): ListReading {
     for (const device of this.online) this.#note({ kind: 'listing', device });
     const devices = new Map(this.online.map((each) => [each, {} as DeviceRecord]));
-    return { at: Date.now() - this.age, devices, invalid: this.invalid, polled: true };
+    const reading = { at: Date.now() - this.age, devices, invalid: 0, polled: true };
+    this.#registry.applyList(reading);
+    return reading;
   }
 }
 
@@ -66,9 +70,11 @@ export class FakeChannels {
   readonly listeners = new Map<string, Set<ChannelListener>>();
   joins = 0;
   readonly #note: Note;
+  readonly #registry: FleetRegistry;
 
-  constructor(note: Note) {
+  constructor(note: Note, registry: FleetRegistry) {
     this.#note = note;
+    this.#registry = registry;
   }
 
   join(chipid: string, listener: ChannelListener) {
@@ -84,6 +90,7 @@ export class FakeChannels {
   upload(chipid: string): void {
     this.#note({ kind: 'upload', device: chipid });
     const upload = { chipid, appid: '1', timestamp: 0, body: Buffer.of(1) };
+    this.#registry.onLive(upload);
     for (const listener of [...(this.listeners.get(chipid) ?? [])]) listener.onUpload?.(upload);
   }
 }
@@ -98,16 +105,13 @@ export interface Fate {
 export function waitingWorld(gap = 0, port = new MemoryPort()) {
   const events: WaitingEvent[] = [];
   const note = (event: WaitingEvent): void => void events.push(event);
-  const list = new FakeList(note);
-  const channels = new FakeChannels(note);
+  const registry = new FleetRegistry(Date.now);
+  const list = new FakeList(note, registry);
+  const channels = new FakeChannels(note, registry);
   const loads: string[] = [];
   const queues = new Queues(gap);
   const timers = new TimerQueue(Date.now);
-  const registry = {
-    onHeld: (chipid: string, held: number): void => void loads.push(`${chipid}:${held}`),
-    onError: (): void => undefined,
-    titleOf: String,
-  };
+  registry.onHeld = (chipid, held) => void loads.push(`${chipid}:${held}`);
   const clock = new ServiceClock(Date.now, Date.now);
   const store = memoryStore(port);
   const calls = new SavedCalls(store);

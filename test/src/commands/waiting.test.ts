@@ -192,7 +192,10 @@ describe('a command that waits for its device', () => {
     const called = world.run('called', 'upload', { expires: 30 });
     await world.pass(10);
     const { message } = await failure(waiting.promise, 'EXPIRED');
-    assert.match(message, /^EXPIRED: Waited 10 s for the device\. The command to 1 was not sent/);
+    assert.match(
+      message,
+      /^EXPIRED: Waited 10 s for the device\. The command to device 1 was not sent/,
+    );
     world.channels.upload('1');
     await world.pass(10);
     await failure(queued.promise, 'EXPIRED');

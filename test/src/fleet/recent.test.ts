@@ -25,7 +25,11 @@ describe('what devices did of late', () => {
   let recent: RecentActivity;
   beforeEach(() => {
     now = 0;
-    recent = new RecentActivity(() => now, new Counters());
+    recent = new RecentActivity(
+      () => now,
+      new Counters(),
+      () => undefined,
+    );
   });
 
   it('keeps the last 20 uploads of each device, the newest first', () => {

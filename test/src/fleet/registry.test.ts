@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DeviceCloudError } from '../../../src/errors';
-import type { FleetDevice } from '../../../src/fleet/device';
+import type { DeviceSnapshot } from '../../../src/fleet/device';
 import { byChipid } from '../../../src/fleet/list-poller';
 import { FleetRegistry, MAX_DEVICES } from '../../../src/fleet/registry';
 import type { DeviceRecord, Upload } from '../../../src/types';
@@ -19,7 +19,7 @@ function createSubject() {
     registry,
     now: () => now,
     pass: (ms: number) => (now += ms),
-    device: (chipid: string): FleetDevice => registry.get(chipid)!,
+    device: (chipid: string): DeviceSnapshot => registry.snapshotOf(registry.get(chipid)!),
     live: (chipid: string, body?: string) => registry.onLive(upload(chipid, body)),
     replay: (chipid: string, more: Partial<Upload>, body = 'replay') =>
       registry.onReplayed({ ...upload(chipid, body), replayed: true, ...more }),
@@ -34,81 +34,99 @@ function createSubject() {
 
 describe('the registry of devices', () => {
   it('knows which devices are listed, since when, and their names', () => {
-    const { registry, list, device, pass } = createSubject();
+    const { list, device, pass } = createSubject();
     list(['1', '2'], { name: 'gate' });
     pass(1000);
     list(['1'], { name: 7 });
-    const { name, listed, listedSince } = device('1');
-    assert.deepEqual([name, listed, listedSince], ['7', true, START]);
+    const { name, online, listed, since } = device('1');
+    assert.deepEqual([name, online, listed, since], ['7', true, true, START]);
     const gone = device('2');
-    assert.deepEqual([gone.name, gone.listed, gone.listedSince], ['gate', false, START + 1000]);
-    assert.deepEqual(
-      [device('1').isOnline(registry.readAt), gone.isOnline(registry.readAt)],
-      [true, false],
-    );
+    assert.deepEqual([gone.name, gone.online, gone.listed], ['gate', false, false]);
+    assert.equal(gone.since, START + 1000);
   });
 
   it('believes the answer to a refresh until a list that was asked for later, or an upload', () => {
     const { registry, list, live, device, pass, now } = createSubject();
     const shown = () => {
       const one = device('1');
-      return [one.isOnline(registry.readAt), one.since];
+      return [one.online, one.since];
     };
-    registry.onRefreshed('1', false);
+    registry.onCalled('1', false);
     assert.deepEqual(shown(), [false, START], 'before any list');
     pass(10);
     list(['1']);
     assert.deepEqual(shown(), [true, START + 10]);
     pass(10);
     const { revision } = registry;
-    registry.onRefreshed('1', false);
+    registry.onCalled('1', false);
     assert.deepEqual(shown(), [false, START + 20]);
     assert.equal([...registry.changesSince(revision).devices].length, 1);
     list(['1'], { began: now() - 1 });
     assert.deepEqual(shown(), [false, START + 20], 'the list was asked for before');
     pass(10);
     live('1');
-    assert.equal(device('1').isOnline(registry.readAt), true);
-    registry.onRefreshed('1', false);
+    assert.equal(device('1').online, true);
+    registry.onCalled('1', false);
     pass(10);
     const before = registry.revision;
     list(['1']);
-    assert.deepEqual(shown(), [true, START + 10]);
+    assert.deepEqual(shown(), [true, START + 40]);
     assert.equal([...registry.changesSince(before).devices].length, 1, 'a display learns of it');
-    registry.onRefreshed('2', true);
-    assert.equal(device('2').isOnline(registry.readAt), true);
+    registry.onCalled('2', true);
+    assert.equal(device('2').online, true);
     pass(1);
     list([]);
-    assert.equal(device('2').isOnline(registry.readAt), false);
+    assert.equal(device('2').online, false);
   });
 
   it('ignores a name that is not valid', () => {
     const { list, device } = createSubject();
     for (const name of [null, '', { a: 1 }, ['x'], true]) {
       list(['1'], { name });
-      assert.equal(device('1').name, undefined);
+      assert.equal(device('1').name, null);
     }
   });
 
+  it('counts a call without an answer as a sign that a device is offline, until it shows itself', async () => {
+    const { registry, list, live, device, pass, now } = createSubject();
+    list(['1']);
+    pass(10);
+    registry.onCalled('1', false);
+    assert.deepEqual([device('1').online, device('1').since], [false, START + 10]);
+    list(['1'], { began: now() });
+    assert.equal(device('1').online, false, 'the list was asked for before its answer was missed');
+    live('1');
+    assert.equal(device('1').online, true);
+    registry.onCalled('1', false);
+    pass(10);
+    await registry.recent.command('1', 'channel/', Promise.resolve());
+    assert.equal(device('1').online, false, 'nothing answers a push over the channel');
+    await registry.recent.command('1', 'reboot/1/', Promise.resolve());
+    assert.equal(device('1').online, true, 'it has answered');
+    registry.onCalled('2', false);
+    live('2');
+    assert.equal(device('2').online, true);
+  });
+
   it('treats a device that uploads as online until a later list lacks it', () => {
-    const { registry, list, live, device, pass } = createSubject();
+    const { list, live, device, pass } = createSubject();
     live('1');
-    assert.equal(device('1').isOnline(registry.readAt), null, 'no list has been read');
+    assert.equal(device('1').online, null, 'no list has been read');
     pass(1000);
     list([]);
-    assert.equal(device('1').isOnline(registry.readAt), false);
+    assert.equal(device('1').online, false);
     pass(1000);
     live('1');
-    assert.equal(device('1').isOnline(registry.readAt), true);
+    assert.equal(device('1').online, true);
     pass(1000);
     list([]);
-    assert.equal(device('1').isOnline(registry.readAt), false);
+    assert.equal(device('1').online, false);
   });
 
   for (const step of [2, -2].map((years) => years * 365 * 86_400_000))
     it(`knows who is online, and what is the latest, once the clock has stepped by ${step} ms, and back`, () => {
       const { registry, list, live, replay, device, pass, body, now } = createSubject();
-      const online = (chipid: string) => device(chipid).isOnline(registry.readAt);
+      const online = (chipid: string) => device(chipid).online;
       list(['2']);
       live('1', 'first');
       for (const by of [step, -step]) {
@@ -116,14 +134,14 @@ describe('the registry of devices', () => {
         live('1', `after ${by}`);
         assert.equal(online('1'), true, 'an upload since the list');
         assert.equal(body('1'), `after ${by}`);
-        assert.equal(device('1').latest?.toLatest('1', now() - 1000).age, 0);
+        assert.equal(registry.get('1')?.latest?.toLatest('1', now() - 1000).age, 0);
         replay('1', { timestamp: now() - 60_000 });
         assert.equal(body('1'), `after ${by}`, 'what is replayed is older');
         pass(1000);
         const { revision } = registry;
         list(['2']);
         assert.deepEqual([online('1'), online('2')], [false, true], 'a list since the upload');
-        assert.ok(device('1').revision > revision, 'which is a change of the device');
+        assert.ok((registry.get('1')?.revision ?? 0) > revision, 'which is a change of the device');
       }
     });
 
@@ -142,7 +160,7 @@ describe('the registry of devices', () => {
   it('follows a channel: its state, its reason, and how often it came back', () => {
     const { registry, device } = createSubject();
     const look = () => {
-      const { channelState, channelReason, reconnects } = device('1');
+      const { channelState, channelReason, reconnects } = registry.get('1')!;
       return [channelState, channelReason, reconnects];
     };
     registry.onState('1', 'connecting', undefined);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { Presence } from '../../../../src/fleet/watch/watched-devices';
 import { World } from './watch-subject';
 import { useClock } from '../../../support/clock';
 
@@ -105,11 +104,13 @@ describe('a watch: presence', () => {
   });
 
   it('treats an upload from the future as an old one: the clock was set back', () => {
-    const presence = new Presence();
-    presence.uploaded(5000);
-    assert.equal(presence.absent(1000, 1010, 1), true);
-    presence.uploaded(1005);
-    assert.equal(presence.absent(1000, 1010, 1), false);
+    const world = new World();
+    const subject = world.watch({ misses: 1 });
+    world.read([1]);
+    world.upload('1');
+    world.ahead = -3_600_000;
+    world.read([]);
+    assert.deepEqual(subject.emitted(), ['offline 1']);
   });
 
   it('makes no device offline by failures: after three in a row all are unknown, once, and then known again', () => {
