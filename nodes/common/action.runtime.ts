@@ -136,17 +136,16 @@ class ActionLife<C extends object, K extends string> {
       wrong === undefined
         ? (this.#app.problem(action.api) ?? this.#types.problem)
         : invalidInput(wrong);
+    this.#app.join(node, (problem) => this.#status.show(failureStatus(problem)));
     try {
       this.#readInputs = inputReader(RED, node, action.inputs(config), config);
-    } catch (error) {
-      this.#problem ??= notConfigured(messageOf(error));
-    }
-    this.#app.join(node, (problem) => this.#status.show(failureStatus(problem)));
-    if (this.#problem) this.#status.show(failureStatus(this.#problem));
-    else {
       const showIdle = (status: () => NodeStatus): void => this.#status.showIdle(status);
-      this.#endBackground = action.start?.({ RED, node, config, app: this.#app, showIdle });
+      if (!this.#problem)
+        this.#endBackground = action.start?.({ RED, node, config, app: this.#app, showIdle });
+    } catch (error) {
+      this.#problem ??= error instanceof DeviceCloudError ? error : notConfigured(messageOf(error));
     }
+    if (this.#problem) this.#status.show(failureStatus(this.#problem));
     if (action.waits && !this.#problem) this.#register(settingsOf(config, action.defaults));
   }
 

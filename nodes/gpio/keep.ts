@@ -5,12 +5,16 @@ import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf, deviceIn, isForMany } from '../common/device-call';
 import { resolvePin } from '../common/device-types';
 import { closed, messageOf } from '../common/errors';
-import { isObject } from '../common/shared.config';
+import { numberOf } from '../common/settings';
+import { isObject, MAX_SECONDS } from '../common/shared.config';
 import { failureStatus, STATUS } from '../common/status';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
 
 /** Milliseconds until a node that could not start tries again. */
 const RETRY = 10_000;
+
+/** Of a time-out. */
+const SECONDS = { min: 0.001, max: MAX_SECONDS, status: 'status.invalid-input' };
 
 const fieldsOf = (
   { chipid, pin, wanted, found, state }: KeptPin,
@@ -47,8 +51,8 @@ export class KeptByNode {
     const { app, config, node } = context;
     this.#keeper = {
       id: node.id,
-      check: 1000 * Number(config.check),
-      timeout: 1000 * Number(config.timeout),
+      check: 1000 * numberOf(config, 'check', { ...SECONDS, min: 0 }),
+      timeout: 1000 * numberOf(config, 'timeout', SECONDS),
       codes: Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes)),
       onState: (pin) => {
         this.#showStatus();

@@ -164,4 +164,14 @@ describe('the gpio node that keeps a level', () => {
     assert.deepEqual([chipid, payload.pin, error.code], [first, 5, 'UNAUTHORIZED']);
     await shows('gpio', 'status.unauthorized');
   });
+
+  it('fails each message, and shows why, where one of its properties cannot be read', async () => {
+    for (const wrong of [{ codes: '{bad' }, { check: 'soon' }, { timeout: 'never' }]) {
+      await start(wrong);
+      await shows('gpio', 'status.invalid-input');
+      await fail('gpio', { chipid: first, pin: 5, payload: 1 }, 'INVALID_INPUT');
+      assert.equal(calls(), 0);
+      await helper.unload();
+    }
+  });
 });
