@@ -1,24 +1,18 @@
-import { LinkedList, type Linked } from '../util/linked-list';
-
-interface Callback extends Linked<Callback> {
-  /** Undefined once it is removed. */
-  call: (() => void) | undefined;
-}
-
 interface Listening {
-  callbacks: LinkedList<Callback>;
+  /** A function that is removed while the others are called is not called. */
+  calls: Set<() => void>;
   abort: () => void;
 }
 
 const listening = new WeakMap<AbortSignal, Listening>();
 
 function listen(signal: AbortSignal): Listening {
-  const callbacks = new LinkedList<Callback>();
+  const calls = new Set<() => void>();
   const abort = (): void => {
-    for (const callback of callbacks.all()) callback.call?.();
+    for (const call of calls) call();
   };
   signal.addEventListener('abort', abort, { once: true });
-  const listener = { callbacks, abort };
+  const listener = { calls, abort };
   listening.set(signal, listener);
   return listener;
 }
@@ -45,15 +39,14 @@ export function abortReason(signal: AbortSignal): string {
 /**
  * Calls back when a signal aborts. Calls that share a signal share one listener on it, since to add
  * and remove one costs as much as a call's timer, and Node.js warns of more than a few.
+ * @param call is given once
  * @returns a function that removes the callback, and with the last one the listener
  */
 export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const { callbacks, abort } = listening.get(signal) ?? listen(signal);
-  const callback: Callback = { call, previous: undefined, next: undefined };
-  callbacks.add(callback);
+  const { calls, abort } = listening.get(signal) ?? listen(signal);
+  calls.add(call);
   return () => {
-    callback.call = undefined;
-    if (!callbacks.remove(callback) || callbacks.size > 0) return;
+    if (!calls.delete(call) || calls.size > 0) return;
     listening.delete(signal);
     signal.removeEventListener('abort', abort);
   };
@@ -85,9 +78,7 @@ export const MAX_TIMEOUT = 2_147_483_000;
 const onTimeout = (deadline: Deadline): void => deadline.expire();
 
 /** The deadline of one call: one timer for all its stages, waiting for a connection included. */
-export class Deadline implements Linked<Deadline> {
-  previous: Deadline | undefined;
-  next: Deadline | undefined;
+export class Deadline {
   /** Why it has ended. */
   ended: CallAborted | undefined;
   /** Stops listening to the signal of the call. */
@@ -143,11 +134,11 @@ export class Deadline implements Linked<Deadline> {
 
 /** The deadlines of all calls of one client, so that closing it can end them. */
 export class Deadlines {
-  readonly #running = new LinkedList<Deadline>();
+  readonly #running = new Set<Deadline>();
   readonly #explain: (signal: AbortSignal) => string;
   #isClosed = false;
   readonly #over = (deadline: Deadline): void => {
-    if (this.#running.remove(deadline)) deadline.ignoreSignal?.();
+    if (this.#running.delete(deadline)) deadline.ignoreSignal?.();
   };
 
   /** @param explain why a signal aborted, without secrets */
@@ -174,6 +165,6 @@ export class Deadlines {
   /** Ends every running call, and each later one when it starts. */
   close(): void {
     this.#isClosed = true;
-    for (const deadline of this.#running.all()) deadline.end('aborted', CLOSED);
+    for (const deadline of this.#running) deadline.end('aborted', CLOSED);
   }
 }
