@@ -31,16 +31,10 @@ function baseUrlError(value: string): string | undefined {
   const text = value.trim();
   if (text === '') return t('common.error.blank');
   if (/\$[{(]\w+[)}]/.test(text)) return t('error.url-variable');
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    return t('error.url');
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return t('error.scheme');
-  if (url.username !== '' || url.password !== '') return t('error.user');
-  if (/[?#]/.test(text)) return t('error.query');
-  return url.pathname === '/' ? undefined : t('error.path');
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return t('error.url');
+  const isMore = url.username !== '' || url.password !== '' || /[?#]/.test(text);
+  return isMore || url.pathname !== '/' ? t('error.origin') : undefined;
 }
 
 /** Required unless only the server API is used, which only the form shows. */
@@ -57,8 +51,7 @@ function appidError(value: string): string | undefined {
 
 /** Comes with an App ID; both are missing where neither they nor the server API's key are given. */
 const appkeyError = (appid: string, appkey: string): string | undefined =>
-  pairError(appid, appkey) ??
-  (appid === '' && appidError('') !== undefined ? t('error.no-key') : undefined);
+  pairError(appid, appkey) ?? (appid === '' ? appidError('') : undefined);
 
 function zoneError(value: string): string | undefined {
   return value === AUTO_ZONE || ZONE.test(value) ? undefined : t('error.zone');
@@ -121,7 +114,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     service: choice(DEFAULTS.service, 'label.service', CHOICES.service),
     baseUrl: required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
     appid: required<Config>('', 'label.appid', appidError, isCloud),
-    timeout: checked(DEFAULTS.timeout, 'label.timeout', seconds(0.001, MAX_SECONDS)),
+    timeout: shared.timeout(DEFAULTS.timeout),
     heartbeat: checked(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
     ping: checked(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),
     timestampUnit: choice(DEFAULTS.timestampUnit, 'label.timestampUnit', CHOICES.timestampUnit),
@@ -135,7 +128,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     pins: described('pins', checked(DEFAULTS.pins, 'label.pins', pinsError)),
     book: checked(DEFAULTS.book, 'label.book', bookError),
     charset: choice(DEFAULTS.charset, 'label.charset', CHOICES.charset),
-    tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
+    tls: { value: '', type: 'tls-config', required: false, label: t('common.label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
     cluster: { value: '', type: CLUSTER_TYPE, required: false, label: t('label.cluster') },
   },

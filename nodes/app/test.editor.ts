@@ -4,6 +4,7 @@ import {
   explainFailure,
   readDevices,
   rememberDevices,
+  statusText,
   whileTesting,
 } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
@@ -29,7 +30,7 @@ const row = (icon: string, text: string): ResultRow => ({ icon: `fa-${icon}`, te
 /** What looks wrong about a key, in the reader's language. */
 const warningText = ({ code, message, setting, where }: KeyWarning): string =>
   t(`test.where.${where}`, {
-    setting: t(`test.key.${setting}`),
+    setting: t(`label.${setting}`),
     fault: t(`test.fault.${code}`),
     defaultValue: message,
   });
@@ -60,9 +61,7 @@ function reasonOf(name: string, outcome: ApiResult, at: string): string {
     const text = causeText(name, cause, outcome);
     return t(isSaid ? 'test.refused-for' : 'test.refused', { cause: text });
   }
-  const key = `test.code.${code}`;
-  const known = t(key, { host: at });
-  return known.endsWith(key) ? t('test.code.other') : known;
+  return [statusText(code) || t('status.error'), at].filter(Boolean).join(' · ');
 }
 
 function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
@@ -105,7 +104,7 @@ function apiRows(
   const dialects = dialect ? [info(`test.dialect.${dialect}`)] : [];
   if (!ok) {
     const causes = others.map((other) => causeText(name, other, outcome)).join(t('test.or'));
-    const looks = warnings.map((warning) => row('times', warningText(warning)));
+    const looks = warnings.map((each) => row('times', said(t(name), warningText(each))));
     const shown = [failed(name, outcome, baseUrl)];
     return [
       // What looks wrong about a key comes first where it is the likeliest cause.
@@ -205,8 +204,7 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
     return (isSimulator ? simulatorRows : resultRows)(answer, tested);
   } catch (failure) {
-    const forbidden = t('common.test.forbidden');
-    const { reason, detail } = explainFailure(failure, 'device-cloud.write', forbidden);
+    const { reason, detail } = explainFailure(failure, 'device-cloud.write');
     const problem = row('times', said(t('common.test.failed'), reason));
     return [detail === undefined ? problem : { ...problem, detail }];
   }

@@ -1,8 +1,8 @@
 import { LARGEST_BOOK, type BookPreview } from '../app/answers.config';
 import { putRoute } from '../common/editor/routes';
 import { plain, said, t } from '../common/editor/texts';
-import { bookPath, isOutdated, readBook, reasonOf, writeBook } from './book-row.editor';
-import { ask, notify, smallButton, type Tab } from './commands.editor';
+import { bookPath, readBook, saveBook, unchanged } from './book-row.editor';
+import { ask, notify, type Tab } from './commands.editor';
 import { nameOf } from './row.editor';
 
 /** Devices of each kind that are shown. */
@@ -51,6 +51,7 @@ class ImportForm {
   readonly element = $('<form>', { class: 'device-cloud-fleet-import', novalidate: true });
   readonly #tab: Tab;
   readonly #app: string;
+  readonly #name: string;
   readonly #csv: Blob;
   readonly #preview = $('<div>');
   readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
@@ -59,9 +60,10 @@ class ImportForm {
   constructor(tab: Tab, name: string, csv: Blob) {
     this.#tab = tab;
     this.#app = tab.app;
+    this.#name = plain(name);
     this.#csv = csv;
     this.element.append(
-      $('<p>').text(t('book.preview.ask', { file: plain(name) })),
+      $('<p>').text(t('book.preview.ask', { file: this.#name })),
       this.#preview,
       this.#problem,
     );
@@ -84,33 +86,13 @@ class ImportForm {
   }
 
   /** @returns whether it is done */
-  async save(): Promise<boolean> {
-    try {
-      await writeBook(this.#app, this.#csv, this.#revision);
-      notify(t('book.imported'), 'success');
-      this.#tab.readAgain();
-      return true;
-    } catch (failure) {
-      if (isOutdated(failure)) this.#offerPreview();
-      else this.#fail(failure);
-      return false;
-    }
-  }
-
-  #offerPreview(): void {
-    this.#problem.text(t('book.outdated')).show();
-    const again = (): void => void this.preview().catch((failure: unknown) => this.#fail(failure));
-    const button = smallButton('refresh', t('book.again'), t('book.again-hint'), again);
-    this.#problem.append(' ', button);
-  }
-
-  #fail(failure: unknown): void {
-    this.#problem.text(t('rows.failed', { reason: importReason(failure) })).show();
+  save(): Promise<boolean> {
+    const [tab, app, revision, problem] = [this.#tab, this.#app, this.#revision, this.#problem];
+    const again = (): Promise<void> => this.preview();
+    const [content, what] = [this.#csv, this.#name];
+    return saveBook({ tab, app, content, revision, what, problem, again });
   }
 }
-
-const importReason = (failure: unknown): string =>
-  failure instanceof Error ? plain(failure.message) : plain(reasonOf(failure));
 
 async function importFile(tab: Tab, file: File): Promise<void> {
   try {
@@ -119,9 +101,11 @@ async function importFile(tab: Tab, file: File): Promise<void> {
     // As it is now: the previewed content is imported, even if the file changes meanwhile.
     const form = new ImportForm(tab, file.name, new Blob([await file.arrayBuffer()]));
     await form.preview();
-    ask(form.element, { no: t('push.cancel'), yes: t('book.import') }, () => form.save());
+    ask(form.element, { no: RED._('common.label.cancel'), yes: RED._('common.label.import') }, () =>
+      form.save(),
+    );
   } catch (failure) {
-    notify(t('rows.failed', { reason: importReason(failure) }), 'error');
+    notify(unchanged(failure), 'error');
   }
 }
 

@@ -17,23 +17,51 @@ import {
 
 export const bookPath = (app: string): string => appPath(app, 'book');
 
-/** Writes the book of an application, as a whole or some rows. */
-export const writeBook = async (app: string, content: object, revision: string): Promise<void> => {
-  await putRoute(bookPath(app), content, revision);
-};
-
 /** All but the file. @param chipid of a device whose row is wanted, too */
 export const readBook = async (app: string, chipid = ''): Promise<BookBrief> =>
   (await getRoute(`${bookPath(app)}?brief&chipid=${encodeURIComponent(chipid)}`)) as BookBrief;
 
-/** Someone else has changed the book meanwhile. */
-export const isOutdated = (failure: unknown): boolean =>
-  isObject(failure) && failure['status'] === 412;
+/** Why the book was not changed. As text, always: the reason may quote anything. */
+export function unchanged(failure: unknown): string {
+  // Someone else has changed it meanwhile.
+  if (isObject(failure) && failure['status'] === 412) return t('book.outdated');
+  const { reason, detail } =
+    failure instanceof Error ? { reason: failure.message } : writeProblem(failure);
+  return t('failed.change', { reason: plain(detail ? said(reason, detail) : reason) });
+}
 
-export const reasonOf = (failure: unknown): string => {
-  const { reason, detail = '' } = writeProblem(failure);
-  return detail === '' ? reason : said(reason, detail);
-};
+/** A change of the book, in a form. */
+interface Change {
+  tab: Tab;
+  app: string;
+  /** As a whole, or some rows. */
+  content: object;
+  /** Of the book that is changed. */
+  revision: string;
+  /** What is changed, for the reader. */
+  what: string;
+  /** Where the form says why it was not saved. */
+  problem: JQuery;
+  /** Reads the book again. */
+  again: () => Promise<void>;
+}
+
+/** Writes a change. @returns whether it is done */
+export async function saveBook(change: Change): Promise<boolean> {
+  const { tab, app, content, revision, what, problem, again } = change;
+  const fail = (failure: unknown): JQuery => problem.text(unchanged(failure)).show();
+  try {
+    await putRoute(bookPath(app), content, revision);
+    notify(t('book.saved', { what }), 'success');
+    tab.readAgain();
+    return true;
+  } catch (failure) {
+    const run = (): void => void again().catch(fail);
+    const button = smallButton('refresh', t('book.again'), t('book.again-hint'), run);
+    fail(failure).append(' ', button);
+    return false;
+  }
+}
 
 const FIELDS = ['name', 'groups', 'type', 'note'] as const;
 type Field = (typeof FIELDS)[number];
@@ -92,7 +120,7 @@ class RowForm {
     });
     groups.on('input', () => this.#offer());
     this.#inputs = { name: input('name'), groups, type, note };
-    const fields = FIELDS.flatMap((name) => labelled(t(`rows.${name}`), this.#inputs[name]));
+    const fields = FIELDS.flatMap((name) => labelled(t(`field.${name}`), this.#inputs[name]));
     this.element.append(this.#about, ...fields, typesList(), this.#offers, this.#problem);
   }
 
@@ -113,25 +141,18 @@ class RowForm {
     this.#offer();
     this.#about.text(t(row ? 'rows.ask' : 'rows.ask-new', { device: this.#target.name }));
     const whole = problems.find(({ line }) => line === 0);
-    this.#say(whole ? plain(whole.reason) : '');
+    this.#problem.text(plain(whole?.reason ?? '')).toggle(whole !== undefined);
   }
 
   /** @returns whether it is done */
-  async save(): Promise<boolean> {
-    const { app, chipid, name } = this.#target;
+  save(): Promise<boolean> {
+    const { app, chipid, name: what } = this.#target;
     const { groups, ...changes } = Object.fromEntries(this.#typed());
     const row = { chipid, ...changes, ...(groups !== undefined && { groups: readGroups(groups) }) };
-    try {
-      const change: BookChange = { rows: [row] };
-      await writeBook(app, change, this.#revision);
-      notify(t('rows.saved', { device: name }), 'success');
-      this.#tab.readAgain();
-      return true;
-    } catch (failure) {
-      if (isOutdated(failure)) this.#offerReload();
-      else this.#say(t('rows.failed', { reason: reasonOf(failure) }));
-      return false;
-    }
+    const content: BookChange = { rows: [row] };
+    const again = async (): Promise<void> => this.show(await readBook(app, chipid));
+    const [tab, revision, problem] = [this.#tab, this.#revision, this.#problem];
+    return saveBook({ tab, app, content, revision, what, problem, again });
   }
 
   /** What the user has changed. */
@@ -147,24 +168,6 @@ class RowForm {
       .map(({ name }) => $('<option>', { value: [...before, name].join(SEPARATOR) }));
     this.#offers.empty().append(offers);
   }
-
-  #offerReload(): void {
-    this.#say(t('rows.outdated'));
-    const reload = async (): Promise<void> => {
-      try {
-        this.show(await readBook(this.#target.app, this.#target.chipid));
-      } catch (failure) {
-        this.#say(t('rows.failed', { reason: reasonOf(failure) }));
-      }
-    };
-    const run = (): void => void reload();
-    const button = smallButton('refresh', t('rows.reload'), t('rows.reload-hint'), run);
-    this.#problem.append(' ', button);
-  }
-
-  #say(text: string): void {
-    this.#problem.text(text).toggle(text !== '');
-  }
 }
 
 /**
@@ -177,10 +180,10 @@ export async function editRow(tab: Tab, target: Target, offered = ''): Promise<v
     const form = new RowForm(tab, target, offered);
     form.show(book);
     const words = mayCommand()
-      ? { no: t('push.cancel'), yes: t('rows.save') }
-      : { no: t('rows.close') };
+      ? { no: RED._('common.label.cancel'), yes: RED._('common.label.save') }
+      : { no: RED._('common.label.close') };
     ask(form.element, words, () => form.save());
   } catch (failure) {
-    notifyFailure('rows.unread', failure);
+    notifyFailure('failed.read', failure);
   }
 }

@@ -10,6 +10,7 @@ import {
   mayCommand,
   readProblem,
   smallButton,
+  WRITE,
   type Tab,
   type View,
 } from './commands.editor';
@@ -50,7 +51,7 @@ export class BookView implements View {
           if (app === this.#tab.app) this.#show(app, book);
         },
         (failure: unknown) => {
-          const { reason, detail } = readProblem(failure, t('book.forbidden'));
+          const { reason, detail } = readProblem(failure);
           if (app === this.#tab.app) this.#showNone(reason, detail);
         },
       );
@@ -74,13 +75,7 @@ export class BookView implements View {
       $(document).data(CREATE_BOOK, app);
       RED.editor.editConfig('', APP_TYPE, app);
     };
-    const button = smallButton(
-      'plus',
-      t('book.create'),
-      t('book.create-hint'),
-      create,
-      mayCommand(),
-    );
+    const button = smallButton('plus', t('book.create'), t('book.create-hint'), create, WRITE);
     this.#text.append(' ', button);
   }
 
@@ -94,7 +89,7 @@ export class BookView implements View {
     else this.#problems.hide();
   }
 
-  /** Made anew only if they change: a button that is replaced while it is pressed does nothing. */
+  /** Made anew only if the permission changes: a button that is replaced while it is pressed does nothing. */
   #showButtons(mayChange: boolean): void {
     if (this.#mayChange === mayChange) return;
     this.#mayChange = mayChange;
@@ -103,7 +98,7 @@ export class BookView implements View {
     this.#buttons
       .empty()
       .append(
-        smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, mayChange),
+        smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, WRITE),
         smallButton('download', t('book.export'), t('book.export-hint'), save),
       );
   }
@@ -129,7 +124,7 @@ export class BookView implements View {
         whole.map((problem) =>
           $('<p>', { class: 'device-cloud-fleet-wrong' }).text(problemText(problem)),
         ),
-        badRows > 0 ? $('<h5>').text(t('book.bad', { number: badRows })) : '',
+        badRows > 0 ? $('<h5>').text(t('book.preview.bad', { number: badRows })) : '',
         $('<ol>').append(texts.map((text) => $('<li>').text(text))),
       );
   }

@@ -48,27 +48,36 @@ export interface View {
   read(): void;
 }
 
-export const mayCommand = (): boolean => RED.user.hasPermission('device-cloud.write');
+/** What whoever changes something needs. */
+export const WRITE = 'device-cloud.write';
 
-/** Why something could not be read. @param forbidden what to say to a user who may not read it */
-export const readProblem = (failure: unknown, forbidden = t('forbidden')): Problem =>
-  explainFailure(failure, 'device-cloud.read', forbidden);
+export const mayCommand = (): boolean => RED.user.hasPermission(WRITE);
+
+/** The first of some permissions that the user does not have, in words; undefined if there is none. */
+export function refusal(...needed: readonly string[]): string | undefined {
+  const permission = needed.find((each) => !RED.user.hasPermission(each));
+  return permission && t('common.forbidden', { permission });
+}
+
+/** Why something could not be read. */
+export const readProblem = (failure: unknown): Problem =>
+  explainFailure(failure, 'device-cloud.read');
 
 /** Why something could not be changed. */
-export const writeProblem = (failure: unknown): Problem =>
-  explainFailure(failure, 'device-cloud.write', t('forbidden-write'));
+export const writeProblem = (failure: unknown): Problem => explainFailure(failure, WRITE);
 
-/** A small button with an icon, words, or both. Who may not use it sees why. */
+/** A small button with an icon, words, or both. @param needed permissions: who lacks one sees which */
 export function smallButton(
   icon: string,
   words: string,
   hint: string,
   run: (button: JQuery) => void,
-  isAllowed = true,
+  ...needed: readonly string[]
 ): JQuery {
   const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-  const title = isAllowed ? hint : t('forbidden-write');
-  button.attr({ title, 'aria-label': words || hint }).prop('disabled', !isAllowed);
+  const refused = refusal(...needed);
+  button.attr({ title: refused ?? hint, 'aria-label': words || hint });
+  button.prop('disabled', refused !== undefined);
   if (icon !== '') button.append($('<i>', { class: `fa fa-${icon}` }));
   if (words !== '') button.append(icon === '' ? '' : ' ', $('<span>').text(words));
   return button.on('click', () => run(button));
@@ -85,8 +94,8 @@ export function notify(text: string, type: 'success' | 'error', detail = ''): vo
 
 /** What the service has answered to a refresh. Its document shows no status but `online`. */
 function refreshed(device: string, status: unknown): string {
-  if (status === 'online' || status === 'offline') return t(`done.refresh-${status}`, { device });
-  return t('done.refresh-other', { device, status: String(status) });
+  const known = status === 'online' ? t('online.yes') : status === 'offline' ? t('online.no') : '';
+  return t('done.refresh', { device, status: known || String(status) });
 }
 
 /** Calls a device. @param name `refresh` or `push` */
@@ -113,7 +122,7 @@ export async function download(path: string, name: string, accept?: string): Pro
   try {
     await downloadRoute(path, name, accept);
   } catch (failure) {
-    notifyFailure('failed.download', failure);
+    notifyFailure('failed.read', failure);
   }
 }
 
@@ -177,10 +186,10 @@ export function askPush(target: Target): void {
   const form = $('<form>', { class: 'device-cloud-fleet-push' }).append(
     // As text, always: the name comes from a server that may be anyone's.
     $('<p>').text(t('push.ask', { device: target.name })),
-    ...labelled(t('push.message'), message),
-    ...labelled(t('push.format'), format),
+    ...labelled(t('common.label.message'), message),
+    ...labelled(t('common.label.format'), format),
   );
-  ask(form, { no: t('push.cancel'), yes: t('push.push') }, () => {
+  ask(form, { no: RED._('common.label.cancel'), yes: t('push.push') }, () => {
     void command(target, 'push', { message: fieldValue(message), format: fieldValue(format) });
   });
 }

@@ -3,7 +3,7 @@ import type { EditorNode } from '../common/editor/red';
 import { appPath, postRoute } from '../common/editor/routes';
 import { plain, t } from '../common/editor/texts';
 import { TYPE_TYPE } from '../common/shared.config';
-import { mayCommand, notify, notifyFailure, smallButton, type Target } from './commands.editor';
+import { notify, notifyFailure, smallButton, WRITE, type Target } from './commands.editor';
 
 /** The type of a device as the editor has it: by its name, which the device book has. */
 function typeCalled(name: string | undefined): Partial<TypeConfig> | undefined {
@@ -54,7 +54,7 @@ export class Controls {
 
   #button(of: string, what: 'on' | 'off' | 'read', run: () => Promise<void>): JQuery {
     const words = t(`action.${what}`);
-    const button = smallButton('', words, `${of}: ${words}`, () => void run(), mayCommand());
+    const button = smallButton('', words, `${of}: ${words}`, () => void run(), WRITE);
     return button.attr('data-action', what);
   }
 

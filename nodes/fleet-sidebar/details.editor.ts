@@ -5,8 +5,9 @@ import {
   askPush,
   command,
   insertListener,
-  mayCommand,
+  refusal,
   smallButton,
+  WRITE,
   type Tab,
   type Target,
 } from './commands.editor';
@@ -22,53 +23,49 @@ interface Actions {
   showUses: (target: Target) => void;
 }
 
-const mayEdit = (): boolean => RED.user.hasPermission('flows.write') && !RED.workspaces.isLocked();
-
 interface Action {
   name: string;
   icon: string;
-  may: () => boolean;
+  needs?: string;
   run: (target: Target, button: JQuery, actions: Actions) => void | Promise<void>;
 }
-
-const mayLook = (): boolean => true;
 
 const ACTIONS: readonly Action[] = [
   {
     name: 'find',
     icon: 'search',
-    may: mayLook,
     run: (target, _, { showUses }) => showUses(target),
   },
   {
-    ...{ name: 'copy', icon: 'clipboard', may: mayLook },
+    ...{ name: 'copy', icon: 'clipboard' },
     run: ({ chipid }, button) =>
       void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue'),
   },
   {
-    ...{ name: 'listen', icon: 'plus', may: mayEdit },
+    ...{ name: 'listen', icon: 'plus', needs: 'flows.write' },
     run: ({ app, inFlows = app, chipid }) => insertListener(inFlows, chipid),
   },
   {
-    ...{ name: 'refresh', icon: 'refresh', may: mayCommand },
+    ...{ name: 'refresh', icon: 'refresh', needs: WRITE },
     run: (target) => command(target, 'refresh', {}),
   },
-  { name: 'push', icon: 'paper-plane', may: mayCommand, run: askPush },
-  { name: 'book', icon: 'pencil', may: mayLook, run: (target, _, { tab }) => editRow(tab, target) },
+  { name: 'push', icon: 'paper-plane', needs: WRITE, run: askPush },
+  { name: 'book', icon: 'pencil', run: (target, _, { tab }) => editRow(tab, target) },
 ];
 
 function actionButtons(actions: Actions): JQuery {
   const bar = $('<div>', { class: 'device-cloud-fleet-actions', role: 'group' });
   bar.attr('aria-label', t('actions'));
-  for (const { name, icon, may, run } of ACTIONS) {
+  for (const { name, icon, needs, run } of ACTIONS) {
     const act = (button: JQuery): void => {
       const chosen = actions.target();
       if (chosen) void run(chosen, button, actions);
     };
     const button = smallButton(icon, t(`action.${name}`), '', act).attr('data-action', name);
     const allow = (): void => {
-      const title = t(may() ? `hint.${name}` : 'forbidden-write');
-      button.prop('disabled', !may()).attr('title', title);
+      const isLocked = needs === 'flows.write' && RED.workspaces.isLocked();
+      const why = (needs && refusal(needs)) ?? (isLocked ? t('locked') : undefined);
+      button.prop('disabled', why !== undefined).attr('title', why ?? t(`hint.${name}`));
     };
     allow();
     // A flow that is chosen later may be locked.
@@ -98,7 +95,7 @@ function lines(device: FleetRow, now: number): Line[] {
   return [
     ['online', online, device.since === null ? '' : localTime(device.since)],
     uploadLine(device, now),
-    ['channel', device.elsewhere ? t('elsewhere') : channelState(device)],
+    ['channel', device.elsewhere ? t('status.elsewhere') : channelState(device)],
     ...(groups.length > 0 ? [['groups', groups.join(', ')] as const] : []),
     ...(type === undefined ? [] : [['type', type] as const]),
     ...alarms.map(({ limit, value }) => ['alarm', t('alarm', { limit, value })] as const),

@@ -36,7 +36,7 @@ async function copyDiagnostics(button: JQuery): Promise<void> {
     RED.clipboard.copyText(text, button, 'clipboard.copyMessageValue');
   } catch (failure) {
     const { reason, detail } = readProblem(failure);
-    notify(t('failed.diagnostics', { reason }), 'error', detail);
+    notify(t('failed.read', { reason }), 'error', detail);
   }
 }
 

@@ -22,8 +22,8 @@ RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
     const panel = new Panel();
     RED.sidebar.addTab({
       id: 'device-cloud-fleet',
-      label: t('tab'),
-      name: t('tab'),
+      label: t('palette.label.device_cloud'),
+      name: t('palette.label.device_cloud'),
       iconClass: 'fa fa-cloud',
       content: panel.element,
       toolbar: $('<div>').append(panel.switches),

@@ -1,5 +1,5 @@
 import { FLEET_TOPIC } from '../app/app.config';
-import { t, said } from '../common/editor/texts';
+import { elapsed, said, t } from '../common/editor/texts';
 import type { Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { BookView } from './book.editor';
@@ -20,7 +20,7 @@ import {
 } from './fleet.editor';
 import { ProblemsView } from './problems.editor';
 import { RecordingView } from './recording.editor';
-import { createRow, fillRow, nameOf, ROW_HEIGHTS, shortAge, withApp } from './row.editor';
+import { createRow, fillRow, nameOf, ROW_HEIGHTS, withApp } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 import { WaitingView } from './waiting.editor';
 
@@ -89,7 +89,7 @@ export class Panel implements Tab {
       },
       onOpen: () => this.#details.focus(),
     });
-    this.#list.element.setAttribute('aria-label', t('devices'));
+    this.#list.element.setAttribute('aria-label', t('view.devices'));
     RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => {
       const { id, revision } = Object(data) as { id?: unknown; revision?: unknown };
       this.#feeds.get(String(id))?.onTick(revision);
@@ -351,7 +351,7 @@ export class Panel implements Tab {
   #showUnacknowledged(): void {
     const { count, since } = this.fleet.unacknowledged();
     const text =
-      count === 0 ? '' : t('unacknowledged', { number: count, age: shortAge(since, this.now()) });
+      count === 0 ? '' : t('unacknowledged', { number: count, age: elapsed(since, this.now()) });
     this.#unacknowledged.text(text).toggle(text !== '');
     const clusters = this.fleet
       .clusters()

@@ -1,14 +1,15 @@
 import type { AppProblem } from '../app/answers.config';
+import { putRoute } from '../common/editor/routes';
 import { plain, said, t } from '../common/editor/texts';
 import { APP_TYPE } from '../common/shared.config';
-import { editRow, isOutdated, readBook, reasonOf, writeBook } from './book-row.editor';
+import { bookPath, editRow, readBook, unchanged } from './book-row.editor';
 import {
   ask,
   linkButton,
-  mayCommand,
   notify,
   question,
   smallButton,
+  WRITE,
   type Tab,
   type View,
 } from './commands.editor';
@@ -58,7 +59,7 @@ export class ProblemsView implements View {
     const absent = this.#rows.length;
     const number = problems.length + absent;
     this.label.text(`${t('view.problems')} ${number || ''}`.trim());
-    this.#text.text(number > 0 ? t('problem.number', { number }) : t('problem.none'));
+    this.#text.text(number > 0 ? said(t('view.problems'), String(number)) : t('problem.none'));
     const items = problems.map(({ app, problem }) => this.#item(app, problem));
     this.#problems
       .toggle(items.length > 0)
@@ -71,7 +72,7 @@ export class ProblemsView implements View {
       .empty()
       .append(
         $('<span>').text(t('absent.about', { number: absent })),
-        smallButton('plus', add, hint, () => this.#askAll(), mayCommand()),
+        smallButton('plus', add, hint, () => this.#askAll(), WRITE),
       );
   }
 
@@ -130,7 +131,7 @@ export class ProblemsView implements View {
       const device = this.#list.itemAt(button[0] as HTMLElement);
       if (device) void this.#edit(device);
     };
-    return smallButton('plus', '', t('absent.add-hint'), run, mayCommand());
+    return smallButton('plus', '', t('absent.add-hint'), run, WRITE);
   }
 
   #edit(device: Row): Promise<void> {
@@ -148,20 +149,22 @@ export class ProblemsView implements View {
         .map(({ chipid, name }) => ({ chipid, ...(name === null ? {} : { name }) })),
     }));
     const number = this.#rows.length;
-    const words = { no: t('push.cancel'), yes: t('absent.add-all', { number }) };
+    const words = { no: RED._('common.label.cancel'), yes: t('absent.add-all', { number }) };
     ask(question(t('absent.ask-all', { number })), words, async () => {
       for (const each of apps) await this.#add(each.app, each.rows, each.revision);
     });
   }
 
-  async #add(app: string, rows: object[], revision: string): Promise<void> {
+  async #add(app: string, rows: { chipid: string }[], revision: string): Promise<void> {
     try {
       // One that nobody has written yet has no row that could be changed.
-      await writeBook(app, { rows }, revision || (await readBook(app)).revision);
-      notify(t('absent.added', { number: rows.length }), 'success');
+      const current = revision || (await readBook(app)).revision;
+      await putRoute(bookPath(app), { rows }, current);
+      const number = rows.length;
+      const what = number === 1 ? rows[0]?.chipid : t('common.devices.several', { number });
+      notify(t('book.saved', { what }), 'success');
     } catch (failure) {
-      const reason = isOutdated(failure) ? t('book.changing') : reasonOf(failure);
-      notify(t('rows.failed', { reason }), 'error');
+      notify(unchanged(failure), 'error');
     }
     this.#tab.readAgain();
   }

@@ -12,7 +12,7 @@ const timeOf = (at: number, now: number): JQuery =>
 /** As text, always: a device may upload anything. */
 function uploadItem({ at, text, size, source }: ShownUpload, now: number): JQuery {
   const shown = text === '' ? t('recent.empty') : plain(text);
-  const bytes = t(size === 1 ? 'recent.byte' : 'recent.bytes', { number: size });
+  const bytes = t('common.note.bytes', { bytes: size });
   const how = source === 'live' ? [] : [t(`recent.${source}`)];
   return $('<li>').append(
     timeOf(at, now),
@@ -109,12 +109,12 @@ export class RecentList {
       ...section(
         'uploads',
         (uploads ?? []).map((upload) => uploadItem(upload, now)),
-        t(uploads ? 'recent.no-upload' : 'recent.forbidden'),
+        uploads ? t('recent.none') : t('common.forbidden', { permission: 'flows.read' }),
       ),
       ...section(
         'commands',
         commands.map((command) => commandItem(command, now)),
-        t('recent.no-command'),
+        t('recent.none'),
       ),
     );
   }

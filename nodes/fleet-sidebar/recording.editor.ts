@@ -1,8 +1,7 @@
 import type { TestRecording } from '../app/answers.config';
 import { appPath, postRoute, saveFile } from '../common/editor/routes';
-import { ageText, clockText, t } from '../common/editor/texts';
-import { mayCommand, notifyFailure, smallButton, type Tab, type View } from './commands.editor';
-import { shortAge } from './row.editor';
+import { ageText, clockText, elapsed, t } from '../common/editor/texts';
+import { notifyFailure, smallButton, WRITE, type Tab, type View } from './commands.editor';
 
 /** Records a test of the flows with the devices that the list shows, and downloads it. */
 export class RecordingView implements View {
@@ -19,9 +18,8 @@ export class RecordingView implements View {
   constructor(tab: Tab) {
     this.#tab = tab;
     const button = (icon: string, name: string, run: () => Promise<void>): JQuery => {
-      const isAllowed = mayCommand() && RED.user.hasPermission('flows.read');
-      const each = smallButton(icon, t(`recording.${name}`), '', () => void run(), isAllowed);
-      return isAllowed ? each : each.attr('title', t('recording.forbidden'));
+      const words = t(`recording.${name}`);
+      return smallButton(icon, words, '', () => void run(), WRITE, 'flows.read');
     };
     this.#start = button('circle', 'start', () => this.#record());
     this.#stop = button('stop', 'stop', () => this.#save());
@@ -50,7 +48,7 @@ export class RecordingView implements View {
     const { since = now, uploads, isOver = true } = this.#recording ?? {};
     const age = ageText(since, now);
     // The button's text is read by itself only when the focus is on it.
-    this.label.text(isOver ? t('view.recording') : shortAge(since, now));
+    this.label.text(isOver ? t('view.recording') : elapsed(since, now));
     this.label.parent().toggleClass('device-cloud-fleet-running', !isOver);
     const devices = this.#tab.shown().length;
     const text = this.#recording ? (isOver ? 'over' : 'running') : 'about';

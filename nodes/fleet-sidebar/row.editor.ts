@@ -68,31 +68,23 @@ export const onlineText = ({ online, missing }: FleetRow): string => {
   return t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
 };
 
-function withReason({ state, reason }: NonNullable<FleetRow['channel']>, text: string): string {
-  const isDown = state !== 'connected' && reason !== null;
-  return isDown ? t('channel.reason', { state: text, reason }) : text;
+/** The state of the channel, with the reason if it is not connected. */
+export function channelState({ channel }: FleetRow): string {
+  if (channel === null) return t('channel.none');
+  const state = t(`status.${channel.state}`);
+  const { reason } = channel;
+  const isDown = channel.state !== 'connected' && reason !== null;
+  return isDown ? t('channel.reason', { state, reason }) : state;
 }
 
-/** The channel, with the reason if it is not connected. */
-const channelText = ({ channel }: FleetRow): string =>
-  channel === null ? t('channel.none') : withReason(channel, t(`channel.${channel.state}`));
-
-/** The same where a label says that it is about the channel. */
-export const channelState = ({ channel }: FleetRow): string =>
-  channel === null
-    ? t('channel.state.none')
-    : withReason(channel, t(`channel.state.${channel.state}`));
+/** The same where no label says that it is about the channel. */
+const channelText = (device: FleetRow): string =>
+  device.channel === null ? t('channel.none') : t('channel.is', { state: channelState(device) });
 
 const countTexts = ({ alarms = [], waiting, reconnects, recovered }: FleetRow): string[] =>
   Object.entries({ alarms: alarms.length, waiting, reconnects, recovered }).flatMap(
     ([name, number]) => (number > 0 ? t(`count.${name}`, { number }) : []),
   );
-
-/** An age where there is little room: `5 min`. */
-export function shortAge(at: number, now: number): string {
-  const { n, unit } = elapsed(at, now);
-  return t(`list.age.${unit}`, { n });
-}
 
 const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
 
@@ -112,7 +104,7 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number, app: st
   const missing = device.missing ? t('online.missing') : '';
   // That it is connected goes without saying where there is something else to say.
   const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
-  const since = lastUpload === null ? '' : shortAge(lastUpload, now);
+  const since = lastUpload === null ? '' : elapsed(lastUpload, now);
   const texts: Record<(typeof PARTS)[number], string> = {
     ...{
       dot: '',

@@ -4,12 +4,12 @@ import { clockText, plain, t } from '../common/editor/texts';
 import {
   ask,
   linkButton,
-  mayCommand,
   notify,
   notifyFailure,
   question,
   readProblem,
   smallButton,
+  WRITE,
   type Tab,
   type View,
 } from './commands.editor';
@@ -30,24 +30,26 @@ async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<
       const answer: unknown = await postRoute(appPath(app, 'waiting', 'cancel'), which);
       number += (answer as { cancelled: number }).cancelled;
     }
-    notify(t(number === 1 ? 'done.cancel-one' : 'done.cancel', { number }), 'success');
+    notify(t('done.cancel', { number }), 'success');
   } catch (failure) {
-    notifyFailure('failed.cancel', failure);
+    notifyFailure('failed.change', failure);
   }
   tab.readAgain();
 }
 
-/** A button that cancels several, which is asked about first. */
+/** A button that cancels several, which is asked about first. @param devices whose commands they are */
 function cancelAll(
   tab: Tab,
   apps: readonly string[],
   which: Which,
-  words: string,
-  asked: string,
+  number: number,
+  devices: string,
 ): JQuery {
+  const words = t('waits.cancel-all', { number });
+  const asked = question(t('waits.ask', { number, devices }));
   const run = (): void =>
-    ask(question(asked), { no: t('waits.keep'), yes: words }, () => void cancel(tab, apps, which));
-  return smallButton('times', words, t('waits.cancel-hint'), run, mayCommand());
+    ask(asked, { no: t('waits.keep'), yes: words }, () => void cancel(tab, apps, which));
+  return smallButton('times', words, t('waits.cancel-hint'), run, WRITE);
 }
 
 const whatText = ({ kind, pin, level }: WaitingChoice): string =>
@@ -75,7 +77,7 @@ export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): 
     const run = (): void => void cancel(tab, [app], { ids: [command.id] });
     return $('<li>').append(
       $('<span>').text(whatText(command)),
-      smallButton('times', t('waits.cancel'), t('waits.cancel-hint'), run, mayCommand()),
+      smallButton('times', RED._('common.label.cancel'), t('waits.cancel-hint'), run, WRITE),
       $('<small>').text(when),
       $('<small>').append(nodeButton(command.node)),
     );
@@ -83,10 +85,9 @@ export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): 
   const [first] = commands;
   if (!first || commands.length < 2) return items;
   const { chipid } = first;
-  const number = commands.length;
-  const words = t('waits.cancel-device', { number });
-  const asked = t('waits.ask-device', { number, device: deviceOf(tab, app, chipid) });
-  return [...items, $('<li>').append(cancelAll(tab, [app], { chipid }, words, asked))];
+  const device = deviceOf(tab, app, chipid);
+  const all = cancelAll(tab, [app], { chipid }, commands.length, device);
+  return [...items, $('<li>').append(all)];
 }
 
 function deviceOf(tab: Tab, app: string, chipid: string): string {
@@ -137,12 +138,12 @@ export class WaitingView implements View {
   }
 
   #cancelButton(): JQuery {
-    const hint = `${t('waits.cancel')}\n${t('waits.cancel-hint')}`;
+    const hint = `${RED._('common.label.cancel')}\n${t('waits.cancel-hint')}`;
     const run = (button: JQuery): void => {
       const command = this.#list.itemAt(button[0] as HTMLElement);
       if (command) void cancel(this.#tab, [command.app], { ids: [command.id] });
     };
-    return smallButton('times', '', hint, run, mayCommand());
+    return smallButton('times', '', hint, run, WRITE);
   }
 
   #show(commands: Waiting[]): void {
@@ -153,18 +154,13 @@ export class WaitingView implements View {
     this.#shown = shown;
     const number = commands.length;
     const apps = [...new Set(commands.map(({ app }) => app))];
-    const devices = new Set(commands.map(({ app, chipid }) => `${app} ${chipid}`)).size;
-    const text =
-      number === 0
-        ? t('waits.none')
-        : t(number === 1 ? 'waits.one' : 'waits.number', { number, devices });
-    const all = t('waits.cancel-all', { number });
-    const asked = t('waits.ask-all', { number, devices });
+    const devices = String(new Set(commands.map(({ app, chipid }) => `${app} ${chipid}`)).size);
+    const text = number === 0 ? t('waits.none') : t('waits.number', { number, devices });
     this.#head
       .empty()
       .append(
         $('<span>', { role: 'status' }).text(text),
-        number > 0 ? cancelAll(this.#tab, apps, { all: true }, all, asked) : '',
+        number > 0 ? cancelAll(this.#tab, apps, { all: true }, number, devices) : '',
       );
   }
 

@@ -44,8 +44,7 @@ function pathError(path: string): string | undefined {
 function lackingError(pattern: string): string | undefined {
   // Inside a class, and behind a backslash, both are something else.
   const rest = pattern.replace(/\\[^1-9k]|\[(?:\\.|[^\]\\])*\]/g, '');
-  if (/\(\?<?[=!]/.test(rest)) return t('error.look-around');
-  return /\\(?:[1-9]|k<)/.test(rest) ? t('error.back-reference') : undefined;
+  return /\(\?<?[=!]|\\(?:[1-9]|k<)/.test(rest) ? t('error.lacking') : undefined;
 }
 
 function patternError(pattern: string): string | undefined {

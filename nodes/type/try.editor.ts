@@ -31,7 +31,7 @@ function fromHex(text: string): Uint8Array | undefined {
 }
 
 function reasonOf(error: unknown): ResultRow[] {
-  const { reason, detail } = explainFailure(error, 'device-cloud.read', t('try.forbidden'));
+  const { reason, detail } = explainFailure(error, 'device-cloud.read');
   return [{ icon: 'fa-times', text: reason, ...(detail === undefined ? {} : { detail }) }];
 }
 
@@ -48,7 +48,7 @@ async function uploadOf(): Promise<{ bytes: Uint8Array; charset: string } | Resu
     if (text === '') return [];
     const isText = fieldValue(source()) === 'text';
     const bytes = isText ? new TextEncoder().encode(text) : fromHex(text);
-    return bytes ? { bytes, charset: 'utf-8' } : failure(t('try.no-hex'));
+    return bytes ? { bytes, charset: 'utf-8' } : failure(t('common.error.hex'));
   }
   const [id, chipid] = [fieldValue(app()), fieldValue(device()).trim()];
   if (id === '' || chipid === '') return [];

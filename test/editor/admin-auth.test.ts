@@ -96,7 +96,7 @@ describe('the editor behind a log-in and below another root', () => {
       const shown = await pick();
       assert.match(shown.join(), new RegExp(ONE));
       const lines = await test('test-not-permitted');
-      assert.match(lines.join(), /您没有测试连接的权限/);
+      assert.match(lines.join(), /这需要权限 device-cloud\.write/);
       // The browser itself logs the 401.
       const [logged, ...others] = editor.problems.splice(0);
       assert.match(logged ?? '', /401.*apps\/test/);

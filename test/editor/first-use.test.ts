@@ -99,7 +99,7 @@ describe('somebody who uses the nodes for the first time', () => {
     await here.editor.page.fill('#node-config-input-baseUrl', 'https://cloud.example.com/openapi');
     await here.editor.page.fill('#node-config-input-appkey', '');
     assert.deepEqual(await press(), [
-      'Address: must have no path: give scheme, host and port alone',
+      'Address: must have no path, query, fragment, user name or password: give scheme, host and port alone',
       'App key: is missing',
     ]);
     await here.editor.page.fill('#node-config-input-baseUrl', '${NOWHERE}');

@@ -60,7 +60,7 @@ describe('the device book in the sidebar', () => {
     await page.waitForSelector(`${FORM} [role=alert]:has-text("has changed meanwhile")`);
     await inEachTheme(here.editor, (theme) => here.editor.picture(`sidebar-book-row-${theme}`));
     assert.doesNotMatch(readFileSync(path, 'utf8'), /by the road/);
-    await page.click(`${FORM} button:has-text("Load it again")`);
+    await page.click(`${FORM} button:has-text("Read it again")`);
     await page.waitForSelector(`${FORM} [role=alert]`, { state: 'hidden' });
     assert.equal(await page.inputValue('#device-cloud-fleet-row-note'), 'by the road');
     await page.click(PRIMARY);
@@ -134,7 +134,7 @@ describe('the device book in the sidebar', () => {
     await inEachTheme(here.editor, (theme) => here.editor.picture(`sidebar-book-import-${theme}`));
     writeFileSync(path, 'chipid,name\n10000001,Other\n');
     await agree();
-    await page.click(`${FORM} button:has-text("Compare again")`);
+    await page.click(`${FORM} button:has-text("Read it again")`);
     await page.waitForSelector(`${FORM} li:has-text("Gate (10000001): name, Site")`, {
       state: 'attached',
     });

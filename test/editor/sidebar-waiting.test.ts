@@ -72,14 +72,14 @@ describe('the waiting commands in the sidebar', () => {
     assert.equal(await here.editor.run('window.revealed'), 'valve');
     await page.locator(`${DETAILS} button[aria-label=Cancel]`).first().click();
     await until(async () => (await waiting()) === 4, 'one is cancelled');
-    await page.click(`${DETAILS} button:has-text("Cancel all 2 of the device")`);
+    await page.click(`${DETAILS} button:has-text("Cancel all 2")`);
     await page.click(`${QUESTION} button.primary`);
     await until(async () => (await waiting()) === 2, 'those of the device are cancelled');
     await view('waiting');
     await page.waitForFunction(`$('${ROW}').length === 2`);
     const all = page.locator(`${VIEW} button:has-text("Cancel all 2")`);
     await all.click();
-    assert.match(await page.innerText(QUESTION), /all 2 commands/);
+    assert.match(await page.innerText(QUESTION), /all 2 commands\? Devices: 1\./);
     await page.click(`${QUESTION} button:has-text("Keep them")`);
     assert.equal(await waiting(), 2);
     await all.click();

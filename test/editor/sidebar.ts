@@ -169,7 +169,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       const busy = device;
       device = { ...device, waiting: 0 };
       await isWaiting('');
-      assert.deepEqual(await shown(), ['21.5 · true', isChinese ? '2 分' : '2 min', VALUED]);
+      assert.deepEqual(await shown(), ['21.5 · true', isChinese ? '2 分钟' : '2 min', VALUED]);
       device = busy;
       await isWaiting('12');
       await here.editor.run(`void ${fleet}.css('height', '700px')`);
@@ -386,7 +386,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await until(() => requests.some(({ path }) => path.includes(refreshed)), 'it is refreshed');
       const SAID = '.red-ui-notification-success:visible';
       await page.waitForSelector(SAID);
-      assert.match(await page.innerText(SAID), / is online\.|在线。/);
+      assert.match(await page.innerText(SAID), /: online\.|：在线。/);
       const pushes = (): string[] =>
         requests.flatMap(({ path, body }) => (path.includes('dev/push') ? [body] : []));
       const PUSH = '.red-ui-notification:has(#device-cloud-fleet-message)';

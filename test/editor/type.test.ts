@@ -30,7 +30,7 @@ describe('the dialog of a type', () => {
     await results('temperature: 21.5 °C', 'battery: 80');
     await here.editor.picture('type');
     await fill(here.editor, TYPED, '08 6');
-    await results('These are no hexadecimal digits in pairs.');
+    await results('only hex digits 0-9 and a-f, in pairs; spaces are allowed');
     await fill(here.editor, TYPED, '08');
     await results('The upload is too short: it has 1 of the 3 bytes that the fields take.');
     await fill(here.editor, BYTES, 'u8 a, u16 b');

@@ -17,18 +17,18 @@ describe('a dialog', () => {
 
   it('counts the bytes of HEX and Base64 as they are typed, and says what is wrong', async () => {
     await openDialog(here.editor, 'push');
-    assert.equal(await note(), '3 bytes');
+    assert.equal(await note(), 'Bytes: 3');
     await fill(here.editor, input('message'), '48 6');
-    assert.match(await note(), /one is missing/);
+    assert.match(await note(), /in pairs/);
     assert.equal(await isWrong('message'), true);
     await here.editor.page.selectOption('#node-input-format', 'B64');
     assert.match(await note(), /not Base64/);
     await fill(here.editor, input('message'), 'SGVsbG8=');
-    assert.equal(await note(), '5 bytes');
+    assert.equal(await note(), 'Bytes: 5');
     assert.equal(await isWrong('message'), false);
     await here.editor.page.selectOption('#node-input-format', 'MSG');
     await fill(here.editor, input('message'), '温度');
-    assert.equal(await note(), '6 bytes');
+    assert.equal(await note(), 'Bytes: 6');
     await closeDialog(here.editor, 'cancel');
   });
 

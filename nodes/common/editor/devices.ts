@@ -171,12 +171,10 @@ function errorIn(failure: unknown): Record<string, unknown> | undefined {
 /**
  * Says why an admin route has not answered as it should: by the error of its answer or, without one, by the HTTP status.
  * @param permission the permission that the route needs
- * @param forbidden what to say to a user who does not have it
  */
 export function explainFailure(
   failure: unknown,
   permission: 'device-cloud.read' | 'device-cloud.write',
-  forbidden: string,
 ): Problem {
   const error = errorIn(failure);
   const message = text(error?.['message']);
@@ -190,7 +188,7 @@ export function explainFailure(
   // Node-RED answers 401 both to users without the permission and to users who are no longer logged in.
   if (status === 401 && RED.user.hasPermission(permission))
     return { reason: t('common.picker.expired') };
-  if (status === 401 || status === 403) return { reason: forbidden };
+  if (status === 401 || status === 403) return { reason: t('common.forbidden', { permission }) };
   return { reason: t(status === 404 ? 'common.picker.undeployed' : 'common.picker.unanswered') };
 }
 
@@ -211,7 +209,8 @@ export function detailOf(code: string, message: string): string {
 const wordsFor = (code: string): string =>
   ['UNAUTHORIZED', 'NOT_FOUND'].includes(code) ? t('common.picker.refused') : statusText(code);
 
-const statusText = (code: string): string =>
+/** An error as the status of a node says it; empty for a code that is none. */
+export const statusText = (code: string): string =>
   t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });
 
 /** The simulator's devices need no deploy: all applications have the same. */
@@ -230,8 +229,7 @@ async function ask(app: string, node: AppInEditor): Promise<DeviceList> {
     // The runtime does not know a node yet that has only been drawn.
     if (node.changed && errorIn(failure)?.['code'] === 'NOT_CONFIGURED')
       return { reason: t('common.picker.undeployed') };
-    const forbidden = t('common.picker.forbidden');
-    const { reason, detail } = explainFailure(failure, 'device-cloud.read', forbidden);
+    const { reason, detail } = explainFailure(failure, 'device-cloud.read');
     if (detail === undefined) return { reason };
     return { reason: said(t('common.picker.unlisted'), reason), detail };
   }

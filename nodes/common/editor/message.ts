@@ -11,10 +11,8 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 function hexBytes(text: string): Payload {
   const digits = text.replace(/ /g, '');
-  if (!/^[0-9a-f]*$/i.test(digits)) return { error: t('common.error.hex-digit') };
-  return digits.length % 2 === 0
-    ? { bytes: digits.length / 2 }
-    : { error: t('common.error.hex-pair') };
+  const isHex = /^(?:[0-9a-f]{2})*$/i.test(digits);
+  return isHex ? { bytes: digits.length / 2 } : { error: t('common.error.hex') };
 }
 
 function base64Bytes(text: string): Payload {
@@ -38,15 +36,12 @@ export function messageError<T extends { format: string }>(
   return 'error' in payload ? payload.error : undefined;
 }
 
-const size = (bytes: number): string =>
-  bytes === 1 ? t('common.note.byte') : t('common.note.bytes', { bytes });
-
 /** Shows the byte count, or the fault, under a message typed by hand. */
 function showNote(): void {
   const format = fieldValue(field('format'));
   const byHand = fieldValue(field('messageType')) === 'str' && format !== 'msg';
   const payload = payloadOf(field('message').typedInput('value'), format);
-  const text = 'error' in payload ? payload.error : size(payload.bytes);
+  const text = 'error' in payload ? payload.error : t('common.note.bytes', payload);
   $('#message-note')
     .text(byHand ? text : '')
     .toggleClass('device-cloud-wrong', 'error' in payload);

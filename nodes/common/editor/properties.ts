@@ -118,13 +118,9 @@ export const expires = <T extends ManyConfig & WhenConfig>(
     (node) => applies(node) && !['', 'now'].includes(current(node, 'when')),
   );
 
-/** How long the node waits for the answer of a device. */
-export const timeout = <T>(): NumberProperty<T> =>
-  checked<T, number | string>(
-    DEVICE_CALL.timeout,
-    'common.label.timeout',
-    seconds(0.001, MAX_SECONDS),
-  );
+/** How long the node waits for an answer. */
+export const timeout = <T>(usual = DEVICE_CALL.timeout): NumberProperty<T> =>
+  checked<T, number | string>(usual, 'common.label.timeout', seconds(0.001, MAX_SECONDS));
 
 /** In which format a message is pushed. @param check what else may be wrong with it */
 export const format = <T extends MessageConfig>(

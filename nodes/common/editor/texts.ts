@@ -35,15 +35,14 @@ const UNITS = [
  * @param at Unix time in milliseconds, by the clock of this browser
  */
 export function ageText(at: number, now = Date.now()): string {
-  const { n, unit } = elapsed(at, now);
-  return t(`common.age.${unit}`, { n });
+  return t('common.ago', { age: elapsed(at, now) });
 }
 
-/** The time from a moment until now, in the largest unit of which it has one. */
-export function elapsed(at: number, now: number): { n: number; unit: string } {
+/** The time from a moment until now, in the largest unit of which it has one: `5 min`. */
+export function elapsed(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1000));
   const [unit, length] = UNITS.find(([, least]) => seconds >= least) ?? ['s', 1];
-  return { n: Math.floor(seconds / length), unit };
+  return t(`common.age.${unit}`, { n: Math.floor(seconds / length) });
 }
 
 const DAY = 86_400_000;

@@ -12,24 +12,12 @@ export interface UsedKeys {
   patterns: RegExp[];
 }
 
-/** The test of an application waits neither for other calls nor for a device, and opens no channel. */
-const NOT_IN_A_TEST = [
-  'QUEUE_FULL',
-  'NOT_CONNECTED',
-  'EXPIRED',
-  'CANCELLED',
-  'NO_REPLY',
-  'NO_VALUE',
-  'NOT_ACKNOWLEDGED',
-];
-
 /** What can stand in a key that is put together, where it is not a choice of the dialog. */
 const VALUES: Record<string, readonly string[]> = {
   'status.': [
     ...[...ERROR_CODES, 'ERROR'].map((code) => code.toLowerCase().replaceAll('_', '-')),
     ...['gateway-502', 'gateway-504'],
   ],
-  'test.code.': ERROR_CODES.filter((code) => !NOT_IN_A_TEST.includes(code)),
 };
 
 /** Node-RED itself looks this one up, for the palette. */
