@@ -1,5 +1,6 @@
 import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
+import type { Guard } from '../util/guard';
 import { isObject } from '../util/object';
 import type { FleetDevice } from './device';
 import type { Alarm, AlarmEvent, Limit } from './limits';
@@ -19,15 +20,7 @@ interface AlarmsDeps {
   readonly node: string;
   /** @returns undefined if the device has no limits */
   limitsOf(chipid: string): DeviceLimits | undefined;
-}
-
-/** Live uploads of a device that wait for older ones, at most. */
-const MOST_PENDING = 1000;
-
-/** What an upload has in the fields that are limited. */
-interface Sample {
-  readonly at: number;
-  readonly values: ReadonlyMap<string, number>;
+  readonly guard?: Pick<Guard, 'mayEmit'> | undefined;
 }
 
 /** What is known of a limit of a device. */
@@ -53,8 +46,6 @@ const isAlarm = (value: unknown): value is Alarm =>
 /** What is known of a device, by the lines of its limits. */
 class DeviceState {
   readonly limits = new Map<string, LimitState>();
-  /** Live uploads that wait for older ones, which are read from the history. */
-  readonly pending: Sample[] = [];
   /** The time of the newest upload that was judged. */
   newest = -Infinity;
 
@@ -74,8 +65,8 @@ class DeviceState {
     return [...this.limits.values()].flatMap(({ told }) => told ?? []);
   }
 
-  /** @returns whether something has changed */
-  judge(limits: readonly Limit[], { at, values }: Sample): boolean {
+  /** @param values of the fields that are limited @returns whether something has changed */
+  judge(limits: readonly Limit[], at: number, values: ReadonlyMap<string, number>): boolean {
     this.newest = at;
     let isChanged = false;
     for (const [line, state] of this.limits) {
@@ -159,30 +150,18 @@ export class Alarms implements FleetWatcher {
     }
   }
 
-  onLive(device: FleetDevice, upload: Upload): void {
-    const { chipid, holding } = device;
-    const sample = this.#sampleOf(upload);
-    if (!sample) return;
-    if (holding === 0) {
-      if (this.#judge(chipid, sample)) this.#tell(chipid);
-      return;
-    }
-    const { pending } = this.#stateOf(chipid);
-    if (pending.push(sample) > MOST_PENDING) pending.shift();
+  onLive({ chipid, holding }: FleetDevice, upload: Upload): void {
+    // What is held back, or may not be emitted now, is judged when it is emitted.
+    if (holding === 0 && this.#mayEmit(chipid) && this.#judge(upload)) this.#tell(chipid);
   }
 
-  onReplayed({ chipid }: FleetDevice, upload: Upload): void {
+  onEmitted({ chipid }: FleetDevice, upload: Upload): void {
     // Each listener recovers on its own, so that an upload may come more than once.
-    if (upload.timestamp < (this.#devices.get(chipid)?.newest ?? -Infinity)) return;
-    const sample = this.#sampleOf(upload);
-    if (sample) this.#judge(chipid, sample);
+    if (upload.timestamp >= (this.#devices.get(chipid)?.newest ?? -Infinity)) this.#judge(upload);
   }
 
   onHold({ chipid, holding }: FleetDevice): void {
-    const state = this.#devices.get(chipid);
-    if (!state || holding > 0) return;
-    for (const sample of state.pending.splice(0)) this.#judge(chipid, sample);
-    this.#tell(chipid);
+    if (holding === 0) this.#tell(chipid);
   }
 
   onRecovered({ chipid, holding }: FleetDevice): void {
@@ -193,40 +172,34 @@ export class Alarms implements FleetWatcher {
     return `event:${this.#deps.node}:`;
   }
 
-  #stateOf(chipid: string): DeviceState {
-    const state = this.#devices.get(chipid) ?? new DeviceState();
-    this.#devices.set(chipid, state);
-    return state;
+  #mayEmit(chipid: string): boolean {
+    return this.#deps.guard?.mayEmit(chipid) ?? true;
   }
 
-  /** Reads an upload at once, since a flow may change its body. @returns undefined if it is not judged */
-  #sampleOf({ chipid, timestamp: at, body, type }: Upload): Sample | undefined {
+  /** @returns whether something has changed */
+  #judge({ chipid, timestamp, body, type }: Upload): boolean {
     // What comes in the transparent serial mode has no fields.
-    if (type !== undefined) return undefined;
+    if (type !== undefined) return false;
     const of = this.#deps.limitsOf(chipid);
-    if (!of) return this.#devices.has(chipid) ? { at, values: new Map() } : undefined;
-    const fields = of.decode(body) ?? {};
+    const state = this.#devices.get(chipid) ?? (of && new DeviceState());
+    if (!state) return false;
+    this.#devices.set(chipid, state);
+    const fields = of?.decode(body) ?? {};
     const values = new Map<string, number>();
-    for (const { field } of of.limits) {
+    for (const { field } of of?.limits ?? []) {
       const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
       // A sensor that fails is often NaN or infinite, which is neither across a limit nor back.
       if (typeof value === 'number' && Number.isFinite(value)) values.set(field, value);
     }
-    return { at, values };
-  }
-
-  /** @returns whether something has changed */
-  #judge(chipid: string, sample: Sample): boolean {
-    const state = this.#stateOf(chipid);
-    const isChanged = state.judge(this.#deps.limitsOf(chipid)?.limits ?? [], sample);
+    const isChanged = state.judge(of?.limits ?? [], timestamp, values);
     if (isChanged) this.#deps.store.update(this.#prefix + chipid, state);
     return isChanged;
   }
 
-  /** Reports what has changed since the last report. */
+  /** Reports what has changed since the last report, unless that is another process's to do. */
   #tell(chipid: string): void {
     const { registry, store } = this.#deps;
-    const state = this.#devices.get(chipid);
+    const state = this.#mayEmit(chipid) ? this.#devices.get(chipid) : undefined;
     const changed = [...(state?.limits.values() ?? [])].filter(
       ({ alarm, told }) => !alarm !== !told,
     );

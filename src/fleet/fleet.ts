@@ -237,9 +237,10 @@ export class Fleet {
     node: string,
     limitsOf: (chipid: string) => DeviceLimits | undefined,
   ): void {
-    const { registry } = this.#deps;
+    const { registry, sources } = this.#deps;
     this.#alarms?.close();
-    this.#alarms = new Alarms({ registry, store, node, limitsOf });
+    const guard = sources?.listening.shared.guard;
+    this.#alarms = new Alarms({ registry, store, node, limitsOf, guard });
   }
 
   /** Ends what it reads and watches, with the client. */

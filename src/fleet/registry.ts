@@ -28,8 +28,8 @@ export interface FleetWatcher {
   onLive?(device: FleetDevice, upload: Upload): void;
   /** Listeners hold back its live uploads for older ones, or one more does, or one less. */
   onHold?(device: FleetDevice): void;
-  /** A missed upload, for each listener that recovers it. */
-  onReplayed?(device: FleetDevice, upload: Upload): void;
+  /** A missed upload, or one that was held back, for each listener that recovers it. */
+  onEmitted?(device: FleetDevice, upload: Upload): void;
   /** The state of its channel changed; null: it was closed, since its last listener has left. */
   onState?(device: FleetDevice): void;
   /** The first of its recoveries began. */
@@ -250,10 +250,10 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const watcher of this.#watchers) watcher.onHold?.(device);
   }
 
-  onReplayed(upload: Upload, isLast = true): void {
-    if (isLast) this.recordUpload(upload, 'replayed');
+  onEmitted(upload: Upload, isLast = true): void {
+    if (upload.replayed && isLast) this.recordUpload(upload, 'replayed');
     const device = this.#devices.get(upload.chipid);
-    if (device) for (const watcher of this.#watchers) watcher.onReplayed?.(device, upload);
+    if (device) for (const watcher of this.#watchers) watcher.onEmitted?.(device, upload);
   }
 
   /** Records an upload of the history, which is no sign of life. */

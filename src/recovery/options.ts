@@ -97,8 +97,11 @@ export interface RecoveryObserver {
   onRecovering(chipid: string): void;
   /** Live uploads are held back for older ones, or no longer. */
   onHold(chipid: string, isHolding: boolean): void;
-  /** A missed upload is being emitted. Called before the listener receives it. @param isLast of those of an answer */
-  onReplayed(upload: Upload, isLast: boolean): void;
+  /**
+   * An upload that was missed or held back is being emitted. Called before the listener receives it.
+   * @param isLast of those that an answer gives back
+   */
+  onEmitted(upload: Upload, isLast: boolean): void;
   /** An upload begins to wait for its acknowledgement, or no longer does. */
   onWaiting?(): void;
   /** A recovery has ended. @param count the missed uploads that it emitted @param altered how many of them are marked so */

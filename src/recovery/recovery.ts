@@ -368,8 +368,8 @@ export class Recovery implements ChannelListener, RecoveringChannel {
       this.#began();
       this.#replayed++;
       if (upload.altered) this.#altered++;
-      this.#shared.observer.onReplayed(upload, isLast);
     }
+    if (upload.replayed || this.#holdTimer) this.#shared.observer.onEmitted(upload, isLast);
     this.#listener.onUpload(upload);
   }
 
@@ -380,7 +380,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     if (!this.#engine.isHolding || !this.#isConnected) this.#released();
     else if (!this.#holdTimer) {
       this.#holdTimer = setTimeout(() => {
-        if (this.#isShut) this.#holdTimer = undefined;
+        if (this.#isShut) this.#released();
         else this.#engine.expired();
         this.#update();
       }, MAX_HOLD);

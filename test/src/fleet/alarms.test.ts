@@ -30,8 +30,9 @@ async function start() {
     onAlarm: ({ chipid }, event, { field, value, limit }) =>
       void events.push(`${event} ${chipid} ${field} ${value} ${limit}`),
   });
+  let isOwner = true;
   const alarms = new Alarms({
-    ...{ registry, store, node: 'app' },
+    ...{ registry, store, node: 'app', guard: { mayEmit: () => isOwner } },
     limitsOf: () =>
       lines === undefined
         ? undefined
@@ -50,8 +51,13 @@ async function start() {
     kinds: () => events.map((event) => event.split(' ')[0]),
     live: (seconds: number, fields: object) => registry.onLive(upload(seconds, fields)),
     replay: (seconds: number, fields: object) =>
-      registry.onReplayed({ ...upload(seconds, fields), replayed: true }, false),
+      registry.onEmitted({ ...upload(seconds, fields), replayed: true }, false),
+    emit: (seconds: number, fields: object) => registry.onEmitted(upload(seconds, fields)),
     hold: (isHolding: boolean) => registry.onHold('1', isHolding),
+    move: () => {
+      for (const listener of store.onMoved) listener();
+    },
+    own: (owns: boolean) => (isOwner = owns),
     on: () => registry.get('1')?.alarms.map(({ limit }) => limit) ?? [],
     async end(): Promise<void> {
       alarms.close();
@@ -142,12 +148,15 @@ describe('alarms', () => {
   });
 
   it('of missed uploads are judged before what came live meanwhile, and none that is over is raised', async () => {
-    const { live, replay, hold, kinds } = await start();
+    const { live, replay, emit, hold, move, kinds } = await start();
     live(0, { t: 31 });
     hold(true);
     live(100, { t: 32 });
+    // Devices move between processes meanwhile.
+    move();
     replay(50, { t: 20 });
     replay(90, { t: 31 });
+    emit(100, { t: 32 });
     assert.deepEqual(kinds(), []);
     hold(false);
     // It was back in between: crossed for 10 s.
@@ -169,19 +178,46 @@ describe('alarms', () => {
     assert.deepEqual(kinds(), ['alarm', 'cleared']);
   });
 
-  it('go by what was uploaded, whatever a flow makes of its bytes while it waits', async () => {
-    const { registry, hold, kinds } = await start();
+  it('of what was held back are raised once it is emitted, also if other devices move meanwhile', async () => {
+    const { live, emit, hold, move, events } = await start();
     lines = 't > 30';
     hold(true);
-    const body = Buffer.from('{"t":31}');
-    registry.onLive({ chipid: '1', appid: '1', timestamp: 0, body });
-    body.fill('x');
+    live(0, { t: 31 });
+    move();
+    emit(0, { t: 31 });
+    assert.deepEqual(events, []);
     hold(false);
-    assert.deepEqual(kinds(), ['alarm']);
-    // The registry may have forgotten the device meanwhile, and with it who holds back.
+    assert.deepEqual(events, ['alarm 1 t 31 t > 30']);
+    live(1, { t: 20 });
+    assert.deepEqual(events.length, 2);
+  });
+
+  it('are judged in order by what comes while nothing may be emitted, once it is', async () => {
+    const { live, replay, emit, hold, own, events } = await start();
+    own(false);
+    live(60, { t: 32 });
+    own(true);
+    hold(true);
+    replay(0, { t: 31 });
+    emit(60, { t: 32 });
+    assert.deepEqual(events, []);
     hold(false);
-    registry.onLive({ chipid: '1', appid: '1', timestamp: 1, body: Buffer.from('{"t":20}') });
-    assert.deepEqual(kinds(), ['alarm', 'cleared']);
+    assert.deepEqual(events, ['alarm 1 t 32 t > 30 for 60 clear < 28']);
+  });
+
+  it('are left to the process that has the device by then', async () => {
+    const first = await start();
+    lines = 't > 30';
+    first.hold(true);
+    first.replay(0, { t: 31 });
+    first.live(1, { t: 32 });
+    first.own(false);
+    first.hold(false);
+    first.live(2, { t: 33 });
+    await first.end();
+    const second = await start();
+    second.live(2, { t: 33 });
+    assert.deepEqual([first.events, second.events], [[], ['alarm 1 t 33 t > 30']]);
   });
 
   it('end once the type no longer has their limit', async () => {

@@ -22,7 +22,7 @@ function createSubject() {
     device: (chipid: string): DeviceSnapshot => registry.snapshotOf(registry.get(chipid)!),
     live: (chipid: string, body?: string) => registry.onLive(upload(chipid, body)),
     replay: (chipid: string, more: Partial<Upload>, body = 'replay') =>
-      registry.onReplayed({ ...upload(chipid, body), replayed: true, ...more }),
+      registry.onEmitted({ ...upload(chipid, body), replayed: true, ...more }),
     body: (chipid: string) => registry.get(chipid)?.latest?.toLatest(chipid, now).body.toString(),
     /** @param began when the request began, default now */
     list(chipids: readonly string[], { began = now, name = null as unknown } = {}) {

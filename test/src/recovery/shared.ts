@@ -37,7 +37,7 @@ export const sharedBy = (answer: AnswerHistory): RecoveryShared => ({
   observer: {
     onRecovering: ignore,
     onHold: ignore,
-    onReplayed: ignore,
+    onEmitted: ignore,
     onRecovered: ignore,
   },
   now: () => Date.UTC(2026, 0, 2),

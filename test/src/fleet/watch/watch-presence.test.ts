@@ -75,7 +75,7 @@ describe('a watch: presence', () => {
     const world = new World();
     const subject = world.watch();
     world.read([]);
-    world.registry.onReplayed({
+    world.registry.onEmitted({
       ...{ chipid: '7', appid: '10001', timestamp: 1, body: Buffer.from('x') },
       replayed: true,
       id: 5,
