@@ -1,6 +1,6 @@
-import { explainFailure, onlineDevices } from '../common/editor/devices';
+import { explainFailure } from '../common/editor/devices';
 import { fieldValue, show } from '../common/editor/form';
-import { completions } from '../common/editor/picker';
+import { pickDevice } from '../common/editor/picker';
 import { appPath, getRoute } from '../common/editor/routes';
 import { showRows, type ResultRow } from '../common/editor/result-rows';
 import { plain, t } from '../common/editor/texts';
@@ -84,11 +84,7 @@ function offerApps(): void {
 /** Shows, while one types, what becomes of an upload. */
 export function prepareTry(trial: Trial): void {
   offerApps();
-  device().autoComplete({
-    minLength: 0,
-    search: (text, done) =>
-      void onlineDevices(fieldValue(app())).then((list) => done(completions(text, list))),
-  });
+  pickDevice(device(), app);
   let latest = 0;
   let timer: number | undefined;
   const run = (): void => {

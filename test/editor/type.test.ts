@@ -69,6 +69,9 @@ describe('the dialog of a type', () => {
     await fill(here.editor, UNITS, 'temperature: K');
     await page.selectOption('#device-cloud-try-source', 'latest');
     await here.editor.picture('type-latest');
+    await page.click('#device-cloud-try-device');
+    await page.waitForSelector('.red-ui-autoComplete-container:visible li');
+    await page.keyboard.press('Escape');
     await closeDialog(here.editor);
     const saved = await exported(here.editor, 'type');
     assert.deepEqual(

@@ -40,7 +40,7 @@ const MOST_ROWS = 500;
 const SEVERAL = /^\s*[0-9]+([\s,;]+[0-9]+)+[\s,;]*$/;
 
 /** The rows under the field, for what has been typed so far. */
-export function completions(typed: string, list: DeviceList): Completion[] {
+function completions(typed: string, list: DeviceList): Completion[] {
   if (SEVERAL.test(typed)) return [remark(typed, t('common.picker.several'))];
   if ('reason' in list) return [remark(typed, list.reason, list.detail)];
   if (list.devices.length === 0) return [remark(typed, t('common.picker.none'))];
@@ -70,12 +70,15 @@ export function whenKnown(describe: () => void): void {
   describe();
 }
 
-function search(typed: string, done: (completions: Completion[]) => void): void {
-  void onlineDevices(fieldValue(field('app'))).then((list) => {
-    done(completions(typed, list));
-    field('app').trigger(LISTED);
-  });
-}
+const searchIn =
+  (app: () => JQuery) =>
+  (typed: string, done: (completions: Completion[]) => void): void =>
+    void onlineDevices(fieldValue(app())).then((list) => {
+      done(completions(typed, list));
+      app().trigger(LISTED);
+    });
+
+const appField = (): JQuery => field('app');
 
 const ARROW_DOWN = 40;
 
@@ -96,12 +99,12 @@ function openAtClick(input: JQuery, completes: () => boolean): void {
 /** A device's number as a type of a typedInput: completes from the online devices. */
 export function deviceType(): TypeDefinition {
   const type = textType(t('common.type.device'), 'fa fa-microchip', chipNumber);
-  return { ...type, autoComplete: search };
+  return { ...type, autoComplete: searchIn(appField) };
 }
 
-/** Lets a plain input complete from the online devices. */
-export function pickDevice(input: JQuery): void {
-  input.autoComplete({ search, minLength: 0 });
+/** Lets a plain input complete from the online devices of the application that a field chooses. */
+export function pickDevice(input: JQuery, app = appField): void {
+  input.autoComplete({ search: searchIn(app), minLength: 0 });
   openAtClick(input, () => true);
 }
 
