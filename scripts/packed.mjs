@@ -6,17 +6,13 @@ import { npm, root } from './npm.mjs';
 /** The tests of all suites take their user folders from this one: most files of those are hard links into it. */
 const FOLDER = join(root, '.cache', 'test', 'installed');
 
-/** Packs what is built: the build must not run under the tests that are using it. @returns the tarball in the folder */
-export function pack(folder) {
-  const out = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
-  return join(folder, JSON.parse(out)[0].filename);
-}
-
 /** Packs what is built and installs the tarball into an empty user folder of Node-RED, as a user would. */
 export function installPacked() {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
-  const tarball = pack(FOLDER);
+  // Without its scripts: the build must not run under the tests that are using it.
+  const out = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', FOLDER]);
+  const tarball = join(FOLDER, JSON.parse(out)[0].filename);
   writeFileSync(join(FOLDER, 'package.json'), '{ "name": "user", "private": true }\n');
   const quick = ['--prefer-offline', '--no-audit', '--no-fund', '--omit=dev'];
   npm(['install', ...quick, tarball], { cwd: FOLDER });
