@@ -5,7 +5,7 @@ import {
   type DeviceCloudClient,
   type WaitingUpload,
 } from '../../src/for-nodes';
-import { invalidInput, parseChipid } from '../../src/input';
+import { chipidOf, invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes, setListening } from '../common/device-types';
@@ -233,9 +233,11 @@ class ListenLife implements DevicesListener {
   /** Listens to the devices that messages have subscribed to, in any process that shares them. */
   #restore(devices: ListenedDevices): void {
     const store = this.#app.store();
+    const prefix = `subscribed:${this.#node.id}:`;
     const restore = (): void => {
-      const saved = store.list(`subscribed:${this.#node.id}:`);
-      const wanted = new Set(saved.map(([key]) => parseChipid(key.split(':')[2])));
+      // The id of a node may have a colon in it, and a file may have been edited.
+      const saved = store.list(prefix).map(([key]) => chipidOf(key.slice(prefix.length)));
+      const wanted = new Set(saved.filter((chipid) => chipid !== undefined));
       for (const chipid of devices.chipids()) if (!wanted.has(chipid)) devices.remove(chipid);
       for (const chipid of wanted) devices.add(chipid);
     };

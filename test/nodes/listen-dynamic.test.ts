@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, stateFolder, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 import { BAD_CHIPIDS } from './support/values';
 
@@ -63,6 +65,19 @@ describe('a listener that is controlled by messages', () => {
     await load([cloudApp(cloud), node('listen', { devices: 'dynamic' })]);
     await channels(one);
     assert.deepEqual(await listed(), [one]);
+  });
+
+  it('goes on with them where an entry of the file is no device', async () => {
+    await tell('subscribe', one);
+    await helper.unload();
+    const path = join(stateFolder, 'subscribed.json');
+    const text = readFileSync(path, 'utf8');
+    const gate = text.replace('{"subscribed:', '{"subscribed:listen:gate":true,"subscribed:');
+    assert.notEqual(gate, text);
+    writeFileSync(path, gate);
+    await load([cloudApp(cloud), node('listen', { devices: 'dynamic' })]);
+    await channels(one);
+    await shows('listen', 'status.connected');
   });
 
   it('answers with its devices on the message that asked for them', async () => {
