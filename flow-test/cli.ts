@@ -83,7 +83,11 @@ function announceDisabled(flows: Flows, allowed: readonly string[]): void {
 function chosen({ testPaths, grep }: Plan): FlowTest[] {
   const tests = loadTests(testPaths).filter(({ name }) => name.includes(grep));
   if (tests.length > 0) return tests;
-  throw new Problem(`No test has "${grep}" in its name.`);
+  throw new Problem(
+    grep === ''
+      ? `There is no test in ${testPaths.join(', ')}.`
+      : `No test has "${grep}" in its name.`,
+  );
 }
 
 async function runAll(plan: Plan, runner: Runner): Promise<number> {

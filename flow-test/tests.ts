@@ -75,7 +75,8 @@ const oneOf =
   (value, place) => {
     const names = listed(Object.keys(checks));
     const [kind = '', ...more] = Object.keys(Object(value));
-    const [check, inside] = [checks[kind], place.at(value, kind)];
+    const check = Object.hasOwn(checks, kind) ? checks[kind] : undefined;
+    const inside = place.at(value, kind);
     if (kind === '' || more.length > 0)
       return place.at(value, '').fail(`${what} must be one of ${names}: begin each with "- ".`);
     if (!check) return inside.fail(`${what} has no "${kind}". It has ${names}.`);

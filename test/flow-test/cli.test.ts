@@ -96,6 +96,10 @@ describe('the command device-cloud-test', () => {
     assert.deepEqual(none, {
       ...{ end: 'exit code 2', text: 'device-cloud-test: No test has "another" in its name.\n' },
     });
+    write({ 'tests/both.yaml': '[]' });
+    const empty = await run();
+    assert.equal(empty.end, 'exit code 2');
+    assert.match(empty.text, /^device-cloud-test: There is no test in tests\.\n$/);
     write({ 'tests/both.yaml': '- name: a test\n  expect:\n    - pins: 5\n' });
     const malformed = await run();
     assert.equal(malformed.end, 'exit code 2');

@@ -57,6 +57,10 @@ describe('a file of tests', () => {
       ...(['an expectation by its name', expected('pins: 5')] as const),
       `a.yaml:3: An entry of "expect" has no "pins". It has ${SIGHTS}, "none", "noError".`,
     ],
+    [
+      ...(['an expectation that any object has', expected('toString: 1')] as const),
+      `a.yaml:3: An entry of "expect" has no "toString". It has ${SIGHTS}, "none", "noError".`,
+    ],
     ['a payload', given('upload: { chipid: 1 }'), 'a.yaml:3: There is no "payload".'],
     [
       'a chip number',
