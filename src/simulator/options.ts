@@ -168,7 +168,7 @@ export function readOptions(options: SimulatorOptions): Settings {
     now: Date.now,
     ...given,
   };
-  const devices = typeof all.devices === 'number' ? firstDevices(all.devices) : all.devices;
+  const devices = typeof all.devices === 'object' ? all.devices : firstDevices(all.devices);
   return {
     ...all,
     dialect,

@@ -78,6 +78,7 @@ describe('device-cloud-simulator', () => {
   const wrong: [string, option: string, problem: RegExp][] = [
     ['--port abc', 'port', /^must be a whole number from 0 to 65535, but is "abc"$/],
     ['--devices 1.5', 'devices', /must be a whole number/],
+    ['--devices many', 'devices', /^must be a whole number from 0 to 10000, but is "many"$/],
     ['--dialect other', 'dialect', /must be document or public-2016, but is "other"$/],
   ];
   for (const [args, option, problem] of wrong) {
