@@ -96,6 +96,9 @@ function valueText(value: unknown): string {
   return Buffer.isBuffer(value) ? value.toString('hex') : JSON.stringify(value);
 }
 
+/** Values of the service, which may be anything, on one line. */
+const lineOf = (...values: unknown[]): string => values.map(valueText).join('  ');
+
 /** The payload of an upload; of bytes that are neither text nor JSON, `hex`. */
 const payloadOf = (value: unknown): object =>
   Buffer.isBuffer(value) ? { hex: value.toString('hex') } : { payload: value };
@@ -179,7 +182,7 @@ async function devices({ client, print }: Context): Promise<void> {
   const { body } = await client.devices();
   // Without their keys.
   for (const { chipid, name, latest, vertype } of body)
-    await print({ chipid, name, latest, vertype }, [chipid, name ?? '-', latest].join('  '));
+    await print({ chipid, name, latest, vertype }, lineOf(chipid, name ?? '-', latest));
 }
 
 async function push({ client, words, options, print }: Context): Promise<void> {
@@ -225,8 +228,7 @@ async function history({ client, words, options, print }: Context): Promise<void
   const { body } = await (options.pushes
     ? client.pushHistory(chipid)
     : client.uploadHistory(chipid));
-  for (const record of body)
-    await print(record, `${record.create_time}  ${valueText(record.body)}`);
+  for (const record of body) await print(record, lineOf(record.create_time, record.body));
 }
 
 /** What was found at an interface. */
@@ -307,8 +309,8 @@ const usageOf = (name: string): string =>
 
 const missing = (names: readonly string[]): WrongUse =>
   new WrongUse(
-    `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not set. Set them in the environment or in a file ` +
-      '(--env-file), or use the built-in simulator (--simulator).',
+    `${names.join(', ')} ${names.length === 1 ? 'is not set. Set it' : 'are not set. Set them'} in the environment ` +
+      'or in a file (--env-file), or use the built-in simulator (--simulator).',
   );
 
 function readEnv(file: string | undefined): NodeJS.Dict<string> {

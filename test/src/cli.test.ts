@@ -138,6 +138,21 @@ describe('device-cloud', () => {
     assert.equal(child.exitCode, ENDED);
   });
 
+  it('prints records of any kind on a line each', async () => {
+    const odd = { toString: null };
+    const records = [
+      { chipid: 7, name: odd, latest: odd, body: odd, create_time: odd },
+      { chipid: 8 },
+    ];
+    const { baseUrl } = await httpService(json(records));
+    const env = { ...variables(), DEVICE_CLOUD_URL: baseUrl };
+    const text = JSON.stringify(odd);
+    const devices = await run(['devices'], env);
+    assert.deepEqual(devices, { code: 0, out: `7  ${text}  ${text}\n8  -  \n`, err: '' });
+    const history = await run(['history', '7', '--pushes'], env);
+    assert.deepEqual(history, { code: 0, out: `${text}  ${text}\n  \n`, err: '' });
+  });
+
   it('begins with the code if the service or the device fails, and names no key', async () => {
     const wrong = { ...variables(), DEVICE_CLOUD_APPKEY: 'another-key-of-a-test' };
     for (const [args, env, expected] of [
@@ -171,7 +186,12 @@ describe('device-cloud', () => {
   it('names the variables that are missing, and needs none with the built-in simulator', async () => {
     const { code, err } = await run(['devices'], { DEVICE_CLOUD_URL: cloud.baseUrl });
     assert.equal(code, 2);
-    assert.match(err, /^device-cloud: DEVICE_CLOUD_APPID, DEVICE_CLOUD_APPKEY are not set\./);
+    assert.match(
+      err,
+      /^device-cloud: DEVICE_CLOUD_APPID, DEVICE_CLOUD_APPKEY are not set\. Set them in/,
+    );
+    const one = await run(['test'], {});
+    assert.match(one.err, /^device-cloud: DEVICE_CLOUD_URL is not set\. Set it in/);
     const simulated = await run(['devices', '--simulator'], {});
     assert.deepEqual([simulated.code, simulated.err], [0, '']);
     const help = await run(['--help'], {});
