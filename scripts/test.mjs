@@ -38,12 +38,12 @@ const STEP_LIMIT = 25;
 const ALONE = {
   4: {
     e2e: /^(admin-rights|admin-routes|credential-secret|demo|examples|record|secrets-everywhere)\.test/,
-    editor: /^(adapts|application|new-nodes|picker-empty|secrets)\.test/,
+    editor: /^(adapts|application|empty-sidebar|new-nodes|picker-empty|secrets|sidebar-problems)\.test/,
   },
   5: {
-    e2e: /^(cluster|crash|examples-imported|examples-in-use|kept-state|waiting-kept)\.test/,
+    e2e: /^(acknowledged|cluster|crash|examples-imported|examples-in-use|kept-state|waiting-kept)\.test/,
     editor:
-      /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-use|labels|listener|picker|sidebar|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
+      /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-use|labels|listener|picker|sidebar|sidebar-acknowledge|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
   },
 };
 const other = { 4: '5', 5: '4' };
