@@ -8,82 +8,62 @@ type Sample = readonly [value: number, labels?: Labels];
 /** `shares`: how many of the 64 parts of a cluster's devices are this process's */
 type AppMetrics = FleetMetrics & { readonly shares: number | undefined };
 
-/** A metric: its name behind `device_cloud_`, its type, what it says, and its samples for an application. */
-const METRICS: readonly (readonly [
-  name: string,
-  type: 'gauge' | 'counter',
-  help: string,
-  samples: (metrics: AppMetrics) => readonly Sample[],
-])[] = [
-  ['devices', 'gauge', 'Devices that are known.', ({ devices }) => [[devices]]],
-  [
-    'devices_online',
-    'gauge',
-    'Devices that are online, as far as known.',
-    ({ online }) => [[online]],
-  ],
-  [
-    'channels',
+type Samples = (metrics: AppMetrics) => number | null | undefined | readonly Sample[];
+
+/** The metrics by their names behind `device_cloud_`: their types, what they say, and their samples for an application. */
+const METRICS: Readonly<Record<string, readonly ['gauge' | 'counter', string, Samples]>> = {
+  devices: ['gauge', 'Devices that are known.', ({ devices }) => devices],
+  devices_online: ['gauge', 'Devices that are online, as far as known.', ({ online }) => online],
+  channels: [
     'gauge',
     'Channels by their state.',
     ({ channels }) => Object.entries(channels).map(([state, count]) => [count, { state }]),
   ],
-  ['uploads_total', 'counter', 'Uploads that came live.', ({ uploads }) => [[uploads]]],
-  [
-    'uploads_replayed_total',
-    'counter',
-    'Missed uploads that were recovered.',
-    ({ replayed }) => [[replayed]],
-  ],
-  [
-    'uploads_altered_total',
+  uploads_total: ['counter', 'Uploads that came live.', ({ uploads }) => uploads],
+  uploads_replayed_total: ['counter', 'Missed uploads that were recovered.', (app) => app.replayed],
+  uploads_altered_total: [
     'counter',
     'Recovered uploads that the history may have altered.',
-    ({ altered }) => [[altered]],
+    ({ altered }) => altered,
   ],
-  [
-    'commands_total',
+  commands_total: [
     'counter',
     'Commands to devices by their outcome.',
     ({ commands }) => commands.map(({ call, code, count }) => [count, { call, code }]),
   ],
-  [
-    'commands_waiting',
-    'gauge',
-    'Commands that wait for their devices.',
-    ({ waiting }) => [[waiting]],
-  ],
-  [
-    'list_age_seconds',
+  commands_waiting: ['gauge', 'Commands that wait for their devices.', ({ waiting }) => waiting],
+  list_age_seconds: [
     'gauge',
     'Age of the last good list of online devices.',
-    ({ listAge }) => (listAge === null ? [] : [[listAge / 1000]]),
+    ({ listAge }) => listAge && listAge / 1000,
   ],
-  [
-    'held_back_bytes',
+  held_back_bytes: [
     'gauge',
     'Bytes of uploads that are held back until a history is read, or an upload is acknowledged.',
-    ({ heldBytes }) => [[heldBytes]],
+    ({ heldBytes }) => heldBytes,
   ],
-  [
-    'uploads_unacknowledged',
+  uploads_unacknowledged: [
     'gauge',
     'Uploads that wait for an acknowledgement, one of a device.',
-    ({ unacknowledged }) => [[unacknowledged.count]],
+    ({ unacknowledged }) => unacknowledged.count,
   ],
-  [
-    'uploads_unacknowledged_seconds',
+  uploads_unacknowledged_seconds: [
     'gauge',
     'For how long the first of them has waited.',
-    ({ unacknowledged }) => [[unacknowledged.age / 1000]],
+    ({ unacknowledged }) => unacknowledged.age / 1000,
   ],
-  [
-    'shares_owned',
+  shares_owned: [
     'gauge',
     'How many of the 64 shares of the devices this process has, with a cluster.',
-    ({ shares }) => (shares === undefined ? [] : [[shares]]),
+    ({ shares }) => shares,
   ],
-];
+};
+
+/** The samples of a metric: none if there is no value. */
+function samplesOf(value: ReturnType<Samples>): readonly Sample[] {
+  if (value === null || value === undefined) return [];
+  return typeof value === 'number' ? [[value]] : value;
+}
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 const labelText = (labels: Labels): string =>
@@ -109,13 +89,15 @@ function namedFleets(RED: NodeAPI): [application: string, metrics: AppMetrics][]
 /** What monitoring reads: the text format of Prometheus, version 0.0.4. No series is about a single device. */
 export function metricsText(RED: NodeAPI): string {
   const fleets = namedFleets(RED);
-  return METRICS.map(([name, type, help, samples]) => {
-    const full = `device_cloud_${name}`;
-    const lines = fleets.flatMap(([application, metrics]) =>
-      samples(metrics).map(
-        ([value, labels = {}]) => `${full}{${labelText({ application, ...labels })}} ${value}\n`,
-      ),
-    );
-    return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines.join('')}`;
-  }).join('');
+  return Object.entries(METRICS)
+    .map(([name, [type, help, samples]]) => {
+      const full = `device_cloud_${name}`;
+      const lines = fleets.flatMap(([application, metrics]) =>
+        samplesOf(samples(metrics)).map(
+          ([value, labels = {}]) => `${full}{${labelText({ application, ...labels })}} ${value}\n`,
+        ),
+      );
+      return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines.join('')}`;
+    })
+    .join('');
 }

@@ -179,7 +179,7 @@ function keep(
   { app, node, msg, onKept, client }: AnyCall,
   plan: Plan,
   chipids: readonly string[],
-  isMany = false,
+  isMany: boolean,
 ): SavedCall | undefined {
   const { call, options } = plan;
   const { keeper } = app;
@@ -231,13 +231,27 @@ export function groupFollower(
   };
 }
 
-/** Whether a call is made to several devices. @throws DeviceCloudError `INVALID_INPUT` if the node takes only one */
-export function isForMany(config: object, device: unknown): boolean {
+/** Whether a node calls several devices for one message. */
+export function isForMany(config: object): boolean {
   const { many, chipidType } = config as Partial<ManyConfig & DeviceConfig>;
-  if (many === true || chipidType === 'group') return true;
-  if (!Array.isArray(device)) return false;
+  return many === true || chipidType === 'group';
+}
+
+/**
+ * The devices of a message, each once: one of a node that takes only one. The whole list is read before anything is sent.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function chipidsOf(client: DeviceCloudClient, config: object, value: unknown): string[] {
+  const devices = devicesOf(client, config, value);
+  if (!Array.isArray(devices)) return [readDevice(config, devices)];
+  if (!isForMany(config))
+    throw invalidInput(
+      'The chip number is an array. Allow several devices in the node, or split the array first.',
+    );
+  if (devices.length <= MAX_MANY) return [...new Set(parseChipids(devices))];
   throw invalidInput(
-    'The chip number is an array. Allow several devices in the node, or split the array first.',
+    `The array has ${devices.length} chip numbers, and the node takes at most ${MAX_MANY} at once. ` +
+      'Nothing was sent. Send fewer.',
   );
 }
 
@@ -245,17 +259,14 @@ export function isForMany(config: object, device: unknown): boolean {
 export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
   const { client, config } = call;
   if (!('device' in plan)) return callService(call, plan);
-  const device = devicesOf(client, config, plan.device);
-  if (!isForMany(config, device)) {
-    const chipid = readDevice(config, plan.device);
-    return inOrder(call, plan, () => callOne(call, plan, chipid, keep(call, plan, [chipid])));
-  }
-  const { atOnce } = config as ManyConfig;
-  const many = readAtOnce(atOnce);
-  const chipids = readDevices(config, device);
-  return inOrder(call, plan, () =>
-    callMany(call, plan, chipids, many, keep(call, plan, chipids, true)),
-  );
+  const chipids = chipidsOf(client, config, plan.device);
+  const isMany = isForMany(config);
+  return inOrder(call, plan, () => {
+    const kept = keep(call, plan, chipids, isMany);
+    return isMany
+      ? callMany(call, plan, chipids, atOnceOf(config), kept)
+      : callOne(call, plan, chipids[0] as string, kept);
+  });
 }
 
 /** Makes a call whose commands may wait after those of earlier times, unless the node closes before these are known. */
@@ -430,27 +441,7 @@ interface Result {
   warning?: unknown;
 }
 
-function readAtOnce(value: number | string): number {
-  const count = Number(value);
-  if (Number.isInteger(count) && count >= 1 && count <= MAX_MANY) return count;
-  throw invalidInput(`The property "atOnce" must be a whole number from 1 to ${MAX_MANY}.`);
-}
-
-/** Reads the whole list before anything is sent. @returns each device once */
-function readDevices(config: object, value: unknown): string[] {
-  if (!Array.isArray(value)) return [readDevice(config, value)];
-  if (value.length <= MAX_MANY) return [...new Set(parseChipids(value))];
-  throw invalidInput(
-    `The array has ${value.length} chip numbers, and the node takes at most ${MAX_MANY} at once. ` +
-      'Nothing was sent. Send fewer.',
-  );
-}
-
-/** The devices of a message of a node that calls them itself. @throws DeviceCloudError `INVALID_INPUT` */
-export function chipidsOf(client: DeviceCloudClient, config: ManyConfig, value: unknown): string[] {
-  const device = devicesOf(client, config, value);
-  return isForMany(config, device) ? readDevices(config, device) : [readDevice(config, device)];
-}
+const atOnceOf = (config: object): number => Number((config as ManyConfig).atOnce);
 
 function failed(chipid: string, thrown: unknown): Result {
   const known = isDeviceCloudError(thrown) ? thrown : undefined;
@@ -509,21 +500,22 @@ export async function aboutDevices(
   remove: (chipid: string) => readonly string[],
 ): Promise<Outcome> {
   const { client, config, signal, onProgress, msg } = call;
-  const devices = devicesOf(client, config, device);
+  const chipids = chipidsOf(client, config, device);
   const options: SharedOptions = { signal, onProgress };
-  if (!isForMany(config, devices))
+  if (!isForMany(config))
     return aboutDevice(call, device, async (chipid) => {
       const fields = Object.assign(await one(chipid, options), { chipid });
       return { set: addName(fields, client, chipid, msg), remove: remove(chipid) };
     });
-  const atOnce = readAtOnce((config as ManyConfig).atOnce);
-  const chipids = readDevices(config, devices);
   const result = async (chipid: string, shared: SharedOptions): Promise<Result> => {
     // There is a reply: whether the push was answered does not matter any more.
     const { uncertain: _, ...fields } = await one(chipid, shared);
     return { ...fields, chipid, ok: true };
   };
-  return outcomeOf(chipids, await client.callEach(chipids, result, { ...options, atOnce }));
+  return outcomeOf(
+    chipids,
+    await client.callEach(chipids, result, { ...options, atOnce: atOnceOf(config) }),
+  );
 }
 
 /** Calls several devices. @returns their results, in their order */

@@ -1,7 +1,7 @@
 // Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { DeviceCloudError, type ProxySettings, type TlsSettings } from '../../src/for-nodes';
-import { notConfigured, parseChipid, show } from '../../src/input';
+import type { ProxySettings, TlsSettings } from '../../src/for-nodes';
+import { invalidInput, notConfigured, parseChipid, show } from '../../src/input';
 import {
   describedText,
   readFlag,
@@ -60,38 +60,25 @@ export function readProperties<C extends object>(
   return { config: config as C, problem };
 }
 
-/** A property that a node cannot work with: its status names it. */
-export class WrongProperty extends DeviceCloudError {
-  /** @param status its text, a key of the node's catalogue */
-  constructor(
-    readonly status: string,
-    problem: string,
-  ) {
-    super('INVALID_INPUT', problem);
-  }
-}
-
 /** What a number may be. */
 export interface NumberLimits {
   readonly min: number;
   readonly max: number;
   readonly isWhole?: boolean;
-  /** The text of the status if it is another one. */
-  readonly status: string;
 }
 
-/** A property that is a number, as it was read. @throws WrongProperty */
+/** A property that is a number, as it was read. @throws DeviceCloudError `INVALID_INPUT` */
 export function numberOf<K extends string>(
   config: Readonly<Record<K, number | string>>,
   name: K,
-  { min, max, isWhole = false, status }: NumberLimits,
+  { min, max, isWhole = false }: NumberLimits,
 ): number {
   const { [name]: value } = config;
   const number = Number(value);
   if (number >= min && number <= max && (!isWhole || Number.isInteger(number))) return number;
   const kind = isWhole ? 'whole number' : 'number';
   const must = `must be a ${kind} from ${min} to ${max}, but is ${show(value)}`;
-  throw new WrongProperty(status, `The property "${name}" ${must}.`);
+  throw invalidInput(`The property "${name}" ${must}.`);
 }
 
 /**

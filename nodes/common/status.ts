@@ -1,7 +1,6 @@
 import type { Node, NodeStatus } from 'node-red';
 import { isDeviceCloudError, type RequestProgress } from '../../src/for-nodes';
 import type { ClusterView } from './app';
-import { WrongProperty } from './settings';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */
 export const STATUS = {
@@ -29,9 +28,8 @@ export function clusterStatus(cluster: ClusterView | undefined): NodeStatus | un
   return cluster?.state === 'awaiting' ? STATUS.awaitingCluster : undefined;
 }
 
-/** The status for a failure: its code in a word or two, or the property to be changed. */
+/** The status for a failure: its code in a word or two. */
 export function failureStatus(error: unknown): NodeStatus {
-  if (error instanceof WrongProperty) return { fill: 'red', shape: 'ring', text: error.status };
   const code = isDeviceCloudError(error) ? error.code : 'ERROR';
   // With its number, by which it is found in the service's own words.
   const isGateway = isDeviceCloudError(error, 'GATEWAY') && error.statusCode !== undefined;

@@ -27,8 +27,8 @@ export type EventsConfig = typeof DEFAULTS;
 
 /** The limits of the numbers. The library has the same. */
 export const LIMITS = {
-  refresh: { min: 1, max: 86_400, status: 'status.check-refresh' },
-  misses: { min: 1, max: 1000, isWhole: true, status: 'status.check-misses' },
-  silence: { min: 0, max: 2_000_000, status: 'status.check-silence' },
-  settle: { min: 1, max: 86_400, status: 'status.check-settle' },
+  refresh: { min: 1, max: 86_400 },
+  misses: { min: 1, max: 1000, isWhole: true },
+  silence: { min: 0, max: 2_000_000 },
+  settle: { min: 1, max: 86_400 },
 } as const;

@@ -1,9 +1,9 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
-import { checked, choice, seconds, wholeNumber } from '../common/editor/fields';
+import { choice, limited } from '../common/editor/fields';
 import { current, fieldValue, field, isOpen, onChange, opened, show } from '../common/editor/form';
 import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
-import type { EditorNode, PropertyDefinition } from '../common/editor/red';
+import type { EditorNode } from '../common/editor/red';
 import { said, t } from '../common/editor/texts';
 import { readList } from '../common/shared.config';
 import { CHOICES, DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
@@ -20,14 +20,7 @@ const saved = (node: Node): readonly unknown[] => readList(node.events ?? DEFAUL
 const asksFor = (node: Node, kind: Kind): boolean =>
   isOpen(node, box(kind)) ? isChecked(kind) : saved(node).includes(kind);
 
-function limited(
-  name: keyof typeof LIMITS,
-  needed?: (node: Node) => boolean,
-): PropertyDefinition<Config, number | string> {
-  const { min, max } = LIMITS[name];
-  const check = 'isWhole' in LIMITS[name] ? wholeNumber(min, max) : seconds(min, max);
-  return checked(DEFAULTS[name], `label.${name}`, check, needed);
-}
+const ofPresence = (node: Node): boolean => asksFor(node, 'presence');
 
 RED.nodes.registerType<Config>('device-cloud-events', {
   category: 'device cloud',
@@ -54,10 +47,12 @@ RED.nodes.registerType<Config>('device-cloud-events', {
         return some || said(options.label ?? '', t('error.no-event'));
       },
     },
-    refresh: limited('refresh'),
-    misses: limited('misses', (node) => asksFor(node, 'presence')),
-    silence: limited('silence', (node) => asksFor(node, 'presence')),
-    settle: limited('settle', (node) => asksFor(node, 'channel')),
+    refresh: limited(DEFAULTS.refresh, 'common.label.refresh', LIMITS.refresh),
+    misses: limited(DEFAULTS.misses, 'label.misses', LIMITS.misses, ofPresence),
+    silence: limited(DEFAULTS.silence, 'label.silence', LIMITS.silence, ofPresence),
+    settle: limited<Config>(DEFAULTS.settle, 'label.settle', LIMITS.settle, (node) =>
+      asksFor(node, 'channel'),
+    ),
     start: choice(DEFAULTS.start, 'label.start', CHOICES.start),
   },
   label: function () {

@@ -89,7 +89,7 @@ export class KeptByNode {
     const pins = await Promise.all(wishes.map((wish) => client.keepPin(...wish, this.#keeper)));
     this.#showStatus();
     const [first] = pins;
-    if (first && !isForMany(config, undefined)) return { set: fieldsOf(first, client, msg) };
+    if (first && !isForMany(config)) return { set: fieldsOf(first, client, msg) };
     // What is replaced is not copied for each.
     const { payload: _, ...passed } = msg;
     const messages = pins.map((each) => {

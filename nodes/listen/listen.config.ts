@@ -32,7 +32,7 @@ export type ListenConfig = typeof DEFAULTS;
 /** The limits of the numbers. */
 export const LIMITS = {
   /** Each reading is a call to the service. */
-  refresh: { min: 1, max: 86_400, status: 'status.check-refresh' },
-  redeliver: { min: 1, max: 86_400, status: 'status.check-redeliver' },
-  attempts: { min: 1, max: 1000, isWhole: true, status: 'status.check-attempts' },
+  refresh: { min: 1, max: 86_400 },
+  redeliver: { min: 1, max: 86_400 },
+  attempts: { min: 1, max: 1000, isWhole: true },
 } as const;

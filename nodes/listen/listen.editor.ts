@@ -1,5 +1,5 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
-import { checked, choice, oneOf, seconds, wholeNumber } from '../common/editor/fields';
+import { checked, choice, limited, oneOf } from '../common/editor/fields';
 import { current, field, onChange, opened, show } from '../common/editor/form';
 import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
@@ -31,10 +31,10 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     devices: choice(DEFAULTS.devices, 'common.label.devices', CHOICES.devices),
     chipids: chipidsProperty(),
     group: shared.group,
-    refresh: checked(
+    refresh: limited<Config>(
       DEFAULTS.refresh,
       'common.label.refresh',
-      seconds(LIMITS.refresh.min, LIMITS.refresh.max),
+      LIMITS.refresh,
       (node) => mode(node) === 'online',
     ),
     datatype: shared.datatype(),
@@ -45,18 +45,8 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
         waits(node) && value !== 'restart' ? t('error.recover') : oneOf(...CHOICES.recover)(value),
     ),
     acknowledge: choice(DEFAULTS.acknowledge, 'label.acknowledge', CHOICES.acknowledge),
-    redeliver: checked(
-      DEFAULTS.redeliver,
-      'label.redeliver',
-      seconds(LIMITS.redeliver.min, LIMITS.redeliver.max),
-      waits,
-    ),
-    attempts: checked(
-      DEFAULTS.attempts,
-      'label.attempts',
-      wholeNumber(LIMITS.attempts.min, LIMITS.attempts.max),
-      waits,
-    ),
+    redeliver: limited(DEFAULTS.redeliver, 'label.redeliver', LIMITS.redeliver, waits),
+    attempts: limited(DEFAULTS.attempts, 'label.attempts', LIMITS.attempts, waits),
     // The editor draws as many inputs as this property says: one when messages control the listener.
     inputs: { value: 0 },
   },

@@ -12,7 +12,7 @@ import { DeviceTypes, setListening } from '../common/device-types';
 import { asError, deviceText, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
-import { numberOf, readListEntry, readProperties, WrongProperty } from '../common/settings';
+import { numberOf, readListEntry, readProperties } from '../common/settings';
 import { clusterStatus, failureStatus, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { channelsStatus, isAge } from './channels-status';
@@ -35,12 +35,11 @@ const MINUTE = 60_000;
 /** Milliseconds between two looks at what waits for an acknowledgement. */
 const LOOK = 1000;
 
-/** How uploads are acknowledged; undefined if they are not. @throws WrongProperty */
+/** How uploads are acknowledged; undefined if they are not. @throws DeviceCloudError `INVALID_INPUT` */
 function acknowledgementOf(config: ListenConfig) {
   if (config.acknowledge !== 'ack') return undefined;
   if (config.recover !== 'restart')
-    throw new WrongProperty(
-      'status.check-recover',
+    throw invalidInput(
       'Uploads can be acknowledged only if "Recover" is "also those missed during a restart": what is not acknowledged comes again from the history.',
     );
   const redeliver = 1000 * numberOf(config, 'redeliver', LIMITS.redeliver);
@@ -207,8 +206,7 @@ class ListenLife implements DevicesListener {
       if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
       acknowledgementOf(this.#config);
       if (this.#config.devices === 'online') numberOf(this.#config, 'refresh', LIMITS.refresh);
-      if (this.#config.recover === 'off' && this.#app.isShared)
-        throw new WrongProperty('status.check-recover', NEEDS_RECOVERY);
+      if (this.#config.recover === 'off' && this.#app.isShared) throw invalidInput(NEEDS_RECOVERY);
       const client = await this.#app.client('open');
       await this.#app.store().loaded;
       if (!this.#closing.signal.aborted) this.#listen(client);

@@ -90,7 +90,7 @@ inEachDialect('the ack node', () => {
     it(`is for listeners that recover over a restart, not with recover: ${recover}`, async () => {
       cloud = await startCloud();
       await load(flow({ recover }));
-      await shows('listen', 'status.check-recover');
+      await shows('listen', 'status.invalid-input');
       assert.match(logged(), /Recover.*also those missed during a restart/);
       assert.equal(cloud.channels(one), 0);
     });
@@ -106,7 +106,7 @@ inEachDialect('the ack node', () => {
     it(`needs a usable number: ${property}: ${value}`, async () => {
       cloud = await startCloud();
       await load(flow({ [property]: value }));
-      await shows('listen', `status.check-${property}`);
+      await shows('listen', 'status.invalid-input');
       assert.match(logged(), new RegExp(`"${property}" must be a .*number from 1 to .*${value}`));
       assert.equal(cloud.channels(one), 0);
     });

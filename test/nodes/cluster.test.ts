@@ -66,7 +66,7 @@ describe('a cluster', () => {
   it('needs listeners that recover', async () => {
     const cloud = await startCloud();
     await load([shared(cloud), cluster(), node('listen', { chipids: [CHIPID], recover: 'off' })]);
-    await shows('listen', 'status.check-recover');
+    await shows('listen', 'status.invalid-input');
     assert.match(warnings(), /"Recover" must not be "off"/);
   });
 

@@ -163,7 +163,7 @@ inEachDialect('the events node', () => {
     it(`needs a usable number: ${property}: ${value}`, async () => {
       const events = [property === 'settle' ? 'channel' : 'presence'];
       await load([cloudApp(cloud), node('events', { events, [property]: value })]);
-      await shows('events', `status.check-${property}`);
+      await shows('events', 'status.invalid-input');
       assert.match(logged().join(), new RegExp(`"${property}" must be a .*number from .*${value}`));
     });
 

@@ -129,6 +129,15 @@ export const checked = <T, V extends number | string = string>(
     needed,
   );
 
+/** A number within the limits of its `x.config.ts`. */
+export const limited = <T>(
+  value: number | string,
+  label: string,
+  { min, max, isWhole = false }: { min: number; max: number; isWhole?: boolean },
+  needed?: (node: EditorNode<T>) => boolean,
+): PropertyDefinition<T, number | string> =>
+  checked(value, label, isWhole ? wholeNumber(min, max) : seconds(min, max), needed);
+
 /** A property that is one of a few words. */
 export const choice = <T, V extends string = string>(
   value: V,
