@@ -47,14 +47,13 @@ const codesError = (value: string): string | undefined =>
 /** What the node does, for its label. @param isShort whether the device needs its room */
 function labelText(node: Node, isShort: boolean): string {
   const isFixed = node.pinType === 'num' || node.pinType === 'str';
-  const pin = isFixed ? node.pin : undefined;
-  if (node.operation === 'read') {
-    if (node.pin === '') return t('node.read-all');
-    return pin === undefined ? t('node.read') : t('node.read-pin', { pin });
-  }
+  const pin = isFixed ? ` ${node.pin}` : '';
+  if (node.operation === 'read') return node.pin === '' ? t('node.read-all') : t('node.read') + pin;
   const level = node.levelType === 'num' ? t(node.level === '0' ? 'level.low' : 'level.high') : '';
   const verb = node.operation === 'pulse' || node.operation === 'keep' ? node.operation : 'set';
-  const what = pin === undefined ? t(`node.${verb}`) : t(`node.${verb}-pin`, { pin });
+  // That it is set goes without saying where there is a pin.
+  const isSet = verb === 'set' && pin !== '';
+  const what = isSet ? t('node.set-pin', { pin: node.pin }) : t(`node.${verb}`) + pin;
   return level === '' || (isShort && verb !== 'set') ? what : `${what} ${level}`;
 }
 

@@ -19,9 +19,9 @@ import { channelsStatus, isAge } from './channels-status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
 import {
   changeDevices,
-  changeShared,
   ListenedDevices,
   type DevicesListener,
+  type Subscribed,
 } from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
@@ -108,25 +108,28 @@ class ListenLife implements DevicesListener {
     await this.#restart();
     if (this.#closing.signal.aborted) throw closed();
     if (!this.#devices) throw asError(this.#failure);
-    const cluster = this.#app.cluster();
-    if (cluster) return changeShared(cluster, this.#node.id, msg);
-    const answer = changeDevices(this.#devices, msg);
-    await this.#saveSubscriptions(this.#devices);
-    return answer;
+    return changeDevices(this.#subscribed(this.#devices), msg);
   }
 
-  /** A restart goes on with the devices that messages have subscribed to. */
-  async #saveSubscriptions(devices: ListenedDevices): Promise<void> {
+  /** What messages subscribe to: in all processes that share the devices, or in this one, which goes on with it after a restart. */
+  #subscribed(devices: ListenedDevices): Subscribed {
+    const { id } = this.#node;
+    const cluster = this.#app.cluster();
+    if (cluster)
+      return {
+        list: () => cluster.subscribed(id),
+        set: (chipid, isOn) => cluster.setSubscribed(id, chipid, isOn),
+      };
     const store = this.#app.store();
-    const prefix = `subscribed:${this.#node.id}:`;
-    const before = new Set(store.list(prefix).map(([key]) => key));
-    const now = new Set(devices.chipids().map((chipid) => prefix + chipid));
-    const added = [...now].filter((key) => !before.has(key));
-    const removed = [...before].filter((key) => !now.has(key));
-    await Promise.all([
-      ...added.map((key) => store.set(key, true)),
-      ...removed.map((key) => store.set(key, undefined)),
-    ]);
+    return {
+      list: () => ({ chipids: devices.chipids(), missing: 0 }),
+      set: (chipid, isOn) => {
+        if (isOn) devices.add(chipid);
+        else devices.remove(chipid);
+        const key = `subscribed:${id}:${chipid}`;
+        return (store.get(key) === true) === isOn ? undefined : store.set(key, isOn || undefined);
+      },
+    };
   }
 
   close(): void {
@@ -235,9 +238,7 @@ class ListenLife implements DevicesListener {
     const restore = (): void => {
       // The id of a node may have a colon in it, and a file may have been edited.
       const saved = store.list(prefix).map(([key]) => chipidOf(key.slice(prefix.length)));
-      const wanted = new Set(saved.filter((chipid) => chipid !== undefined));
-      for (const chipid of devices.chipids()) if (!wanted.has(chipid)) devices.remove(chipid);
-      for (const chipid of wanted) devices.add(chipid);
+      devices.follow(new Set(saved.filter((chipid) => chipid !== undefined)));
     };
     restore();
     store.onMoved.add(restore);
@@ -287,11 +288,7 @@ class ListenLife implements DevicesListener {
   /** Listens to the devices that are in the group by now: those that stay in it keep their channel. */
   #followGroup(client: DeviceCloudClient, devices: ListenedDevices): void {
     const group = groupFollower(client, this.#config.group);
-    const follow = (): void => {
-      const wanted = group.chipids();
-      for (const chipid of devices.chipids()) if (!wanted.has(chipid)) devices.remove(chipid);
-      for (const chipid of wanted) devices.add(chipid);
-    };
+    const follow = (): void => devices.follow(group.chipids());
     follow();
     this.#stopWatching = group.onChange(follow);
   }

@@ -143,6 +143,12 @@ export class ListenedDevices {
     this.#listener.onChange();
   }
 
+  /** Listens to these devices and no others. Those that stay keep their channel. */
+  follow(wanted: ReadonlySet<string>): void {
+    for (const chipid of this.chipids()) if (!wanted.has(chipid)) this.remove(chipid);
+    for (const chipid of wanted) this.add(chipid);
+  }
+
   chipids(): string[] {
     return [...this.#devices.keys()];
   }
@@ -172,42 +178,31 @@ const wrongAction = (action: unknown): DeviceCloudError =>
 const chipidsOf = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).map(parseChipid);
 
+type Listed = Awaited<ReturnType<ClusterView['subscribed']>>;
+
+/** The devices of a dynamic listener: of this process, or shared with others. */
+export interface Subscribed {
+  /** @returns them, and how many processes were silent */
+  list: () => Listed | Promise<Listed>;
+  set: (chipid: string, isOn: boolean) => unknown;
+}
+
 /**
  * Carries out what a message asks of a dynamic listener: `msg.action` = `subscribe`, `unsubscribe` or
  * `list`, with `msg.chipid` a number, a string or an array of them.
  * @returns the message to send on, for `list`: the chip numbers as payload
- * @throws DeviceCloudError `INVALID_INPUT`; then nothing has changed
+ * @throws DeviceCloudError `INVALID_INPUT`: then nothing has changed; with other processes what their calls throw
  */
-export function changeDevices(devices: ListenedDevices, msg: NodeMessage): NodeMessage | undefined {
-  const { action } = msg;
-  switch (action) {
-    case 'subscribe':
-      for (const chipid of chipidsOf(msg['chipid'])) devices.add(chipid);
-      return undefined;
-    case 'unsubscribe':
-      for (const chipid of chipidsOf(msg['chipid'])) devices.remove(chipid);
-      return undefined;
-    case 'list':
-      return withFields(msg, [], { payload: devices.chipids() });
-    default:
-      throw wrongAction(action);
-  }
-}
-
-/** The same of a listener whose devices are shared with other processes. @throws DeviceCloudError what their calls throw, too */
-export async function changeShared(
-  cluster: ClusterView,
-  node: string,
+export async function changeDevices(
+  { list, set }: Subscribed,
   msg: NodeMessage,
 ): Promise<NodeMessage | undefined> {
   const { action } = msg;
   if (action === 'list') {
-    const { chipids, missing } = await cluster.subscribed(node);
+    const { chipids, missing } = await list();
     return withFields(msg, ['missing'], { payload: chipids, ...(missing > 0 && { missing }) });
   }
   if (action !== 'subscribe' && action !== 'unsubscribe') throw wrongAction(action);
-  const chipids = chipidsOf(msg['chipid']);
-  const isOn = action === 'subscribe';
-  await Promise.all(chipids.map((chipid) => cluster.setSubscribed(node, chipid, isOn)));
+  await Promise.all(chipidsOf(msg['chipid']).map((chipid) => set(chipid, action === 'subscribe')));
   return undefined;
 }
