@@ -54,9 +54,25 @@ const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 export const timeOf = (time: unknown): string =>
   typeof time === 'string' && TIME.test(time) ? time : '';
 
-/** Milliseconds since 1970 of a time as the history writes it. NaN for anything else. */
-export const toUnix = (time: string, offset: number): number =>
-  TIME.test(time) ? Date.parse(`${time.replace(' ', 'T')}Z`) - offset : NaN;
+const twoDigits = (time: string, at: number): number =>
+  (time.charCodeAt(at) - 48) * 10 + time.charCodeAt(at + 1) - 48;
+
+/**
+ * Milliseconds since 1970 of a time as {@link timeOf} gives it; NaN for an empty one, or a date that does not exist. It runs
+ * for each record, and `Date.parse` took a tenth of the time of a recovery.
+ */
+export function toUnix(time: string, offset: number): number {
+  if (time === '') return NaN;
+  const month = twoDigits(time, 5);
+  const day = twoDigits(time, 8);
+  const hours = twoDigits(time, 11);
+  const minutes = twoDigits(time, 14);
+  const seconds = twoDigits(time, 17);
+  const isDay = month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  if (!isDay || hours > 23 || minutes > 59 || seconds > 59) return NaN;
+  const year = twoDigits(time, 0) * 100 + twoDigits(time, 2);
+  return Date.UTC(year, month - 1, day, hours, minutes, seconds) - offset;
+}
 
 /** The inverse of {@link toUnix}. */
 export const fromUnix = (time: number, offset: number): string =>
