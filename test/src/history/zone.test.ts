@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { HistoryFacts } from '../../../src/recovery/facts';
-import { parseZone, zoneText } from '../../../src/recovery/zone';
+import { fromUnix, parseZone, toUnix, zoneText } from '../../../src/recovery/zone';
 import { createSubject, record } from '../recovery/subject';
 
 const HOUR = 60 * 60_000;
@@ -78,5 +78,30 @@ describe('the time zone of a history', () => {
     await subject.connect();
     assert.equal(subject.uploads.at(-1)?.timestamp, Date.UTC(2026, 0, 1));
     assert.deepEqual(subject.faults, []);
+  });
+});
+
+describe('the time of a record', () => {
+  it('is read by its zone', () => {
+    for (const text of ['2026-02-28 23:59:59', '2024-02-29 00:00:00', '1999-12-31 12:34:56']) {
+      const time = Date.parse(`${text.replace(' ', 'T')}Z`);
+      assert.equal(toUnix(text, 0), time);
+      assert.equal(toUnix(text, 3_600_000), time - 3_600_000);
+      assert.equal(fromUnix(time, 0), text);
+    }
+  });
+
+  it('is unknown if there is none, or no such time', () => {
+    for (const text of [
+      '',
+      '2026-13-01 00:00:00',
+      '2026-00-01 00:00:00',
+      '2026-01-32 00:00:00',
+      '2026-01-00 00:00:00',
+      '2026-01-01 24:00:00',
+      '2026-01-01 00:60:00',
+      '2026-01-01 00:00:60',
+    ])
+      assert.equal(toUnix(text, 0), NaN, text);
   });
 });
