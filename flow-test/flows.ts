@@ -103,6 +103,19 @@ export const listens = (nodes: readonly FlowNode[]): boolean =>
       (LISTENS.test(node.type) || node['when'] === 'upload' || node['when'] === 'online'),
   );
 
+/** The listeners that run, and that know by themselves which devices they listen to. */
+export function listenersIn(nodes: readonly FlowNode[]): FlowNode[] {
+  const tabs = nodes.filter(({ type, disabled }) => type === 'tab' && disabled !== true);
+  const places = new Set<unknown>(tabs.map(({ id }) => id));
+  return nodes.filter(
+    (node) =>
+      node.type === 'device-cloud-listen' &&
+      isEnabled(node) &&
+      node['devices'] !== 'dynamic' &&
+      places.has(node['z']),
+  );
+}
+
 /** They may be called as the nodes in them. */
 const FRAMES = ['tab', 'group', 'subflow', 'comment'];
 

@@ -2,10 +2,19 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fromJson } from './copy';
 import { Judge, type Evidence } from './expect';
-import { appidOf, chipidsIn, listens, nameOf, nodesNamed, prepareFlows, type Flows } from './flows';
+import {
+  appidOf,
+  chipidsIn,
+  listenersIn,
+  listens,
+  nameOf,
+  nodesNamed,
+  prepareFlows,
+  type Flows,
+} from './flows';
 import { NodeRedGone, type NodeRed } from './node-red';
 import { MAX_SEEN, Problem, type FlowNode, type Report, type Traffic } from './protocol';
-import type { Seen } from './seen';
+import { isListening, type Seen } from './seen';
 import type { Expected, FlowTest, Given, Sight } from './tests';
 import { World } from './world';
 
@@ -21,6 +30,8 @@ export interface Result {
 
 const LOOK = 10;
 const LOG_LINES = 12;
+/** How long the first upload waits for the listeners, in milliseconds. */
+const LISTENERS = 10_000;
 /** What Node-RED says at each deploy. */
 const DEPLOYS = /\] (?:Start|Stopp|Updat)(?:ing|ed) flows$/;
 
@@ -162,8 +173,24 @@ class Attempt {
     const watched = sights.flatMap(({ at }) => nodesNamed(prepared, at)).map(({ id }) => id);
     await nodeRed.ask({ do: 'deploy', test: number, flows: prepared, watched });
     world.mayOpen();
-    for (const each of steps) await this.#give(each);
+    const deployed = performance.now();
+    for (const each of steps) {
+      if (each.kind.startsWith('upload')) await this.#listening(deployed + LISTENERS);
+      await this.#give(each);
+    }
     return this.#verdict(begin, Date.now());
+  }
+
+  /** Waits for all listeners: of two on one device, the later one would miss its upload. @param until a time of `performance` */
+  async #listening(until: number): Promise<void> {
+    const { flows, nodeRed } = this.#setting;
+    const listeners = listenersIn(flows.nodes);
+    const shows = ({ id }: FlowNode): unknown =>
+      this.#reported.findLast((seen) => seen.kind === 'status' && seen.node === id);
+    const listen = (): boolean =>
+      listeners.every((node) => isListening((Object(shows(node)) as { status?: unknown }).status));
+    while (!listen() && performance.now() < until && nodeRed.isRunning) await sleep(LOOK);
+    this.#setting.world.mayOpen();
   }
 
   async #give(given: Given): Promise<void> {

@@ -28,6 +28,14 @@ export function concerns(sight: Sight, seen: Seen, nodes: readonly FlowNode[]): 
   return seen.kind === sight.kind && nodesNamed(nodes, sight.at).some(({ id }) => id === seen.node);
 }
 
+/** Whether a status is that of a listener that has opened its channels, or cannot. */
+export function isListening(status: unknown): boolean {
+  const { fill, text } = Object(status) as { fill?: unknown; text?: unknown };
+  if (fill !== 'green') return fill === 'red' || fill === 'blue';
+  const [, open, all] = /^(\d+)\/(\d+)$/.exec(String(text)) ?? [];
+  return open === all;
+}
+
 /** How something that {@link concerns} a sight differs from it; undefined if it does not. */
 export function differs(sight: Sight, seen: Seen): string | undefined {
   switch (sight.kind) {
