@@ -19,7 +19,6 @@ import {
 } from '../../src/input';
 import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
 import { findApp } from '../common/app';
-import { toProblem } from '../common/errors';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';
 import { fleetAnswer, listText, readRevision, seenOf, toChoices, toDetails } from './answers';
@@ -101,13 +100,6 @@ function sendJson(response: Parameters<Handler>[1], pieces: AsyncGenerator<strin
   return pipeline(Readable.from(pieces), response);
 }
 
-/** An object of one field. */
-async function* fieldText(name: string, value: AsyncGenerator<string>): AsyncGenerator<string> {
-  yield `{"${name}":`;
-  yield* value;
-  yield '}';
-}
-
 /** Only our own editor asks for ages: the routes' answer is public, and has no more than it says. */
 const publicly = ({ age: _age, ...device }: DeviceChoice): object => device;
 
@@ -127,17 +119,12 @@ function devicesRoute(RED: NodeAPI): Handler {
       response.json(fleet?.book?.groups() ?? []);
       return;
     }
-    try {
-      const devices = await devicesOf(id);
-      const pieces =
-        'ages' in request.query
-          ? listText(withKnown(findAppNode(RED, id)?.fleet(), devices), (each) => each)
-          : listText(devices, publicly);
-      await sendJson(response, pieces);
-    } catch (error) {
-      if (response.headersSent) throw error;
-      response.status(502).json({ error: toProblem(error) });
-    }
+    const devices = await devicesOf(id);
+    const pieces =
+      'ages' in request.query
+        ? listText(withKnown(findAppNode(RED, id)?.fleet(), devices), (each) => each)
+        : listText(devices, publicly);
+    await sendJson(response, pieces);
   });
 }
 
@@ -154,7 +141,6 @@ const unsavedDevicesRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler 
       const devices = await unsavedDevices(RED, simulator, settings, mayWrite, TIMEOUT);
       return ages ? devices : devices.map(publicly);
     },
-    failure: () => [502],
   });
 
 const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
@@ -264,11 +250,6 @@ const value: Action = (body, chipid) => {
   };
 };
 
-const statusOf = (error: unknown): number => {
-  if (!(error instanceof DeviceCloudError)) return 500;
-  return error.code === 'INVALID_INPUT' ? 400 : 502;
-};
-
 const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
   auditedRoute(RED, {
     event: `devices.${name}`,
@@ -280,20 +261,14 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
     },
     audited: ({ id, chipid }) => ({ id, chipid }),
     answer: async ({ node, call }) => ({ ok: true, ...(await node.borrow('open', call)) }),
-    failure: (error) => [statusOf(error), toProblem(error).message],
   });
 
 /** Lists the commands of an application that wait for their devices. It starts nothing. */
 const waitingRoute = (RED: NodeAPI): Handler =>
   readingRoute(({ params }, response) => {
     const commands = appNodeOf(RED, params['id']).waiting()?.list() ?? [];
-    return sendJson(
-      response,
-      fieldText(
-        'commands',
-        listText(commands, (each) => each),
-      ),
-    );
+    const pieces = listText(commands, (each) => each);
+    return sendJson(response, pieces);
   });
 
 /** Ids that an audit line names; the others it counts. */
@@ -327,7 +302,6 @@ const cancelRoute = (RED: NodeAPI): Handler =>
     async answer({ node, selection }) {
       return { ok: true, cancelled: (await node.waiting()?.cancel(selection)) ?? 0 };
     },
-    failure: () => [502],
   });
 
 const diagnosticsRoute = (RED: NodeAPI): Handler =>

@@ -83,20 +83,26 @@ export function seenOf(node: AppNode, maySee: boolean): Seen {
   };
 }
 
-/** The latest upload of a device in a row: its fields with their units, if its type has them. */
+/** The fields of an upload with their units, if its type has them. @param longest characters */
+function fieldsText(value: unknown, type: DeviceType, longest: number): string {
+  return oneLine(fieldTexts(value, type.units ?? {}).join(' · '), longest - 1);
+}
+
+/** Whether uploads are shown by their fields: an expression for each of 5,000 rows would take too long. */
+const hasFields = (type: DeviceType | undefined): type is DeviceType =>
+  type !== undefined && (type.units !== undefined || isTyped(type));
+
+/** The latest upload of a device in a row. */
 function latestText(
   fleet: Fleet,
   chipid: string,
   type: DeviceType | undefined,
   charset: Charset,
 ): string | undefined {
-  // An expression for each of 5,000 rows would take too long.
-  const isShown = type && (type.units !== undefined || isTyped(type));
-  const latest = isShown ? fleet.latest(chipid) : undefined;
+  const latest = hasFields(type) ? fleet.latest(chipid) : undefined;
   if (latest && type && !latest.truncated) {
     const decoded = decodeBody(latest.body, { datatype: 'auto-detect', charset, type });
-    if ('value' in decoded)
-      return oneLine(fieldTexts(decoded.value, type.units ?? {}).join(' · '), LONGEST_LATEST - 1);
+    if ('value' in decoded) return fieldsText(decoded.value, type, LONGEST_LATEST);
   }
   return fleet.latestText(chipid, LONGEST_LATEST, charset);
 }
@@ -214,11 +220,9 @@ function toShown(
   const numbers = Object.entries(isObject(value) ? value : {})
     .filter((field): field is [string, number] => Number.isFinite(field[1]))
     .slice(0, MOST_NUMBERS);
-  const isShown = type && (type.units !== undefined || isTyped(type));
-  const texts = isShown ? fieldTexts(value, type.units ?? {}) : undefined;
   return {
     ...upload,
-    ...(texts && { text: oneLine(texts.join(' · '), LONGEST_UPLOAD - 1) }),
+    ...(hasFields(type) && { text: fieldsText(value, type, LONGEST_UPLOAD) }),
     ...(numbers.length > 0 && { numbers: Object.fromEntries(numbers) }),
   };
 }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError, isDeviceCloudError, type Book } from '../../src/for-nodes';
+import { isDeviceCloudError, type Book, type DeviceCloudError } from '../../src/for-nodes';
 import { invalidInput, notConfigured } from '../../src/input';
-import { auditedRoute, forFlowReaders, readingRoute } from '../common/admin';
+import { auditedRoute, forFlowReaders, readingRoute, statusOf } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';
 import { isObject, isVariable } from '../common/shared.config';
@@ -25,11 +25,9 @@ const withBook = <T>(node: AppNode | undefined, use: (book: Book) => Promise<T>)
   });
 };
 
-const statusOf = (error: unknown): number => {
-  if (!(error instanceof DeviceCloudError)) return 500;
-  if (error.statusCode !== undefined) return error.statusCode;
-  return isDeviceCloudError(error, 'NOT_CONFIGURED') ? 404 : 400;
-};
+/** The book is another one by now: 412. */
+const failure = (error: unknown): number =>
+  (isDeviceCloudError(error) && error.statusCode) || statusOf(error);
 
 /** As it was saved; undefined for `${NAME}`, whose value not every user may see. */
 function pathOf(RED: NodeAPI, id: string): string | undefined {
@@ -89,7 +87,7 @@ export const bookRoute = (RED: NodeAPI): Handler => {
         response.json(await toBrief(book, saved, typeof chipid === 'string' ? chipid : ''));
       } else response.json(await toAnswer(book, saved));
     });
-  }, statusOf);
+  }, failure);
   return forFlowReaders(RED, handle);
 };
 
@@ -146,5 +144,5 @@ export const writeBookRoute = (RED: NodeAPI): Handler =>
         await book.write(content, revision);
         return toBrief(book, pathOf(RED, id), '');
       }),
-    failure: (error) => [statusOf(error)],
+    failure,
   });

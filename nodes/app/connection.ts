@@ -31,7 +31,7 @@ import {
   commonSettings,
   type ReadOptions,
 } from './options';
-import { useSimulator, type SharedSimulator } from './simulator';
+import { optionsOf, useSimulator, type SharedSimulator } from './simulator';
 
 const API_NEEDS: Readonly<Record<Api, string>> = {
   open: 'The open API needs the appid and the app key.',
@@ -276,11 +276,10 @@ export class Connection {
   async #withSimulator(): Promise<Made> {
     const use = useSimulator(this.#simulator);
     try {
-      const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
       const { client, close } = await this.#connect({
-        ...{ baseUrl, appid, appkey, serverKey, serverPassword },
+        ...optionsOf(await use.ready),
         ...commonSettings(this.#config),
-        ...{ proxy: false, store: this.#store },
+        store: this.#store,
       });
       return { client, close: () => close().then(() => use.leave()) };
     } catch (error) {

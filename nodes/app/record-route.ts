@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { isDeviceCloudError, type TestRecorder } from '../../src/for-nodes';
 import { invalidInput, parseChipids } from '../../src/input';
-import { auditedRoute, bodyOf, forFlowReaders } from '../common/admin';
+import { auditedRoute, bodyOf, forFlowReaders, statusOf } from '../common/admin';
 import type { Handler } from '../common/register';
 import { appNodeOf, type AppNode } from './deployed';
 
@@ -45,7 +45,8 @@ export const recordRoute = (RED: NodeAPI): Handler => {
     audited: ({ id, action, chipids }) => ({ id, action, ...(chipids && { chipids }) }),
     answer: async ({ node, action, chipids }) =>
       action === 'start' ? start(node, chipids) : stop(node),
-    failure: (error) => [isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED') ? 409 : 500],
+    failure: (error) =>
+      isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED') ? 409 : statusOf(error),
   });
   return forFlowReaders(RED, handle);
 };

@@ -28,6 +28,12 @@ export interface SharedSimulator {
 /** What belongs to the uploads of the simulator, and is forgotten with them. */
 export const memoryOf = (shared: SharedSimulator): Store => (shared.memory ??= new Store(MEMORY));
 
+/** How it is called. */
+export const optionsOf = (simulator: Simulator) => {
+  const { baseUrl, appid, appkey, serverKey, serverPassword } = simulator;
+  return { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false } as const;
+};
+
 /** Loaded when it is needed: most flows talk to a real service. */
 async function start(shared: SharedSimulator): Promise<Simulator> {
   try {

@@ -17,7 +17,7 @@ import {
   type AppNode,
 } from './deployed';
 import { clientOptions } from './options';
-import { withSimulator, type SharedSimulator, type Simulator } from './simulator';
+import { optionsOf, withSimulator, type SharedSimulator } from './simulator';
 import {
   refusalText,
   testSettings,
@@ -42,18 +42,6 @@ const openAt = (RED: NodeAPI, baseUrl: string): string[] =>
   runningApps(RED)
     .filter(({ node }) => originOf(node.endpoint.baseUrl) === originOf(baseUrl))
     .flatMap(({ node }) => [...openChannels(node.fleet()).keys()]);
-
-/** How the simulator of this process is called. */
-const optionsOf = ({
-  baseUrl,
-  appid,
-  appkey,
-  serverKey,
-  serverPassword,
-}: Simulator): ClientOptions => ({
-  ...{ baseUrl, appid, appkey, serverKey, serverPassword },
-  proxy: false,
-});
 
 /** Tries the interfaces whose keys are given, and then the channel. */
 async function testClient(

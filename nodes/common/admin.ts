@@ -50,17 +50,18 @@ export const forFlowReaders =
     });
   };
 
-/** The HTTP status of an error of a route. */
+/** The HTTP status of an error of a route. One of the service is not passed on: a 401 would end the user's log-in. */
 export function statusOf(error: unknown): number {
-  if (isDeviceCloudError(error, 'INVALID_INPUT')) return 400;
-  return isDeviceCloudError(error, 'NOT_CONFIGURED', 'NO_VALUE') ? 404 : 500;
+  if (!isDeviceCloudError(error)) return 500;
+  if (error.code === 'INVALID_INPUT') return 400;
+  return error.code === 'NOT_CONFIGURED' || error.code === 'NO_VALUE' ? 404 : 502;
 }
 
 /** Makes the handler of a route that changes nothing. What it throws is its answer. */
 export const readingRoute =
   (
     answer: (request: AdminRequest, response: AdminResponse) => unknown,
-    failure: (error: unknown) => number = statusOf,
+    failure = statusOf,
   ): Handler =>
   (request, response) => {
     const answered = Promise.resolve().then(() => answer(request, response));
@@ -113,30 +114,23 @@ interface AuditedRoute<T> {
   audited: (read: T) => object;
   /** @param mayWrite whether the user may change flows; called only if the answer matters @returns JSON, or a text of YAML */
   answer: (read: T, mayWrite: () => Promise<boolean>) => Promise<object | string>;
-  /** The HTTP status of an error of `answer`, and its text; default 500 and the error's own. */
-  failure?: (
-    error: unknown,
-    read: T,
-    mayWrite: () => Promise<boolean>,
-  ) => Failure | Promise<Failure>;
+  /** The HTTP status of an error of `answer`, if it is another one than usually. */
+  failure?: (error: unknown) => number;
 }
-
-type Failure = readonly [status: number, message?: string];
 
 /** Makes the handler of such a route. */
 export const auditedRoute =
-  <T>(RED: NodeAPI, { event, read, audited, answer, failure }: AuditedRoute<T>): Handler =>
+  <T>(
+    RED: NodeAPI,
+    { event, read, audited, answer, failure = statusOf }: AuditedRoute<T>,
+  ): Handler =>
   (request, response) => {
     const audit = (more: object): void => {
       const entry = { level: RED.log.AUDIT, event: `device-cloud.${event}`, ...more };
       RED.log.audit(entry, request);
     };
-    const refuse = (status: number, error: unknown, message?: string): void => {
-      const problem = toProblem(error);
-      response
-        .status(status)
-        .json({ error: message === undefined ? problem : { ...problem, message } });
-    };
+    const refuse = (status: number, error: unknown): void =>
+      void response.status(status).json({ error: toProblem(error) });
     // Asked once, since Node-RED records each refusal.
     let may: Promise<boolean> | undefined;
     const mayWrite = (): Promise<boolean> => (may ??= mayWriteFlows(RED, request));
@@ -167,8 +161,7 @@ export const auditedRoute =
         if (typeof found === 'string') response.type('text/yaml').send(found);
         else response.json(found);
       } catch (error) {
-        const [status, message] = (await failure?.(error, asked, mayWrite)) ?? [500];
-        refuse(status, error, message);
+        refuse(failure(error), error);
       }
     };
     handle().catch((error: unknown) => refuse(500, error));

@@ -118,9 +118,7 @@ export class WaitingView implements View {
   read(): void {
     const { apps } = this.#tab;
     const read = async (app: string): Promise<Waiting[]> => {
-      const { commands } = (await getRoute(appPath(app, 'waiting'))) as {
-        commands: WaitingChoice[];
-      };
+      const commands = (await getRoute(appPath(app, 'waiting'))) as WaitingChoice[];
       return commands.map((command) => ({ ...command, app }));
     };
     Promise.all(apps.map(read)).then(

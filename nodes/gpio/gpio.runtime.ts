@@ -10,8 +10,8 @@ import { forgetPins, KeptByNode } from './keep';
 
 type GpioCall = ActionCall<GpioConfig, 'chipid' | 'pin' | 'level'>;
 
-/** The most ranges of pins that an error names. */
-const MAX_RANGES = 50;
+/** The most pins that an error names. */
+const MOST_PINS = 50;
 
 /** Seconds for which a close waits for pulses: the client's 3 for setting a pin back, and a little more. */
 const PULSE_ENDS = 4;
@@ -28,24 +28,11 @@ function toArray(levels: Levels): unknown[] {
   return array;
 }
 
-/** Numbers with ranges: `0-5, 9, 10, 12-15`. */
-function listPins(levels: Levels): string {
-  const ranges: [first: number, last: number][] = [];
-  for (const pin of [...levels.keys()].sort((a, b) => a - b)) {
-    const range = ranges.at(-1);
-    if (range && range[1] === pin - 1) range[1] = pin;
-    else ranges.push([pin, pin]);
-  }
-  const text = ranges.slice(0, MAX_RANGES).map(([first, last]) => {
-    if (first === last) return `${first}`;
-    return last === first + 1 ? `${first}, ${last}` : `${first}-${last}`;
-  });
-  return text.join(', ') + (ranges.length > MAX_RANGES ? ', …' : '');
-}
-
 function levelOf(levels: Levels, pin: number, device: string, statusCode?: number): unknown {
   if (levels.has(pin)) return levels.get(pin);
-  const known = levels.size === 0 ? 'no pins' : `the pins ${listPins(levels)}`;
+  const pins = [...levels.keys()].sort((a, b) => a - b).slice(0, MOST_PINS);
+  const more = levels.size > MOST_PINS ? ', …' : '';
+  const known = levels.size === 0 ? 'no pins' : `the pins ${pins.join(', ')}${more}`;
   throw new DeviceCloudError(
     'INVALID_RESPONSE',
     `The levels that ${device} reported are of ${known}: pin ${pin} is not among them. ` +

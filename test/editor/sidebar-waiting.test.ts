@@ -29,7 +29,7 @@ describe('the waiting commands in the sidebar', () => {
   ]);
   const waiting = async (): Promise<number> => {
     const answer = await request(`${here.red.url}/device-cloud/apps/app/waiting`);
-    return ((await answer.json()) as { commands: object[] }).commands.length;
+    return ((await answer.json()) as object[]).length;
   };
   const press = async (...names: string[]): Promise<void> => {
     const before = await waiting();

@@ -18,8 +18,7 @@ const ask = async <T>(path: string, body?: object, status = 200): Promise<T> => 
   assert.equal(answer.status, status, answer.text);
   return answer.body as T;
 };
-const waiting = async (): Promise<WaitingChoice[]> =>
-  (await ask<{ commands: WaitingChoice[] }>('app/waiting')).commands;
+const waiting = async (): Promise<WaitingChoice[]> => ask<WaitingChoice[]>('app/waiting');
 const cancel = async (body: object): Promise<number> =>
   (await ask<{ cancelled: number }>('app/waiting/cancel', body)).cancelled;
 
