@@ -32,7 +32,6 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
   const isShared = config.cluster !== '' && config.service !== 'simulator';
   const store = openStore(RED, node, () => connection.application, isShared);
   const calls = new SavedCalls(store);
-  const settings = { ...config, problem };
   const waiting = {
     calls,
     callOf,
@@ -41,15 +40,16 @@ function setUp(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSim
   const onProblem = (late: DeviceCloudError): void => {
     for (const report of reports.values()) report(late);
   };
-  const connection: Connection = new Connection(
+  const connection: Connection = new Connection({
     RED,
     node,
-    settings,
+    config,
+    problem,
     simulator,
     store,
     waiting,
     onProblem,
-  );
+  });
   let users = 0;
   let stopped: Promise<unknown> = Promise.resolve();
 

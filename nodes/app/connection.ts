@@ -92,6 +92,19 @@ interface Made {
   readonly close: () => Promise<void>;
 }
 
+interface ConnectionDeps {
+  RED: NodeAPI;
+  node: Node<AppCredentials>;
+  config: AppConfig;
+  /** What is wrong with a property. */
+  problem: string | undefined;
+  simulator: SharedSimulator;
+  store: Keeping;
+  waiting: SharedWaiting;
+  /** Called if making the client shows that the settings are wrong. */
+  onProblem: (problem: DeviceCloudError) => void;
+}
+
 /**
  * The client of a config node, made when it is first needed: for a service, or with the simulator inside this process. The
  * settings of a service are checked at once.
@@ -108,36 +121,16 @@ export class Connection {
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
   #book: string | undefined;
-  readonly #RED: NodeAPI;
-  readonly #node: Node<AppCredentials>;
-  readonly #config: AppConfig;
-  readonly #simulator: SharedSimulator;
-  readonly #store: Keeping;
-  readonly #waiting: SharedWaiting;
+  readonly #deps: ConnectionDeps;
   readonly #cluster: ClusterSettings | undefined;
   /** The client, if other processes share the devices. */
   #shared: ClusterClient | undefined;
-  readonly #onProblem: (problem: DeviceCloudError) => void;
 
-  /** @param onProblem is called if making the client shows that the settings are wrong */
-  constructor(
-    RED: NodeAPI,
-    node: Node<AppCredentials>,
-    config: AppConfig & { problem: string | undefined },
-    simulator: SharedSimulator,
-    store: Keeping,
-    waiting: SharedWaiting,
-    onProblem: (problem: DeviceCloudError) => void,
-  ) {
-    this.#RED = RED;
-    this.#node = node;
-    this.#config = config;
-    this.#simulator = simulator;
-    this.#store = store;
-    this.#waiting = waiting;
-    this.#onProblem = onProblem;
+  constructor(deps: ConnectionDeps) {
+    this.#deps = deps;
+    const { RED, node, config, problem, store } = deps;
     try {
-      if (config.problem !== undefined) throw notConfigured(config.problem);
+      if (problem !== undefined) throw notConfigured(problem);
       this.#book = bookOf(RED, node, config);
       this.#cluster = clusterOf(RED, config);
       if (this.#isSimulated) return;
@@ -219,7 +212,7 @@ export class Connection {
     const other = this.#others[0];
     // With a cluster, it is an error.
     if (!other || !appid || (this.#cluster && other.#cluster)) return;
-    this.#node.warn(
+    this.#deps.node.warn(
       `The configuration "${other.#title}" is of the same application. The order of commands to a device, and which level ` +
         'a pin keeps, go by one configuration alone: choose one of the two in all nodes.',
     );
@@ -228,12 +221,12 @@ export class Connection {
   /** Of the same application, in other config nodes. */
   get #others(): Connection[] {
     return [...(inUse.get(this.application) ?? [])].filter(
-      (each) => each.#node.id !== this.#node.id,
+      (each) => each.#deps.node.id !== this.#deps.node.id,
     );
   }
 
   get #title(): string {
-    return this.#node.name || this.#node.id;
+    return this.#deps.node.name || this.#deps.node.id;
   }
 
   /** Each would have a part of the devices, and its nodes no upload of the rest. @throws DeviceCloudError `NOT_CONFIGURED` */
@@ -248,7 +241,7 @@ export class Connection {
   }
 
   get #isSimulated(): boolean {
-    return this.#config.service === 'simulator';
+    return this.#deps.config.service === 'simulator';
   }
 
   get #isAsync(): boolean {
@@ -263,7 +256,7 @@ export class Connection {
       ({ client }) => {
         if (this.#making !== making) return;
         this.#client = client;
-        if (client.fleet.book) follow(this.#RED, this.#node, client.fleet.book);
+        if (client.fleet.book) follow(this.#deps.RED, this.#deps.node, client.fleet.book);
       },
       // The next user of the client tries again.
       () => {
@@ -274,12 +267,12 @@ export class Connection {
   }
 
   async #withSimulator(): Promise<Made> {
-    const use = useSimulator(this.#simulator);
+    const use = useSimulator(this.#deps.simulator);
     try {
       const { client, close } = await this.#connect({
         ...optionsOf(await use.ready),
-        ...commonSettings(this.#config),
-        store: this.#store,
+        ...commonSettings(this.#deps.config),
+        store: this.#deps.store,
       });
       return { client, close: () => close().then(() => use.leave()) };
     } catch (error) {
@@ -292,7 +285,7 @@ export class Connection {
   async #open(options: ClientOptions): Promise<DeviceCloudClient> {
     if (!this.#cluster) return new DeviceCloudClient(options);
     const { ClusterClient } = await import('../../src/cluster-client.js');
-    const [store, waiting] = [this.#store as SharedStore, this.#waiting];
+    const [store, waiting] = [this.#deps.store as SharedStore, this.#deps.waiting];
     this.#shared = await ClusterClient.join(options, this.#cluster, store, decoderOf, waiting);
     return this.#shared;
   }
@@ -308,12 +301,12 @@ export class Connection {
       // Names and types belong to the first upload, too.
       await client.fleet.book?.ready;
       if (book !== undefined)
-        judge(client, this.#store, this.#node, dialectOf(this.#config).charset);
+        judge(client, this.#deps.store, this.#deps.node, dialectOf(this.#deps.config).charset);
       return { client, close: () => client.close() };
     } catch (error) {
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {
         this.#lateProblem = error;
-        this.#onProblem(error);
+        this.#deps.onProblem(error);
       }
       throw error;
     }

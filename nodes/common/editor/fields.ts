@@ -145,38 +145,33 @@ export const choice = <T, V extends string = string>(
   choices: readonly V[],
 ): PropertyDefinition<T, V> => checked<T, V>(value, label, oneOf(...choices));
 
-/** The property behind a typedInput, judged by its type: see {@link typedValidator}. */
-export const typed = <T>(
-  value: string,
-  label: string,
-  ...rules: Parameters<typeof typedValidator<T>>
-): PropertyDefinition<T, string> => ({
-  value,
-  label: t(label),
-  validate: typedValidator<T>(...rules),
-});
-
 /**
- * Validates the property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: by the
+ * The property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: it is judged by the
  * check given for the type, else as Node-RED does. A missing value means the default.
  */
-function typedValidator<T>(
+export function typed<T>(
+  value: string,
+  label: string,
   typeProperty: keyof T & `${string}Type`,
   checks: Record<string, NodeCheck<T>> = {},
   needed?: (node: EditorNode<T>) => boolean,
-): Validate<T> {
+): PropertyDefinition<T, string> {
   const typeOf = (node: EditorNode<T>): string =>
     current(node, typeProperty) || String(usual(node.type, typeProperty));
-  const validate = validator<T>((value, node) => {
+  const judge = validator<T>((text, node) => {
     const type = typeOf(node);
     if (!VALUE_TYPES.includes(type)) return t('common.error.value');
     const own = checks[type];
-    return own ? own(value, node) : typedError(type, value);
+    return own ? own(text, node) : typedError(type, text);
   }, needed);
   const property = typeProperty.slice(0, -'Type'.length);
-  return function (value, options) {
-    const saved = typedText(typeOf(this), value) ?? usual(this.type, property);
-    return validate.call(this, saved, options);
+  return {
+    value,
+    label: t(label),
+    validate(given, options) {
+      const saved = typedText(typeOf(this), given) ?? usual(this.type, property);
+      return judge.call(this, saved, options);
+    },
   };
 }
 
