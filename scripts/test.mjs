@@ -38,7 +38,8 @@ const STEP_LIMIT = 25;
 const ALONE = {
   4: {
     e2e: /^(admin-rights|admin-routes|credential-secret|demo|examples|record|secrets-everywhere)\.test/,
-    editor: /^(adapts|application|empty-sidebar|new-nodes|picker-empty|secrets|sidebar-problems)\.test/,
+    editor:
+      /^(adapts|application|empty-sidebar|new-nodes|picker-empty|secrets|sidebar-problems)\.test/,
   },
   5: {
     e2e: /^(acknowledged|cluster|crash|examples-imported|examples-in-use|kept-state|waiting-kept)\.test/,

@@ -294,7 +294,7 @@ export class Panel implements Tab {
     this.#recording.tick();
   }
 
-  /** Where the tab is low, there is room for little: the list keeps five rows all the same. */
+  /** Where the tab is low, there is room for little: the list keeps five rows all the same, or three below two lines of filters. */
   #fit(): void {
     const height = this.element[0]?.clientHeight ?? 0;
     if (height === 0) return;
