@@ -49,6 +49,7 @@ export { VERSION } from './http/headers';
 export type { TlsSettings } from './http/tls';
 export type { ClusterSettings } from './input/engine-address';
 export type { KeyWarning } from './input/pasted-key';
+export { Semaphore } from './util/semaphore';
 export { Slices } from './util/slices';
 export type { TestRecorder, TestRecording } from './fleet/test-recorder';
 export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/acknowledged';

@@ -4,6 +4,7 @@ import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from '
 import {
   DeviceCloudError,
   errorOfEnd,
+  Semaphore,
   Slices,
   type DeviceCloudClient,
   type RequestProgress,
@@ -97,9 +98,9 @@ class ActionLife<C extends object, K extends string> {
   readonly #closing = new AbortController();
   #isClosing = false;
   /** Inputs that are not available at once, such as those from a context store, must not change the order of messages. */
-  readonly #readings = new SerialQueue();
+  readonly #readings = new Semaphore(1);
   /** Whole messages, of a node that is sequential. */
-  readonly #messages = new SerialQueue();
+  readonly #messages = new Semaphore(1);
   /** The messages that have not ended. */
   readonly #open = new Set<Arrival>();
   #onAllOver: (() => void) | undefined;
@@ -171,7 +172,7 @@ class ActionLife<C extends object, K extends string> {
     this.#open.add(arrival);
     if (!this.#action.sequential?.(this.#config)) this.#begin(arrival);
     else
-      void this.#messages.add(
+      void this.#messages.run(
         () =>
           new Promise<void>((resolve) => {
             arrival.onOver = resolve;
@@ -410,7 +411,7 @@ class ActionLife<C extends object, K extends string> {
   #inOrder(values: Promise<InputValues<K>>): Promise<InputValues<K>> {
     // They may fail before they are awaited: that must not end the process.
     values.catch(() => undefined);
-    return this.#readings.add(() => values);
+    return this.#readings.run(() => values);
   }
 }
 
@@ -430,24 +431,6 @@ export function withFields(
   }
   const kept = Object.entries(msg).filter(([name]) => !remove.includes(name));
   return Object.assign(Object.fromEntries(kept), set);
-}
-
-/**
- * Runs tasks one at a time, in the order in which they were added. Results arrive in that order, too, and a
- * task that fails does not hold up those behind it.
- */
-export class SerialQueue {
-  #last: Promise<unknown> = Promise.resolve();
-
-  /**
-   * Adds a task, which starts once all earlier ones have ended.
-   * @returns what the task returns, or throws
-   */
-  add<T>(task: () => T | Promise<T>): Promise<T> {
-    const result = this.#last.then(task);
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
 }
 
 /** The part of the log that @types/node-red lacks. */
