@@ -57,7 +57,7 @@ export class TurnShare {
 
 /**
  * The largest frame that is read, in bytes. A change needs one of {@link MAX_PARTS}, too: a read has a kilobyte or two. What
- * has to hold a frame has limits of its own: `MAX_RECORD` (history/record-reader.ts).
+ * has to hold a frame has limits of its own: `MAX_RECORD` (recovery/reader.ts).
  */
 export const MAX_FRAME = 16 * 1024 * 1024;
 

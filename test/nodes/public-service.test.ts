@@ -36,7 +36,10 @@ describe('the nodes at a service that answers as the public server of 2016', () 
         assert.equal(out['result'], '\0\0\0\0\u0001\0\u0001\0\u0001\0\0\u0001');
       }
       const { error, ...rest } = await fail('gpio', { chipid, pin: 6 }, 'INVALID_RESPONSE');
-      assert.match(error.message, /the pins 0, 1, 2, 3, 4, 5, 9, 10, 12, 13, 14, 15: pin 6 is not among them/);
+      assert.match(
+        error.message,
+        /the pins 0, 1, 2, 3, 4, 5, 9, 10, 12, 13, 14, 15: pin 6 is not among them/,
+      );
       assert.equal(rest['statusCode'], 200);
     });
   }

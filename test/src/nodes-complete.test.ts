@@ -8,7 +8,11 @@ const read = (path: string): string => readFileSync(join(repository, path), 'utf
 const manifest = JSON.parse(read('package.json')) as {
   'node-red': { nodes: object; plugins: object };
 };
-const nodes = Object.keys(manifest['node-red'].nodes);
+const named = Object.keys(manifest['node-red'].nodes);
+const plugins = Object.keys(manifest['node-red'].plugins);
+const nodes = readdirSync(join(repository, 'nodes')).filter(
+  (name) => !['common', 'tsconfig.json', ...plugins].includes(name),
+);
 const isAction = (name: string): boolean => !['app', 'type', 'cluster'].includes(name);
 
 /** Whether a page has a row that begins with a text. */
@@ -16,18 +20,17 @@ const hasRow = (page: string, first: string): boolean => read(page).includes(`\n
 
 /** The parts of a node that no build and no other test would miss. */
 describe('each node has all that CONTRIBUTING asks for', () => {
-  it('is in package.json if it has a folder, and the other way round', () => {
-    const folders = readdirSync(join(repository, 'nodes')).filter(
-      (name) => !['common', 'tsconfig.json'].includes(name),
+  it('has a folder if package.json names it', () => {
+    assert.deepEqual(
+      named.filter((name) => !nodes.includes(name)),
+      [],
     );
-    const plugins = Object.keys(manifest['node-red'].plugins);
-    assert.deepEqual(folders.sort(), [...nodes, ...plugins].sort());
   });
 
   for (const name of nodes) {
-    it(`${name}: its files, its icon, its test`, () => {
+    it(`${name}: its files, its rows as \`npm run tables\` writes them, its entries`, () => {
       const folder = `nodes/${name}`;
-      for (const path of [
+      const missing = [
         ...['.runtime.ts', '.config.ts', '.editor.ts', '.html'].map(
           (end) => `${folder}/${name}${end}`,
         ),
@@ -36,27 +39,21 @@ describe('each node has all that CONTRIBUTING asks for', () => {
         ),
         `icons/device-cloud-${name}.svg`,
         `test/nodes/${name}.test.ts`,
-      ]) {
-        assert.ok(existsSync(join(repository, path)), `${path} is missing`);
-      }
-    });
-
-    it(`${name}: its row in the READMEs, as \`npm run tables\` writes it, and in the tables of the tests`, () => {
+      ].filter((path) => !existsSync(join(repository, path)));
+      if (!named.includes(name)) missing.push('package.json: its line in node-red.nodes');
       for (const readme of ['README.md', 'README.zh-CN.md'])
-        assert.ok(hasRow(readme, `\`device-cloud-${name}\``), readme);
-      if (!isAction(name)) return;
+        if (!hasRow(readme, `\`device-cloud-${name}\``)) missing.push(`${readme}: its row`);
+      if (!read('docs/README.md').includes(`(../nodes/${name}/locales/en-US.md)`))
+        missing.push('docs/README.md: the way to its help');
       const path = 'test/tooling/node-red/nodes.ts';
       const entries = read(path).match(new RegExp(`^ {2}'?${name}'?: (?:\\{|[A-Z_]+,)`, 'gm'));
-      assert.equal(entries?.length, 2, `${path} has no defaults, or no sample, of ${name}`);
+      if (isAction(name) && entries?.length !== 2)
+        missing.push(`${path}: its defaults, its sample`);
+      assert.deepEqual(missing, []);
     });
   }
 
-  it('the index of the pages leads to its help, as `npm run tables` writes it', () => {
-    for (const name of nodes)
-      assert.ok(read('docs/README.md').includes(`(../nodes/${name}/locales/en-US.md)`), name);
-  });
-
-  it('so has each example: its rows, as `npm run tables` writes them', () => {
+  it('so has each example, its rows, as `npm run tables` writes them', () => {
     for (const { name } of examples) {
       for (const page of ['docs/use/recipes.md', 'docs/use/recipes.zh-CN.md'])
         assert.ok(hasRow(page, name), `${page}: ${name}`);
