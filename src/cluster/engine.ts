@@ -96,6 +96,8 @@ export class Engine {
   readonly #subscriber: Redis;
   readonly #redact: (text: string) => string;
   readonly #listeners = new Map<string, (text: string) => void>();
+  /** Those that are given up, until they are closed. */
+  readonly #renewed = new Set<Redis>();
   #isSubscribed = false;
   /** The last connection fault since the last answer, if any. */
   #fault: Fault | undefined;
@@ -192,8 +194,8 @@ export class Engine {
 
   /** Gives both connections up, and makes others: one that is silent may have been cut. */
   replace(): void {
-    this.#commands.disconnect(true);
-    this.#subscriber.disconnect(true);
+    this.#renew(this.#commands);
+    this.#renew(this.#subscriber);
   }
 
   /**
@@ -265,7 +267,7 @@ export class Engine {
       if (error.message === 'late') this.#isLate(connection, limit);
       else if (IS_REPLICA.test(error.message)) {
         // Another connection may find the primary.
-        connection.disconnect(true);
+        this.#renew(connection);
       }
       const isUnsent = error.message.includes("isn't writeable");
       const why = isRefusal
@@ -280,6 +282,14 @@ export class Engine {
   #isLate(connection: Redis, limit: number): void {
     const text = `there was no answer within ${Math.round(limit)} ms.`;
     this.#fault = { text, isMistake: false };
+    this.#renew(connection);
+  }
+
+  /** Once for all commands that are late: the library listens anew each time. */
+  #renew(connection: Redis): void {
+    if (this.#renewed.has(connection)) return;
+    this.#renewed.add(connection);
+    connection.once('close', () => this.#renewed.delete(connection));
     connection.disconnect(true);
   }
 

@@ -244,6 +244,24 @@ describeOnRedis('an engine of this machine that', () => {
     await ready(engine);
   });
 
+  it('hangs, costs one connection, however many commands wait for it', async () => {
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    const engine = await open({ url: redis.url });
+    await ready(engine);
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', onWarning);
+    atEnd(() => process.off('warning', onWarning));
+    redis.stop();
+    const late = Array.from({ length: 20 }, () => engine.call(100, 'PING'));
+    const ends = await Promise.allSettled(late);
+    assert.ok(ends.every(({ status }) => status === 'rejected'));
+    redis.cont();
+    await ready(engine);
+    assert.deepEqual(warnings, []);
+  });
+
   it('ends and starts again, is found again, and has its channels', async () => {
     const redis = await startRedis();
     const engine = await open({ url: redis.url });
