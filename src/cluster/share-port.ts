@@ -38,10 +38,10 @@ export class SharePort implements StorePort {
   readonly #texts = new Map<string, string>();
   #sequence = 0;
   #last: Promise<unknown> = Promise.resolve();
-  #pending = 0;
   #isAnew = false;
   #isRefused = false;
-  #stalledSince = Infinity;
+  /** When the oldest write of a unit began that is not answered yet, or has failed: others tell nothing about it. */
+  readonly #stalled = new Map<string, number>();
 
   constructor(options: SharePortOptions) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class SharePort implements StorePort {
 
   /** When the oldest write began that is not answered yet, or has failed; Infinity if there is none. */
   get stalledSince(): number {
-    return this.#stalledSince;
+    return Math.min(...this.#stalled.values());
   }
 
   /** Whether the engine has said that the share is not this process's. */
@@ -81,8 +81,8 @@ export class SharePort implements StorePort {
     return found;
   }
 
-  write(_unit: string, changes: Entries): Promise<boolean> {
-    return this.#inTurn(() => {
+  write(unit: string, changes: Entries): Promise<boolean> {
+    return this.#inTurn(unit, () => {
       const texts = new Map<string, string>();
       for (const [key, value] of changes)
         texts.set(key, value === undefined ? '' : JSON.stringify(value));
@@ -94,7 +94,9 @@ export class SharePort implements StorePort {
   /** The engine has lost what was written: writes all of it anew. Rejects if that is to be tried again. */
   async writeAnew(): Promise<boolean> {
     this.#isAnew = true;
-    return this.#inTurn(() => (this.#isAnew ? this.#send(new Map()) : Promise.resolve(true)));
+    return this.#inTurn('all', () =>
+      this.#isAnew ? this.#send(new Map()) : Promise.resolve(true),
+    );
   }
 
   /** Resolves once no write is under way. */
@@ -102,19 +104,13 @@ export class SharePort implements StorePort {
     await this.#last;
   }
 
-  async #inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const { now } = this.#options;
-    this.#pending++;
-    this.#stalledSince = Math.min(this.#stalledSince, now());
+  async #inTurn<T>(unit: string, write: () => Promise<T>): Promise<T> {
+    if (!this.#stalled.has(unit)) this.#stalled.set(unit, this.#options.now());
     const writing = this.#last.then(write);
     this.#last = writing.catch(() => undefined);
-    try {
-      const result = await writing;
-      this.#stalledSince = this.#pending > 1 ? now() : Infinity;
-      return result;
-    } finally {
-      this.#pending--;
-    }
+    const result = await writing;
+    this.#stalled.delete(unit);
+    return result;
   }
 
   #refused(): void {

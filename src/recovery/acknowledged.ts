@@ -377,10 +377,14 @@ class AckDevice implements ChannelListener, AckSubscription {
     else void this.#try(first);
   }
 
-  /** @returns whether this process may not act, in a cluster: then it looks again a moment later */
-  #holdBack(): boolean {
+  /**
+   * In a cluster, an attempt that is not written would be made again unmarked by whoever has the device next.
+   * @returns whether nothing may be emitted: then it looks again a moment later
+   */
+  #holdBack(isWritten = true): boolean {
     const { listening, chipid } = this.#options;
-    if (listening.shared.guard?.mayEmit(chipid) ?? true) return false;
+    const { guard } = listening.shared;
+    if (!guard || (isWritten && guard.mayEmit(chipid))) return false;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#next(), HELD_BACK);
     return true;
@@ -395,9 +399,9 @@ class AckDevice implements ChannelListener, AckSubscription {
     const isKept = !this.#isBack && this.#tries === 1 && isCounted;
     this.#isUncounted = false;
     if (this.#position && !isKept) {
-      await this.#store.set(this.#key, new Entry(this.#position, this.#tries));
+      const isWritten = await this.#store.set(this.#key, new Entry(this.#position, this.#tries));
       if (!isCurrent()) return;
-      if (this.#holdBack()) {
+      if (this.#holdBack(isWritten)) {
         this.#tries--;
         return;
       }

@@ -131,6 +131,25 @@ describeOnRedis('the entries of a share', () => {
     await store.close();
   });
 
+  it('are stalled until each kind is written, whatever becomes of the others', async () => {
+    await belongsTo('a', 1);
+    let isFailing = true;
+    const over = {
+      run: (...[limit, script, names, args]: Parameters<Engine['run']>) =>
+        isFailing && args.includes('position:n:1')
+          ? Promise.reject(new Error('broken off'))
+          : engine.run(limit, script, names, args),
+    } as Engine;
+    const { port } = portOf({ member: 'a', epoch: 1 }, 0, over);
+    const position = new Map([['position:n:1', 1]]);
+    await assert.rejects(port.write('position', position), /broken off/);
+    assert.equal(await port.write('pin', new Map([['pin:1:5', 1]])), true);
+    assert.ok(port.stalledSince < Infinity);
+    isFailing = false;
+    assert.equal(await port.write('position', position), true);
+    assert.equal(port.stalledSince, Infinity);
+  });
+
   it('that are malformed cost only themselves', async () => {
     await belongsTo('a', 1);
     await engine.call(LIMIT, 'HSET', keys.share(3), 'pin:1:5', '{', 'pin:1:6', '1', 'x', '1');

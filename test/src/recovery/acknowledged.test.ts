@@ -9,6 +9,7 @@ import { LIMITS } from '../../../src/recovery/options';
 import { writeToken } from '../../../src/recovery/token';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { MEMORY, Store } from '../../../src/store/store';
+import { GUARD } from '../../../src/util/guard';
 import { currentDialect } from '../../tooling/dialect';
 import { until } from '../../tooling/until';
 
@@ -30,6 +31,8 @@ class Disk {
 }
 
 interface Settings extends Partial<AckOptions> {
+  /** In a cluster. */
+  isShared?: boolean;
   chipids?: readonly string[];
   onUpload?: (upload: WaitingUpload) => void;
 }
@@ -41,9 +44,11 @@ class Process {
   readonly client: DeviceCloudClient;
   readonly subscriptions: AckSubscription[] = [];
   readonly store: Store;
+  /** Whether writes fail. */
+  isAway = false;
   #isDead = false;
 
-  constructor(simulator: Simulator, disk: Disk) {
+  constructor(simulator: Simulator, disk: Disk, isShared = false) {
     this.store = new Store({
       load: () =>
         Promise.resolve(
@@ -51,6 +56,7 @@ class Process {
         ),
       unitOf: (key) => key,
       write: (_, changes) => {
+        if (this.isAway) return Promise.reject(new Error('the engine is away'));
         if (!this.#isDead)
           for (const [key, value] of changes) disk.entries.set(key, JSON.stringify(value));
         return Promise.resolve(true);
@@ -59,6 +65,7 @@ class Process {
     this.client = new DeviceCloudClient({
       ...{ baseUrl: simulator.baseUrl, appid: simulator.appid, appkey: simulator.appkey },
       ...{ random: () => 0.01, proxy: false, timeout: 30_000, ping: 1000, store: this.store },
+      ...(isShared && { [GUARD]: { mayEmit: () => true, send: (_chipid, _ms, send) => send() } }),
     });
   }
 
@@ -119,7 +126,7 @@ describe('acknowledged uploads', () => {
   const running: Process[] = [];
 
   async function start(settings?: Settings): Promise<Process> {
-    const started = new Process(simulator, disk);
+    const started = new Process(simulator, disk, settings?.isShared);
     running.push(started);
     await started.store.loaded;
     started.listen(settings);
@@ -471,5 +478,27 @@ describe('acknowledged uploads', () => {
     await listener.has(2);
     assert.deepEqual(listener.bodies, ['a', 'b']);
     await elsewhere.close();
+  });
+
+  it('are not emitted by one of several processes before the attempt is written', async () => {
+    const first = await start({ isShared: true });
+    await first.ready();
+    simulator.upload(FIRST, 'first');
+    await first.has(1);
+    simulator.upload(FIRST, 'second');
+    first.isAway = true;
+    await first.ack();
+    await until(() => first.store.problem !== undefined, 'it cannot be written');
+    assert.deepEqual(first.bodies, ['first']);
+    first.isAway = false;
+    await first.has(2);
+    assert.deepEqual(first.bodies, ['first', 'second']);
+    assert.equal(first.uploads.at(-1)?.redelivered, undefined);
+    // Whoever has the device next emits the second one again, marked.
+    await first.kill();
+    const second = await start({ isShared: true });
+    await second.has(1);
+    const [again] = second.uploads;
+    assert.deepEqual([again?.body.toString(), again?.redelivered], ['second', true]);
   });
 });
