@@ -1,4 +1,4 @@
-import { NotSent, notSent, type Turn } from './cluster/calls';
+import { NotSent } from './cluster/calls';
 import { Cluster, shareOf } from './cluster/cluster';
 import { SharedStore } from './store/shared';
 import { HandOvers, type HandedOver, type SharedWaiting } from './cluster/hand-over';
@@ -159,7 +159,7 @@ export class ClusterClient extends DeviceCloudClient {
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),
         wants: () => client.#wants,
-        handle: (name, of, args, turn) => client.#handle(name, of, args, turn),
+        handle: (name, of, args) => client.#handle(name, of, args),
         onOrphan: (chipid, args, result) => {
           if (isSent(args)) void client.#handOvers?.adopt(chipid, args, result);
         },
@@ -356,6 +356,7 @@ export class ClusterClient extends DeviceCloudClient {
     for (const listening of this.#listening)
       if (shareOf(listening.chipid) === share) listening.begin();
     for (const keeper of this.#keepers.values()) void super.pins.restore(keeper);
+    this.#handOvers?.begin();
     this.#store.moved();
   }
 
@@ -391,9 +392,7 @@ export class ClusterClient extends DeviceCloudClient {
         throw invalidInput('Only commands of nodes can wait for a device of several processes.');
       // One that a node was given back is in the store by now: if the device moves, whoever has it then finds it there.
       if (saved.of(device))
-        return this.#own(name, [device, ...others]).catch((error: unknown) => {
-          throw error instanceof NotSent ? notSent(error) : error;
-        });
+        return this.#handOvers.resume(device, saved, () => this.#own(name, [device, ...others]));
       return this.#handOvers.handOver(device, saved, {
         ...{ signal: limits.signal, progress: limits.progress },
         longest: longest + limits.expires,
@@ -431,10 +430,10 @@ export class ClusterClient extends DeviceCloudClient {
     return own.apply(this, [...args]);
   }
 
-  async #handle(name: string, chipid: string, args: unknown, turn: Turn): Promise<unknown> {
+  async #handle(name: string, chipid: string, args: unknown): Promise<unknown> {
     const values = valuesOf(args);
     if (name === 'wait' && this.#handOvers)
-      return this.#handOvers.take(chipid, values[0] as HandedOver, turn);
+      return this.#handOvers.take(chipid, values[0] as HandedOver);
     if (name === 'ended') return this.#handOvers?.ended(...(values as [string, Result]));
     if (name === 'acknowledge') return super.acknowledged.acknowledge(values[0]);
     if (name === 'fact') {

@@ -23,21 +23,17 @@ const TRANSFER = 500;
 export const MAX_CALL = 2 ** 20;
 const MAX_ANSWER = 16 * 2 ** 20;
 
+/** Why a call was not carried out. */
+export const GONE = 'The process that had the device may not act for it any more.';
+
 /** It was certainly not carried out, and may be tried elsewhere: the share is another process's, or the time is over. */
 export class NotSent extends Error {}
 
 export const notSent = ({ message }: NotSent): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', `${message} Nothing was sent.`);
 
-/** What makes a call, in the process that owns the device. */
-export interface Turn {
-  /** Whether the command may still be sent: looked at when the device's turn comes. @throws NotSent if not */
-  check(): void;
-  /** It is certain to be made by this process, so that the caller may hand over its next one to the device. */
-  accepted(): void;
-}
-
-export type Handler = (name: string, chipid: string, args: unknown, turn: Turn) => Promise<unknown>;
+/** Makes a call, in the process that owns the device. @throws NotSent if it may not act for the device any more when its turn comes */
+export type Handler = (name: string, chipid: string, args: unknown) => Promise<unknown>;
 
 export interface CallsOptions {
   readonly member: string;
@@ -60,23 +56,26 @@ export interface CallsOptions {
   readonly onOrphan: (chipid: string, args: unknown, result: Result) => void;
 }
 
-interface Call {
-  readonly id: string;
-  readonly from: string;
+interface CallOf {
   readonly name: string;
+  /** Empty: it is about no device. */
   readonly chipid: string;
   readonly args: unknown;
+}
+
+interface Call extends CallOf {
+  readonly id: string;
+  readonly from: string;
   /** In the engine's time: no machine's clock refuses calls for good. */
   readonly until: number;
 }
 
-type Answer = { readonly answer: string } & (Result | { notSent: true } | { accepted: true });
+type Answer = Result | { notSent: true };
 
 interface Pending {
   /** The member that is to answer. */
   readonly by: string;
-  settle(answer: Exclude<Answer, { accepted: true }> | undefined): void;
-  accepted(): void;
+  settle(answer: Answer | undefined): void;
 }
 
 /** Calls between the processes of an application, as JSON over pub/sub. Nothing is sent twice unless it certainly was not carried out. */
@@ -111,39 +110,29 @@ export class Calls {
     this.#turns.set(chipid, turns);
     turns.count++;
     const before = turns.last;
-    let isReleased = false;
     let end!: () => void;
     turns.last = new Promise((resolve) => (end = resolve));
-    const release = (): void => {
-      if (isReleased) return;
-      isReleased = true;
-      if (--turns.count === 0) this.#turns.delete(chipid);
-      end();
-    };
     try {
       await before;
-      return await this.callAtOnce(name, chipid, args, ms, patience, release);
+      return await this.callAtOnce(name, chipid, args, ms, patience);
     } finally {
-      release();
+      if (--turns.count === 0) this.#turns.delete(chipid);
+      end();
     }
   }
 
-  /**
-   * Makes a call as {@link call} does, and does not wait for earlier ones.
-   * @param accepted is called once it is certain to be made
-   */
+  /** Makes a call as {@link call} does, and does not wait for earlier ones. */
   async callAtOnce(
     name: string,
     chipid: string,
     args: unknown,
     ms: number,
     patience: number,
-    accepted = (): void => undefined,
   ): Promise<unknown> {
     const end = performance.now() + patience;
     for (;;) {
       try {
-        return await this.#make(name, chipid, args, ms, accepted);
+        return await this.#make({ name, chipid, args }, ms);
       } catch (error) {
         if (!(error instanceof NotSent)) throw error;
         if (performance.now() >= end) throw notSent(error);
@@ -174,7 +163,8 @@ export class Calls {
       return;
     }
     if (!isObject(message)) return;
-    if (typeof message['answer'] === 'string') this.#answered(message as unknown as Answer);
+    const { answer } = message;
+    if (typeof answer === 'string') this.#pending.get(answer)?.settle(message as unknown as Answer);
     else if (typeof message['id'] === 'string') void this.#serve(message as unknown as Call);
   }
 
@@ -191,55 +181,39 @@ export class Calls {
     for (const pending of this.#pending.values()) pending.settle(undefined);
   }
 
-  async #make(
-    name: string,
-    chipid: string,
-    args: unknown,
-    ms: number,
-    accepted: () => void,
-  ): Promise<unknown> {
+  async #make(call: CallOf, ms: number): Promise<unknown> {
     const { ownerOf, member, age, canHear, problem } = this.#options;
-    const owner = ownerOf(chipid);
-    if (owner === member) return this.#here(name, chipid, args, accepted);
+    const owner = ownerOf(call.chipid);
+    if (owner === member) return this.#here(call);
     if (age() > OFFLINE || !canHear())
       throw new NotSent(problem() ?? 'The engine of the cluster cannot be reached.');
     if (owner === undefined)
       throw new NotSent('No process of the cluster has the device at the moment.');
-    return this.#send(owner, { name, chipid, args }, ms, accepted);
+    return this.#send(owner, call, ms);
   }
 
   /** Asks one process something that is about no device. Rejects if it is silent for 2 s, or has gone. */
   ask(member: string, name: string, args: unknown): Promise<unknown> {
-    if (member === this.#options.member) return this.#here(name, '', args);
-    return this.#send(member, { name, chipid: '', args }, SILENT - TRANSFER, () => undefined);
+    const call = { name, chipid: '', args };
+    if (member === this.#options.member) return this.#here(call);
+    return this.#send(member, call, SILENT - TRANSFER);
   }
 
-  async #here(name: string, chipid: string, args: unknown, accepted = (): void => undefined) {
-    const check = (): void => this.#check(chipid);
-    check();
-    return this.#options.handle(name, chipid, args, { check, accepted });
-  }
-
-  #check(chipid: string, until = Infinity): void {
-    const { mayAct, time } = this.#options;
+  async #here({ name, chipid, args }: CallOf, until = Infinity): Promise<unknown> {
+    const { mayAct, time, handle } = this.#options;
     if (time() >= until) throw new NotSent('The call was too long on its way.');
-    if (chipid !== '' && !mayAct(chipid))
-      throw new NotSent('The process that had the device may not act for it any more.');
+    if (chipid !== '' && !mayAct(chipid)) throw new NotSent(GONE);
+    return handle(name, chipid, args);
   }
 
-  async #send(
-    owner: string,
-    call: Pick<Call, 'name' | 'chipid' | 'args'>,
-    ms: number,
-    accepted: () => void,
-  ): Promise<unknown> {
+  async #send(owner: string, call: CallOf, ms: number): Promise<unknown> {
     const { member, publish, time } = this.#options;
     const id = randomUUID();
     const text = textOf({ id, from: member, ...call, until: time() + ms } satisfies Call);
     if (text.length > MAX_CALL)
       throw invalidInput('The call is larger than the 1 MiB that processes can send each other.');
-    const answer = new Promise<Parameters<Pending['settle']>[0]>((settle) =>
-      this.#pending.set(id, { by: owner, settle, accepted }),
+    const answer = new Promise<Answer | undefined>((settle) =>
+      this.#pending.set(id, { by: owner, settle }),
     );
     const timer = setTimeout(() => this.#pending.get(id)?.settle(undefined), ms + TRANSFER);
     try {
@@ -262,22 +236,12 @@ export class Calls {
     throw new NotSent('The process that has the device cannot be reached.');
   }
 
-  #answered(answer: Answer): void {
-    const pending = this.#pending.get(answer.answer);
-    if (!pending) return;
-    if ('accepted' in answer) pending.accepted();
-    else pending.settle(answer);
-  }
-
-  async #serve({ id, from, name, chipid, args, until }: Call): Promise<void> {
-    const { handle, members, onOrphan } = this.#options;
-    const accepted = (): void => void this.#answer(from, encode({ answer: id, accepted: true }));
-    let result: Result | { notSent: true };
+  async #serve({ id, from, until, ...call }: Call): Promise<void> {
+    const { members, onOrphan } = this.#options;
+    let result: Answer;
     try {
-      const check = (): void => this.#check(chipid, until);
-      check();
       // JSON has no undefined.
-      result = { value: (await handle(name, chipid, args, { check, accepted })) ?? null };
+      result = { value: (await this.#here(call, until)) ?? null };
     } catch (error) {
       result = error instanceof NotSent ? { notSent: true } : { error: plainError(error) };
     }
@@ -286,7 +250,7 @@ export class Calls {
       !members().includes(from) &&
       !('notSent' in result)
     )
-      onOrphan(chipid, args, result);
+      onOrphan(call.chipid, call.args, result);
   }
 
   /** @returns whether somebody has received it. It may be given twice: only the first counts */
@@ -302,14 +266,13 @@ export class Calls {
   }
 }
 
-function valueOf(answer: Exclude<Answer, { accepted: true }> | undefined): unknown {
+function valueOf(answer: Answer | undefined): unknown {
   if (!answer)
     throw new DeviceCloudError(
       'TIMEOUT',
       'no answer from the process that has the device: it may have ended. Whether the device acted is unknown.',
     );
-  if ('notSent' in answer)
-    throw new NotSent('The process that had the device may not act for it any more.');
+  if ('notSent' in answer) throw new NotSent(GONE);
   return valueOfResult(answer);
 }
 
@@ -323,7 +286,7 @@ function textOf(message: unknown): string {
 }
 
 /** The message that answers a call. What cannot be sent becomes an error. */
-function answerOf(id: string, result: Result | { notSent: true }): string {
+function answerOf(id: string, result: Answer): string {
   let reason = 'the answer is larger than the 16 MiB that processes can send each other.';
   try {
     const text = encode({ answer: id, ...result });

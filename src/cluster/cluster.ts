@@ -4,7 +4,7 @@ import { Store } from '../store/store';
 import { fnv1a } from '../util/fnv1a';
 import { WHOLE, type ClusterState } from '../util/guard';
 import { isolated } from '../util/thrown';
-import { Calls, NotSent, type Handler } from './calls';
+import { Calls, GONE, NotSent, type Handler } from './calls';
 import type { Result } from '../commands/saved-call';
 import type { ClusterSettings } from '../input/engine-address';
 import { Engine, EngineError } from './engine';
@@ -217,8 +217,7 @@ export class Cluster {
    */
   async exclusively<T>(chipid: string, ms: number, send: () => Promise<T>): Promise<T> {
     const check = (): void => {
-      if (!this.mayAct(chipid))
-        throw new NotSent('The process that had the device may not act for it any more.');
+      if (!this.mayAct(chipid)) throw new NotSent(GONE);
     };
     check();
     const key = `busy:${chipid}`;

@@ -13,7 +13,7 @@ import { withOrigin } from '../commands/waiting-list';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { encode } from '../util/message';
 import { deviceTitle } from '../util/show';
-import { MAX_CALL, NotSent, notSent, type Calls, type Turn } from './calls';
+import { MAX_CALL, NotSent, notSent, type Calls } from './calls';
 
 /*
  * A command that waits for its device. It is carried out where the device is, as one that was found after a restart; its message
@@ -134,29 +134,24 @@ export class HandOvers {
     }
   }
 
-  /** Takes a command. @returns null once it is written down; what it has ended with if it did not have to wait */
-  async take(
-    chipid: string,
-    { node, what, sender }: HandedOver,
-    turn: Turn,
-  ): Promise<Result | null> {
+  /**
+   * Takes a command.
+   * @returns null once it is written down: then it is said what becomes of it; what it has ended with if it was refused
+   */
+  async take(chipid: string, { node, what, sender }: HandedOver): Promise<Result | null> {
     const saved = this.#waiting.calls.add(node, [chipid], () => what, sender);
-    let isWaiting = false;
-    let setWaiting!: (held: null) => void;
-    const waits = new Promise<null>((resolve) => (setWaiting = resolve));
-    const ended = this.#carryOut(saved, chipid, true, () => {
-      isWaiting = true;
-      setWaiting(null);
+    const isSaved = new Promise<null>((resolve) => (saved.onSaved = () => resolve(null)));
+    const isRefused = this.#carryOut(saved, chipid, true).then((result) => {
+      if (!saved.of(chipid)) {
+        this.#here.delete(saved);
+        return result;
+      }
+      void this.#say(saved, chipid, result);
+      return null;
     });
-    turn.accepted();
-    void ended.then((result) => {
-      if (isWaiting) void this.#say(saved, chipid, result);
-      else this.#here.delete(saved);
-      if (!isWaiting && !saved.isDetached) saved.close();
-    });
-    const first = await Promise.race([waits, ended]);
-    if (first && saved.isDetached) throw unheard(chipid);
-    return first;
+    const refusal = await Promise.race([isSaved, isRefused]);
+    if (refusal && saved.isDetached) throw unheard(chipid);
+    return refusal;
   }
 
   /** A command has ended whose message is here. @returns false if it is not, any more */
@@ -194,6 +189,20 @@ export class HandOvers {
     for (const saved of this.#here) if (saved.chipids.some(isOf)) saved.letGo();
   }
 
+  /** Devices have come from another process: new commands come after those that have waited there. */
+  begin(): void {
+    this.#waiting.calls.moved();
+  }
+
+  /** Makes the call of a command that its node here was given back. If it is left to another process meanwhile, that says its end. */
+  async resume(chipid: string, saved: SavedCall, make: () => Promise<unknown>): Promise<unknown> {
+    this.#here.add(saved);
+    const result = await resultOf(make);
+    await this.#isEnded(saved, chipid, result);
+    this.#here.delete(saved);
+    return valueOfResult(result);
+  }
+
   /** Goes on with a command that another process has left, and says what becomes of it where its message is. */
   async goOn(saved: SavedCall): Promise<void> {
     const [chipid = ''] = saved.chipids;
@@ -206,53 +215,58 @@ export class HandOvers {
   }
 
   /** Makes the call of a command. @param isNew whether it may take the place of another one. Never rejects */
-  async #carryOut(
-    saved: SavedCall,
-    chipid: string,
-    isNew: boolean,
-    onWaiting?: () => void,
-  ): Promise<Result> {
+  #carryOut(saved: SavedCall, chipid: string, isNew: boolean): Promise<Result> {
     this.#here.add(saved);
-    try {
+    return resultOf(() => {
       const { name, args, options } = this.#waiting.callOf(saved.whatOf(chipid));
-      const onProgress = ({ state }: { state: string }): void => {
-        if (state === AWAITING_DEVICE.state) onWaiting?.();
-      };
-      const all = { ...options, onProgress, ...(!isNew && { replace: false }) };
-      const value = await this.#deps.make(name, [
-        ...[chipid, ...args],
-        withOrigin(all, { node: saved.node, saved }),
-      ]);
-      return { value: value ?? null };
-    } catch (error) {
-      return { error: plainError(error instanceof NotSent ? notSent(error) : error) };
-    }
+      const all = isNew ? options : { ...options, replace: false };
+      const origin = { node: saved.node, saved };
+      return this.#deps.make(name, [chipid, ...args, withOrigin(all, origin)]);
+    });
   }
 
   /** Says what became of a command where its message is; if that is gone, its node here gets it. */
   async #say(saved: SavedCall, chipid: string, result: Result): Promise<void> {
     this.#here.add(saved);
-    try {
-      while (!saved.isDetached && !(await this.#isSaid(saved, chipid, result))) await sleep(AGAIN);
-    } finally {
-      this.#here.delete(saved);
+    if (await this.#isEnded(saved, chipid, result))
+      while (!(await this.#isSaid(saved, chipid, result))) await sleep(AGAIN);
+    this.#here.delete(saved);
+  }
+
+  /**
+   * Writes down what became of a command, before anybody is told: whoever has the device next would say something else, or send it.
+   * @returns false if its device is another process's by then
+   */
+  async #isEnded(saved: SavedCall, chipid: string, outcome: Result): Promise<boolean> {
+    while (!saved.isDetached) {
+      if (await saved.end(chipid, { outcome })) return !saved.isDetached;
+      await sleep(AGAIN);
     }
+    return false;
   }
 
   async #isSaid(saved: SavedCall, chipid: string, outcome: Result): Promise<boolean> {
     const { sender } = saved;
-    // Not before: whoever has the device next would say something else.
-    if (!sender || !(await saved.end(chipid, { outcome }))) return !sender;
-    const isHeard = this.hasSender(saved)
-      ? await this.#deps.calls
-          .ask(sender.member, 'ended', [sender.id, outcome])
-          .catch(() => undefined)
-      : false;
+    const isHeard =
+      sender && this.hasSender(saved)
+        ? await this.#deps.calls
+            .ask(sender.member, 'ended', [sender.id, outcome])
+            .catch(() => undefined)
+        : false;
     if (saved.isDetached) return true;
     if (isHeard === true) saved.close();
     // What is in no store would be made again.
     if (isHeard === false && saved.of(chipid)) this.#waiting.onOrphan(saved);
     return isHeard !== undefined;
+  }
+}
+
+/** Never rejects. */
+async function resultOf(make: () => Promise<unknown>): Promise<Result> {
+  try {
+    return { value: (await make()) ?? null };
+  } catch (error) {
+    return { error: plainError(error instanceof NotSent ? notSent(error) : error) };
   }
 }
 

@@ -128,6 +128,8 @@ export class SavedCall {
   isDetached = false;
   /** Whether another process goes on with commands of it. */
   isHandedOver = false;
+  /** Is called once a command of it is written down. */
+  onSaved: (() => void) | undefined;
   readonly #calls: SavedCalls;
   readonly #endings = new Map<string, Promise<boolean>>();
   /** A command of another process that has ended here: known also if the device is another process's by now. */
@@ -169,17 +171,18 @@ export class SavedCall {
     this.#calls.hold(key, what);
     const entry = { ...wait, node, order, what, ...(sender && { sender }) };
     const isWritten = await this.#store.set(key, entry);
-    if (!isWritten && sender) await this.#saveForOthers(chipid);
+    if (isWritten || (sender && (await this.#saveForOthers(chipid)))) this.onSaved?.();
   }
 
-  /** What processes share has to be where all find it before it counts as waiting. */
-  async #saveForOthers(chipid: string): Promise<void> {
+  /** What processes share has to be where all find it before it counts as waiting. @returns whether it is */
+  async #saveForOthers(chipid: string): Promise<boolean> {
     const key = this.#keyOf(chipid);
     for (let saved = this.of(chipid); saved; saved = this.of(chipid)) {
-      if (saved.isBegun || saved.end || this.isDetached) return;
-      if (await this.#store.set(key, saved)) return;
+      if (saved.isBegun || saved.end || this.isDetached) return false;
+      if (await this.#store.set(key, saved)) return true;
       await sleep(AGAIN);
     }
+    return false;
   }
 
   /** A command is about to be sent. @throws DeviceCloudError `UNREACHABLE` if it must not be */
@@ -262,8 +265,14 @@ export class SavedCalls {
   readonly #prefix = randomBytes(6).toString('hex');
   #count = 0;
   #order = 0;
+  #hasMoved = false;
 
   constructor(readonly store: Keeping) {}
+
+  /** Commands have come from another process. */
+  moved(): void {
+    this.#hasMoved = true;
+  }
 
   /** A call has arrived. It is kept once one of its commands waits. */
   add(
@@ -272,24 +281,34 @@ export class SavedCalls {
     whatOf: (chipid: string) => unknown,
     sender?: Sender,
   ): SavedCall {
+    // They are given back to their callers a moment later. A new one comes after them.
+    if (this.#hasMoved) this.#find();
     const id = `${this.#prefix}${(++this.#count).toString(36)}`;
     return new SavedCall(this, id, chipids, node, whatOf, ++this.#order, sender);
   }
 
   /** Takes what nobody waits for, in the order of arrival: each command is a call of its own. */
   take(): SavedCall[] {
-    const found = this.store.list('command:').flatMap(([key, value]) => {
+    const found = this.#find().flatMap(([key, saved]) => {
       const [, chipid = '', id = ''] = key.split(':');
-      const saved = readSaved(value);
-      if (!saved || this.#held.has(key) || !/^\d{1,20}$/.test(chipid)) return [];
+      if (this.#held.has(key) || !/^\d{1,20}$/.test(chipid)) return [];
       // Taken once, whatever it takes.
       this.#held.set(key, 0);
       const { node, what, order, sender } = saved;
       return [new SavedCall(this, id, [chipid], node, () => what, order, senderOf(sender))];
     });
-    // Later ones come after them.
-    for (const { order } of found) this.#order = Math.max(this.#order, order);
     return found.sort((a, b) => a.order - b.order);
+  }
+
+  /** All commands that the store has. Later ones come after them. */
+  #find(): [key: string, saved: SavedCommand][] {
+    this.#hasMoved = false;
+    const found = this.store
+      .list('command:')
+      .map(([key, value]) => [key, readSaved(value)] as const)
+      .filter((each): each is [string, SavedCommand] => each[1] !== undefined);
+    for (const [, { order }] of found) this.#order = Math.max(this.#order, order);
+    return found;
   }
 
   /** Somebody waits for a command. @throws DeviceCloudError `QUEUE_FULL` */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Calls, type CallsOptions, type Handler } from '../../../src/cluster/calls';
+import { Calls, GONE, NotSent, type CallsOptions, type Handler } from '../../../src/cluster/calls';
 import { EngineError } from '../../../src/cluster/engine';
 import { DeviceCloudError } from '../../../src/errors';
 import { until } from '../../tooling/until';
@@ -45,8 +45,7 @@ class Bus {
   }
 
   /** Carries out a call at once, and notes it. */
-  readonly does: Handler = async (name, chipid, args, turn) => {
-    turn.check();
+  readonly does: Handler = async (name, chipid, args) => {
     this.handled.push(`${name} ${chipid}`);
     return args;
   };
@@ -120,10 +119,9 @@ describe('a call to the process that has the device', () => {
     [
       'the owner may not act any more when the device’s turn comes',
       (at) =>
-        at.add('b', async (_, __, ___, turn) => {
+        at.add('b', () => {
           at.owner = 'c';
-          turn.check();
-          at.handled.push('acted');
+          return Promise.reject(new NotSent(GONE));
         }),
     ],
   ];
@@ -193,22 +191,19 @@ describe('a call to the process that has the device', () => {
     assert.deepEqual(bus.handled, ['push 1']);
   });
 
-  it('holds back the later ones to its device until it is certain to be made, and no others', async () => {
+  it('holds back the later ones to its device until it has ended, and no others', async () => {
     let release = (): void => undefined;
     const begun: string[] = [];
-    bus.add('b', async (name, _, __, turn) => {
+    bus.add('b', async (name) => {
       begun.push(name);
-      if (name === 'waits') turn.accepted();
-      if (name !== 'free') await new Promise<void>((resolve) => (release = resolve));
+      if (name === 'first') await new Promise<void>((resolve) => (release = resolve));
     });
-    const calls = ['first', 'waits', 'last'].map((name) => caller.call(name, '1', {}, LONG, 0));
+    const calls = ['first', 'last'].map((name) => caller.call(name, '1', {}, LONG, 0));
     await caller.call('free', '2', {}, LONG, 0);
     assert.deepEqual(begun, ['first', 'free']);
     release();
-    await until(() => begun.length === 4);
-    assert.deepEqual(begun, ['first', 'free', 'waits', 'last']);
-    release();
-    await calls[2];
+    await Promise.all(calls);
+    assert.deepEqual(begun, ['first', 'free', 'last']);
   });
 
   it('is refused if it is larger than 1 MiB, and its answer if it is larger than 16', async () => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { HandOvers, type SharedWaiting } from '../../../src/cluster/hand-over';
-import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
+import { SavedCalls, timeLeft, type SavedCall } from '../../../src/commands/saved-call';
+import { originOf } from '../../../src/commands/waiting-list';
 import { DeviceCloudError } from '../../../src/errors';
+import type { ServiceClock } from '../../../src/http/headers';
+import { until } from '../../tooling/until';
 import { MEMORY, Store, type StorePort } from '../../../src/store/store';
 
 /** A process that hands over to itself. @param port where it keeps what waits */
@@ -57,6 +60,97 @@ describe('a command that waits', () => {
     assert.equal(await ended, 'done');
     assert.equal(handOvers.ended(id, { value: 'done' }), true);
     assert.equal(handOvers.ended('another', { value: 'done' }), false);
+  });
+});
+
+describe('what became of a command', () => {
+  const WAIT = { path: '/push', when: 'upload', expires: 60_000 } as const;
+  const left = timeLeft(60_000, { time: () => Date.now() } as ServiceClock);
+  let isAway: boolean;
+  let written: unknown[];
+  const port: StorePort = {
+    ...MEMORY,
+    write: (_, changes) => {
+      if (isAway) return Promise.reject(new Error('the engine is away'));
+      written.push(...changes.values());
+      return Promise.resolve(true);
+    },
+  };
+  beforeEach(() => {
+    isAway = false;
+    written = [];
+  });
+  /** It waits, and cannot be begun, since the engine is away by then. */
+  const failing = async (saved: SavedCall): Promise<never> => {
+    await saved.save('1', { ...WAIT, ...left });
+    isAway = true;
+    await saved.begin('1');
+    return assert.fail('it is sent');
+  };
+  const SENDER = { member: 'b', id: 'theirs' };
+
+  it('is said once it is written: until then another process may come to send it', async () => {
+    const calls = new SavedCalls(new Store(port));
+    const said: unknown[] = [];
+    const handOvers = new HandOvers(
+      {
+        calls,
+        callOf: () => ({ name: 'push', args: [], options: {} }),
+        onOrphan: () => assert.fail('its message is there'),
+      },
+      {
+        calls: {
+          call: () => assert.fail('it is here'),
+          ask: (...asked) => {
+            said.push(asked);
+            return Promise.resolve(true);
+          },
+        },
+        ...{ member: 'a', members: () => ['a', 'b'] },
+        make: (_, args) => failing(originOf(args.at(-1) as object)?.saved as SavedCall),
+      },
+    );
+    const command = { node: 'node', what: 'what', sender: SENDER };
+    assert.equal(await handOvers.take('1', command), null);
+    // The write of the end is tried, and fails.
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(said, []);
+    isAway = false;
+    await until(() => said.length > 0, 'it is said');
+    const ends = written.map((entry) => (entry as { end?: unknown } | undefined)?.end);
+    assert.ok(ends.some(Boolean), 'after it was written');
+    assert.match(
+      JSON.stringify(said),
+      /^\[\["b","ended",\["theirs",{"error":{"code":"UNREACHABLE"/,
+    );
+  });
+
+  it('is no more said here once another process has its device', async () => {
+    const { handOvers } = start(port);
+    const calls = new SavedCalls(new Store(port));
+    const saved = calls.add('node', ['1'], () => 'what', SENDER);
+    const resumed = handOvers.resume('1', saved, () => failing(saved));
+    resumed.catch(() => undefined);
+    let isOver = false;
+    void resumed.finally(() => (isOver = true)).catch(() => undefined);
+    await until(() => isAway, 'it could not be begun');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isOver, false);
+    handOvers.letGo((chipid) => chipid === '1');
+    await assert.rejects(resumed, { code: 'UNREACHABLE' });
+    assert.equal(saved.isDetached, true);
+  });
+
+  it('comes in the order of arrival: new commands after those that have waited at another process', async () => {
+    const store = new Store(port);
+    const earlier = new SavedCalls(store);
+    for (let times = 0; times < 3; times++) earlier.add('node', ['1'], () => 'what');
+    await earlier.add('node', ['1'], () => 'what').save('1', { ...WAIT, ...left });
+    const calls = new SavedCalls(store);
+    calls.moved();
+    assert.equal(calls.add('node', ['1'], () => 'new').order, 5);
+    const [found] = calls.take();
+    assert.equal(found?.order, 4);
   });
 });
 
