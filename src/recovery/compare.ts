@@ -192,7 +192,7 @@ function match(
     const taken = new Set<number>();
     for (const equal of wanted.values()) {
       const isAmbiguous = equal.places.length !== equal.records.length;
-      const chosen = likely(equal.places, equal.records.length, arrivals);
+      const chosen = likely(equal.places, equal.records.length, arrivals, sure);
       for (const [at, place] of chosen.entries()) {
         // What was missed comes before what arrived after the gap, and after all else.
         const missed = place < afterGap ? 0 : equal.records.length - chosen.length;
@@ -210,16 +210,20 @@ function match(
 
 /**
  * Of equal arrivals, those that have records if there are fewer records: not what is in doubt, since it may have been
- * announced twice, nor the newest, which may not be in the answer yet.
+ * announced twice, nor what may lie before the position, nor the newest, which may not be in the answer yet.
  */
 function likely(
   places: readonly number[],
   count: number,
   arrivals: readonly Arrival[],
+  sure: number,
 ): readonly number[] {
   if (places.length <= count) return places;
-  const isDoubtful = (place: number): boolean => arrivals[place]?.isDoubtful === true;
-  const ordered = [...places.filter((place) => !isDoubtful(place)), ...places.filter(isDoubtful)];
+  const rank = (place: number): number => {
+    const { isDoubtful, isLoose } = arrivals[place] as Arrival;
+    return isDoubtful ? 3 : place >= sure ? 2 : Number(isLoose);
+  };
+  const ordered = places.toSorted((one, other) => rank(one) - rank(other));
   return ordered.slice(0, count).sort((a, b) => a - b);
 }
 

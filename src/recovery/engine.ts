@@ -27,8 +27,6 @@ import { isLossy, Keys, type KnownWriting, restore, seemsBase64, WRITINGS } from
 
 /** How many records are emitted at once: the event loop must not be blocked. */
 const PART = 2000;
-/** How many first readings may be disturbed by arrivals before one counts nevertheless (rule 1). */
-const FIRST_TRIES = 8;
 /** At this unclear answer in a row live uploads go on, and at this one it is used (rule 6). */
 const LIVE_TRIES = 3;
 const USED_TRIES = 5;
@@ -101,7 +99,6 @@ export class Engine {
   /** Since the request: something unreadable came, or uploads were dropped. */
   #isDisturbed = false;
   #isOverflown = false;
-  #firstTries = 0;
   /** Unclear answers in a row. */
   #unclear = 0;
   #unreadable = 0;
@@ -220,7 +217,6 @@ export class Engine {
     this.#isAfterGap = true;
     this.#isGapped = true;
     this.#unreadable = 0;
-    this.#firstTries = 0;
     if (this.hasPosition && !this.#isHopeless) this.isHolding = true;
     else this.#release();
     this.again = this.failures;
@@ -293,13 +289,10 @@ export class Engine {
     answer.release();
   }
 
-  /** Rule 1. */
+  /** Rule 1. What has come since the request may be in the answer: the next one shows it. */
   #begin(answer: HistoryAnswer): void {
     const isQuiet = this.#arrivals.length === this.#sure && !this.#isDisturbed;
-    if (!isQuiet && ++this.#firstTries < FIRST_TRIES) {
-      this.again = this.#firstTries;
-      return;
-    }
+    if (!isQuiet) this.again ??= 1;
     this.#arrivals = this.#arrivals.slice(this.#sure);
     for (const arrival of this.#arrivals) arrival.isLoose = true;
     this.#isGuessed = seemsBase64(answer.sample);
@@ -574,7 +567,6 @@ export class Engine {
       this.#id = undefined;
       this.#arrivals = [];
       this.#sure = 0;
-      this.#firstTries = 0;
       this.again ??= this.failures;
     } else if (this.hasPosition && this.#unclear === 0 && length >= this.#dueNow)
       this.again ??= this.failures;

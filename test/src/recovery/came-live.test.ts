@@ -44,6 +44,53 @@ describe('what came live', () => {
     assert.deepEqual([uploads.length, missed.length], [66, 18]);
   });
 
+  describe('while the first reading is under way', () => {
+    /** A recovery whose first reading was requested before an upload came, and answered after it. */
+    async function begun(shown: readonly object[], body: string) {
+      let reply!: (records: readonly object[]) => void;
+      const first = new Promise<readonly object[]>((resolve) => (reply = resolve));
+      let history: readonly object[] | undefined;
+      const answer = (): Promise<readonly object[]> => (history ? Promise.resolve(history) : first);
+      const subject = createSubject({}, { answer });
+      await subject.connect();
+      subject.live(body);
+      reply(shown);
+      await settled();
+      return Object.assign(subject, { shows: (...records: object[]) => void (history = records) });
+    }
+
+    for (const isShown of [true, false])
+      it(`does not keep what is missed next from coming back, ${isShown ? 'in' : 'not in'} the answer`, async () => {
+        const one = record(1, 'one');
+        const subject = await begun(isShown ? [one] : [], 'one');
+        subject.shows(one, record(2, 'two'));
+        subject.recovery.onState('disconnected');
+        await subject.connect();
+        subject.live('three');
+        await settled();
+        assert.deepEqual(subject.given, [
+          ['one', 'live'],
+          ['two', 2],
+          ['three', 'live'],
+        ]);
+      });
+
+    it('is not taken for an equal one that comes after it', async () => {
+      const [one, two] = [record(1, 'on'), record(2, 'on')];
+      const subject = await begun([one], 'on');
+      subject.shows(one, two);
+      subject.live('on');
+      await subject.connect();
+      // Nothing is missing, so that nothing is held back.
+      subject.live('off');
+      assert.deepEqual(subject.given, [
+        ['on', 'live'],
+        ['on', 'live'],
+        ['off', 'live'],
+      ]);
+    });
+  });
+
   it('follows equal ones that were missed before it, and each of these has its own id', async () => {
     for (const isThere of [true, false]) {
       const subject = createSubject();
