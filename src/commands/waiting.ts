@@ -406,11 +406,7 @@ export class DeviceCommands implements WaitingCommands {
     const { device, isWatched, limits } = command;
     // A live upload is a sign of life for every command. Replayed ones do not reach this listener.
     device.subscription ??= this.#deps.channels.join(device.chipid, {
-      onUpload: ({ timestamp }) => {
-        // It says until when one of an earlier process waits, if no answer has said so yet.
-        this.#deps.clock.sawEvent(timestamp);
-        this.#release(device, false, timestamp);
-      },
+      onUpload: ({ timestamp }) => this.#release(device, false, timestamp),
     });
     if (isWatched) return;
     command.isWatched = true;
