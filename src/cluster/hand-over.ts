@@ -141,13 +141,14 @@ export class HandOvers {
   async take(chipid: string, { node, what, sender }: HandedOver): Promise<Result | null> {
     const saved = this.#waiting.calls.add(node, [chipid], () => what, sender);
     const isSaved = new Promise<null>((resolve) => (saved.onSaved = () => resolve(null)));
-    const isRefused = this.#carryOut(saved, chipid, true).then((result) => {
-      if (!saved.of(chipid)) {
-        this.#here.delete(saved);
-        return result;
+    const isRefused = this.#carryOut(saved, chipid, true).then(async (result) => {
+      // What is not written down yet would be lost with this process.
+      if (saved.of(chipid) && (await this.#isEnded(saved, chipid, result))) {
+        void this.#say(saved, chipid, result);
+        return null;
       }
-      void this.#say(saved, chipid, result);
-      return null;
+      this.#here.delete(saved);
+      return result;
     });
     const refusal = await Promise.race([isSaved, isRefused]);
     if (refusal && saved.isDetached) throw unheard(chipid);
