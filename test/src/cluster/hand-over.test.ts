@@ -89,7 +89,8 @@ describe('what became of a command', () => {
   };
   const SENDER = { member: 'b', id: 'theirs' };
 
-  it('is said once it is written: until then another process may come to send it', async () => {
+  /** A process that is handed commands of another one. @param make what their calls do */
+  function receiver(make: (saved: SavedCall) => Promise<never>) {
     const calls = new SavedCalls(new Store(port));
     const said: unknown[] = [];
     const handOvers = new HandOvers(
@@ -107,11 +108,16 @@ describe('what became of a command', () => {
           },
         },
         ...{ member: 'a', members: () => ['a', 'b'] },
-        make: (_, args) => failing(originOf(args.at(-1) as object)?.saved as SavedCall),
+        make: (_, args) => make(originOf(args.at(-1) as object)?.saved as SavedCall),
       },
     );
     const command = { node: 'node', what: 'what', sender: SENDER };
-    assert.equal(await handOvers.take('1', command), null);
+    return { said, take: () => handOvers.take('1', command) };
+  }
+
+  it('is said once it is written: until then another process may come to send it', async () => {
+    const { said, take } = receiver(failing);
+    assert.equal(await take(), null);
     // The write of the end is tried, and fails.
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(said, []);
@@ -123,6 +129,22 @@ describe('what became of a command', () => {
       JSON.stringify(said),
       /^\[\["b","ended",\["theirs",{"error":{"code":"UNREACHABLE"/,
     );
+  });
+
+  it('is written before the command counts as handed over: nothing else would have it', async () => {
+    isAway = true;
+    const { said, take } = receiver((saved) => {
+      saved.save('1', { ...WAIT, ...left }).catch(() => undefined);
+      return Promise.reject(new DeviceCloudError('CANCELLED', 'Cancelled.'));
+    });
+    let isTaken = false;
+    const taken = take().finally(() => (isTaken = true));
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isTaken, false);
+    isAway = false;
+    assert.equal(await taken, null);
+    assert.ok(written.some((entry) => (entry as { end?: unknown } | undefined)?.end));
+    await until(() => said.length > 0, 'it is said');
   });
 
   it('is no more said here once another process has its device', async () => {
