@@ -202,8 +202,10 @@ export class DeviceCommands implements WaitingCommands {
   /** A call to a device has failed: a command's, or the push of a request. */
   failed(chipid: string, error: unknown): void {
     const { registry } = this.#deps;
-    if (isOffline(error)) registry.onCalled(chipid, false);
-    if (isSilence(error)) this.#lost(chipid);
+    if (isSilence(error)) {
+      registry.onCalled(chipid, isOffline(error) ? false : null);
+      this.#lost(chipid);
+    }
     registry.onError(chipid, error);
   }
 
@@ -435,7 +437,7 @@ export class DeviceCommands implements WaitingCommands {
     try {
       const { devices } = await list.read(FRESH);
       // The device has not answered a call since that list was asked for.
-      if (devices.has(chipid) && registry.isOnline(chipid) === false) await list.read();
+      if (devices.has(chipid) && !registry.isOnline(chipid)) await list.read();
       // Those behind it wait in the queue of the device, and it may be under way for long: a kill must not lose them.
       await saving;
       this.#show(device);

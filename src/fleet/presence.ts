@@ -30,8 +30,8 @@ export class Presence {
     this.#at = at;
   }
 
-  /** The service has answered a call to it, or has said that it does not answer. */
-  called(online: boolean, at: number): void {
+  /** The service has answered a call to it, or has said that it does not answer; null if neither arrived. */
+  called(online: boolean | null, at: number): void {
     this.#isHeardOnly = false;
     this.#show(online, at);
     this.#at = at;
@@ -54,7 +54,7 @@ export class Presence {
     return was !== listed || since !== this.since || wasHeardOnly !== this.#isHeardOnly;
   }
 
-  #show(online: boolean, at: number): void {
+  #show(online: boolean | null, at: number): void {
     if (this.#online !== online) this.since = at;
     this.#online = online;
   }

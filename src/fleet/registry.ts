@@ -301,10 +301,10 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     this.#touch(chipid).lastError = this.#report(chipid, error);
   }
 
-  /** The service has answered a call to a device, or has said that the device does not answer. */
-  onCalled(chipid: string, online: boolean): void {
+  /** The service has answered a call to a device, or has said that the device does not answer; null if neither arrived. */
+  onCalled(chipid: string, online: boolean | null): void {
     const device = this.#touch(chipid);
-    device.wasSeen ||= online;
+    device.wasSeen ||= online === true;
     device.presence.called(online, this.#now());
   }
 

@@ -1,7 +1,7 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { openApi } from '../../../src/api/open-api';
 import { KeptPins, type CallPins, type KeeperOptions } from '../../../src/commands/pins';
-import { DeviceCloudError, isOffline, type ErrorCode } from '../../../src/errors';
+import { DeviceCloudError, isOffline, isSilence, type ErrorCode } from '../../../src/errors';
 import { FleetRegistry } from '../../../src/fleet/registry';
 import { parseCodes } from '../../../src/input/gpio';
 import { Store } from '../../../src/store/store';
@@ -62,7 +62,8 @@ export function keepWorld() {
     const refusal = call === 'read' ? undefined : device.refusal;
     const failure = device.failures.shift() ?? refusal ?? (device.isOn ? undefined : 'TIMEOUT');
     const error = failure && new DeviceCloudError(failure, 'it failed');
-    if (!error || isOffline(error)) registry.onCalled(chipid, !error);
+    if (!error || isSilence(error))
+      registry.onCalled(chipid, error ? (isOffline(error) ? false : null) : true);
     if (error) throw error;
     return device;
   };

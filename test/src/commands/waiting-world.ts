@@ -15,7 +15,10 @@ import { MemoryPort, memoryStore } from '../../support/memory-store';
 
 /** What happened, in order: signs of a device, a call without an answer, and commands. */
 export type WaitingEvent =
-  | { kind: 'upload' | 'listing' | 'lost'; device: string }
+  | { kind: 'listing' | 'lost'; device: string }
+  | { kind: 'upload'; device: string; at: number }
+  /** A list that was asked for at a time, whether or not it has the device. */
+  | { kind: 'read'; device: string; at: number }
   | { kind: 'run' | 'start' | 'end'; device: string; name: string };
 
 type Note = (event: WaitingEvent) => void;
@@ -57,9 +60,11 @@ export class FakeList {
   }
 
   #reading(): ListReading {
+    const at = Date.now() - this.age;
+    this.#note({ kind: 'read', device: '', at });
     for (const device of this.online) this.#note({ kind: 'listing', device });
     const devices = new Map(this.online.map((each) => [each, {} as DeviceRecord]));
-    const reading = { at: Date.now() - this.age, devices, invalid: 0, polled: true };
+    const reading = { at, devices, invalid: 0, polled: true };
     this.#registry.applyList(reading);
     return reading;
   }
@@ -88,7 +93,7 @@ export class FakeChannels {
   }
 
   upload(chipid: string): void {
-    this.#note({ kind: 'upload', device: chipid });
+    this.#note({ kind: 'upload', device: chipid, at: Date.now() });
     const upload = { chipid, appid: '1', timestamp: 0, body: Buffer.of(1) };
     this.#registry.onLive(upload);
     for (const listener of [...(this.listeners.get(chipid) ?? [])]) listener.onUpload?.(upload);

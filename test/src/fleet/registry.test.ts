@@ -106,6 +106,11 @@ describe('the registry of devices', () => {
     registry.onCalled('2', false);
     live('2');
     assert.equal(device('2').online, true);
+    registry.onCalled('1', null);
+    assert.equal(device('1').online, null, 'nothing of the service has arrived');
+    pass(10);
+    list(['1']);
+    assert.equal(device('1').online, true);
   });
 
   it('treats a device that uploads as online until a later list lacks it', () => {
