@@ -158,7 +158,7 @@ export class ClusterClient extends DeviceCloudClient {
         begin: (share) => client.#begin(share),
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),
-        wants: () => client.#wants,
+        wants: () => client.#wants(),
         handle: (name, of, args) => client.#handle(name, of, args),
         onOrphan: (chipid, args, result) => {
           if (isSent(args)) void client.#handOvers?.adopt(chipid, args, result);
@@ -318,8 +318,8 @@ export class ClusterClient extends DeviceCloudClient {
     await super.close();
   }
 
-  /** Whether the service refuses the key of this process, which would leave its devices unheard. */
-  get #isKeyRefused(): boolean {
+  /** Whether the service refuses the key of this process, which would leave its devices unheard. In doubt it tries the key again. */
+  #isKeyRefused(): boolean {
     const isRefused = ({ channel: { reason } }: SharedSubscription): boolean =>
       reason === '401' || reason === '403';
     const isDoubtful = this.#hasWrongKey || [...this.#listening].some(isRefused);
@@ -341,9 +341,10 @@ export class ClusterClient extends DeviceCloudClient {
     }
   }
 
-  get #wants(): boolean {
+  /** Whether this process has something to do with shares. */
+  #wants(): boolean {
     // Another process may have the right one.
-    if (this.#isKeyRefused) return false;
+    if (this.#isKeyRefused()) return false;
     const wants =
       this.#listening.size > 0 ||
       this[APPLICATION].registry.isWatched ||
