@@ -1,18 +1,24 @@
+import { LinkedList, type Linked } from '../util/linked-list';
+
+interface Callback extends Linked<Callback> {
+  /** Undefined once it is removed. */
+  call: (() => void) | undefined;
+}
+
 interface Listening {
-  /** A function that is removed while the others are called is not called. */
-  calls: Set<() => void>;
+  callbacks: LinkedList<Callback>;
   abort: () => void;
 }
 
 const listening = new WeakMap<AbortSignal, Listening>();
 
 function listen(signal: AbortSignal): Listening {
-  const calls = new Set<() => void>();
+  const callbacks = new LinkedList<Callback>();
   const abort = (): void => {
-    for (const call of calls) call();
+    for (const callback of callbacks.all()) callback.call?.();
   };
   signal.addEventListener('abort', abort, { once: true });
-  const listener = { calls, abort };
+  const listener = { callbacks, abort };
   listening.set(signal, listener);
   return listener;
 }
@@ -39,14 +45,15 @@ export function abortReason(signal: AbortSignal): string {
 /**
  * Calls back when a signal aborts. Calls that share a signal share one listener on it, since to add
  * and remove one costs as much as a call's timer, and Node.js warns of more than a few.
- * @param call is given once
  * @returns a function that removes the callback, and with the last one the listener
  */
 export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const { calls, abort } = listening.get(signal) ?? listen(signal);
-  calls.add(call);
+  const { callbacks, abort } = listening.get(signal) ?? listen(signal);
+  const callback: Callback = { call, previous: undefined, next: undefined };
+  callbacks.add(callback);
   return () => {
-    if (!calls.delete(call) || calls.size > 0) return;
+    callback.call = undefined;
+    if (!callbacks.remove(callback) || callbacks.size > 0) return;
     listening.delete(signal);
     signal.removeEventListener('abort', abort);
   };
@@ -78,7 +85,9 @@ export const MAX_TIMEOUT = 2_147_483_000;
 const onTimeout = (deadline: Deadline): void => deadline.expire();
 
 /** The deadline of one call: one timer for all its stages, waiting for a connection included. */
-export class Deadline {
+export class Deadline implements Linked<Deadline> {
+  previous: Deadline | undefined;
+  next: Deadline | undefined;
   /** Why it has ended. */
   ended: CallAborted | undefined;
   /** Stops listening to the signal of the call. */
@@ -134,11 +143,11 @@ export class Deadline {
 
 /** The deadlines of all calls of one client, so that closing it can end them. */
 export class Deadlines {
-  readonly #running = new Set<Deadline>();
+  readonly #running = new LinkedList<Deadline>();
   readonly #explain: (signal: AbortSignal) => string;
   #isClosed = false;
   readonly #over = (deadline: Deadline): void => {
-    if (this.#running.delete(deadline)) deadline.ignoreSignal?.();
+    if (this.#running.remove(deadline)) deadline.ignoreSignal?.();
   };
 
   /** @param explain why a signal aborted, without secrets */
@@ -165,6 +174,6 @@ export class Deadlines {
   /** Ends every running call, and each later one when it starts. */
   close(): void {
     this.#isClosed = true;
-    for (const deadline of this.#running) deadline.end('aborted', CLOSED);
+    for (const deadline of this.#running.all()) deadline.end('aborted', CLOSED);
   }
 }
