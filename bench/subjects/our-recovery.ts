@@ -38,7 +38,7 @@ export async function ourRecovery(
         const onUpload = (): void => {
           if (++count === (to - from) * HISTORY) resolve(count);
         };
-        // So many histories take longer than live uploads may be held back. Here no live uploads arrive.
+        // Reading all these histories takes longer than live uploads may be held back; no live uploads arrive here.
         const onFault = (fault: string, kind?: string): void => {
           if (kind !== 'late') fail(fault);
         };

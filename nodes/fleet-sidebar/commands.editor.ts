@@ -53,7 +53,7 @@ export const WRITE = 'device-cloud.write';
 
 export const mayCommand = (): boolean => RED.user.hasPermission(WRITE);
 
-/** The first of some permissions that the user does not have, in words; undefined if there is none. */
+/** Names the first of these permissions that the user lacks; undefined if the user has all of them. */
 export function refusal(...needed: readonly string[]): string | undefined {
   const permission = needed.find((each) => !RED.user.hasPermission(each));
   return permission && t('common.forbidden', { permission });

@@ -136,7 +136,7 @@ export class HandOvers {
 
   /**
    * Takes a command.
-   * @returns null once it is written down: then it is said what becomes of it; what it has ended with if it was refused
+   * @returns null once it is written down: its end is reported later; its result if it was refused
    */
   async take(chipid: string, { node, what, sender }: HandedOver): Promise<Result | null> {
     const saved = this.#waiting.calls.add(node, [chipid], () => what, sender);
@@ -195,7 +195,7 @@ export class HandOvers {
     this.#waiting.calls.moved();
   }
 
-  /** Makes the call of a command that its node here was given back. If it is left to another process meanwhile, that says its end. */
+  /** Makes the call of a command that its node here was given back. If another process takes the device meanwhile, it reports the end. */
   async resume(chipid: string, saved: SavedCall, make: () => Promise<unknown>): Promise<unknown> {
     this.#here.add(saved);
     const result = await resultOf(make);
@@ -235,7 +235,8 @@ export class HandOvers {
   }
 
   /**
-   * Writes down what became of a command, before anybody is told: whoever has the device next would say something else, or send it.
+   * Writes down how a command has ended before anybody is told: otherwise the next owner of the device might report another end, or
+   * send it again.
    * @returns false if its device is another process's by then
    */
   async #isEnded(saved: SavedCall, chipid: string, outcome: Result): Promise<boolean> {

@@ -26,7 +26,7 @@ export interface DeviceSnapshot {
   chipid: string;
   /** That of the book or, without one, of the list; null if neither names it. */
   name: string | null;
-  /** Whether the list, an upload or a call has shown last that it is online; null if none has. */
+  /** Whether it is online, by the latest list, upload or call; null without any. */
   online: boolean | null;
   /** Whether the latest list of online devices has it; null before the first. */
   listed: boolean | null;

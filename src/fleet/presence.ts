@@ -1,8 +1,8 @@
 /**
- * Whether one device is online: by what showed it last. The list shows it as of the moment when it was asked for, a live
- * upload as of now, and so does a call: the service answers it only if the device does, and about 10 seconds without an
- * answer mean that the device is offline (section 4.2). All who ask whether a device is online ask here. Times are Unix
- * times in ms by this machine's clock.
+ * Whether one device is online, by the latest evidence. A list counts from the moment of its request; a live upload and the
+ * end of a call count from now. The service answers a call only if the device does, and about 10 seconds without an answer
+ * mean that the device is offline (section 4.2). Everything that needs to know whether a device is online asks here. Times
+ * are Unix times in ms by this machine's clock.
  */
 export class Presence {
   /** Whether the latest list of online devices has it; null before the first. */
@@ -10,14 +10,14 @@ export class Presence {
   /** Since when {@link isOnline} is as it is; null if that is unknown. */
   since: number | null = null;
   #online: boolean | null = null;
-  /** When an upload or a call showed that; -Infinity if a list did. */
+  /** When an upload or a call was the evidence; -Infinity if a list was. */
   #at = -Infinity;
-  /** Nothing but uploads has shown it. */
+  /** Uploads are the only evidence so far. */
   #isHeardOnly = false;
 
   /**
    * @param isListRead whether a list has been read: without one, nothing would ever show that a device no longer uploads
-   * @returns null if nothing shows it
+   * @returns null without evidence
    */
   isOnline(isListRead: boolean): boolean | null {
     return this.#isHeardOnly && !isListRead ? null : this.#online;
@@ -30,7 +30,7 @@ export class Presence {
     this.#at = at;
   }
 
-  /** The service has answered a call to it, or has said that it does not answer; null if neither arrived. */
+  /** A call to it has ended: answered, or not answered by the device; null if the service could not be reached. */
   called(online: boolean | null, at: number): void {
     this.#isHeardOnly = false;
     this.#show(online, at);
@@ -38,8 +38,8 @@ export class Presence {
   }
 
   /**
-   * A list has been read, the latest one so far. What was shown after it was asked for is newer.
-   * @param at when it was asked for @param now a later time is of a clock that was set back since
+   * The latest list has been read. Evidence from after its request is newer.
+   * @param at when it was requested @param now evidence from a later time is from before the clock was set back
    * @returns whether anything has changed
    */
   read(listed: boolean, at: number, now: number): boolean {

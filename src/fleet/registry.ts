@@ -130,7 +130,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return deviceTitle(chipid, this.nameOf(chipid));
   }
 
-  /** Whether a device is online, by what showed it last; null if nothing has. */
+  /** Whether a device is online, by the latest evidence; null without any. */
   isOnline(chipid: string): boolean | null {
     return this.#devices.get(chipid)?.presence.isOnline(this.readAt !== null) ?? null;
   }
@@ -301,7 +301,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     this.#touch(chipid).lastError = this.#report(chipid, error);
   }
 
-  /** The service has answered a call to a device, or has said that the device does not answer; null if neither arrived. */
+  /** A call to a device has ended: answered, or not answered by the device; null if the service could not be reached. */
   onCalled(chipid: string, online: boolean | null): void {
     const device = this.#touch(chipid);
     device.wasSeen ||= online === true;

@@ -209,7 +209,7 @@ export function detailOf(code: string, message: string): string {
 const wordsFor = (code: string): string =>
   ['UNAUTHORIZED', 'NOT_FOUND'].includes(code) ? t('common.picker.refused') : statusText(code);
 
-/** An error as the status of a node says it; empty for a code that is none. */
+/** The words with which a node's status shows an error; empty for an unknown code. */
 export const statusText = (code: string): string =>
   t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });
 

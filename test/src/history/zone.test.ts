@@ -91,7 +91,7 @@ describe('the time of a record', () => {
     }
   });
 
-  it('is unknown if there is none, or no such time', () => {
+  it('is unknown if it is empty or invalid', () => {
     for (const text of [
       '',
       '2026-13-01 00:00:00',
