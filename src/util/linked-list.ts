@@ -7,7 +7,7 @@ export interface Linked<T> {
 /**
  * Items in the order in which they were added, each of which can be removed at once. A `Set` that tens of thousands of
  * short-lived items pass through costs far more: in V8, each of its tables, once full, holds on to the items in it and to
- * the next table, and so moves them to the old generation. With pushes, that was a fifth of the CPU.
+ * the next table, and so moves them to the old generation. With pushes, a `Set` took 7 % more CPU (4 to 10, in pairs).
  */
 export class LinkedList<T extends Linked<T>> {
   size = 0;
