@@ -17,7 +17,7 @@ export const FOLDERS = [
   'cluster',
 ];
 const HEAD = [
-  ...['application', 'caller', 'cli', 'client', 'cluster-client', 'for-nodes', 'index'],
+  ...['application', 'caller', 'cli', 'client', 'cluster-client', 'index'],
   ...['service-test', 'settings', 'subscription'],
 ];
 
@@ -52,12 +52,8 @@ const folders = FOLDERS.map((folder, index) =>
 
 /** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
 const entriesAlone = (...more) => ({
-  group: [
-    '**/src',
-    '**/src/**',
-    ...['index', 'for-nodes', 'input', ...more].map((path) => `!**/src/${path}`),
-  ],
-  message: 'Nodes import from src/index, src/for-nodes and src/input alone.',
+  group: ['**/src', '**/src/**', ...['index', 'input', ...more].map((path) => `!**/src/${path}`)],
+  message: 'Nodes import from src/index and src/input alone.',
 });
 
 const browser = (...except) => ({

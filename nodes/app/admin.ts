@@ -7,7 +7,7 @@ import {
   type DeviceCloudClient,
   type Fleet,
   type WaitingSelection,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import {
   invalidInput,
   oneLine,

@@ -14,7 +14,7 @@ import type {
   RecentUpload,
   TestRecording,
   WaitingCommands,
-} from '../../src/for-nodes';
+} from '../../src/index';
 
 export type { Cause, KeptPin, KeyWarning, RecentCommand, RecentUpload, TestRecording };
 

@@ -8,7 +8,7 @@ import {
   type FleetChanges,
   type RecentUpload,
   type TestRecording,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { oneLine } from '../../src/input';
 import type { ClusterView } from '../common/app';
 import { listenersOf, typeCalled, type DeviceType } from '../common/device-types';

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError, SavedCalls, type SavedCall } from '../../src/for-nodes';
+import { DeviceCloudError, SavedCalls, type SavedCall } from '../../src/index';
 import type { ClusterView } from '../common/app';
 import type { Runtime } from '../common/action';
 import { FLEET_TOPIC, type AppConfig } from './app.config';

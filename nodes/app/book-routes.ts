@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError, type Book, type DeviceCloudError } from '../../src/for-nodes';
+import { isDeviceCloudError, type Book, type DeviceCloudError } from '../../src/index';
 import { invalidInput, notConfigured } from '../../src/input';
 import { auditedRoute, forFlowReaders, readingRoute, statusOf } from '../common/admin';
 import { toProblem } from '../common/errors';

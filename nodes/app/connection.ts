@@ -14,7 +14,7 @@ import {
   type DeviceLimits,
   type Keeping,
   type SharedWaiting,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
 import { decoderOf, typeCalled } from '../common/device-types';

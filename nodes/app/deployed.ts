@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { Fleet, KeptPin, WaitingCommands } from '../../src/for-nodes';
+import type { Fleet, KeptPin, WaitingCommands } from '../../src/index';
 import { noApp, type App } from '../common/app';
 import { findNode, findSaved } from '../common/settings';
 import { APP_TYPE, readText } from '../common/shared.config';

@@ -1,6 +1,6 @@
 import { platform, release } from 'node:os';
 import type { NodeAPI } from 'node-red';
-import { Slices, VERSION, type Book, type DeviceSnapshot } from '../../src/for-nodes';
+import { Slices, VERSION, type Book, type DeviceSnapshot } from '../../src/index';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics } from './answers.config';
 import { runningApps, serviceOf, type RunningApp } from './deployed';

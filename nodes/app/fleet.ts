@@ -1,4 +1,4 @@
-import type { Fleet } from '../../src/for-nodes';
+import type { Fleet } from '../../src/index';
 
 /** Seconds for which a fleet is kept up to date after a request. */
 const KEPT = 60;

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import type { FleetMetrics } from '../../src/for-nodes';
+import type { FleetMetrics } from '../../src/index';
 import { nameOfApp, runningApps } from './deployed';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type ClientOptions, type ClusterSettings } from '../../src/for-nodes';
+import { DeviceCloudError, type ClientOptions, type ClusterSettings } from '../../src/index';
 import { notConfigured } from '../../src/input';
 import type { Api } from '../common/app';
 import type { ClusterNode } from '../cluster/cluster.runtime';

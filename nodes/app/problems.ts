@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import type { Fleet } from '../../src/for-nodes';
+import type { Fleet } from '../../src/index';
 import { listenersOf, typeCalled } from '../common/device-types';
 import { isVariable, readText } from '../common/shared.config';
 import type { AppProblem } from './answers.config';

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError, type TestRecorder } from '../../src/for-nodes';
+import { isDeviceCloudError, type TestRecorder } from '../../src/index';
 import { invalidInput, parseChipids } from '../../src/input';
 import { auditedRoute, bodyOf, forFlowReaders, statusOf } from '../common/admin';
 import type { Handler } from '../common/register';

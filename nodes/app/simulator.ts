@@ -1,4 +1,4 @@
-import { DeviceCloudError, MEMORY, Store } from '../../src/for-nodes';
+import { DeviceCloudError, MEMORY, Store } from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
 import { messageOf } from '../common/errors';
 

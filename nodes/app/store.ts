@@ -9,7 +9,7 @@ import {
   SharedStore,
   type Keeping,
   type StorePort,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { messageOf } from '../common/errors';
 import { findInFlows } from '../common/settings';
 import { isObject } from '../common/shared.config';

@@ -5,7 +5,7 @@ import {
   openChannels,
   type ClientOptions,
   type DeviceCloudError,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { keyWarnings, notConfigured } from '../../src/input';
 import { toChoices } from './answers';
 import type { ApiResult, DeviceChoice, TestResult } from './answers.config';

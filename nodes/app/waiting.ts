@@ -8,7 +8,7 @@ import {
   type SavedCall,
   type SavedCalls,
   type Keeping,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import type { CommandKeeper } from '../common/app';
 import { callOf as callOfKept, isKept, readKept } from '../common/device-call';
 import { deviceText } from '../common/errors';

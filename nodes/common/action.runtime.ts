@@ -9,7 +9,7 @@ import {
   type DeviceCloudClient,
   type RequestProgress,
   type SavedCall,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { invalidInput, notConfigured } from '../../src/input';
 import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';

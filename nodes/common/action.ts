@@ -6,7 +6,7 @@ import type {
   RequestProgress,
   SavedCall,
   ValueOptions,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import type { Api, App } from './app';
 import type { DeviceTypes } from './device-types';
 import type { InputValues } from './inputs';

@@ -6,7 +6,7 @@ import type {
   Keeping,
   Lent,
   SavedCall,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { notConfigured } from '../../src/input';
 import { findNode } from './settings';
 import { APP_TYPE, type Charset } from './shared.config';

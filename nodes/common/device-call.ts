@@ -14,7 +14,7 @@ import {
   type PushOptions,
   type SavedCall,
   type WaitingSelection,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import {
   chipidOf,
   invalidInput,

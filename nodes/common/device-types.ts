@@ -4,7 +4,7 @@ import {
   type DeviceCloudClient,
   type Limit,
   type UploadDecoder,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { invalidInput, notConfigured, oneLine, parsePin, show } from '../../src/input';
 import { findNode } from './settings';
 import { TYPE_TYPE } from './shared.config';

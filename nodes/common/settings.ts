@@ -1,6 +1,6 @@
 // Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { ProxySettings, TlsSettings } from '../../src/for-nodes';
+import type { ProxySettings, TlsSettings } from '../../src/index';
 import { invalidInput, notConfigured, parseChipid, show } from '../../src/input';
 import {
   describedText,

@@ -1,5 +1,5 @@
 import type { Node, NodeStatus } from 'node-red';
-import { isDeviceCloudError, type RequestProgress } from '../../src/for-nodes';
+import { isDeviceCloudError, type RequestProgress } from '../../src/index';
 import type { ClusterView } from './app';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */

@@ -6,7 +6,7 @@ import {
   type Datatype,
   type DecodedBody,
   type Upload,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { JsonLimitError, show } from '../../src/input';
 import type { DeviceType } from './device-types';
 import { deviceText } from './errors';

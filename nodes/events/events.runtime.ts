@@ -6,7 +6,7 @@ import {
   type Watch,
   type WatchListener,
   type WatchOptions,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';

@@ -1,5 +1,5 @@
 import type { Node } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/for-nodes';
+import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/index';
 import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
 import { addWait, nameOf, performPlan, timeoutOf } from '../common/device-call';

@@ -1,5 +1,5 @@
 import type { NodeMessage, NodeStatus } from 'node-red';
-import type { DeviceCloudClient, KeptPin, PinKeeper, Keeping } from '../../src/for-nodes';
+import type { DeviceCloudClient, KeptPin, PinKeeper, Keeping } from '../../src/index';
 import { parseChipid, parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf, deviceIn, isForMany } from '../common/device-call';

@@ -1,4 +1,4 @@
-import { seemsBase64, type Answer, type Day } from '../../src/for-nodes';
+import { seemsBase64, type Answer, type Day } from '../../src/index';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';

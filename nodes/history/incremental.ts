@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Keeping } from '../../src/for-nodes';
+import type { Keeping } from '../../src/index';
 import { isObject } from '../common/shared.config';
 import { chipidOf, type HistoryRecord } from './records';
 

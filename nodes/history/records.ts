@@ -5,7 +5,7 @@ import {
   type PushRecord,
   type SyncRecord,
   type UploadRecord,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import type { DeviceType } from '../common/device-types';
 import { decodeBody, isTyped, typeFields, undecodable as untyped } from '../common/upload-message';

@@ -7,7 +7,7 @@ import {
   type DecodedBody,
   type LatestSource,
   type LatestUpload,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName, devicesOf, nameOf } from '../common/device-call';

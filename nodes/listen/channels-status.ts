@@ -1,5 +1,5 @@
 import type { NodeStatus } from 'node-red';
-import { ELSEWHERE, type ChannelState } from '../../src/for-nodes';
+import { ELSEWHERE, type ChannelState } from '../../src/index';
 import { STATUS } from '../common/status';
 
 /** Milliseconds. */

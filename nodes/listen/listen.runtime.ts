@@ -4,7 +4,7 @@ import {
   isDeviceCloudError,
   type DeviceCloudClient,
   type WaitingUpload,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { chipidOf, invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';

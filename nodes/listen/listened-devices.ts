@@ -12,7 +12,7 @@ import {
   type Position,
   type RecoverOptions,
   type WaitingUpload,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { invalidInput, parseChipid, show } from '../../src/input';
 import { withFields } from '../common/action.runtime';
 import type { ClusterView } from '../common/app';

@@ -1,4 +1,4 @@
-import type { ListReading, Keeping } from '../../src/for-nodes';
+import type { ListReading, Keeping } from '../../src/index';
 
 /** Devices that are listened to at most, and for how long after they were last seen online. */
 const MAX_SEEN = 10_000;

@@ -1,4 +1,4 @@
-import { isPosition, type Position, type Keeping } from '../../src/for-nodes';
+import { isPosition, type Position, type Keeping } from '../../src/index';
 
 /** Makes a position: with each upload, there is another. */
 type Make = () => Position;

@@ -1,4 +1,4 @@
-import type { PushMessage, Reply, RequestMatch } from '../../src/for-nodes';
+import type { PushMessage, Reply, RequestMatch } from '../../src/index';
 import { defineAction, type ActionCall } from '../common/action';
 import { aboutDevices, formatOf, timeoutOf } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';

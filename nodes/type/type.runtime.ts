@@ -9,7 +9,7 @@ import {
   type FieldsDecoder,
   type ToText,
   type UploadDecoder,
-} from '../../src/for-nodes';
+} from '../../src/index';
 import { notConfigured, oneLine, show, uploadText } from '../../src/input';
 import type { Runtime } from '../common/action';
 import { deployType, type DeviceType, type TypeNode } from '../common/device-types';
