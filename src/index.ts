@@ -122,6 +122,8 @@ export { isPosition } from './recovery/position';
 /** @internal */
 export { seemsBase64 } from './recovery/writing';
 /** @internal */
+export { unixOf } from './recovery/zone';
+/** @internal */
 export { fileNameOf, Files } from './store/files';
 /** @internal */
 export { SharedStore } from './store/shared';

@@ -1,5 +1,6 @@
 import {
   Slices,
+  unixOf,
   type Charset,
   type DeviceCloudClient,
   type DeviceRecord,
@@ -25,16 +26,13 @@ import type {
 } from './answers.config';
 import type { AppNode } from './deployed';
 
-/** A time of the service, without the zone that it is in (section 2). */
-const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
-
 /** How many seconds ahead a time may be: clocks are read in whole seconds, and an answer takes a while. */
 const AHEAD = 60;
 
 /** @param now of the service, Unix time in milliseconds */
 function ageOf(latest: unknown, zone: string, now: number): number | null {
-  if (typeof latest !== 'string' || !TIME.test(latest)) return null;
-  const age = Math.round((now - Date.parse(`${latest.replace(' ', 'T')}${zone}`)) / 1000);
+  const seen = unixOf(latest, zone);
+  const age = seen === undefined ? -Infinity : Math.round((now - seen) / 1000);
   return age >= -AHEAD ? Math.max(0, age) : null;
 }
 

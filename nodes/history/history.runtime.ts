@@ -5,7 +5,7 @@ import type { DeviceType } from '../common/device-types';
 import { messageOf, toProblem } from '../common/errors';
 import { STATUS } from '../common/status';
 import { CHOICES, DEFAULTS, type HistoryConfig } from './history.config';
-import { onlyNew, type KeptMarks } from './incremental';
+import { onlyNew } from './incremental';
 import { chipidOf, decodeRecords, splitRecords, type HistoryRecord } from './records';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
@@ -28,38 +28,36 @@ const isBase64 = ({ client }: HistoryCall, records: readonly HistoryRecord[]): b
     ? seemsBase64(records.map(({ body }) => body))
     : client.historyEncoding === 'base64';
 
-/** How far the node has emitted: its own, or lent by the process of a cluster that keeps it. */
-async function marksOf({ app, node, config }: HistoryCall, chipid = ''): Promise<KeptMarks> {
-  const cluster = app.cluster();
-  if (!cluster) return { store: app.store(), node: node.id };
-  const store = await cluster.lend(`mark:${node.id}:${config.operation}:${chipid}`);
-  return { store, node: node.id, giveBack: () => store.giveBack() };
-}
-
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
-  const answer = await read(call, chipid);
-  const kept = call.config.incremental ? await marksOf(call, chipid) : undefined;
+  const { app, node, config } = call;
+  const { statusCode, body } = await read(call, chipid);
+  const isInBase64 = isBase64(call, body);
+  if (!config.incremental) return outcomeOf(call, body, isInBase64, statusCode, chipid);
+  const prefix = `mark:${node.id}:${config.operation}:`;
+  // Of a cluster, the process that keeps the marks lends them, and others may wait for them.
+  const lent = await app.cluster()?.lend(prefix + (chipid ?? ''));
   try {
-    return await outcomeOf(call, answer, kept, chipid);
+    const news = await onlyNew(lent ?? app.store(), prefix, chipid ?? '', body);
+    const sent = (): void => {
+      news.remember();
+      lent?.giveBack().catch((error: unknown) => node.warn(messageOf(error)));
+    };
+    return { ...outcomeOf(call, news.fresh, isInBase64, statusCode, chipid), sent };
   } catch (error) {
-    // Another process may wait for them.
-    await kept?.giveBack?.().catch(() => undefined);
+    await lent?.giveBack().catch(() => undefined);
     throw error;
   }
 }
 
-async function outcomeOf(
-  call: HistoryCall,
-  { statusCode, body }: Answer<HistoryRecord[]>,
-  kept: KeptMarks | undefined,
+function outcomeOf(
+  { app, client, config, msg, node, RED, types }: HistoryCall,
+  records: readonly HistoryRecord[],
+  isInBase64: boolean,
+  statusCode: number,
   chipid: string | undefined,
-): Promise<Outcome> {
-  const { app, client, config, msg, node, RED, types } = call;
+): Outcome {
   const { datatype, operation } = config;
-  const warn = (line: string): void => node.warn(line);
-  const due = kept && (await onlyNew(kept, operation, chipid ?? '', body));
-  const form = { isBase64: isBase64(call, body), charset: app.charset };
-  const records = due?.fresh ?? body;
+  const form = { isBase64: isInBase64, charset: app.charset };
   // What was pushed to a device is not what it uploads.
   const isDecoded = operation !== 'pushes' && datatype !== 'raw';
   const typeOf = (device: string): DeviceType | undefined =>
@@ -70,17 +68,11 @@ async function outcomeOf(
   const units = chipid === undefined ? undefined : typeOf(chipid)?.units;
   const ofDevice = chipid === undefined ? {} : addName({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
-  const sent = due && {
-    sent: () => {
-      due.remember();
-      void kept.giveBack?.().catch((error: unknown) => warn(messageOf(error)));
-    },
-  };
   if (!config.split) {
     const payload = decoded.map((each) =>
       each.error ? { ...each, error: toProblem(each.error) } : each,
     );
-    return { set: { ...fields, ...(units && { units: { ...units } }), payload }, ...sent };
+    return { set: { ...fields, ...(units && { units: { ...units } }), payload } };
   }
   const messages = splitRecords(RED, msg, records, decoded, {
     zone: client.historyZone,
@@ -88,7 +80,7 @@ async function outcomeOf(
     fields,
   });
   for (const [index, { error }] of decoded.entries()) if (error) node.error(error, messages[index]);
-  return { messages: messages.filter((_, index) => !decoded[index]?.error), ...sent };
+  return { messages: messages.filter((_, index) => !decoded[index]?.error) };
 }
 
 /** Reads a device's uploads, its pushed commands, or all uploads between two days. */

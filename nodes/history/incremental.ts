@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { Keeping } from '../../src/index';
+import type { Keeping, Lent } from '../../src/index';
 import { isObject } from '../common/shared.config';
 import { chipidOf, type HistoryRecord } from './records';
 
-/**
- * How far the records of one device have been emitted. A record is its time and its id, `time|id`, since
- * ids need not be numbers (section 2.4), and start at 1 again in a service that was restored.
- */
-export interface Position {
-  /** The newest records that were emitted, and all that the mark does not cover, the oldest first. */
-  keys: string[];
-  /** Of the other records, the latest time and the highest number: up to there, all were emitted. */
-  mark?: { time: string; id: string };
+/** Up to where the records of one device have been emitted. */
+interface Mark {
+  /** The highest id that is a number, as digits; empty if there was none. */
+  id: string;
+  /** The latest time; empty if none was a time of the service. */
+  time: string;
+  /** The records of that time, by their ids, since the next ones may have the same. */
+  names: string[];
 }
 
-/** How many of the newest records of a device are remembered one by one, and how many with those that no mark covers. */
-const NEWEST = 32;
-const MOST = 1000;
+/** How many records of one time are remembered. */
+const MOST_NAMES = 1000;
 
 /** How many devices are remembered; the one read longest ago is forgotten first. */
 const MAX_DEVICES = 10_000;
@@ -24,141 +22,74 @@ const MAX_DEVICES = 10_000;
 /** A longer id is remembered by its hash. */
 const MAX_ID = 40;
 
-/** A time of the service (section 2), or of ISO in UTC: of one form, they are in the order of their texts. */
-const TIME = /^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d|T[\d:.]+Z)$/;
+/** A time of the service (section 2): such times are in the order of their texts. */
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
-const hashOf = (value: unknown): string =>
-  `#${createHash('sha256').update(JSON.stringify(value)).digest('base64')}`;
-
-/** The key of a record. One without an id is identified by its body, and one without a time by its id alone. */
-function keyOf({ create_time: time, id, body }: HistoryRecord): string {
-  const known = typeof id === 'number' || (typeof id === 'string' && id !== '');
-  const name = known ? String(id) : hashOf([id, body]);
-  const when = typeof time === 'string' && /^[^|]{1,32}$/.test(time) ? time : '';
-  return `${when}|${name.length <= MAX_ID ? name : hashOf(name)}`;
+/** What is remembered of a record. Ids may be texts (section 2.4); a record without one is known by its body. */
+function readRecord({ create_time: time, id, body }: HistoryRecord): Omit<Mark, 'names'> & {
+  name: string;
+} {
+  const known: unknown = id;
+  const text = JSON.stringify(known ?? [body]);
+  const hash = (): string => createHash('sha256').update(text).digest('base64');
+  return {
+    id: /^\d{1,20}$/.test(String(id)) ? String(id) : '',
+    time: typeof time === 'string' && TIME.test(time) ? time : '',
+    name: text.length > MAX_ID ? hash() : text,
+  };
 }
 
-const timeOf = (key: string): string => key.slice(0, key.indexOf('|'));
-
-function numberOf(key: string): bigint | undefined {
-  const id = key.slice(key.indexOf('|') + 1);
-  return /^\d{1,20}$/.test(id) ? BigInt(id) : undefined;
-}
-
-/** Whether the texts of two times are in the order of the times. */
-const areOrdered = (one: string, other: string): boolean =>
-  TIME.test(one) && TIME.test(other) && one.length === other.length;
-
-/** Orders by time, then by number; otherwise keeps the order. */
-function compare(one: string, other: string): number {
-  const [time, otherTime] = [timeOf(one), timeOf(other)];
-  if (time !== otherTime) return time < otherTime ? -1 : 1;
-  const [id, otherId] = [numberOf(one), numberOf(other)];
-  if (id === undefined || otherId === undefined || id === otherId) return 0;
-  return id < otherId ? -1 : 1;
-}
-
-/** Whether a record was emitted before the mark, by its time and, if it has one, its number. */
-function covers(mark: Position['mark'], key: string): boolean {
-  if (!mark) return false;
-  const [number, time] = [numberOf(key), timeOf(key)];
-  // Of the very time of the mark, others may still come.
-  if (number === undefined) return areOrdered(time, mark.time) && time < mark.time;
-  if (mark.id === '' || number > BigInt(mark.id)) return false;
-  return time === '' || mark.time === '' || (areOrdered(time, mark.time) && time <= mark.time);
-}
-
-/** Moves a mark past records. Times that cannot be compared with the first comparable one do not move it. */
-function extend(mark: Position['mark'], keys: readonly string[]): Position['mark'] {
-  if (keys.length === 0) return mark;
-  let { time, id } = mark ?? { time: '', id: '' };
-  for (const key of keys) {
-    const [other, number] = [timeOf(key), numberOf(key)];
-    if (time === '' ? TIME.test(other) : areOrdered(other, time) && other > time) time = other;
-    if (number !== undefined && (id === '' || number > BigInt(id))) id = String(number);
-  }
-  return { time, id };
-}
-
-/**
- * Leaves out the records of one device that were emitted before, and duplicates.
- * @returns the new ones as they came, and the position once they have been emitted
- */
-export function advance<R extends HistoryRecord>(
-  start: Position,
-  records: readonly R[],
-): { fresh: R[]; position: Position } {
-  const emitted = new Set(start.keys);
-  const fresh = records.filter((record) => {
-    const key = keyOf(record);
-    if (emitted.has(key) || covers(start.mark, key)) return false;
-    emitted.add(key);
-    return true;
-  });
-  const newest = [...emitted].sort(compare);
-  const older = newest.splice(0, Math.max(0, newest.length - NEWEST));
-  const mark = extend(start.mark, older);
-  const keys = [...older.filter((key) => !covers(mark, key)), ...newest].slice(-MOST);
-  return { fresh, position: { keys, ...(mark && { mark }) } };
-}
+/** Whether an id is higher. Without zeros in front, the longer one is; none is the lowest. */
+const isHigher = (id: string, than: string): boolean =>
+  id.length === than.length ? id > than : id.length > than.length;
 
 /** Reads what the store holds for a device, which may be anything: then it starts over. */
-export function readPosition(stored: unknown): Position {
-  const { keys, mark } = isObject(stored) ? stored : {};
-  if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string')) return { keys: [] };
-  const { time, id } = isObject(mark) ? mark : {};
-  const isMark = typeof time === 'string' && typeof id === 'string' && /^\d*$/.test(id);
-  return { keys, ...(isMark && { mark: { time, id } }) };
-}
-
-/** Where positions are, and the id of the node. */
-export interface KeptMarks {
-  readonly store: Pick<Keeping, 'get' | 'list' | 'update' | 'loaded'>;
-  readonly node: string;
-  /** They are lent: lets others have them. */
-  readonly giveBack?: () => Promise<void>;
+function readMark(stored: unknown): Mark {
+  const { id, time, names } = isObject(stored) ? stored : {};
+  const isMark = typeof id === 'string' && typeof time === 'string' && Array.isArray(names);
+  return isMark ? { id, time, names: names.map(String) } : { id: '', time: '', names: [] };
 }
 
 /**
- * Leaves out the records that were emitted before, by a position for each device.
- * @param operation which history it is
+ * Leaves out the records that were emitted before, by a mark for each device. One is new if its id is higher or its time later
+ * than all before: ids start at 1 again in a service that was restored, and its clock may be set back.
+ * @param store marks of the node, perhaps lent by another process
+ * @param prefix of the keys of its marks, which name the history, too
  * @param chipid the device, or empty where each record names its own (section 2.5)
  * @returns the new records, and a function to call once they have been emitted, which remembers them
  */
 export async function onlyNew<R extends HistoryRecord>(
-  { store, node }: KeptMarks,
-  operation: string,
+  store: Pick<Keeping | Lent, 'get' | 'list' | 'update' | 'loaded'>,
+  prefix: string,
   chipid: string,
   records: readonly R[],
 ): Promise<{ fresh: R[]; remember: () => void }> {
-  const prefix = `mark:${node}:`;
-  const groups = new Map<string, R[]>();
-  for (const record of records) {
-    const device = 'chipid' in record ? chipidOf(record).slice(0, MAX_ID) : chipid;
-    const place = `${prefix}${operation}:${device}`;
-    const group = groups.get(place);
-    if (group) group.push(record);
-    else groups.set(place, [record]);
-  }
   await store.loaded;
-  const fresh = new Set<R>();
-  const read = new Map<string, Position>();
-  for (const [place, group] of groups) {
-    const { fresh: news, position } = advance(readPosition(store.get(place)), group);
-    for (const record of news) fresh.add(record);
-    read.set(place, position);
-  }
-  return {
-    fresh: records.filter((record) => fresh.has(record)),
-    remember: () => {
+  const marks = new Map<string, { before: Mark; after: Mark }>();
+  const fresh = records.filter((record) => {
+    const device = 'chipid' in record ? chipidOf(record).slice(0, MAX_ID) : chipid;
+    const place = prefix + device;
+    const stored = store.get(place);
+    const mark = marks.get(place) ?? { before: readMark(stored), after: readMark(stored) };
+    marks.set(place, mark);
+    const { before, after } = mark;
+    const { id, time, name } = readRecord(record);
+    const isSame = time === after.time;
+    if (isSame && after.names.includes(name)) return false;
+    const isKnown = time < before.time || (time === before.time && before.names.includes(name));
+    if (isKnown && !isHigher(id, before.id)) return false;
+    if (isHigher(id, after.id)) after.id = id;
+    if (time > after.time) Object.assign(after, { time, names: [] });
+    if (time === after.time) after.names = [...after.names, name].slice(-MOST_NAMES);
+    return true;
+  });
+  const remember = (): void => {
+    for (const [place, { after }] of marks) {
       // Removed first: the devices just read are the last to be forgotten.
-      for (const [place, position] of read) {
-        store.update(place, undefined);
-        store.update(place, position);
-      }
-      const all = store.list(prefix);
-      for (const [place] of all.slice(0, Math.max(0, all.length - MAX_DEVICES)))
-        store.update(place, undefined);
-    },
+      store.update(place, undefined);
+      store.update(place, after);
+    }
+    for (const [place] of store.list(prefix).slice(0, -MAX_DEVICES)) store.update(place, undefined);
   };
+  return { fresh, remember };
 }

@@ -1,14 +1,15 @@
 import type { NodeAPI, NodeMessage } from 'node-red';
 import {
-  DeviceCloudError,
+  unixOf,
   type Charset,
+  type DeviceCloudError,
   type PushRecord,
   type SyncRecord,
   type UploadRecord,
 } from '../../src/index';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import type { DeviceType } from '../common/device-types';
-import { decodeBody, isTyped, typeFields, undecodable as untyped } from '../common/upload-message';
+import { decodeBody, isTyped, typeFields, undecodable } from '../common/upload-message';
 import type { HistoryConfig } from './history.config';
 
 /** A record of any of the three histories. */
@@ -30,11 +31,13 @@ type DecodedRecord = Omit<HistoryRecord, 'body'> & {
 /** The id, if it is well-formed: an error repeats nothing of the service that may not be harmless. */
 const named = ({ id }: HistoryRecord): string => (/^\d{1,20}$/.test(String(id)) ? ` ${id}` : '');
 
-const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
-  new DeviceCloudError(
-    'INVALID_RESPONSE',
-    `The body of the history record${named(record)} is ${what}. ` +
-      'Choose another output, such as auto-detect.',
+/** @param type of its device, by which it is decoded */
+const failed = (record: HistoryRecord, problem: string, type?: DeviceType): DeviceCloudError =>
+  undecodable(
+    `The body of the history record${named(record)}`,
+    problem,
+    type,
+    'Choose another output, such as auto-detect.',
   );
 
 /** How bodies are written: the service's document does not show it. */
@@ -45,12 +48,12 @@ interface BodyForm {
 }
 
 /** @throws DeviceCloudError `INVALID_RESPONSE` that names the record */
-function bytesOfRecord(record: HistoryRecord, form: BodyForm): Buffer {
+function bytesOfRecord(record: HistoryRecord, { isBase64 }: BodyForm): Buffer {
   const { body: text } = record;
-  if (typeof text !== 'string') throw undecodable(record, 'not text');
-  const bytes = form.isBase64 ? decodeBase64(text) : Buffer.from(text, 'utf8');
+  if (typeof text !== 'string') throw failed(record, 'not text');
+  const bytes = isBase64 ? decodeBase64(text) : Buffer.from(text, 'utf8');
   if (bytes) return bytes;
-  throw undecodable(record, 'not Base64');
+  throw failed(record, 'not Base64');
 }
 
 /**
@@ -64,42 +67,17 @@ export function decodeRecords(
   datatype: HistoryConfig['datatype'],
   typeOf: (record: HistoryRecord) => DeviceType | undefined,
 ): DecodedRecord[] {
-  const decoded: DecodedRecord[] = [];
-  for (const record of records) {
-    if (datatype === 'raw') {
-      decoded.push(record);
-      continue;
-    }
+  return records.map((record) => {
+    if (datatype === 'raw') return record;
     const type = typeOf(record);
     const raw = bytesOfRecord(record, form);
     const found = decodeBody(raw, { datatype, charset: form.charset, type });
     const fields = { ...record, ...typeFields(type, raw) };
-    if ('value' in found) decoded.push({ ...fields, body: found.value });
-    else if (isTyped(type)) {
-      const what = `The body of the history record${named(record)}`;
-      decoded.push({ ...fields, body: raw, raw, error: untyped(what, found.problem, type) });
-    } else throw undecodable(record, found.problem);
-  }
-  return decoded;
-}
-
-const TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
-
-/**
- * Reads a time of the service, `YYYY-MM-DD HH:MM:SS` (section 2).
- * @param zone the service's time zone, `±HH:MM`
- * @returns milliseconds since 1970; undefined if it is no such time
- */
-function serviceTime(text: unknown, zone: string): number | undefined {
-  const parts = typeof text === 'string' ? TIME.exec(text) : null;
-  if (!parts) return undefined;
-  const [, day = '', time = ''] = parts;
-  const utc = new Date(`${day}T${time}Z`);
-  // JavaScript reads February 30th as March 2nd.
-  if (Number.isNaN(utc.getTime()) || !utc.toISOString().startsWith(`${day}T${time}`)) {
-    return undefined;
-  }
-  return Date.parse(`${day}T${time}${zone}`);
+    if ('value' in found) return { ...fields, body: found.value };
+    const error = failed(record, found.problem, type);
+    if (!isTyped(type)) throw error;
+    return { ...fields, body: raw, raw, error };
+  });
 }
 
 interface SplitOptions {
@@ -138,7 +116,7 @@ export function splitRecords(
       ...(units && { units }),
       payload,
       // Even if undefined: a timestamp that the message came with is not the record's.
-      timestamp: serviceTime(record.create_time, zone),
+      timestamp: unixOf(record.create_time, zone),
       record,
       // As split does, so that the sequence the message itself belongs to can be joined later.
       parts: {

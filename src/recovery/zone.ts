@@ -74,6 +74,14 @@ export function toUnix(time: string, offset: number): number {
   return Date.UTC(year, month - 1, day, hours, minutes, seconds) - offset;
 }
 
+/** The same of anything, read with the offset `zone` as text; undefined if it is no such time. */
+export function unixOf(time: unknown, zone: string): number | undefined {
+  const offset = parseZone(zone) ?? USUAL_OFFSET;
+  const unix = toUnix(timeOf(time), offset);
+  // February 30th is March 2nd there.
+  return Number.isNaN(unix) || fromUnix(unix, offset) !== time ? undefined : unix;
+}
+
 /** The inverse of {@link toUnix}. */
 export const fromUnix = (time: number, offset: number): string =>
   new Date(time + offset).toISOString().slice(0, 19).replace('T', ' ');

@@ -68,7 +68,7 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
 
     // Positions are written at most once a second: a kill before that would repeat these two.
     await written('position', /"id":"4"/);
-    await written('mark', /\|4"/);
+    await written('mark', /"id":"4"/);
     process.kill(red.pid()!, 'SIGKILL');
     await until(() => simulator.channels(ONE) === 0, 'it is gone');
     upload('e', 'f');
