@@ -90,7 +90,7 @@ export default {
             allow: [
               '^re2js$',
               '^(\\.\\./)+package\\.json$',
-              '^\\./(application|fleet/(?:book|test-recorder)|admin|[a-z-]+\\.runtime)$',
+              '^\\./(fleet/(?:book|test-recorder)|admin|[a-z-]+\\.runtime)$',
             ],
           },
         ],

@@ -17,8 +17,8 @@ export const FOLDERS = [
   'cluster',
 ];
 const HEAD = [
-  ...['application', 'caller', 'cli', 'client', 'cluster-client', 'index'],
-  ...['service-test', 'settings', 'subscription'],
+  ...['application', 'call-options', 'cli', 'client', 'cluster-client', 'index'],
+  ...['service-test', 'settings'],
 ];
 
 const forbid = (names, message) => ({

@@ -1,26 +1,34 @@
-import type { Application } from './application';
-import { parseBody, parseDeviceid, parsePagination, parseQuery } from './api/server-api';
+import { openApiMissing, type OpenApi, type OpenApiCall } from './api/open-api';
 import {
-  Caller,
-  checkSentNow,
+  parseBody,
+  parseDeviceid,
+  parsePagination,
+  parseQuery,
+  type ServerApi,
+} from './api/server-api';
+import { createApplication, type Application, type OpenApiParts } from './application';
+import {
   DEVICE_TIMEOUT,
+  readCommand,
   readDuration,
   readEachOptions,
   readFormat,
-  readLimits,
   readKeeper,
+  readLimits,
   readRecovery,
   readRequest,
+  readSentNow,
   readValueDatatype,
   type DeviceLimits,
-} from './caller';
+} from './call-options';
 import { Subscription, type ChannelListener } from './channel/listener';
 import type { Kept } from './commands/pins';
+import { CALLING } from './commands/queue';
 import type { Acknowledged, Acknowledging } from './recovery/acknowledged';
 import { callEach } from './commands/many';
 import { semaphoreOf, type WaitingCommands, type WaitingSelection } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply';
-import { invalidInput, isDeviceCloudError } from './errors';
+import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
 import type { Fleet } from './fleet/fleet';
 import type { LatestUpload } from './fleet/latest';
 import { byChipid, eachOnce } from './fleet/list-poller';
@@ -28,6 +36,7 @@ import type { TestRecorder } from './fleet/test-recorder';
 import type { Writing } from './recovery/writing';
 import { zoneText } from './recovery/zone';
 import { AllServiceLimits } from './http/service-limiter';
+import type { CallSpec } from './http/answer';
 import { callService } from './http/call';
 import { parseChipid, parseChipids } from './input/chipid';
 import { parsePeriod } from './input/day';
@@ -64,13 +73,6 @@ import type {
 } from './types';
 import { isObject } from './util/object';
 import { show } from './util/show';
-
-/**
- * Channels, recovery, the fleet, undici and ws: loaded with the first client, since they would slow down the start
- * of every Node-RED that has the package installed. A bundler finds a plain `require`.
- */
-const application = (): typeof import('./application') =>
-  require('./application') as typeof import('./application');
 
 /** Not for users: for the client of a process that shares its devices. */
 export const APPLICATION = Symbol('application');
@@ -113,7 +115,6 @@ const ACKNOWLEDGING = new Set<Acknowledged>();
  */
 export class DeviceCloudClient implements AsyncDisposable {
   readonly #application: Application;
-  readonly #caller: Caller;
   /** Of pins that are kept without one. */
   readonly #keeper: PinKeeper = {};
 
@@ -122,8 +123,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions) {
-    this.#application = application().createApplication(options, LIMITS, ACKNOWLEDGING);
-    this.#caller = new Caller(this.#application);
+    this.#application = createApplication(options, LIMITS, ACKNOWLEDGING);
   }
 
   /** The id of the application; undefined without the appid and the app key. */
@@ -138,7 +138,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
     const { registry, now } = this.#application;
     const at = now();
-    const { statusCode, body } = await this.#caller.call(this.#caller.open.app(), options);
+    const { statusCode, body } = await this.#call(this.#open.api.app(), options);
     const online = eachOnce(body.online);
     let list: ReturnType<typeof byChipid> | undefined;
     try {
@@ -158,9 +158,9 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
     const { registry, now } = this.#application;
-    const { listDevices } = this.#caller.parts;
+    const { listDevices } = this.#open;
     const at = now();
-    const answer = await this.#caller.within(listDevices, options);
+    const answer = await this.#within(listDevices, options);
     registry.applyList({ at, ...byChipid(answer.body, answer.statusCode) });
     // Who reads them trusts that each is an object.
     return { ...answer, body: eachOnce(answer.body.filter(isObject)) };
@@ -175,7 +175,10 @@ export class DeviceCloudClient implements AsyncDisposable {
    * got it; `EXPIRED` if the device did not show itself in time
    */
   push(chipid: Chipid, message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
-    return this.#caller.callDevice(() => this.#push(chipid, message, options), options);
+    return this.#callDevice(chipid, options, (api, device) => {
+      const format = readFormat(options);
+      return api.push(device, pushMessage(message, format), format);
+    });
   }
 
   /**
@@ -186,9 +189,10 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     const format = readFormat(options);
-    checkSentNow(options, 'A push to all devices');
-    const spec = this.#caller.open.pushToApp(pushMessage(message, format), format);
-    return this.#caller.call(spec, options, DEVICE_TIMEOUT);
+    const { timeout, signal, progress } = readSentNow(options, '', 'A push to all devices');
+    const spec = this.#open.api.pushToApp(pushMessage(message, format), format);
+    progress?.(CALLING);
+    return callService(this.#application.http, spec, timeout, signal);
   }
 
   /**
@@ -205,21 +209,18 @@ export class DeviceCloudClient implements AsyncDisposable {
    * push was accepted, and nothing matched in time; otherwise the error of the push
    */
   async request(chipid: Chipid, message: PushMessage, options: RequestOptions): Promise<Reply> {
-    const { device, spec } = this.#push(chipid, message, { format: readFormat(options) });
-    const { requests } = this.#caller.parts;
+    const { api, requests } = this.#open;
+    const { http, settings } = this.#application;
+    const format = readFormat(options);
+    const device = parseChipid(chipid);
+    const spec = api.push(device, pushMessage(message, format), format);
     const { timeout, signal } = readLimits(options, DEVICE_TIMEOUT);
-    const read = readRequest(options);
-    const run = (): Promise<Reply> =>
-      requests.run({
-        ...read,
-        recover: this.#recoverOptions(read.recover),
-        charset: this.#application.settings.charset,
-        chipid: device,
-        name: spec.call.name,
-        timeout,
-        signal,
-        push: () => callService(this.#application.http, spec, timeout, signal),
-      });
+    const request = {
+      ...readRequest(options, settings),
+      ...{ chipid: device, name: spec.call.name, timeout, signal },
+      push: () => callService(http, spec, timeout, signal),
+    };
+    const run = (): Promise<Reply> => requests.run(request);
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
     const reply = semaphoreOf(options)?.run(run) ?? run();
     return this.#application.registry.recent.command(device, 'request/', reply);
@@ -241,14 +242,10 @@ export class DeviceCloudClient implements AsyncDisposable {
     const device = parseChipid(chipid);
     const { charset } = this.#application.settings;
     const bytes = pushBytes(message, readFormat(options), charset);
-    checkSentNow(options, 'A push over the channel');
-    const { channelPush } = this.#caller.parts;
-    await this.#caller.onDevice(
-      device,
-      'channel/',
-      ({ timeout, signal }) => channelPush.push(device, bytes, timeout, signal),
-      options,
-    );
+    const limits = readSentNow(options, 'channel/', 'A push over the channel');
+    const { timeout, signal } = limits;
+    const { channelPush } = this.#open;
+    await this.#onDevice(device, limits, () => channelPush.push(device, bytes, timeout, signal));
   }
 
   /**
@@ -271,11 +268,11 @@ export class DeviceCloudClient implements AsyncDisposable {
     const devices = parseChipids(chipids);
     if (typeof call !== 'function')
       throw invalidInput(`call must be a function, but is ${show(call)}.`);
-    const { atOnce, limits, each } = readEachOptions(options);
+    const { atOnce, progress, each } = readEachOptions(options);
     // Fails without the keys, whether or not there are devices.
-    void this.#caller.parts;
+    void this.#open;
     const { arrivals } = this.#application.queues;
-    return callEach(devices, arrivals, atOnce, limits.progress, (chipid, shared) =>
+    return callEach(devices, arrivals, atOnce, progress, (chipid, shared) =>
       call(chipid, { ...each, ...shared } as unknown as O),
     );
   }
@@ -286,7 +283,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async uploadHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
-    return this.#caller.call(this.#caller.open.uploads(parseChipid(chipid)), options);
+    return this.#call(this.#open.api.uploads(parseChipid(chipid)), options);
   }
 
   /**
@@ -295,7 +292,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async pushHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
-    return this.#caller.call(this.#caller.open.pushes(parseChipid(chipid)), options);
+    return this.#call(this.#open.api.pushes(parseChipid(chipid)), options);
   }
 
   /**
@@ -308,8 +305,8 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   async appHistory(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
     const [first, last] = parsePeriod(begin, end);
-    const { sync } = this.#caller.parts;
-    return this.#caller.within((...limits) => sync(first, last, ...limits), options);
+    const { sync } = this.#open;
+    return this.#within((...limits) => sync(first, last, ...limits), options);
   }
 
   /**
@@ -320,11 +317,9 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_RESPONSE` if the answer is empty
    */
   rtStatus(chipid: Chipid, key: string, options?: ValueOptions): Promise<Answer<unknown>> {
-    return this.#caller.callDevice(() => {
-      const datatype = readValueDatatype(options);
-      const device = parseChipid(chipid);
-      return { device, spec: this.#caller.open.rtStatus(device, parseKey(key), datatype) };
-    }, options);
+    return this.#callDevice(chipid, options, (api, device) =>
+      api.rtStatus(device, parseKey(key), readValueDatatype(options)),
+    );
   }
 
   /**
@@ -333,10 +328,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
-    return this.#caller.callDevice(() => {
-      const device = parseChipid(chipid);
-      return { device, spec: this.#caller.open.gpioStatus(device) };
-    }, options);
+    return this.#callDevice(chipid, options, (api, device) => api.gpioStatus(device));
   }
 
   /**
@@ -371,11 +363,9 @@ export class DeviceCloudClient implements AsyncDisposable {
     level: Level,
     options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
-    return this.#caller.callDevice(() => {
-      const device = parseChipid(chipid);
-      const spec = this.#caller.open.setGpioEdge(device, parsePin(pin), parseLevel(level));
-      return { device, spec };
-    }, options);
+    return this.#callDevice(chipid, options, (api, device) =>
+      api.setGpioEdge(device, parsePin(pin), parseLevel(level)),
+    );
   }
 
   /**
@@ -401,11 +391,11 @@ export class DeviceCloudClient implements AsyncDisposable {
     const number = parsePin(pin);
     const edge = parseLevel(level);
     const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
-    const { pulses } = this.#caller.parts;
-    const work = ({ timeout, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
-      pulses.run(pulse, timeout, signal);
-    const path = `pulse/${device}/${number}/${edge}/`;
-    return this.#caller.onDevice(device, path, work, options, pulse.duration);
+    const { pulses } = this.#open;
+    const limits = readCommand(options, `pulse/${device}/${number}/${edge}/`);
+    const { timeout, signal } = limits;
+    limits.longest = 2 * timeout + pulse.duration;
+    return this.#onDevice(device, limits, () => pulses.run(pulse, timeout, signal));
   }
 
   /**
@@ -427,7 +417,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const device = parseChipid(chipid);
     const number = parsePin(pin);
     const edge = level === null ? null : parseLevel(level);
-    return this.#caller.parts.pins.keep(device, number, edge, readKeeper(keeper));
+    return this.#open.pins.keep(device, number, edge, readKeeper(keeper));
   }
 
   /** The pins that are kept: see {@link keepPin}. */
@@ -437,7 +427,7 @@ export class DeviceCloudClient implements AsyncDisposable {
       list: (chipid) =>
         open?.pins.list(chipid === undefined ? {} : { chipid: parseChipid(chipid) }) ?? [],
       listOf: (id) => open?.pins.list({ id }) ?? [],
-      restore: async (keeper) => this.#caller.parts.pins.restore(readKeeper(keeper)),
+      restore: async (keeper) => this.#open.pins.restore(readKeeper(keeper)),
       release: (id, isGone = false) => open?.pins.release(id, isGone),
     };
   }
@@ -450,10 +440,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const { registry } = this.#application;
-    const answer = this.#caller.callDevice(() => {
-      const device = parseChipid(chipid);
-      return { device, spec: this.#caller.open.refresh(device) };
-    }, options);
+    const answer = this.#callDevice(chipid, options, (api, device) => api.refresh(device));
     return answer.then((given) => {
       registry.onCalled(parseChipid(chipid), given.body.status === 'online');
       return given;
@@ -470,10 +457,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
     let hasReset = true;
     try {
-      return await this.#caller.callDevice(() => {
-        const device = parseChipid(chipid);
-        return { device, spec: this.#caller.open.reboot(device) };
-      }, options);
+      return await this.#callDevice(chipid, options, (api, device) => api.reboot(device));
     } catch (error) {
       hasReset = isDeviceCloudError(error) && error.uncertain;
       throw error;
@@ -489,7 +473,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async serverDevices(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#caller.call(this.#caller.server.devices(parseQuery(query)), options);
+    return this.#call(this.#server.devices(parseQuery(query)), options);
   }
 
   /**
@@ -498,7 +482,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async serverDevice(deviceid: string | number, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#caller.call(this.#caller.server.device(parseDeviceid(deviceid)), options);
+    return this.#call(this.#server.device(parseDeviceid(deviceid)), options);
   }
 
   /**
@@ -513,8 +497,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    const spec = this.#caller.server.update(id, parseBody(body));
-    return this.#caller.callServer(id, spec, options);
+    const spec = this.#server.update(id, parseBody(body));
+    return this.#callServer(id, spec, options);
   }
 
   /**
@@ -529,8 +513,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    const spec = this.#caller.server.passthrough(id, parseBody(body));
-    return this.#caller.callServer(id, spec, options);
+    const spec = this.#server.passthrough(id, parseBody(body));
+    return this.#callServer(id, spec, options);
   }
 
   /**
@@ -540,7 +524,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_INPUT` if the query is empty
    */
   async serverUploads(query: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#caller.call(this.#caller.server.uploads(parsePagination(query)), options);
+    return this.#call(this.#server.uploads(parsePagination(query)), options);
   }
 
   /**
@@ -554,12 +538,10 @@ export class DeviceCloudClient implements AsyncDisposable {
    * `listener.onState` is called
    */
   listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): Subscription {
-    const { listening } = this.#caller.parts;
+    const { listening } = this.#open;
     const device = parseChipid(chipid);
-    const options = readRecovery(recover);
-    return new Subscription(
-      listening.listen(device, listener, options && this.#recoverOptions(options)),
-    );
+    const options = recover && readRecovery(recover, this.#application.settings);
+    return new Subscription(listening.listen(device, listener, options));
   }
 
   /**
@@ -596,7 +578,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
    */
   get waiting(): WaitingCommands {
-    return this.#caller.parts.commands;
+    return this.#open.commands;
   }
 
   /**
@@ -615,7 +597,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
    */
   get acknowledged(): Acknowledging {
-    return this.#caller.parts.acknowledged;
+    return this.#open.acknowledged;
   }
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */
@@ -699,16 +681,87 @@ export class DeviceCloudClient implements AsyncDisposable {
     this.#application.open?.commands.letGo(isOf);
   }
 
-  /** The request of a push. @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` */
-  #push(chipid: Chipid, message: PushMessage, options: PushOptions | undefined) {
-    const format = readFormat(options);
-    const device = parseChipid(chipid);
-    const spec = this.#caller.open.push(device, pushMessage(message, format), format);
-    return { device, spec };
+  /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
+  get #open(): OpenApiParts {
+    const { open } = this.#application;
+    if (open) return open;
+    throw openApiMissing();
   }
 
-  /** What a caller leaves out is as it is set for the application. */
-  #recoverOptions(options: RecoverOptions): RecoverOptions {
-    return { ...options, zone: options.zone ?? this.#application.settings.historyZone };
+  /** @throws DeviceCloudError `NOT_CONFIGURED` without its keys */
+  get #server(): ServerApi {
+    const { server } = this.#application;
+    if (server) return server;
+    throw notConfigured(
+      'The server API needs its key and its password. Set them in the configuration.',
+    );
+  }
+
+  /** Makes calls that wait for no other. @param work makes them, within a time-out and until the signal aborts */
+  #within<T>(
+    work: (timeout: number, signal: AbortSignal | undefined) => Promise<T>,
+    options: CallOptions | undefined,
+  ): Promise<T> {
+    const { timeout, signal, progress } = readLimits(options, this.#application.settings.timeout);
+    progress?.(CALLING);
+    return work(timeout, signal);
+  }
+
+  /** Makes a call that waits for no other. */
+  #call<T>(spec: CallSpec<T>, options: CallOptions | undefined): Promise<Answer<T>> {
+    return this.#within(
+      (...limits) => callService(this.#application.http, spec, ...limits),
+      options,
+    );
+  }
+
+  /** Makes a command of the server API. @param deviceid commands of the same id go out one at a time */
+  #callServer<T>(
+    deviceid: string,
+    spec: CallSpec<T>,
+    options: CallOptions | undefined,
+  ): Promise<Answer<T>> {
+    const { http, serverQueues, settings } = this.#application;
+    const { timeout, signal, progress } = readLimits(options, settings.timeout);
+    const call = (): Promise<Answer<T>> => callService(http, spec, timeout, signal);
+    return serverQueues.call(deviceid, call, { signal, progress });
+  }
+
+  /**
+   * Makes one call to a device over HTTP, in the device's queue. Not an async function: with tens of thousands of pushes
+   * a second, the promises on their way are what costs most.
+   * @param make checks the other arguments of the call; what it throws is what the call fails with
+   */
+  #callDevice<T>(
+    chipid: Chipid,
+    options: CommandOptions | undefined,
+    make: (api: OpenApi, device: string) => OpenApiCall<T>,
+  ): Promise<Answer<T>> {
+    try {
+      const device = parseChipid(chipid);
+      const { http } = this.#application;
+      const spec = make(this.#open.api, device);
+      const limits = readCommand(options, spec.unsigned.path);
+      const { timeout, signal, when } = limits;
+      // Its error is not to advise what it has done.
+      if (when !== 'now') spec.call.canWait = false;
+      return this.#onDevice(device, limits, () => callService(http, spec, timeout, signal));
+    } catch (error) {
+      // As an async function fails: what was thrown may be anything.
+      return new Promise(() => {
+        throw error;
+      });
+    }
+  }
+
+  /**
+   * Every call to a device goes through here, except those that keep pins: it waits for the device if `when` says so, and runs
+   * the work when the commands before it have ended. The work occupies the device's queue until its promise has settled, so it
+   * may make several calls.
+   * @param work is called at most once
+   */
+  #onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
+    const { recent } = this.#application.registry;
+    return recent.command(device, limits.path, this.#open.commands.run(device, work, limits));
   }
 }

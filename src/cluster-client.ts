@@ -5,7 +5,7 @@ import { HandOvers, type HandedOver, type SharedWaiting } from './cluster/hand-o
 import { Lending, type Lent } from './cluster/lending';
 import { SharedSubscription } from './cluster/subscription';
 import { Subscription, type ChannelListener, type ChannelSubscription } from './channel/listener';
-import { DEVICE_TIMEOUT, readCommand, readDuration } from './caller';
+import { DEVICE_TIMEOUT, readCommand, readDuration } from './call-options';
 import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { CALLING } from './commands/queue';
 import type { Result, SavedCall } from './commands/saved-call';
