@@ -8,8 +8,7 @@ import { Command, Queues, type QueueObserver } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
-import { createFleet } from './fleet/fleet';
-import { FleetRegistry } from './fleet/registry';
+import { Fleet } from './fleet/fleet';
 import type { TestRecorder } from './fleet/test-recorder';
 import { Acknowledged } from './recovery/acknowledged';
 import { historyStreamer } from './recovery/reader';
@@ -75,10 +74,10 @@ export function createApplication(
   const redact = redactor(secrets);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = new Deadlines(explain);
-  const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
-  const titleOf = (chipid: string): string => registry.titleOf(chipid);
+  const fleet = new Fleet(now, Date.now() * REVISIONS_PER_MS);
+  const titleOf = (chipid: string): string => fleet.titleOf(chipid);
   const onQueue: QueueObserver = (chipid, waiting, running) =>
-    registry.onQueue(chipid, waiting, running);
+    fleet.onQueue(chipid, waiting, running);
   const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf, guard);
   const timers = new TimerQueue();
   // The ids of interface A are its own: one that looks like a chip number is another device.
@@ -102,7 +101,7 @@ export function createApplication(
     const channels = new Channels({
       ...channelSettings(settings, identity, tls, proxy),
       limiter: handshakes,
-      observer: registry,
+      observer: fleet,
       random,
       timers,
       onTime: (ms) => http.clock.sawEvent(ms),
@@ -116,7 +115,7 @@ export function createApplication(
       limiter: readings,
       now,
       random,
-      observer: registry,
+      observer: fleet,
       ...(guard && { guard }),
     });
     const { origin, historyZone: zone } = settings;
@@ -144,17 +143,11 @@ export function createApplication(
   };
   const parts = settings.openApi && openParts(settings.openApi);
 
-  const fleet = createFleet({
-    clock: http.clock,
-    registry,
-    now,
-    timeout: settings.timeout,
-    sources: parts,
-  });
+  if (parts) fleet.sources = { ...parts, clock: http.clock, timeout: settings.timeout };
   const openCommands = ({ api, channels, listening }: NonNullable<typeof parts>) => {
     const commands = new DeviceCommands({
       queues,
-      registry,
+      registry: fleet,
       now,
       timers,
       list: fleet.poller,
@@ -169,13 +162,13 @@ export function createApplication(
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
     const { poller: list } = fleet;
-    const deps = { api, channels, list, order: settings.pins, registry, store, timers };
+    const deps = { api, channels, list, order: settings.pins, registry: fleet, store, timers };
     const pins = new KeptPins(deps, (device, make, timeout) => {
       const call = async (): Promise<Answer<ResultAnswer> | undefined> => {
         const spec = make();
         if (!spec) return undefined;
         const { path } = spec.unsigned;
-        return registry.recent.command(device, path, callService(http, spec, timeout));
+        return fleet.onCommand(device, path, callService(http, spec, timeout));
       };
       return queues.run(new Command(device, call, { longest: timeout }, commands.onFailure));
     });
@@ -185,12 +178,12 @@ export function createApplication(
 
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
-  if (book) registry.useBook(book);
+  if (book) fleet.useBook(book);
   function recordTest(chipids: readonly string[] | undefined): TestRecorder {
-    if (registry.recorder?.state.isOver === false)
+    if (fleet.recorder?.state.isOver === false)
       throw invalidInput('The application is being recorded already.');
     const recorder = new (recorders().TestRecorder)(chipids, secrets);
-    registry.recorder = recorder;
+    fleet.recorder = recorder;
     http.onAnswered = (request) => recorder.onAnswered(request);
     return recorder;
   }
@@ -207,10 +200,7 @@ export function createApplication(
     /** What needs the application's id and key: interfaces B and C. */
     open,
     /** What is known of its devices. */
-    registry,
-    fleet: fleet.fleet,
-    /** Of the list of online devices, for commands and watches alike. */
-    poller: fleet.poller,
+    fleet,
     /** Milliseconds that the service's times are ahead of UTC. */
     get zone(): number {
       return serviceZone(settings, open?.listening);
@@ -221,7 +211,7 @@ export function createApplication(
     async close(): Promise<void> {
       open?.pins.close();
       book?.close();
-      registry.recorder?.end();
+      fleet.recorder?.end();
       fleet.close();
       open?.commands.close();
       queues.close();

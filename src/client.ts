@@ -31,7 +31,7 @@ import type { Reply, RequestOptions } from './commands/reply';
 import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
 import type { Fleet } from './fleet/fleet';
 import type { LatestUpload } from './fleet/latest';
-import { byChipid, eachOnce } from './fleet/list-poller';
+import { isUsable, sortList, usableList } from './fleet/list-poller';
 import type { TestRecorder } from './fleet/test-recorder';
 import type { Writing } from './recovery/writing';
 import { zoneText } from './recovery/zone';
@@ -136,18 +136,13 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
-    const { registry, now } = this.#application;
+    const { fleet, now } = this.#application;
     const at = now();
     const { statusCode, body } = await this.#call(this.#open.api.app(), options);
-    const online = eachOnce(body.online);
-    let list: ReturnType<typeof byChipid> | undefined;
-    try {
-      list = byChipid(online);
-    } catch {
-      // A list without a usable record says nothing about the devices. The record of the application is good without it.
-    }
-    if (list) registry.applyList({ at, ...list });
-    return { statusCode, body: { ...body, online } };
+    const list = sortList(body.online);
+    // Otherwise it says nothing about the devices. The record of the application is good without it.
+    if (isUsable(list)) fleet.applyList({ at, devices: list.devices });
+    return { statusCode, body: { ...body, online: list.records } };
   }
 
   /**
@@ -157,13 +152,14 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `INVALID_RESPONSE` also if there are records and none has a valid chip number
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { registry, now } = this.#application;
+    const { fleet, now } = this.#application;
     const { listDevices } = this.#open;
     const at = now();
     const answer = await this.#within(listDevices, options);
-    registry.applyList({ at, ...byChipid(answer.body, answer.statusCode) });
+    const { devices, records } = usableList(answer.body, answer.statusCode);
+    fleet.applyList({ at, devices });
     // Who reads them trusts that each is an object.
-    return { ...answer, body: eachOnce(answer.body.filter(isObject)) };
+    return { ...answer, body: records.filter(isObject) };
   }
 
   /**
@@ -223,7 +219,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const run = (): Promise<Reply> => requests.run(request);
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
     const reply = semaphoreOf(options)?.run(run) ?? run();
-    return this.#application.registry.recent.command(device, 'request/', reply);
+    return this.fleet.onCommand(device, 'request/', reply);
   }
 
   /**
@@ -439,10 +435,9 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param options see {@link CallOptions}
    */
   refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
-    const { registry } = this.#application;
     const answer = this.#callDevice(chipid, options, (api, device) => api.refresh(device));
     return answer.then((given) => {
-      registry.onCalled(parseChipid(chipid), given.body.status === 'online');
+      this.fleet.onCalled(parseChipid(chipid), given.body.status === 'online');
       return given;
     });
   }
@@ -761,7 +756,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param work is called at most once
    */
   #onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
-    const { recent } = this.#application.registry;
-    return recent.command(device, limits.path, this.#open.commands.run(device, work, limits));
+    const outcome = this.#open.commands.run(device, work, limits);
+    return this.fleet.onCommand(device, limits.path, outcome);
   }
 }

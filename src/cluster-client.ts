@@ -345,10 +345,7 @@ export class ClusterClient extends DeviceCloudClient {
   #wants(): boolean {
     // Another process may have the right one.
     if (this.#isKeyRefused()) return false;
-    const wants =
-      this.#listening.size > 0 ||
-      this[APPLICATION].registry.isWatched ||
-      this.pins.list().length > 0;
+    const wants = this.#listening.size > 0 || this.fleet.isWatched || this.pins.list().length > 0;
     if (wants) this.#wantedAt = performance.now();
     return performance.now() - this.#wantedAt < DEPLOY;
   }

@@ -32,7 +32,7 @@ export type { ChannelListener, Subscription } from './channel/listener';
 export type { RecoverOptions } from './recovery/options';
 export type { Position } from './recovery/position';
 export type { Fleet } from './fleet/fleet';
-export type { DeviceSnapshot } from './fleet/device';
+export type { DeviceSnapshot } from './fleet/devices';
 export type { LatestUpload } from './fleet/latest';
 export type { FleetEvent, WatchOptions } from './fleet/watch/watch-types';
 
@@ -56,13 +56,11 @@ export type { DeviceLimits } from './fleet/alarms';
 /** @internal */
 export type { Book, BookProblem, BookRow } from './fleet/book';
 /** @internal */
-export type { FleetChanges } from './fleet/device';
+export type { FleetChanges } from './fleet/devices';
 /** @internal */
 export type { LatestSource } from './fleet/latest';
 /** @internal */
-export { JUDGE } from './fleet/fleet';
-/** @internal */
-export type { FleetMetrics } from './fleet/metrics';
+export type { FleetMetrics } from './fleet/fleet';
 /** @internal */
 export type { RecentCommand, RecentUpload } from './fleet/recent';
 /** @internal */

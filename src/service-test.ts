@@ -1,7 +1,7 @@
 import { signedAppText, signedServerText, type SignedText } from './api/signing';
 import type { ChannelListener } from './channel/listener';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
-import type { DeviceSnapshot } from './fleet/device';
+import type { DeviceSnapshot } from './fleet/devices';
 import type { Fleet } from './fleet/fleet';
 import { keyWarnings, type KeyWarning } from './input/pasted-key';
 import type { ClientOptions } from './settings';

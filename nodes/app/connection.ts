@@ -3,7 +3,6 @@ import {
   DeviceCloudClient,
   DeviceCloudError,
   isDeviceCloudError,
-  JUDGE,
   type Book,
   type BookProblem,
   type Charset,
@@ -83,7 +82,7 @@ function judge(client: DeviceCloudClient, store: Keeping, node: Node, charset: C
     };
     return { limits: type.limits, decode };
   };
-  void store.loaded.then(() => fleet[JUDGE](store, node.id, limitsOf));
+  void store.loaded.then(() => fleet.judge(store, node.id, limitsOf));
 }
 
 /** A client that could not be made at once, and what ends all that was begun for it. */

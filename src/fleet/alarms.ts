@@ -2,7 +2,7 @@ import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import type { Guard } from '../util/guard';
 import { isObject } from '../util/object';
-import type { FleetDevice } from './device';
+import type { FleetDevice } from './devices';
 import type { Alarm, AlarmEvent, Limit } from './limits';
 import type { FleetRegistry, FleetWatcher } from './registry';
 

@@ -15,59 +15,54 @@ export interface ListReading {
   readonly polled: boolean;
 }
 
+/** The records of a list. The public server of 2016 may list a device twice: the record with the newer `latest` counts. */
+export interface DeviceList extends Pick<ListReading, 'devices' | 'invalid'> {
+  /** Each device once, and the records without a valid chip number. */
+  readonly records: DeviceRecord[];
+}
+
 /** Compares times as the service writes them; they may be malformed. */
-const isNewer = (latest: unknown, other: unknown): boolean => String(latest) > String(other);
+const isNewer = ({ latest }: DeviceRecord, other: DeviceRecord): boolean =>
+  typeof latest === 'string' && typeof other.latest === 'string' && latest > other.latest;
 
-/** A record may be anything. */
-const numberOf = (record: DeviceRecord | null): string | undefined => chipidOf(record?.chipid);
-
-/**
- * A list in which each device is once: the public server of 2016 may list one twice, with another `latest`. The record
- * with the newer one is kept, in the place of the first. Records without a valid chip number stay.
- */
-export function eachOnce(records: readonly DeviceRecord[]): DeviceRecord[] {
-  const places = new Map<string, number>();
-  const unique: DeviceRecord[] = [];
-  for (const record of records) {
-    const chipid = numberOf(record);
-    const place = chipid === undefined ? undefined : places.get(chipid);
-    if (place === undefined) {
-      if (chipid !== undefined) places.set(chipid, unique.length);
-      unique.push(record);
-    } else if (isNewer(record.latest, unique[place]?.latest)) unique[place] = record;
-  }
-  return unique;
-}
-
-/**
- * Sorts the records of a list by their chip numbers: see {@link eachOnce}.
- * @param statusCode of the answer, for the error
- * @throws DeviceCloudError `INVALID_RESPONSE` if it has records, and none has a valid chip number: such a list says
- * nothing about who is offline
- */
-export function byChipid(
-  records: readonly DeviceRecord[],
-  statusCode?: number,
-): Pick<ListReading, 'devices' | 'invalid'> {
+/** Sorts the records of a list, each of which may be anything, by their chip numbers. */
+export function sortList(all: readonly DeviceRecord[]): DeviceList {
   const devices = new Map<string, DeviceRecord>();
-  let invalid = 0;
-  for (const record of records) {
+  const numberOf = (record: DeviceRecord | null): string | undefined => chipidOf(record?.chipid);
+  for (const record of all) {
     const chipid = numberOf(record);
-    const known = devices.get(chipid ?? '');
-    if (chipid === undefined) invalid++;
-    else if (!known || isNewer(record.latest, known.latest)) devices.set(chipid, record);
+    const known = chipid === undefined ? record : devices.get(chipid);
+    if (chipid !== undefined && (!known || isNewer(record, known))) devices.set(chipid, record);
   }
-  if (invalid > 0 && devices.size === 0) throw unusable(invalid, statusCode);
-  return { devices, invalid };
+  let invalid = 0;
+  const records = all.filter((record) => {
+    const chipid = numberOf(record);
+    if (chipid === undefined) invalid++;
+    return chipid === undefined || devices.get(chipid) === record;
+  });
+  return { devices, invalid, records };
 }
 
-const unusable = (records: number, statusCode: number | undefined): DeviceCloudError =>
-  new DeviceCloudError(
+/** Whether a list says who is online: not if it has records, and none has a valid chip number. */
+export const isUsable = ({ devices, invalid }: DeviceList): boolean =>
+  invalid === 0 || devices.size > 0;
+
+/**
+ * A list that says who is online.
+ * @param statusCode of the answer, for the error
+ * @throws DeviceCloudError `INVALID_RESPONSE` if it does not
+ */
+export function usableList(all: readonly DeviceRecord[], statusCode?: number): DeviceList {
+  const list = sortList(all);
+  if (isUsable(list)) return list;
+  const { invalid } = list;
+  throw new DeviceCloudError(
     'INVALID_RESPONSE',
-    `${records === 1 ? 'The only record has no' : `None of the ${records} records has a`} valid chip number. ` +
+    `${invalid === 1 ? 'The only record has no' : `None of the ${invalid} records has a`} valid chip number. ` +
       "Listing the online devices failed. Check that the address is the service's.",
     statusCode,
   );
+}
 
 /** A user of the polled list. It also receives readings that others request; errors of its callbacks are isolated. */
 export interface ListUser {
@@ -135,6 +130,7 @@ export class ListPoller {
   read(maxAge = 0): Promise<ListReading> {
     const last = this.#last;
     if (this.#reading) return this.#reading;
+    if (this.#abort.signal.aborted) return Promise.reject(this.#abort.signal.reason as Error);
     if (last && maxAge > 0 && this.#isYoung(last, maxAge)) return Promise.resolve(last);
     return this.#begin();
   }
@@ -175,49 +171,40 @@ export class ListPoller {
   }
 
   #begin(): Promise<ListReading> {
-    const reading = this.#request().finally(() => this.#ended());
-    this.#reading = reading;
-    return reading;
-  }
-
-  #ended(): void {
-    this.#reading = undefined;
-    if (!this.#isPolled) return;
-    this.#isPolled = false;
-    this.#endedAt = this.#deps.now();
-    this.#schedule();
+    this.#reading = this.#request();
+    return this.#reading;
   }
 
   /** Requests the list once, and passes the reading or the error on. */
   async #request(): Promise<ListReading> {
-    const { list, now } = this.#deps;
+    const { list, now, onReading, onReadError } = this.#deps;
     const { signal } = this.#abort;
     const at = now();
-    let found: ReturnType<typeof byChipid>;
     if (this.#isPolled) this.#wait = 0;
     try {
+      const records = await list(signal);
       signal.throwIfAborted();
-      found = byChipid(await list(signal));
-      signal.throwIfAborted();
+      const { devices, invalid } = usableList(records);
+      const reading: ListReading = { at, polled: this.#isPolled, devices, invalid };
+      this.#last = reading;
+      onReading(reading);
+      for (const { user } of this.#places) isolated(() => user.onReading?.(reading));
+      return reading;
     } catch (error) {
-      if (this.#isPolled) this.#wait = waitOf(error);
-      if (this.#isPolled && !signal.aborted) this.#failed(error);
+      if (this.#isPolled && !signal.aborted) {
+        this.#wait = waitOf(error);
+        onReadError(error);
+        for (const { user } of this.#places) isolated(() => user.onReadError?.(error));
+      }
       throw error;
+    } finally {
+      this.#reading = undefined;
+      if (this.#isPolled) {
+        this.#isPolled = false;
+        this.#endedAt = now();
+        this.#schedule();
+      }
     }
-    const reading: ListReading = { at, polled: this.#isPolled, ...found };
-    this.#publish(reading);
-    return reading;
-  }
-
-  #publish(reading: ListReading): void {
-    this.#last = reading;
-    this.#deps.onReading(reading);
-    for (const { user } of this.#places) isolated(() => user.onReading?.(reading));
-  }
-
-  #failed(error: unknown): void {
-    this.#deps.onReadError(error);
-    for (const { user } of this.#places) isolated(() => user.onReadError?.(error));
   }
 
   /** Sets the timer of the next turn. One that is under way does so at its end. */

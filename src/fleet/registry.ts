@@ -1,22 +1,23 @@
 import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
+import { parseChipid } from '../input/chipid';
 import type { RecoveryObserver } from '../recovery/options';
-import type { DeviceRecord, Upload } from '../types';
-import { deviceTitle } from '../util/show';
+import type { Charset, Chipid, DeviceRecord, Upload } from '../types';
+import { deviceTitle, oneLine } from '../util/show';
 import { thrownText } from '../util/thrown';
 import type { Alarm, AlarmEvent } from './limits';
 import type { Book } from './book';
 import {
+  Devices,
   FleetDevice,
   type DeviceSnapshot,
   type FleetChanges,
   type FleetError,
   type ReportedError,
-} from './device';
-import { isLater, KeptUpload, type LatestSource } from './latest';
+} from './devices';
+import { isLater, KeptUpload } from './latest';
 import type { ListReading } from './list-poller';
-import { Counters } from './metrics';
-import { RecentActivity } from './recent';
+import { commandOf, shortText, type Recent, type RecentCommand } from './recent';
 import type { TestRecorder } from './test-recorder';
 
 /**
@@ -40,13 +41,15 @@ export interface FleetWatcher {
   onAlarm?(device: FleetDevice, event: AlarmEvent, alarm: Alarm): void;
 }
 
-/** Devices that are known at most, and how many are forgotten at once to make room. */
-export const MAX_DEVICES = 10_000;
-const BATCH = 500;
-
 const MAX_NAME = 200;
 
 const ERRORS = 20;
+const LONGEST_MESSAGE = 500;
+
+const errorOf = (error: unknown): Pick<FleetError, 'code' | 'message'> =>
+  isDeviceCloudError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'ERROR', message: thrownText(error) };
 
 /** The name of a device (section 2.1); undefined if there is none. */
 function nameOf({ name }: DeviceRecord): string | undefined {
@@ -66,40 +69,39 @@ function withRow(snapshot: DeviceSnapshot, device: FleetDevice, book: Book): Dev
   return snapshot;
 }
 
+/** Commands of one kind that ended with one code. */
+export interface CommandCount {
+  /** What it does, such as `push`. */
+  call: string;
+  /** `OK`, or the code of its error. */
+  code: string;
+  count: number;
+}
+
 /**
  * What is known of each device of an application. It opens nothing and calls nothing: it observes uploads,
  * channels, recoveries, commands and readings of the list.
  */
 export class FleetRegistry implements ChannelObserver, RecoveryObserver {
-  /** Grows with each change. It starts at the time, so that it goes on where an earlier registry ended. */
-  revision: number;
   /** When the request of the latest list began, in ms; null before the first. */
-  readAt: number | null = null;
-  /** The latest errors of calls to devices and of readings of the list, the newest first. */
-  errors: readonly ReportedError[] = [];
-  readonly counters = new Counters();
-  readonly recent: RecentActivity;
-  /** Its names come before the service's. */
-  #book: Book | undefined;
+  protected readAt: number | null = null;
+  /** Uploads since the start, and which of them were recovered and perhaps altered. */
+  readonly uploads = { live: 0, replayed: 0, altered: 0 };
+  /** Few: kinds and codes are. */
+  readonly #commands = new Map<string, CommandCount>();
   /** The last recording, which may run. */
   recorder: TestRecorder | undefined = undefined;
   readonly #now: () => number;
-  readonly #first: number;
-  readonly #devices = new Map<string, FleetDevice>();
-  /** Devices that were forgotten, and at which revision: as many as there can be devices. */
-  readonly #removed = new Map<string, number>();
-  /** Removals up to this revision are no longer known. */
-  #forgotten = -Infinity;
+  readonly #devices: Devices;
+  #errors: readonly ReportedError[] = [];
+  #book: Book | undefined;
   /** Replaced, never changed. */
   #watchers: readonly FleetWatcher[] = [];
-  #seen = 0;
 
   /** @param first the revision to begin with: higher than any of an earlier registry of the application */
   constructor(now: () => number, first = 0) {
     this.#now = now;
-    const onAnswered = (chipid: string): void => this.onCalled(chipid, true);
-    this.recent = new RecentActivity(now, this.counters, onAnswered);
-    this.#first = this.revision = first;
+    this.#devices = new Devices(first);
   }
 
   get size(): number {
@@ -110,15 +112,19 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#devices.get(chipid);
   }
 
+  devices(): Iterable<FleetDevice> {
+    return this.#devices;
+  }
+
+  /** Names, groups and types of devices, if the client has a book. Its names come before the service's. */
   get book(): Book | undefined {
     return this.#book;
   }
 
-  /** Names, groups and types come from a book from now on. */
   useBook(book: Book): void {
     this.#book = book;
     // Any device may have changed, and have appeared or gone as a missing one.
-    book.onChange(() => (this.#forgotten = ++this.revision));
+    book.onChange(() => this.#devices.allChanged());
   }
 
   /** The name of a device in the book or, without one, in the list. */
@@ -135,10 +141,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#devices.get(chipid)?.presence.isOnline(this.readAt !== null) ?? null;
   }
 
-  devices(): Iterable<FleetDevice> {
-    return this.#devices.values();
-  }
-
   /** Whether somebody watches the devices. */
   get isWatched(): boolean {
     return this.#watchers.length > 0;
@@ -152,55 +154,110 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     };
   }
 
-  /**
-   * Devices that changed after a revision. For one of another registry, or 0, all devices. They may be made in several turns of
-   * the event loop: what changes meanwhile has a later revision.
-   */
-  changesSince(revision: number): FleetChanges {
-    const isKnown = revision >= this.#first && revision <= this.revision;
-    const complete = !isKnown || revision < this.#forgotten;
-    if (complete) return { revision: this.revision, devices: this.all(), removed: [], complete };
-    const missing: string[] = [];
-    const removed: string[] = [];
-    for (const [chipid, removedAt] of this.#removed) {
-      // A device of the book that is forgotten is missing again.
-      if (removedAt > revision) (this.#book?.has(chipid) ? missing : removed).push(chipid);
-    }
-    const devices = this.#changedAfter(revision, missing);
-    return { revision: this.revision, devices, removed, complete };
-  }
-
-  *#changedAfter(revision: number, missing: readonly string[]): Generator<DeviceSnapshot> {
-    for (const device of this.#devices.values())
-      if (device.revision > revision) yield this.snapshotOf(device);
-    for (const chipid of missing) yield this.snapshotOf(new FleetDevice(chipid));
-  }
-
   /** All devices that are known, and devices of the book that were never seen. */
-  *all(): Generator<DeviceSnapshot> {
-    for (const device of this.#devices.values()) yield this.snapshotOf(device);
-    for (const chipid of this.#book?.chipids() ?? [])
-      if (!this.#devices.has(chipid)) yield this.snapshotOf(new FleetDevice(chipid));
+  snapshot(): DeviceSnapshot[] {
+    return [...this.#all()];
   }
 
-  /** How many devices those are, and how many are online. */
+  /**
+   * What is known of a device; undefined if nothing is.
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  device(chipid: Chipid): DeviceSnapshot | undefined {
+    const digits = parseChipid(chipid);
+    const device = this.#devices.get(digits);
+    if (device) return this.#snapshotOf(device);
+    return this.#book?.has(digits) ? this.#snapshotOf(new FleetDevice(digits)) : undefined;
+  }
+
+  /**
+   * The name of a device in the book or, without one, in the list once it has shown it.
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  name(chipid: Chipid): string | undefined {
+    return this.nameOf(parseChipid(chipid));
+  }
+
+  /**
+   * The latest upload of a device as text on one line; undefined if nothing has arrived.
+   * @param longest characters
+   * @param charset of text that is not valid UTF-8
+   */
+  latestText(chipid: string, longest: number, charset: Charset): string | undefined {
+    const latest = this.#devices.get(chipid)?.latest;
+    return latest && shortText(latest.base64, !latest.truncated, longest, charset);
+  }
+
+  /**
+   * The last 20 uploads and commands of a device, the newest first. They are kept in memory.
+   * @param charset of text that is not valid UTF-8
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  recent(chipid: Chipid, charset: Charset = 'utf-8'): Recent {
+    const device = this.#devices.get(parseChipid(chipid));
+    return device?.recent.shown(charset) ?? { uploads: [], commands: [] };
+  }
+
+  /** The latest 20 errors of calls to devices and of polling the list, the newest first. */
+  errors(): ReportedError[] {
+    return this.#errors.map((error) => ({ ...error }));
+  }
+
+  /** Grows with each change: what {@link changesSince} would answer. */
+  get revision(): number {
+    return this.#devices.revision;
+  }
+
+  /**
+   * The devices that have changed since an earlier answer, for a display that is kept up to date. They may be read in several
+   * turns of the event loop: what changes meanwhile has a later revision.
+   * @param since the revision of that answer; of another registry, or 0: all devices
+   */
+  changesSince(since: number): FleetChanges {
+    const { revision } = this;
+    const complete = !this.#devices.isKnown(since);
+    if (complete) return { revision, devices: this.#all(), removed: [], complete };
+    // A device of the book that is forgotten is missing again.
+    const isMissing = (chipid: string): boolean => this.#book?.has(chipid) === true;
+    const gone = this.#devices.removedSince(since);
+    const removed = gone.filter((chipid) => !isMissing(chipid));
+    const devices = this.#changedAfter(since, gone.filter(isMissing));
+    return { revision, devices, removed, complete };
+  }
+
+  *#changedAfter(since: number, missing: readonly string[]): Generator<DeviceSnapshot> {
+    for (const device of this.#devices) if (device.revision > since) yield this.#snapshotOf(device);
+    for (const chipid of missing) yield this.#snapshotOf(new FleetDevice(chipid));
+  }
+
+  *#all(): Generator<DeviceSnapshot> {
+    for (const device of this.#devices) yield this.#snapshotOf(device);
+    for (const chipid of this.#book?.chipids() ?? [])
+      if (!this.#devices.get(chipid)) yield this.#snapshotOf(new FleetDevice(chipid));
+  }
+
+  /** How many devices {@link snapshot} has, and how many of them are online. */
   count(): { devices: number; online: number } {
     let [devices, online] = [this.#devices.size + (this.#book?.size ?? 0), 0];
-    for (const device of this.#devices.values()) {
+    for (const device of this.#devices) {
       if (device.presence.isOnline(this.readAt !== null)) online++;
       if (this.#book?.has(device.chipid)) devices--;
     }
     return { devices, online };
   }
 
-  /** What is known of a device, and what the book says of it. */
-  snapshotOf(device: FleetDevice): DeviceSnapshot {
+  /** The commands that have ended, by kind and code. */
+  commandCounts(): CommandCount[] {
+    return Array.from(this.#commands.values(), (each) => ({ ...each }));
+  }
+
+  #snapshotOf(device: FleetDevice): DeviceSnapshot {
     const snapshot = device.snapshot(this.readAt !== null);
     return this.#book ? withRow(snapshot, device, this.#book) : snapshot;
   }
 
   onState(chipid: string, state: ChannelState, reason: string | undefined): void {
-    const device = this.#touch(chipid);
+    const device = this.#devices.touch(chipid);
     device.channelState = state;
     device.channelReason = reason;
     if (state === 'connected') {
@@ -217,21 +274,21 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     device.channelState = null;
     device.channelReason = undefined;
     device.wasConnected = false;
-    this.#changed(device);
+    this.#devices.changed(device);
     for (const watcher of this.#watchers) watcher.onState?.(device);
   }
 
   onLive(upload: Upload, base64?: string): void {
     this.recorder?.onLive(upload);
-    this.counters.uploads++;
+    this.uploads.live++;
     const at = this.#now();
-    const device = this.#touch(upload.chipid);
+    const device = this.#devices.touch(upload.chipid);
     device.lastUpload = at;
     device.wasSeen = true;
     device.presence.uploaded(at);
     const latest = (device.latest ??= new KeptUpload());
     latest.set(upload, 'live', at, device.connections, base64);
-    this.recent.upload(upload, 'live', at, latest.base64);
+    device.recent.upload(upload, 'live', at, latest.base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
   }
 
@@ -240,70 +297,104 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onWaiting(): void {
-    this.revision++;
+    this.#devices.revision++;
   }
 
   onHold(chipid: string, isHolding: boolean): void {
-    const device = this.#touch(chipid);
+    const device = this.#devices.touch(chipid);
     // A device that was forgotten meanwhile has none that ends.
     device.holding = Math.max(0, device.holding + (isHolding ? 1 : -1));
     for (const watcher of this.#watchers) watcher.onHold?.(device);
   }
 
   onEmitted(upload: Upload, isLast = true): void {
-    if (upload.replayed && isLast) this.recordUpload(upload, 'replayed');
+    if (upload.replayed && isLast) this.#replayed(upload);
     const device = this.#devices.get(upload.chipid);
     if (device) for (const watcher of this.#watchers) watcher.onEmitted?.(device, upload);
   }
 
-  /** Records an upload of the history, which is no sign of life. */
-  recordUpload(upload: Upload, source: LatestSource): void {
+  /** An upload of the history is no sign of life. */
+  #replayed(upload: Upload): void {
     const at = this.#now();
-    const device = this.#touch(upload.chipid);
+    const device = this.#devices.touch(upload.chipid);
+    const { connections } = device;
     device.wasSeen = true;
-    const isLatest = isLater(upload, device.latest, device.connections, at);
-    if (isLatest || source === 'replayed') this.recent.upload(upload, source, at);
-    if (isLatest) (device.latest ??= new KeptUpload()).set(upload, source, at, device.connections);
+    device.recent.upload(upload, 'replayed', at);
+    if (isLater(upload, device.latest, connections, at))
+      (device.latest ??= new KeptUpload()).set(upload, 'replayed', at, connections);
   }
 
   onRecovering(chipid: string): void {
-    const device = this.#touch(chipid);
+    const device = this.#devices.touch(chipid);
     if (device.recoveries++ > 0) return;
     device.emitted = device.altered = 0;
     for (const watcher of this.#watchers) watcher.onRecovering?.(device);
   }
 
   onRecovered(chipid: string, count: number, altered: number): void {
-    const device = this.#touch(chipid);
+    const device = this.#devices.touch(chipid);
     // Each listener has its own recovery: an upload that several were given is counted once.
     device.emitted = Math.max(device.emitted, count);
     device.altered = Math.max(device.altered, altered);
     device.recoveries = Math.max(0, device.recoveries - 1);
     if (device.recoveries > 0) return;
     device.recovered += device.emitted;
-    this.counters.replayed += device.emitted;
-    this.counters.altered += device.altered;
+    this.uploads.replayed += device.emitted;
+    this.uploads.altered += device.altered;
     for (const watcher of this.#watchers) watcher.onRecovered?.(device, device.emitted);
   }
 
   onQueue(chipid: string, waiting: number, running: number): void {
-    const device = this.#touch(chipid);
+    const device = this.#devices.touch(chipid);
     device.queued = waiting;
     device.running = running;
   }
 
   /** The number of commands that wait for a device to show itself has changed. */
   onHeld(chipid: string, held: number): void {
-    this.#touch(chipid).held = held;
+    this.#devices.touch(chipid).held = held;
+  }
+
+  /**
+   * A command to a device was called.
+   * @param path of its request, or what stands for it: `pulse/…`, `channel/`, `request/`
+   * @param outcome what the caller gets, which is returned
+   */
+  onCommand<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
+    const at = this.#now();
+    const command: RecentCommand = { at, ...commandOf(path), outcome: null, took: null };
+    this.#devices.touch(chipid).recent.command(command);
+    outcome.then(
+      () => {
+        this.#ended(command, 'OK');
+        // A push over the channel is not answered, and a reply is an upload.
+        if (command.kind !== 'channel' && command.kind !== 'request') this.onCalled(chipid, true);
+      },
+      (error: unknown) => {
+        const { code, message } = errorOf(error);
+        command.message = oneLine(message, LONGEST_MESSAGE);
+        this.#ended(command, code);
+      },
+    );
+    return outcome;
+  }
+
+  #ended(command: RecentCommand, code: NonNullable<RecentCommand['outcome']>): void {
+    command.took = this.#now() - command.at;
+    command.outcome = code;
+    const { kind } = command;
+    const known = this.#commands.get(`${kind} ${code}`);
+    if (known) known.count++;
+    else this.#commands.set(`${kind} ${code}`, { call: kind, code, count: 1 });
   }
 
   onError(chipid: string, error: unknown): void {
-    this.#touch(chipid).lastError = this.#report(chipid, error);
+    this.#devices.touch(chipid).lastError = this.#report(chipid, error);
   }
 
   /** A call to a device has ended: answered, or not answered by the device; null if the service could not be reached. */
   onCalled(chipid: string, online: boolean | null): void {
-    const device = this.#touch(chipid);
+    const device = this.#devices.touch(chipid);
     device.wasSeen ||= online === true;
     device.presence.called(online, this.#now());
   }
@@ -318,30 +409,27 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     alarms: readonly Alarm[],
     events: readonly (readonly [AlarmEvent, Alarm])[] = [],
   ): void {
-    const device = this.#touch(chipid);
+    const device = this.#devices.touch(chipid);
     device.alarms = alarms;
     for (const watcher of this.#watchers)
       for (const [event, alarm] of events) watcher.onAlarm?.(device, event, alarm);
   }
 
   /** Applies a list, of the poller or read on demand: its names, and which devices are listed. */
-  applyList({ at, devices }: Pick<ListReading, 'at' | 'devices'>): void {
+  applyList({ at, devices: listed }: Pick<ListReading, 'at' | 'devices'>): void {
+    const now = this.#now();
     // The answer to an earlier request may come later. A clock that was set back must not stop all readings.
-    const isLatest = this.readAt === null || at >= this.readAt || this.readAt > this.#now();
-    const seen = ++this.#seen;
-    for (const device of this.#devices.values()) {
-      const record = devices.get(device.chipid);
-      if (record) device.seen = seen;
-      if (isLatest) this.#list(device, record, at);
-    }
-    if (isLatest) this.readAt = at;
-    for (const [chipid, record] of devices) {
-      if (this.#devices.has(chipid)) continue;
-      // Of a list that has no room as a whole, the first devices are known.
-      if (!this.#makeRoom(seen)) break;
-      const device = this.#add(chipid);
-      device.seen = seen;
-      this.#list(device, record, at);
+    if (this.readAt !== null && at < this.readAt && this.readAt <= now) return;
+    this.readAt = at;
+    this.#devices.see(listed.keys());
+    for (const device of this.#devices) {
+      const record = listed.get(device.chipid);
+      const name = record ? nameOf(record) : device.name;
+      const isChanged = device.presence.read(record !== undefined, at, now);
+      if (!isChanged && device.name === name) continue;
+      device.wasSeen ||= record !== undefined;
+      device.name = name;
+      this.#devices.changed(device);
     }
   }
 
@@ -351,69 +439,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   #report(chipid: string | null, error: unknown): FleetError {
-    const known = isDeviceCloudError(error);
-    const reported: FleetError = {
-      code: known ? error.code : 'ERROR',
-      message: known ? error.message : thrownText(error),
-      at: this.#now(),
-    };
-    this.errors = [{ ...reported, chipid }, ...this.errors.slice(0, ERRORS - 1)];
+    const reported = { ...errorOf(error), at: this.#now() };
+    this.#errors = [{ ...reported, chipid }, ...this.#errors.slice(0, ERRORS - 1)];
     return reported;
-  }
-
-  #list(device: FleetDevice, record: DeviceRecord | undefined, at: number): void {
-    const name = record ? nameOf(record) : device.name;
-    const isChanged = device.presence.read(record !== undefined, at, this.#now());
-    if (!isChanged && device.name === name) return;
-    device.wasSeen ||= record !== undefined;
-    device.name = name;
-    this.#changed(device);
-  }
-
-  /** The device, which is known from now on, seen now and changed. */
-  #touch(chipid: string): FleetDevice {
-    let device = this.#devices.get(chipid);
-    if (!device) {
-      this.#makeRoom(Infinity);
-      device = this.#add(chipid);
-    }
-    device.seen = ++this.#seen;
-    this.#changed(device);
-    return device;
-  }
-
-  #changed(device: FleetDevice): void {
-    device.revision = ++this.revision;
-  }
-
-  #add(chipid: string): FleetDevice {
-    const device = new FleetDevice(chipid);
-    this.#removed.delete(chipid);
-    this.#devices.set(chipid, device);
-    return device;
-  }
-
-  /**
-   * Forgets, if need be, the devices that were seen longest ago; those for which nothing is at work first.
-   * @param before only of those seen before
-   * @returns whether there is room
-   */
-  #makeRoom(before: number): boolean {
-    if (this.#devices.size < MAX_DEVICES) return true;
-    const candidates = [...this.#devices.values()].filter(({ seen }) => seen < before);
-    candidates.sort((a, b) => Number(a.isInUse) - Number(b.isInUse) || a.seen - b.seen);
-    for (const { chipid } of candidates.slice(0, BATCH)) this.#forget(chipid);
-    return candidates.length > 0;
-  }
-
-  #forget(chipid: string): void {
-    this.#devices.delete(chipid);
-    this.recent.forget(chipid);
-    this.#removed.set(chipid, ++this.revision);
-    for (const [oldest, revision] of this.#removed) {
-      if (this.#removed.size <= MAX_DEVICES) break;
-      this.#removed.delete(oldest);
-      this.#forgotten = revision;
-    }
   }
 }

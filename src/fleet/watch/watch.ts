@@ -1,5 +1,5 @@
 import type { Alarm } from '../limits';
-import type { FleetDevice } from '../device';
+import type { FleetDevice } from '../devices';
 import type { ListPoller, ListReading } from '../list-poller';
 import type { FleetRegistry } from '../registry';
 import { TimerQueue } from '../../channel/timer-queue';

@@ -6,7 +6,6 @@ import { Redis } from 'ioredis';
 import { ClusterClient } from '../../../src/cluster-client';
 import { SavedCalls, timeLeft } from '../../../src/commands/saved-call';
 import { withOrigin } from '../../../src/commands/waiting-list';
-import { JUDGE } from '../../../src/fleet/fleet';
 import { readLimits } from '../../../src/fleet/limits';
 import type { ServiceClock } from '../../../src/http/headers';
 import { SharedStore } from '../../../src/store/shared';
@@ -330,7 +329,7 @@ describeOnRedis('clients that share an application', () => {
     const judges = async (name: string): Promise<Process> => {
       const started = await joins();
       const { fleet } = started.client;
-      fleet[JUDGE](started.store, 'app', () => ({
+      fleet.judge(started.store, 'app', () => ({
         limits: readLimits('t > 30').limits,
         decode: (body) => JSON.parse(body.toString()) as Record<string, unknown>,
       }));

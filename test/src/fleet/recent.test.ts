@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Counters } from '../../../src/fleet/metrics';
-import { MOST, MOST_DEVICES, RecentActivity, shortText } from '../../../src/fleet/recent';
+import { MOST, shortText } from '../../../src/fleet/recent';
+import { FleetRegistry } from '../../../src/fleet/registry';
 import { DeviceCloudError } from '../../../src/errors';
 import type { Upload } from '../../../src/types';
 
@@ -12,48 +12,45 @@ const upload = (chipid: string, body: string | Buffer, timestamp = 1000): Upload
 });
 
 /** What a live upload leaves, with the Base64 that came in its frame. */
-function add(recent: RecentActivity, chipid: string, body: string | Buffer, at = 0): void {
+function add(registry: FleetRegistry, chipid: string, body: string | Buffer): void {
   const given = upload(chipid, body);
-  recent.upload(given, 'live', at, given.body.toString('base64'));
+  registry.onLive(given, given.body.toString('base64'));
 }
 
-const texts = (recent: RecentActivity, chipid: string): string[] =>
-  recent.of(chipid, 'utf-8').uploads.map(({ text }) => text);
+const texts = (registry: FleetRegistry, chipid: string): string[] =>
+  registry.recent(chipid).uploads.map(({ text }) => text);
 
 describe('what devices did of late', () => {
   let now = 0;
-  let recent: RecentActivity;
+  let registry: FleetRegistry;
   beforeEach(() => {
     now = 0;
-    recent = new RecentActivity(
-      () => now,
-      new Counters(),
-      () => undefined,
-    );
+    registry = new FleetRegistry(() => now);
   });
 
   it('keeps the last 20 uploads of each device, the newest first', () => {
-    for (let count = 1; count <= 25; count++) add(recent, '1', `upload ${count}`, count);
-    add(recent, '2', 'other');
-    const { uploads } = recent.of('1', 'utf-8');
+    for (now = 1; now <= 25; now++) add(registry, '1', `upload ${now}`);
+    add(registry, '2', 'other');
+    const { uploads } = registry.recent('1');
     assert.equal(uploads.length, MOST);
     const body = Buffer.from('upload 25');
     assert.deepEqual(uploads[0], { at: 25, text: 'upload 25', size: 9, source: 'live', body });
     assert.equal(uploads.at(-1)?.text, 'upload 6');
-    assert.deepEqual(texts(recent, '2'), ['other']);
-    assert.deepEqual(recent.of('3', 'utf-8'), { uploads: [], commands: [] });
+    assert.deepEqual(texts(registry, '2'), ['other']);
+    assert.deepEqual(registry.recent('3'), { uploads: [], commands: [] });
   });
 
   it('says of a recovered upload when it was uploaded', () => {
-    recent.upload(upload('1', 'missed', 777), 'replayed', 5000);
-    assert.deepEqual(recent.of('1', 'utf-8').uploads, [
+    now = 5000;
+    registry.onEmitted({ ...upload('1', 'missed', 777), replayed: true });
+    assert.deepEqual(registry.recent('1').uploads, [
       { at: 777, text: 'missed', size: 6, source: 'replayed', body: Buffer.from('missed') },
     ]);
   });
 
   it('gives back all of an upload of 801 bytes, and of a longer one only the beginning', () => {
-    for (const size of [801, 802]) recent.upload(upload('1', 'x'.repeat(size), 0), 'live', 0);
-    const [longer, whole] = recent.of('1', 'utf-8').uploads;
+    for (const size of [801, 802]) add(registry, '1', 'x'.repeat(size));
+    const [longer, whole] = registry.recent('1').uploads;
     assert.equal(whole?.body?.length, 801);
     assert.ok(longer && longer.size === 802 && !('body' in longer));
   });
@@ -61,42 +58,36 @@ describe('what devices did of late', () => {
   it('keeps the outcome of commands, and the path of a pin that is set', async () => {
     let end = (_value: string): void => undefined;
     const running = new Promise<string>((resolve) => (end = resolve));
-    const given = recent.command('1', 'set_gpio_edge/1/5/0/', running);
+    const given = registry.onCommand('1', 'set_gpio_edge/1/5/0/', running);
     assert.equal(given, running);
     const failure = new DeviceCloudError('TIMEOUT', 'No answer.');
-    const failed = recent.command('1', 'dev/push/message/', Promise.reject(failure));
+    const failed = registry.onCommand('1', 'dev/push/message/', Promise.reject(failure));
     await assert.rejects(failed, failure);
     now = 250;
-    await assert.rejects(recent.command('1', 'request/', Promise.reject(new Error('odd'))));
-    assert.deepEqual(recent.of('1', 'utf-8').commands, [
+    await assert.rejects(registry.onCommand('1', 'request/', Promise.reject(new Error('odd'))));
+    assert.deepEqual(registry.recent('1').commands, [
       { at: 250, kind: 'request', outcome: 'ERROR', message: 'Error: odd', took: 0 },
       { at: 0, kind: 'push', outcome: 'TIMEOUT', message: failure.message, took: 0 },
       { at: 0, kind: 'gpio', outcome: null, took: null, pin: 5, level: 0 },
     ]);
     end('done');
     await running;
-    const [, , last] = recent.of('1', 'utf-8').commands;
+    const [, , last] = registry.recent('1').commands;
     assert.deepEqual([last?.outcome, last?.took], ['OK', 250]);
-  });
-
-  it('knows 10,000 devices: the one that was first known gives way to another', () => {
-    for (let device = 0; device <= MOST_DEVICES; device++) add(recent, String(device), 'x');
-    assert.deepEqual(
-      ['0', '1', String(MOST_DEVICES)].map((chipid) => texts(recent, chipid)),
-      [[], ['x'], ['x']],
-    );
-    recent.forget('1');
-    assert.deepEqual(texts(recent, '1'), []);
   });
 
   it('leaves newer commands alone when one ends that they have pushed out', async () => {
     let end = (): void => undefined;
-    const first = recent.command('1', 'reboot/dev/1/', new Promise<void>((done) => (end = done)));
+    const first = registry.onCommand(
+      '1',
+      'reboot/dev/1/',
+      new Promise<void>((done) => (end = done)),
+    );
     const running = new Promise<void>(() => undefined);
-    for (let count = 0; count < MOST; count++) void recent.command('1', 'request/', running);
+    for (let count = 0; count < MOST; count++) void registry.onCommand('1', 'request/', running);
     end();
     await first;
-    const { commands } = recent.of('1', 'utf-8');
+    const { commands } = registry.recent('1');
     assert.equal(commands.length, MOST);
     assert.ok(commands.every(({ kind, outcome }) => kind === 'request' && outcome === null));
   });
@@ -107,7 +98,7 @@ describe('what devices did of late', () => {
     const long = Array.from({ length: 300 }, (_, count) => `${count} `.padEnd(200_000, 'long'));
     long.forEach((base64, device) => {
       const given = { ...upload(String(device), ''), body: Buffer.from(base64, 'base64') };
-      recent.upload(given, 'live', 0, base64);
+      registry.onLive(given, base64);
     });
     collect();
     const before = process.memoryUsage().heapUsed;

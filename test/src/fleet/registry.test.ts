@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { DeviceCloudError } from '../../../src/errors';
-import type { DeviceSnapshot } from '../../../src/fleet/device';
-import { byChipid } from '../../../src/fleet/list-poller';
-import { FleetRegistry, MAX_DEVICES } from '../../../src/fleet/registry';
+import { MAX_DEVICES, type DeviceSnapshot } from '../../../src/fleet/devices';
+import { sortList } from '../../../src/fleet/list-poller';
+import { FleetRegistry } from '../../../src/fleet/registry';
 import type { DeviceRecord, Upload } from '../../../src/types';
 
 const START = Date.UTC(2026, 0, 2);
@@ -19,7 +19,7 @@ function createSubject() {
     registry,
     now: () => now,
     pass: (ms: number) => (now += ms),
-    device: (chipid: string): DeviceSnapshot => registry.snapshotOf(registry.get(chipid)!),
+    device: (chipid: string): DeviceSnapshot => registry.device(chipid)!,
     live: (chipid: string, body?: string) => registry.onLive(upload(chipid, body)),
     replay: (chipid: string, more: Partial<Upload>, body = 'replay') =>
       registry.onEmitted({ ...upload(chipid, body), replayed: true, ...more }),
@@ -27,7 +27,7 @@ function createSubject() {
     /** @param began when the request began, default now */
     list(chipids: readonly string[], { began = now, name = null as unknown } = {}) {
       const records = chipids.map((chipid) => ({ chipid, name }) as DeviceRecord);
-      registry.applyList({ at: began, ...byChipid(records) });
+      registry.applyList({ at: began, ...sortList(records) });
     },
   };
 }
@@ -99,9 +99,9 @@ describe('the registry of devices', () => {
     assert.equal(device('1').online, true);
     registry.onCalled('1', false);
     pass(10);
-    await registry.recent.command('1', 'channel/', Promise.resolve());
+    await registry.onCommand('1', 'channel/', Promise.resolve());
     assert.equal(device('1').online, false, 'nothing answers a push over the channel');
-    await registry.recent.command('1', 'reboot/1/', Promise.resolve());
+    await registry.onCommand('1', 'reboot/1/', Promise.resolve());
     assert.equal(device('1').online, true, 'it has answered');
     registry.onCalled('2', false);
     live('2');
@@ -207,7 +207,7 @@ describe('the registry of devices', () => {
     registry.onRecovering('1');
     registry.onRecovered('1', 1, 0);
     assert.equal(device('1').recovered, 4);
-    const { replayed, altered } = registry.counters;
+    const { replayed, altered } = registry.uploads;
     assert.deepEqual([replayed, altered], [4, 2]);
   });
 

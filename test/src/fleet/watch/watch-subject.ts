@@ -1,7 +1,7 @@
 import { TimerQueue } from '../../../../src/channel/timer-queue';
 import type { ChannelState } from '../../../../src/channel/listener';
 import { DeviceCloudError } from '../../../../src/errors';
-import { type ListUser, byChipid } from '../../../../src/fleet/list-poller';
+import { type ListUser, sortList } from '../../../../src/fleet/list-poller';
 import { FleetRegistry } from '../../../../src/fleet/registry';
 import { Watch } from '../../../../src/fleet/watch/watch';
 import { readWatchOptions } from '../../../../src/fleet/watch/watch-types';
@@ -49,7 +49,7 @@ export class World {
     const records = devices.map((each) =>
       typeof each === 'object' ? (each as DeviceRecord) : record(each),
     );
-    const reading = { at, polled, ...byChipid(records) };
+    const reading = { at, polled, ...sortList(records) };
     this.registry.applyList(reading);
     for (const user of this.#users) user.onReading?.(reading);
   }

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors';
 import type { Alarm } from './limits';
 import type { KeptUpload } from './latest';
 import { Presence } from './presence';
+import { RecentActivity } from './recent';
 
 /** An error of a call to a device. */
 export interface FleetError {
@@ -99,10 +100,11 @@ export class FleetDevice {
   running = 0;
   lastError: FleetError | null = null;
   latest: KeptUpload | undefined = undefined;
+  readonly recent = new RecentActivity();
   alarms: readonly Alarm[] = [];
-  /** The revision of the registry at the last change of this device. */
+  /** The revision of all devices at the last change of this one. */
   revision = 0;
-  /** A counter of the registry, set with each sign of life: the device with the lowest value is forgotten first. */
+  /** A counter, set with each sign of life: the device with the lowest value is forgotten first. */
   seen = 0;
 
   constructor(readonly chipid: string) {}
@@ -135,5 +137,115 @@ export class FleetDevice {
       },
       ...(this.alarms.length > 0 && { alarms: this.alarms.map((alarm) => ({ ...alarm })) }),
     };
+  }
+}
+
+/** Devices that are known at most, and how many are forgotten at once to make room. */
+export const MAX_DEVICES = 10_000;
+const BATCH = 500;
+
+/** The devices that are known, and which of them have changed since when. */
+export class Devices {
+  /** Grows with each change. */
+  revision: number;
+  readonly #first: number;
+  readonly #devices = new Map<string, FleetDevice>();
+  /** Devices that were forgotten, and at which revision: as many as there can be devices. */
+  readonly #removed = new Map<string, number>();
+  /** Changes up to this revision are no longer known one by one. */
+  #unknown = -Infinity;
+  #seen = 0;
+
+  /** @param first the revision to begin with: higher than any that the application has had before */
+  constructor(first: number) {
+    this.#first = this.revision = first;
+  }
+
+  get size(): number {
+    return this.#devices.size;
+  }
+
+  get(chipid: string): FleetDevice | undefined {
+    return this.#devices.get(chipid);
+  }
+
+  [Symbol.iterator](): Iterator<FleetDevice> {
+    return this.#devices.values();
+  }
+
+  /** The device, which is known from now on, seen now and changed. */
+  touch(chipid: string): FleetDevice {
+    let device = this.#devices.get(chipid);
+    if (!device) {
+      this.#makeRoom(Infinity);
+      device = this.#add(chipid);
+    }
+    device.seen = ++this.#seen;
+    this.changed(device);
+    return device;
+  }
+
+  changed(device: FleetDevice): void {
+    device.revision = ++this.revision;
+  }
+
+  /** Any device may have changed. */
+  allChanged(): void {
+    this.#unknown = ++this.revision;
+  }
+
+  /** The devices of a list are known from now on, and seen now: of a list that has no room as a whole, the first ones. */
+  see(chipids: Iterable<string>): void {
+    const seen = ++this.#seen;
+    const fresh: string[] = [];
+    for (const chipid of chipids) {
+      const device = this.#devices.get(chipid);
+      if (device) device.seen = seen;
+      else fresh.push(chipid);
+    }
+    for (const chipid of fresh) {
+      if (!this.#makeRoom(seen)) return;
+      this.#add(chipid).seen = seen;
+    }
+  }
+
+  /** Whether it is known what has changed since a revision. */
+  isKnown(revision: number): boolean {
+    return revision >= Math.max(this.#first, this.#unknown) && revision <= this.revision;
+  }
+
+  /** The devices that were forgotten since a known revision. */
+  removedSince(revision: number): string[] {
+    return Array.from(this.#removed).flatMap(([chipid, at]) => (at > revision ? chipid : []));
+  }
+
+  #add(chipid: string): FleetDevice {
+    const device = new FleetDevice(chipid);
+    this.#removed.delete(chipid);
+    this.#devices.set(chipid, device);
+    return device;
+  }
+
+  /**
+   * Forgets, if need be, the devices that were seen longest ago; those for which nothing is at work first.
+   * @param before only of those seen before
+   * @returns whether there is room
+   */
+  #makeRoom(before: number): boolean {
+    if (this.#devices.size < MAX_DEVICES) return true;
+    const candidates = [...this.#devices.values()].filter(({ seen }) => seen < before);
+    candidates.sort((a, b) => Number(a.isInUse) - Number(b.isInUse) || a.seen - b.seen);
+    for (const { chipid } of candidates.slice(0, BATCH)) this.#forget(chipid);
+    return candidates.length > 0;
+  }
+
+  #forget(chipid: string): void {
+    this.#devices.delete(chipid);
+    this.#removed.set(chipid, ++this.revision);
+    for (const [oldest, revision] of this.#removed) {
+      if (this.#removed.size <= MAX_DEVICES) break;
+      this.#removed.delete(oldest);
+      this.#unknown = revision;
+    }
   }
 }
