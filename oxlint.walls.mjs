@@ -69,7 +69,7 @@ export const walls = [
   ...folders,
   restrict(['nodes/**/*.ts'], [entriesAlone()]),
   restrict(['nodes/app/simulator.ts'], [entriesAlone('simulator/index', 'simulator/index.js')]),
-  restrict(['nodes/app/connection.ts'], [entriesAlone('cluster-client.js')]),
+  restrict(['nodes/app/application.ts'], [entriesAlone('cluster-client.js')]),
   restrict(
     ['flow-test/**/*.ts'],
     [

@@ -18,7 +18,6 @@ import {
   parsePin,
 } from '../../src/input';
 import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
-import { findApp } from '../common/app';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';
 import { fleetAnswer, listText, readRevision, seenOf, toChoices, toDetails } from './answers';
@@ -47,8 +46,7 @@ const TIMEOUT = 10_000;
 
 async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
   // Works for a config node that no other node uses, too.
-  const app = findApp(RED, id);
-  return app.borrow('open', async (client) => {
+  return appNodeOf(RED, id).app.borrow('open', async (client) => {
     const { body } = await client.devices({ timeout: TIMEOUT });
     return toChoices(body, client).map((choice) => named(choice, client));
   });
@@ -107,7 +105,7 @@ function devicesRoute(RED: NodeAPI): Handler {
   const devicesOf = deviceReader(RED);
   return readingRoute(async (request, response) => {
     const id = String(request.params['id']);
-    const fleet = findAppNode(RED, id)?.fleet();
+    const fleet = findAppNode(RED, id)?.app.fleet;
     if ('names' in request.query) {
       // For the labels of nodes: the known names, without a call to the service.
       const known = fleet?.changesSince(0).devices ?? [];
@@ -122,7 +120,7 @@ function devicesRoute(RED: NodeAPI): Handler {
     const devices = await devicesOf(id);
     const pieces =
       'ages' in request.query
-        ? listText(withKnown(findAppNode(RED, id)?.fleet(), devices), (each) => each)
+        ? listText(withKnown(findAppNode(RED, id)?.app.fleet, devices), (each) => each)
         : listText(devices, publicly);
     await sendJson(response, pieces);
   });
@@ -158,7 +156,7 @@ function toAppChoice(RED: NodeAPI, app: RunningApp): AppChoice {
   return {
     ...{ id: node.id, name: nameOfApp(RED, app), service: serviceOf(saved) },
     ...(savedId(node) !== node.id && { template: savedId(node) }),
-    ...(node.fleet()?.count() ?? { devices: 0, online: 0 }),
+    ...(node.app.fleet?.count() ?? { devices: 0, online: 0 }),
   };
 }
 
@@ -173,7 +171,7 @@ const appsRoute =
 const fleetRoute = (RED: NodeAPI): Handler =>
   readingRoute(async (request, response) => {
     const node = appNodeOf(RED, request.params['id']);
-    node.viewFleet();
+    node.app.viewFleet();
     const maySee = await mayReadFlows(RED, request);
     const pieces = fleetAnswer(readRevision(request.query['since']), {
       ...seenOf(node, maySee),
@@ -187,7 +185,7 @@ const fleetRoute = (RED: NodeAPI): Handler =>
 const MOST_BYTES = 4096;
 
 function latestBytes(node: AppNode, chipid: string): TriedUpload | undefined {
-  const body = node.fleet()?.latest(chipid)?.body;
+  const body = node.app.fleet?.latest(chipid)?.body;
   return body && { hex: body.toString('hex', 0, MOST_BYTES), size: body.length };
 }
 
@@ -200,7 +198,7 @@ const detailsRoute = (RED: NodeAPI): Handler =>
     const details = toDetails(node, chipid, maySee);
     if (!details)
       throw new DeviceCloudError('NO_VALUE', `Nothing is known of device ${chipid} yet.`);
-    const waitingCommands = node.waiting()?.list(chipid);
+    const waitingCommands = node.app.waiting?.list(chipid);
     const isAsked = maySee && 'upload' in request.query;
     // One that is undefined is left out of the JSON.
     const upload = isAsked ? latestBytes(node, chipid) : undefined;
@@ -260,13 +258,13 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
       return { id, chipid, node, call: action(sent, chipid) };
     },
     audited: ({ id, chipid }) => ({ id, chipid }),
-    answer: async ({ node, call }) => ({ ok: true, ...(await node.borrow('open', call)) }),
+    answer: async ({ node, call }) => ({ ok: true, ...(await node.app.borrow('open', call)) }),
   });
 
 /** Lists the commands of an application that wait for their devices. It starts nothing. */
 const waitingRoute = (RED: NodeAPI): Handler =>
   readingRoute(({ params }, response) => {
-    const commands = appNodeOf(RED, params['id']).waiting()?.list() ?? [];
+    const commands = appNodeOf(RED, params['id']).app.waiting?.list() ?? [];
     const pieces = listText(commands, (each) => each);
     return sendJson(response, pieces);
   });
@@ -300,7 +298,7 @@ const cancelRoute = (RED: NodeAPI): Handler =>
     }),
     audited: ({ id, selection }) => ({ id, ...auditedSelection(selection) }),
     async answer({ node, selection }) {
-      return { ok: true, cancelled: (await node.waiting()?.cancel(selection)) ?? 0 };
+      return { ok: true, cancelled: (await node.app.waiting?.cancel(selection)) ?? 0 };
     },
   });
 

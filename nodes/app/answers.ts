@@ -69,10 +69,10 @@ interface Seen {
 
 /** What a user may see of an application. */
 export function seenOf(node: AppNode, maySee: boolean): Seen {
-  const { fleet, charset, users } = node;
+  const { app, users } = node;
   const typed = listenersOf(users).filter(({ type }) => type);
   return {
-    ...{ fleet: fleet(), charset: maySee ? charset : undefined, cluster: node.cluster() },
+    ...{ fleet: app.fleet, charset: maySee ? app.charset : undefined, cluster: app.cluster() },
     typeOf({ chipid, type: name }) {
       if (name !== undefined) return { name, type: typeCalled(name) };
       const type = typed.find((each) => each.has(chipid))?.type;
@@ -239,7 +239,7 @@ export function toDetails(
   const { fleet: known } = seen;
   const device = known?.device(chipid);
   if (!known || !device) return undefined;
-  const { charset, pins } = node;
+  const { charset } = node.app;
   const { type } = seen.typeOf(device);
   const { uploads, commands } = known.recent(chipid, charset);
   const note = known.book?.row(chipid)?.note;
@@ -250,6 +250,6 @@ export function toDetails(
       ...(type?.units && { units: type.units }),
       ...(note === undefined ? {} : { note }),
     }),
-    ...{ commands, pins: pins(chipid) },
+    ...{ commands, pins: node.app.current()?.pins.list(chipid) ?? [] },
   };
 }

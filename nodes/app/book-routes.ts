@@ -19,7 +19,7 @@ const noBook = (): DeviceCloudError =>
 /** Lends the book of an application. @throws DeviceCloudError `NOT_CONFIGURED` without one */
 const withBook = <T>(node: AppNode | undefined, use: (book: Book) => Promise<T>): Promise<T> => {
   if (!node) throw noBook();
-  return node.borrow('open', ({ fleet: { book } }) => {
+  return node.app.borrow('open', ({ fleet: { book } }) => {
     if (!book) throw noBook();
     return use(book);
   });

@@ -1,27 +1,18 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { Fleet, KeptPin, WaitingCommands } from '../../src/index';
-import { noApp, type App } from '../common/app';
+import { noApp } from '../common/app';
 import { findNode, findSaved } from '../common/settings';
 import { APP_TYPE, readText } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
+import type { Application } from './application';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 
 /** The config node at run time. */
-export interface AppNode extends App, Node<AppCredentials> {
+export interface AppNode extends Node<AppCredentials> {
+  app: Application;
   /** Nodes that use this one, so that its errors and status reach their Catch and Status nodes. */
   users: Record<string, Node>;
-  /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
-  endpoint: Partial<Endpoint>;
-  /** What is known of its devices; undefined without a client. Starts nothing. */
-  fleet: () => Fleet | undefined;
-  /** Its commands that wait for their devices; undefined without a client. Starts nothing. */
-  waiting: () => WaitingCommands | undefined;
-  /** The pins of a device that keep their levels. */
-  pins: (chipid: string) => KeptPin[];
-  /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
-  viewFleet(): void;
 }
 
 /** Finds the config node of an id, which may be missing, unknown, disabled or another type's. */
@@ -105,7 +96,7 @@ export const isDeployedEndpoint = (
 ): boolean =>
   ENDPOINT.every((key) => {
     const value = trimmed(settings[key]);
-    return value === trimmed(saved[key]) || (node && value === trimmed(node.endpoint[key]));
+    return value === trimmed(saved[key]) || (node && value === trimmed(node.app.endpoint[key]));
   });
 
 /** The deployed credentials; a running node's without `${NAME}`, as it uses them. */

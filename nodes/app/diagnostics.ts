@@ -10,9 +10,9 @@ import { commonSettings } from './options';
 const ERRORS = 20;
 
 function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['settings'] {
-  const { baseUrl } = node.endpoint;
-  const open = node.problem('open');
-  const server = node.problem('server');
+  const { baseUrl } = node.app.endpoint;
+  const open = node.app.problem('open');
+  const server = node.app.problem('server');
   const { timeout, heartbeat, ping, ...common } = commonSettings(saved);
   return {
     service: serviceOf(saved),
@@ -50,7 +50,7 @@ const COUNTED = {
 } satisfies Record<string, (device: DeviceSnapshot) => number>;
 
 async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][number]['counts']> {
-  const fleet = node.fleet();
+  const fleet = node.app.fleet;
   const slices = new Slices();
   const counts: Record<string, number> = Object.fromEntries(
     Object.keys(COUNTED).map((name) => [name, 0]),
@@ -68,7 +68,7 @@ async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][numbe
 }
 
 function errorsOf({ node }: RunningApp): Diagnostics['errors'] {
-  return (node.fleet()?.errors() ?? []).map(({ chipid, code, message, at }) => ({
+  return (node.app.fleet?.errors() ?? []).map(({ chipid, code, message, at }) => ({
     ...{ app: node.id, chipid, code, at },
     message,
   }));

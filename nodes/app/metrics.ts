@@ -79,9 +79,9 @@ function namedFleets(RED: NodeAPI): [application: string, metrics: AppMetrics][]
   });
   const isTwice = (name: string): boolean => apps.filter((each) => each.name === name).length > 1;
   return apps.flatMap(({ id, name, node }) => {
-    const metrics = node.fleet()?.metrics();
+    const metrics = node.app.fleet?.metrics();
     if (!metrics) return [];
-    const shares = node.cluster()?.owned;
+    const shares = node.app.cluster()?.owned;
     return [[isTwice(name) ? `${name} (${id})` : name, { ...metrics, shares }]];
   });
 }

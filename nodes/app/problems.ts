@@ -46,11 +46,12 @@ function problemsOfBook(RED: NodeAPI, node: AppNode, { book }: Fleet): AppProble
 
 /** The problems of an application that a user has to solve. Starts nothing and does not call the service. */
 export function problemsOf(RED: NodeAPI, node: AppNode): AppProblem[] {
-  const fleet = node.fleet();
+  const { app } = node;
+  const { fleet } = app;
   // An application may have the keys of one interface alone.
-  const settings = node.problem('server') && node.problem('open')?.message;
+  const settings = app.problem('server') && app.problem('open')?.message;
   const key = fleet && refusal(fleet);
-  const store = node.store().problem;
+  const store = app.store().problem;
   const unclear = [...new Set(listenersOf(node.users).flatMap((each) => each.unclear()))];
   return [
     ...(settings === undefined ? [] : [{ kind: 'settings', reason: settings } as const]),

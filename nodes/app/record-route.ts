@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError, type TestRecorder } from '../../src/index';
+import { isDeviceCloudError, type DeviceCloudClient, type TestRecorder } from '../../src/index';
 import { invalidInput, parseChipids } from '../../src/input';
 import { auditedRoute, bodyOf, forFlowReaders, statusOf } from '../common/admin';
 import type { Handler } from '../common/register';
@@ -13,13 +13,13 @@ export const recordingOf = (node: AppNode) => recorders.get(node)?.state;
 /** Begins a recording, which keeps the client until it ends. */
 const start = (node: AppNode, chipids: string[] | undefined): Promise<object> =>
   new Promise((resolve, reject) => {
-    const record = (client: Parameters<Parameters<AppNode['borrow']>[1]>[0]): Promise<void> => {
+    const record = (client: DeviceCloudClient): Promise<void> => {
       const recorder = client.recordTest(chipids);
       recorders.set(node, recorder);
       resolve({ ok: true, recording: recorder.state });
       return recorder.ended;
     };
-    node.borrow('open', record).catch(reject);
+    node.app.borrow('open', record).catch(reject);
   });
 
 /** Ends a recording. @returns the test, as YAML */

@@ -40,8 +40,8 @@ const originOf = (baseUrl: string | undefined): string =>
 /** The devices whose channels are open at a service, of all applications: two of them may be the same one there. */
 const openAt = (RED: NodeAPI, baseUrl: string): string[] =>
   runningApps(RED)
-    .filter(({ node }) => originOf(node.endpoint.baseUrl) === originOf(baseUrl))
-    .flatMap(({ node }) => [...openChannels(node.fleet()).keys()]);
+    .filter(({ node }) => originOf(node.app.endpoint.baseUrl) === originOf(baseUrl))
+    .flatMap(({ node }) => [...openChannels(node.app.fleet).keys()]);
 
 /** Tries the interfaces whose keys are given, and then the channel. */
 async function testClient(
@@ -53,7 +53,7 @@ async function testClient(
 ): Promise<TestResult> {
   const { devices, ...result } = await client.test({
     timeout,
-    channels: openChannels(deployed?.fleet()),
+    channels: openChannels(deployed?.app.fleet),
     used: new Set(openAt(RED, baseUrl)),
   });
   if (devices) return { ...result, devices: toChoices(devices, client) };
@@ -77,7 +77,11 @@ function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOption
   const found = node && findDeployed(RED, node.id);
   if (!found) return false;
   const credentials = deployedCredentials(RED, found);
-  const { options } = clientOptions(RED, node, { ...found.saved, ...node.endpoint, credentials });
+  const { options } = clientOptions(RED, node, {
+    ...found.saved,
+    ...node.app.endpoint,
+    credentials,
+  });
   return (['baseUrl', 'appid', 'appkey'] as const).every((name) => options[name] === tried[name]);
 }
 

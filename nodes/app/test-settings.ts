@@ -157,7 +157,7 @@ export async function testSettings(
   }
   const node = deployed?.node;
   // Exactly where they were deployed for, whatever a `${NAME}` means by now.
-  if (isDeployed && node) settings = { ...settings, ...node.endpoint };
+  if (isDeployed && node) settings = { ...settings, ...node.app.endpoint };
   const wanted = {
     open: !!typed.appid,
     server: !!typed.credentials?.serverKey || withheld.includes('serverKey'),

@@ -110,4 +110,4 @@ const NO_APP: App = {
 
 /** Finds the application of a node. If it is missing, `problem` of the result says so. */
 export const findApp = (RED: NodeAPI, id: string | undefined): App =>
-  (findNode(RED, id, APP_TYPE) as (App & Node) | undefined) ?? NO_APP;
+  (findNode(RED, id, APP_TYPE) as (Node & { app: App }) | undefined)?.app ?? NO_APP;

@@ -6,6 +6,7 @@ import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
 import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
+import type { AppNode } from '../../nodes/app/deployed';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -75,8 +76,8 @@ describe('nodes and the device book', () => {
       ],
     );
     write('3,Pump,south,,');
-    const app = helper.getNode('app') as unknown as { fleet(): { book: { size: number } } };
-    await until(() => app.fleet().book.size === 1, 'the file was read');
+    const app = helper.getNode('app') as AppNode;
+    await until(() => app.app.fleet?.book?.size === 1, 'the file was read');
     const sent = cloud.requests.length;
     const { error } = await fail('gpio', {} as NodeMessage, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
@@ -97,8 +98,8 @@ describe('nodes and the device book', () => {
     await until(() => ['1', '2'].every(isKept), 'the pin of both is kept');
     assert.deepEqual([cloud.device('1').levels[5], cloud.device('2').levels[5]], ['1', '1']);
     write('3,Pump,south,,');
-    const app = helper.getNode('app') as unknown as { fleet(): { book: { size: number } } };
-    await until(() => app.fleet().book.size === 1, 'the file was read');
+    const app = helper.getNode('app') as AppNode;
+    await until(() => app.app.fleet?.book?.size === 1, 'the file was read');
     const { error } = await fail('gpio', { pin: 5, payload: 1 }, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
     // What the devices keep that have left it can be ended all the same.

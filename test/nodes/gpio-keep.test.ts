@@ -3,6 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../tooling/until';
+import type { AppNode } from '../../nodes/app/deployed';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, shows } from './support/messages';
@@ -27,7 +28,7 @@ describe('the gpio node that keeps a level', () => {
   const [first, second] = ['10000001', '10000002'];
   const calls = (): number => cloud.requests.filter(({ path }) => path.includes('gpio')).length;
 
-  const pins = (): unknown[] => (helper.getNode('app') as unknown as { pins(): unknown[] }).pins();
+  const pins = (): unknown[] => (helper.getNode('app') as AppNode).app.current()?.pins.list() ?? [];
 
   async function start(properties: object = {}): Promise<void> {
     cloud = await startCloud();

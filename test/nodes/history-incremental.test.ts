@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
-import type { App } from '../../nodes/common/app';
+import type { AppNode } from '../../nodes/app/deployed';
 import type { Simulator } from '../../src/simulator';
 import { httpService } from '../tooling/servers/http-service';
 import { cloudApp, deploy, load, node } from './support/flow';
@@ -133,7 +133,7 @@ describe('the history node, for new records only', () => {
       shown = records;
       return read(msg);
     };
-    const marks = () => (helper.getNode('app') as unknown as App).store();
+    const marks = () => (helper.getNode('app') as AppNode).app.store();
     const stored = (): unknown => marks().list('mark:history:');
     const store = (place: string, position: unknown): void =>
       marks().update(`mark:history:${place}`, position);

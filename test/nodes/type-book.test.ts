@@ -8,6 +8,7 @@ import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
+import type { AppNode } from '../../nodes/app/deployed';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call } from './support/messages';
@@ -61,8 +62,8 @@ describe('types that the device book names', () => {
     ];
     await load(nodes, undefined, [permissions]);
     await until(() => cloud.channels() === 3, 'the channels are open');
-    const app = helper.getNode('app') as unknown as { fleet(): { book: { size: number } } };
-    await until(() => app.fleet().book.size === 3, 'the book was read');
+    const app = helper.getNode('app') as AppNode;
+    await until(() => app.app.fleet?.book?.size === 3, 'the book was read');
   });
   afterEach(() => removeFolder(folder));
 

@@ -65,7 +65,7 @@ const WALLS: readonly {
     files: /^nodes\//,
     never: /^src\/(?!(input\/)?index\.ts$)/,
     except: [
-      'nodes/app/connection.ts imports src/cluster-client.ts',
+      'nodes/app/application.ts imports src/cluster-client.ts',
       'nodes/app/simulator.ts imports src/simulator/index.ts',
       'nodes/type/type.editor.ts imports src/fleet/types.ts',
       'nodes/type/type.editor.ts imports src/fleet/limits.ts',

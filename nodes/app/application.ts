@@ -3,6 +3,7 @@ import {
   DeviceCloudClient,
   DeviceCloudError,
   isDeviceCloudError,
+  SavedCalls,
   type Book,
   type BookProblem,
   type Charset,
@@ -11,16 +12,20 @@ import {
   type ClusterSettings,
   type SharedStore,
   type DeviceLimits,
+  type Fleet,
   type Keeping,
   type SharedWaiting,
+  type WaitingCommands,
 } from '../../src/index';
 import { dropLeadingZeros, notConfigured } from '../../src/input';
-import type { Api } from '../common/app';
+import type { Api, App, ClusterView } from '../common/app';
 import { decoderOf, typeCalled } from '../common/device-types';
-import { messageOf } from '../common/errors';
+import { deviceText, messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import { decodeBody } from '../common/upload-message';
-import type { AppConfig, AppCredentials } from './app.config';
+import { FLEET_TOPIC, type AppConfig } from './app.config';
+import type { AppNode, Endpoint } from './deployed';
+import { FleetView } from './fleet';
 import {
   bookOf,
   clusterOf,
@@ -28,9 +33,12 @@ import {
   dialectOf,
   interfacesOf,
   commonSettings,
+  readSettings,
   type ReadOptions,
 } from './options';
-import { optionsOf, useSimulator, type SharedSimulator } from './simulator';
+import { memoryOf, optionsOf, useSimulator, type SharedSimulator } from './simulator';
+import { openStore } from './store';
+import { callOf, Keeper } from './waiting';
 
 const API_NEEDS: Readonly<Record<Api, string>> = {
   open: 'The open API needs the appid and the app key.',
@@ -45,7 +53,7 @@ const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
   `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
 
 /** What is in use, by the application. */
-const inUse = new Map<string, Set<Connection>>();
+const inUse = new Map<string, Set<Application>>();
 
 /** Lines of the log for one reading of the book. */
 const MOST_LINES = 20;
@@ -91,24 +99,42 @@ interface Made {
   readonly close: () => Promise<void>;
 }
 
-interface ConnectionDeps {
-  RED: NodeAPI;
-  node: Node<AppCredentials>;
-  config: AppConfig;
-  /** What is wrong with a property. */
-  problem: string | undefined;
-  simulator: SharedSimulator;
-  store: Keeping;
-  waiting: SharedWaiting;
-  /** Called if making the client shows that the settings are wrong. */
-  onProblem: (problem: DeviceCloudError) => void;
-}
+const notJoined = (): Promise<never> =>
+  Promise.reject(
+    new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the cluster is not joined yet.'),
+  );
+
+const NOT_JOINED: ClusterView = {
+  state: 'joining',
+  ...{ owned: 0, others: 0 },
+  owns: () => false,
+  ...{ setSubscribed: notJoined, subscribed: notJoined, lend: notJoined },
+};
 
 /**
- * The client of a config node, made when it is first needed: for a service, or with the simulator inside this process. The
- * settings of a service are checked at once.
+ * An application with its client, which is made when it is first needed: for a service, or with the simulator inside this
+ * process. The settings of a service are checked at once.
  */
-export class Connection {
+export class Application implements App {
+  readonly isSimulated: boolean;
+  readonly isShared: boolean;
+  readonly memory: Keeping | undefined;
+  readonly charset: Charset;
+  readonly keeper: Keeper;
+  /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
+  readonly endpoint: Endpoint;
+  readonly #RED: NodeAPI;
+  readonly #node: AppNode;
+  readonly #config: AppConfig;
+  readonly #simulator: SharedSimulator;
+  readonly #store: Keeping;
+  readonly #waiting: SharedWaiting;
+  readonly #view: FleetView;
+  /** How many use it now. */
+  #users = 0;
+  /** By the nodes that use it: what is called if making the client shows that the settings are wrong. */
+  readonly #reports = new Map<string, (problem: DeviceCloudError) => void>();
+  #stopped: Promise<unknown> = Promise.resolve();
   #client: DeviceCloudClient | undefined;
   /** With the simulator or a device book: the client once they are ready. */
   #making: Promise<Made> | undefined;
@@ -120,55 +146,109 @@ export class Connection {
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
   #book: string | undefined;
-  readonly #deps: ConnectionDeps;
-  readonly #cluster: ClusterSettings | undefined;
+  #cluster: ClusterSettings | undefined;
   /** The client, if other processes share the devices. */
   #shared: ClusterClient | undefined;
 
-  constructor(deps: ConnectionDeps) {
-    this.#deps = deps;
-    const { RED, node, config, problem, store } = deps;
+  constructor(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSimulator) {
+    const { config, problem } = readSettings(def);
+    const { baseUrl, tls, proxy, charset, service, cluster } = config;
+    this.#RED = RED;
+    this.#node = node;
+    this.#config = config;
+    this.#simulator = simulator;
+    this.endpoint = { baseUrl, tls, proxy };
+    this.charset = charset;
+    this.isSimulated = service === 'simulator';
+    this.isShared = cluster !== '' && !this.isSimulated;
+    this.memory = this.isSimulated ? memoryOf(simulator) : undefined;
+    const store = openStore(RED, node, () => this.application, this.isShared);
+    this.#store = store;
+    const calls = new SavedCalls(store);
+    const mayCall = (): boolean => this.problem('open') === undefined;
+    this.keeper = new Keeper(RED, node, {
+      ...{ store, calls, isUsable: mayCall },
+      sharing: () => this.#shared,
+      application: () => this.application,
+      titleOf: (chipid) => deviceText(this.fleet?.name(chipid), chipid),
+    });
+    this.#waiting = { calls, callOf, onOrphan: (saved) => this.keeper.giveEnded(saved) };
+    this.#view = new FleetView({
+      fleet: () => this.fleet,
+      mayPoll: mayCall,
+      onRevision: (revision) => RED.comms.publish(FLEET_TOPIC, { id: node.id, revision }, false),
+    });
     try {
-      if (problem !== undefined) throw notConfigured(problem);
-      this.#book = bookOf(RED, node, config);
-      this.#cluster = clusterOf(RED, config);
-      if (this.#isSimulated) return;
-      const { credentials } = node;
-      const { options: read, unset } = clientOptions(RED, node, { ...config, credentials });
-      const options = { ...read, store };
-      this.#unset = unset;
-      // Checks them. Without a book, it is the client, too.
-      const client = new DeviceCloudClient(options);
-      this.#options = options;
-      this.#has = interfacesOf(options);
-      if (this.#isAsync) void client.close();
-      else this.#client = client;
+      this.#readSettings(problem);
     } catch (error) {
       this.#wrong = asProblem(error);
     }
   }
 
-  /** Why an interface cannot be used; undefined if it can. */
+  /** @throws whatever is wrong with them */
+  #readSettings(problem: string | undefined): void {
+    if (problem !== undefined) throw notConfigured(problem);
+    const [RED, node, config] = [this.#RED, this.#node, this.#config];
+    this.#book = bookOf(RED, node, config);
+    this.#cluster = clusterOf(RED, config);
+    if (this.isSimulated) return;
+    const { credentials } = node;
+    const { options: read, unset } = clientOptions(RED, node, { ...config, credentials });
+    const options = { ...read, store: this.#store };
+    this.#unset = unset;
+    // Checks them. Without a book, it is the client, too.
+    const client = new DeviceCloudClient(options);
+    this.#options = options;
+    this.#has = interfacesOf(options);
+    if (this.#isAsync) void client.close();
+    else this.#client = client;
+  }
+
   problem(api: Api): DeviceCloudError | undefined {
     if (this.#wrong) return this.#wrong;
-    if (!this.#has[api])
-      return (
-        this.#unset[api] ??
-        notConfigured(
-          `${API_NEEDS[api]} Open the configuration of the application and fill them in.`,
-        )
-      );
-    return this.#lateProblem;
+    if (this.#has[api]) return this.#lateProblem;
+    return (
+      this.#unset[api] ??
+      notConfigured(`${API_NEEDS[api]} Open the configuration of the application and fill them in.`)
+    );
+  }
+
+  join(user: Node, onProblem?: (problem: DeviceCloudError) => void): void {
+    const { users } = this.#node;
+    if (onProblem) this.#reports.set(user.id, onProblem);
+    if (!(user.id in users)) this.#enter();
+    users[user.id] = user;
+  }
+
+  leave(user: Node): void {
+    const { users } = this.#node;
+    if (users[user.id] !== user) return;
+    Reflect.deleteProperty(users, user.id);
+    this.#reports.delete(user.id);
+    this.#exit();
+  }
+
+  async borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T> {
+    this.#enter();
+    try {
+      return await use(await this.client(api));
+    } finally {
+      this.#exit();
+    }
   }
 
   /** Starts what takes time: the simulator, if that is the service, and reading the device book. */
-  start(): void {
+  #enter(): void {
+    if (++this.#users > 1) return;
     if (this.#options) this.#warnOfOthers(this.#options);
     // Each message that needs the client gets the error.
     if (!this.#wrong && this.#isAsync) this.#make().catch(() => undefined);
   }
 
-  /** The client; a promise while it is made. @throws DeviceCloudError the problem, if there is one */
+  #exit(): void {
+    if (--this.#users === 0) this.#stopped = Promise.allSettled([this.#stopped, this.#stop()]);
+  }
+
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient> {
     const problem = this.problem(api);
     if (problem) throw problem;
@@ -183,18 +263,44 @@ export class Connection {
     return this.#options ? applicationOf(this.#options) : 'simulator';
   }
 
-  /** The same if other processes share the devices: how it is among them. */
-  get shared(): ClusterClient | undefined {
-    return this.#shared;
-  }
-
-  /** The client, if there is one: makes and starts none. */
   current(): DeviceCloudClient | undefined {
     return this.#client;
   }
 
+  /** What is known of its devices; undefined without a client. Starts nothing. */
+  get fleet(): Fleet | undefined {
+    return this.#client?.fleet;
+  }
+
+  /** Its commands that wait for their devices; undefined without a client of the open API. Starts nothing. */
+  get waiting(): WaitingCommands | undefined {
+    // One of the server API alone has no devices.
+    return this.#client?.appid === undefined ? undefined : this.#client.waiting;
+  }
+
+  store(): Keeping {
+    return this.#store;
+  }
+
+  cluster(): ClusterView | undefined {
+    return this.isShared ? (this.#shared ?? NOT_JOINED) : undefined;
+  }
+
+  /** The fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
+  viewFleet(): void {
+    if (Object.keys(this.#node.users).length > 0) this.#view.look();
+  }
+
+  async close(): Promise<void> {
+    this.#view.close();
+    this.keeper.close();
+    await Promise.allSettled([this.#stopped, this.#stop()]);
+    // Not before: what ends with the client is written, too.
+    await this.#store.close();
+  }
+
   /** Ends everything. It may be started again. */
-  async stop(): Promise<void> {
+  async #stop(): Promise<void> {
     const users = inUse.get(this.application);
     users?.delete(this);
     if (users?.size === 0) inUse.delete(this.application);
@@ -211,21 +317,21 @@ export class Connection {
     const other = this.#others[0];
     // With a cluster, it is an error.
     if (!other || !appid || (this.#cluster && other.#cluster)) return;
-    this.#deps.node.warn(
+    this.#node.warn(
       `The configuration "${other.#title}" is of the same application. The order of commands to a device, and which level ` +
         'a pin keeps, go by one configuration alone: choose one of the two in all nodes.',
     );
   }
 
   /** Of the same application, in other config nodes. */
-  get #others(): Connection[] {
+  get #others(): Application[] {
     return [...(inUse.get(this.application) ?? [])].filter(
-      (each) => each.#deps.node.id !== this.#deps.node.id,
+      (each) => each.#node.id !== this.#node.id,
     );
   }
 
   get #title(): string {
-    return this.#deps.node.name || this.#deps.node.id;
+    return this.#node.name || this.#node.id;
   }
 
   /** Each would have a part of the devices, and its nodes no upload of the rest. @throws DeviceCloudError `NOT_CONFIGURED` */
@@ -239,23 +345,19 @@ export class Connection {
       );
   }
 
-  get #isSimulated(): boolean {
-    return this.#deps.config.service === 'simulator';
-  }
-
   get #isAsync(): boolean {
-    return this.#isSimulated || this.#book !== undefined || this.#cluster !== undefined;
+    return this.isSimulated || this.#book !== undefined || this.#cluster !== undefined;
   }
 
   #make(): Promise<Made> {
     if (this.#making) return this.#making;
-    const making = this.#isSimulated ? this.#withSimulator() : this.#connect(this.#options);
+    const making = this.isSimulated ? this.#withSimulator() : this.#connect(this.#options);
     this.#making = making;
     making.then(
       ({ client }) => {
         if (this.#making !== making) return;
         this.#client = client;
-        if (client.fleet.book) follow(this.#deps.RED, this.#deps.node, client.fleet.book);
+        if (client.fleet.book) follow(this.#RED, this.#node, client.fleet.book);
       },
       // The next user of the client tries again.
       () => {
@@ -266,12 +368,12 @@ export class Connection {
   }
 
   async #withSimulator(): Promise<Made> {
-    const use = useSimulator(this.#deps.simulator);
+    const use = useSimulator(this.#simulator);
     try {
       const { client, close } = await this.#connect({
         ...optionsOf(await use.ready),
-        ...commonSettings(this.#deps.config),
-        store: this.#deps.store,
+        ...commonSettings(this.#config),
+        store: this.#store,
       });
       return { client, close: () => close().then(() => use.leave()) };
     } catch (error) {
@@ -284,7 +386,7 @@ export class Connection {
   async #open(options: ClientOptions): Promise<DeviceCloudClient> {
     if (!this.#cluster) return new DeviceCloudClient(options);
     const { ClusterClient } = await import('../../src/cluster-client.js');
-    const [store, waiting] = [this.#deps.store as SharedStore, this.#deps.waiting];
+    const [store, waiting] = [this.#store as SharedStore, this.#waiting];
     this.#shared = await ClusterClient.join(options, this.#cluster, store, decoderOf, waiting);
     return this.#shared;
   }
@@ -300,12 +402,12 @@ export class Connection {
       // Names and types belong to the first upload, too.
       await client.fleet.book?.ready;
       if (book !== undefined)
-        judge(client, this.#deps.store, this.#deps.node, dialectOf(this.#deps.config).charset);
+        judge(client, this.#store, this.#node, dialectOf(this.#config).charset);
       return { client, close: () => client.close() };
     } catch (error) {
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {
         this.#lateProblem = error;
-        this.#deps.onProblem(error);
+        for (const report of this.#reports.values()) report(error);
       }
       throw error;
     }
