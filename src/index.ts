@@ -89,12 +89,8 @@ export {
   type SavedCall,
 } from './commands/saved-call';
 /** @internal */
-export {
-  readSelection,
-  withOrigin,
-  type WaitingCommands,
-  type WaitingSelection,
-} from './commands/waiting-list';
+export type { WaitingCommands } from './commands/waiting';
+export { readSelection, withOrigin, type WaitingSelection } from './commands/waiting-list';
 /** @internal */
 export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
 /** @internal */

@@ -62,7 +62,7 @@ export type QueueObserver = (chipid: string, waiting: number, running: number) =
 
 /** The queue of a device, which exists while a command runs, or while there is a gap to keep after it. */
 class DeviceQueue {
-  running: 0 | 1 = 1;
+  running: Command | undefined;
   timer: NodeJS.Timeout | undefined;
   pending: Command[] = [];
 }
@@ -73,8 +73,6 @@ export class Command<T = unknown> {
   isSettled = false;
   /** In which it is pending, or has its turn. */
   queue: DeviceQueue | undefined;
-  /** Whether the commands before it have ended, so that those behind it wait for it. */
-  hasTurn = false;
   /** Whether it is one of the 100 that may wait in a queue. */
   readonly isCounted: boolean = true;
   /** The number of commands before it, as last shown. */
@@ -100,6 +98,11 @@ export class Command<T = unknown> {
     readonly onFailure?: (command: Command, error: unknown) => void,
   ) {}
 
+  /** Whether the commands before it have ended, so that those behind it wait for it. */
+  get hasTurn(): boolean {
+    return this.queue?.running === this;
+  }
+
   settle(): void {
     this.isSettled = true;
     this.ignoreSignal?.();
@@ -109,8 +112,6 @@ export class Command<T = unknown> {
 
 /** Milliseconds between two looks whether a queue is empty. */
 const IDLE = 20;
-
-const NO_CALLER: Caller = {};
 
 /** Milliseconds that a command may take whose caller does not say it. */
 const LONGEST = 15_000;
@@ -169,13 +170,12 @@ export class Queues {
       }
       command.ignoreSignal =
         signal && onAbort(signal, () => this.abandon(command, this.#explain(signal)));
-      const outcome = new Promise<T>((resolve, reject) => {
+      return await new Promise<T>((resolve, reject) => {
         command.resolve = resolve;
         command.reject = reject;
+        if (hold) hold(command);
+        else this.add(command);
       });
-      if (hold) hold(command);
-      else this.add(command);
-      return await outcome;
     } catch (error) {
       command.onFailure?.(command, error);
       throw error;
@@ -190,7 +190,7 @@ export class Queues {
   }
 
   /** As {@link run}, for a command that nothing but its queue has to know. */
-  call<T>(chipid: string, work: () => Promise<T>, caller = NO_CALLER): Promise<T> {
+  call<T>(chipid: string, work: () => Promise<T>, caller: Caller = {}): Promise<T> {
     return this.run(new Command(chipid, work, caller));
   }
 
@@ -202,10 +202,8 @@ export class Queues {
       this.#occupy(command);
       this.#start(command);
     } else if (command.isCounted && isFull(queue)) {
-      this.refuse(
-        command,
-        queueFull(this.#titleOf(chipid), `${MAX_WAITING} commands wait already`),
-      );
+      const waiting = `${MAX_WAITING} commands wait already`;
+      this.refuse(command, queueFull(this.#titleOf(chipid), waiting));
     } else {
       queue.pending.push(command);
       command.queue = queue;
@@ -224,12 +222,12 @@ export class Queues {
     this.#changed(chipid, queue);
   }
 
-  /** Ends a command, unless it has begun. */
-  refuse(command: Command, error: DeviceCloudError): void {
+  /** Ends a command, unless it has begun. @param error undefined: nobody is told */
+  refuse(command: Command, error: DeviceCloudError | undefined): void {
     if (command.isSettled) return;
     command.settle();
     this.withdraw(command);
-    command.reject?.(error);
+    if (error) command.reject?.(error);
   }
 
   /**
@@ -238,11 +236,8 @@ export class Queues {
    * @param why as in "Not sent: "
    */
   abandon(command: Command, why: string): void {
-    if (!command.saved?.isDetached) this.refuse(command, this.#notSent(command.chipid, why));
-    else if (!command.isSettled) {
-      command.settle();
-      this.withdraw(command);
-    }
+    const isTaken = command.saved?.isDetached;
+    this.refuse(command, isTaken ? undefined : this.#notSent(command.chipid, why));
   }
 
   /** Refuses every pending command and clears the timers. The caller ends those that run. */
@@ -250,11 +245,9 @@ export class Queues {
     const all = [...this.#queues.values()];
     // Cleared first, since refusing a command may add others.
     this.#queues.clear();
-    for (const queue of all) {
-      clearTimeout(queue.timer);
-      const { pending } = queue;
-      queue.pending = [];
-      for (const command of pending) this.abandon(command, CLOSED);
+    for (const { timer, pending } of all) {
+      clearTimeout(timer);
+      for (const command of pending.splice(0)) this.abandon(command, CLOSED);
     }
   }
 
@@ -293,30 +286,27 @@ export class Queues {
   }
 
   #occupy(command: Command): void {
-    const { chipid } = command;
-    command.queue = new DeviceQueue();
-    command.hasTurn = true;
-    this.#queues.set(chipid, command.queue);
-    this.#observer?.(chipid, 0, 1);
+    const queue = new DeviceQueue();
+    command.queue = queue;
+    queue.running = command;
+    this.#queues.set(command.chipid, queue);
+    this.#observer?.(command.chipid, 0, 1);
   }
 
   #release({ chipid, queue }: Command): void {
     // After a close, another queue may have begun.
     if (!queue || this.#queues.get(chipid) !== queue) return;
-    if (this.#gap === 0) {
-      this.#startNext(chipid, queue);
-    } else {
-      queue.running = 0;
+    queue.running = undefined;
+    if (this.#gap === 0) this.#startNext(chipid, queue);
+    else {
       queue.timer = setTimeout(() => this.#startNext(chipid, queue), this.#gap);
       this.#changed(chipid, queue);
     }
   }
 
   #startNext(chipid: string, queue: DeviceQueue): void {
-    const next = queue.pending.shift();
-    queue.running = next ? 1 : 0;
-    if (next) next.hasTurn = true;
-    else this.#queues.delete(chipid);
+    const next = (queue.running = queue.pending.shift());
+    if (!next) this.#queues.delete(chipid);
     this.#changed(chipid, queue);
     if (next) this.#start(next);
   }
@@ -324,8 +314,8 @@ export class Queues {
   #changed(chipid: string, queue: DeviceQueue): void {
     // What was called meanwhile may have ended this queue and begun another.
     if ((this.#queues.get(chipid) ?? queue) !== queue) return;
-    this.#observer?.(chipid, queue.pending.length, queue.running);
-    if (queue.pending.length > 0) showPlaces(queue);
+    this.#observer?.(chipid, queue.pending.length, queue.running ? 1 : 0);
+    showPlaces(queue);
   }
 }
 
@@ -337,7 +327,7 @@ const isFull = ({ pending }: DeviceQueue): boolean =>
 function showPlaces({ pending, running }: DeviceQueue): void {
   pending.forEach((command, index) => {
     const { progress } = command.caller;
-    const ahead = index + running;
+    const ahead = running ? index + 1 : index;
     if (!progress || command.isSettled || ahead === command.ahead) return;
     command.ahead = ahead;
     progress({ state: 'waiting', ahead });

@@ -68,26 +68,6 @@ export type WaitingSelection =
   | { chipids: readonly (string | number)[] }
   | { all: true };
 
-/** The commands that wait for their devices. */
-export interface WaitingCommands {
-  /**
-   * Lists them, for each device in the order in which they will be sent.
-   * @param chipid only those of this device
-   * @throws DeviceCloudError `INVALID_INPUT`
-   */
-  list(chipid?: string | number): WaitingInfo[];
-  /**
-   * Cancels some: each fails with `CANCELLED`, and nothing is sent.
-   * @param options `node`: only those of this node; `isRemoved`: the node is gone, and the promise does not wait for the store
-   * @returns how many were cancelled
-   * @throws DeviceCloudError `INVALID_INPUT`
-   */
-  cancel(
-    which: WaitingSelection,
-    options?: { node?: string; isRemoved?: boolean },
-  ): Promise<number>;
-}
-
 /** @returns whether a command is chosen. @throws DeviceCloudError `INVALID_INPUT` */
 export function readSelection(
   which: unknown,

@@ -22,7 +22,6 @@ import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } f
 import {
   readSelection,
   type CommandLimits,
-  type WaitingCommands,
   type WaitingInfo,
   type WaitingSelection,
 } from './waiting-list';
@@ -79,18 +78,16 @@ class Device {
 class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   due = 0;
   override readonly isCounted = false;
-  /** Whether the channel of its device is open for it, and the list read. */
-  isWatched = false;
   /** Whether it may have been sent. */
   mayHaveActed = false;
   /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
   isSaved: boolean;
   /** Until when it waits, on the clock of the timers; undefined while that is unknown: then it is not sent. */
   expiresAt: number | undefined;
-  /** Since and until when, by the clock of this machine, for people; the end by the clock of the service, if it is known. */
-  since = 0;
+  /** The same by the clock of the service; undefined while its time is unknown. */
+  serviceUntil: number | undefined;
+  /** The same by the clock of this machine, for people. */
   until = 0;
-  serviceUntil = Infinity;
   /** As an earlier process has left it. */
   readonly found: SavedCommand | undefined;
   override saved: SavedCall | undefined;
@@ -109,13 +106,16 @@ class WaitingCommand<T = unknown> extends Command<T> implements Timed {
     this.isSaved = !this.saved || this.found !== undefined;
   }
 
-  get order(): number | undefined {
-    return this.saved?.order;
-  }
-
   /** Whether it waits for its device, and not in the queue. */
   get isWaiting(): boolean {
     return !this.isSettled && this.queue === undefined;
+  }
+
+  /** Whether it takes the place of another one: of the same kind and, if it is about a pin, about the same pin. */
+  replaces({ limits }: WaitingCommand): boolean {
+    if (!this.limits.replace) return false;
+    const [own, other] = [commandOf(this.limits.path), commandOf(limits.path)];
+    return own.kind === other.kind && own.pin === other.pin;
   }
 
   onDue(): void {
@@ -123,19 +123,23 @@ class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   }
 }
 
+/** The commands that wait for their devices. */
+export type WaitingCommands = Pick<DeviceCommands, 'list' | 'cancel'>;
+
 /**
  * All commands to devices of the open API. They are sent at once, or wait until their device shows itself: `online` by the list of
  * online devices or by a live upload, `upload` by its next live upload. Then they go through the device's queue, in the
  * order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
  */
-export class DeviceCommands implements WaitingCommands {
+export class DeviceCommands {
   readonly #deps: DeviceCommandsDeps;
   /** The devices for which a command waits. */
   readonly #devices = new Map<string, Device>();
   readonly #prefix = randomBytes(4).toString('hex');
   #count = 0;
   #size = 0;
-  #listUsers = 0;
+  /** The commands for which the list is read. */
+  readonly #listed = new Set<WaitingCommand>();
   #leaveList: (() => void) | undefined;
   #isClosed = false;
 
@@ -170,12 +174,23 @@ export class DeviceCommands implements WaitingCommands {
     }
   }
 
+  /**
+   * Lists those that wait, for each device in the order in which they will be sent.
+   * @param chipid only those of this device
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
   list(chipid?: string | number): WaitingInfo[] {
     const all =
       chipid === undefined ? this.#all() : (this.#devices.get(parseChipid(chipid))?.all ?? []);
     return [...all].filter(({ isSaved }) => isSaved).map(infoOf);
   }
 
+  /**
+   * Cancels some of those that wait: each fails with `CANCELLED`, and nothing is sent.
+   * @param options `node`: only those of this node; `isRemoved`: the node is gone, and the promise does not wait for the store
+   * @returns how many were cancelled
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
   async cancel(
     which: WaitingSelection,
     { node, isRemoved = false }: { node?: string; isRemoved?: boolean } = {},
@@ -186,13 +201,11 @@ export class DeviceCommands implements WaitingCommands {
         isOfSelection(command) && (node === undefined || command.limits.origin?.node === node),
     );
     const endings: Promise<void>[] = [];
-    // There may be 20,000, each of which ends a message or a part of one: the event loop turns in between.
-    for (let at = 0; at < chosen.length; at += CANCELLED_AT_ONCE) {
-      if (at > 0) await nextTurn();
-      const some = chosen.slice(at, at + CANCELLED_AT_ONCE);
-      endings.push(
-        ...some.flatMap((command) => this.#cancel(command, isRemoved ? REMOVED : CANCELLED) ?? []),
-      );
+    for (const [index, command] of chosen.entries()) {
+      // There may be 20,000, each of which ends a message or a part of one: the event loop turns in between.
+      if (index % CANCELLED_AT_ONCE === CANCELLED_AT_ONCE - 1) await nextTurn();
+      const ending = this.#cancel(command, isRemoved ? REMOVED : CANCELLED);
+      if (ending) endings.push(ending);
     }
     // A process that is killed after this does not bring them back. A deploy must not take so long.
     if (!isRemoved) await Promise.all(endings);
@@ -252,21 +265,23 @@ export class DeviceCommands implements WaitingCommands {
   /** Keeps a command until its device shows itself. */
   #hold(command: WaitingCommand): void {
     const { queues, timers } = this.#deps;
-    const { chipid, limits, found } = command;
+    const { chipid, limits } = command;
     const device = this.#devices.get(chipid) ?? new Device(chipid);
     command.device = device;
-    if (limits.replace) this.#replace(device, limits);
-    const refusal = this.#refusalOf(device);
+    const replaced = device.all.filter((other) => command.replaces(other));
+    const refusal = this.#refusalOf(device, replaced.length);
     if (refusal) {
       queues.refuse(command, refusal);
       return;
     }
-    this.#setTime(command, found ? undefined : limits.expires);
-    const now = timers.now();
+    this.#setTime(command);
     command.onSettled = () => this.#remove(command);
     insert(device.all, command);
     this.#devices.set(chipid, device);
     this.#size++;
+    // Not before: the channel stays open for this one.
+    for (const other of replaced) void this.#cancel(other, REPLACED);
+    const now = timers.now();
     const { expiresAt = Infinity } = command;
     const check = limits.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt;
     if (check < Infinity) timers.set(command, check);
@@ -280,29 +295,29 @@ export class DeviceCommands implements WaitingCommands {
     this.#askForTime(command);
   }
 
-  /** Sets until when a command waits, if that is known. @param left milliseconds, if it is new */
-  #setTime(command: WaitingCommand, left = leftOfFound(command, this.#deps.clock)): void {
-    const { now, timers, clock } = this.#deps;
-    if (left !== undefined) command.expiresAt = timers.now() + left;
-    command.until = now() + (left ?? command.found?.left ?? 0);
-    command.since = command.until - command.limits.expires;
+  /** Sets until when a command waits, as far as that is known. */
+  #setTime(command: WaitingCommand): void {
+    const { timers, clock, now } = this.#deps;
+    const { found, limits } = command;
+    const known = found ? leftOf(found, clock) : limits.expires;
+    if (known !== undefined) command.expiresAt ??= timers.now() + known;
+    const { expiresAt } = command;
+    const left = expiresAt === undefined ? (found?.left ?? 0) : expiresAt - timers.now();
+    command.until = now() + left;
     const time = clock.time();
-    if (time !== undefined && left !== undefined) command.serviceUntil = time + left;
+    if (time !== undefined) command.serviceUntil = time + left;
   }
 
   /** Has the service's time read, if it is needed: for how long one of an earlier process still waits, and for the next one. */
   #askForTime(command: WaitingCommand): void {
-    const { clock, list, timers } = this.#deps;
-    if (command.serviceUntil < Infinity || command.isSettled || !command.saved) return;
+    const { clock, list } = this.#deps;
+    if (command.serviceUntil !== undefined || command.isSettled || !command.saved) return;
     clock.whenKnown(() => {
       if (!command.isWaiting) return;
-      if (command.expiresAt !== undefined) {
-        this.#setTime(command, command.expiresAt - timers.now());
-        void this.#save(command);
-        return;
-      }
+      const isNews = command.expiresAt === undefined;
       this.#setTime(command);
-      this.onDue(command);
+      if (isNews) this.onDue(command);
+      else void this.#save(command);
     });
     // Any answer tells it.
     if (clock.time() === undefined) list.read(FRESH).catch(() => undefined);
@@ -325,15 +340,6 @@ export class DeviceCommands implements WaitingCommands {
     if (command.isWaiting) progress?.(AWAITING_DEVICE);
   }
 
-  #replace({ all }: Device, { path }: CommandLimits): void {
-    const { kind, pin } = commandOf(path);
-    for (const command of [...all]) {
-      const other = commandOf(command.limits.path);
-      // If it is about a pin, it replaces one about the same pin.
-      if (other.kind === kind && other.pin === pin) void this.#cancel(command, REPLACED);
-    }
-  }
-
   /** @returns undefined if it has begun or ended by now; otherwise resolves when a restart does not bring it back */
   #cancel(command: WaitingCommand, why: string): Promise<void> | undefined {
     const { chipid, isSettled, saved } = command;
@@ -347,27 +353,29 @@ export class DeviceCommands implements WaitingCommands {
     for (const { all } of this.#devices.values()) yield* all;
   }
 
-  #refusalOf({ chipid, all }: Device): DeviceCloudError | undefined {
+  /** @param replaced how many make room */
+  #refusalOf({ chipid, all }: Device, replaced: number): DeviceCloudError | undefined {
     const full = (count: number, whom: string): DeviceCloudError =>
       queueFull(this.#deps.registry.titleOf(chipid), `${count} commands wait for ${whom}`, FEWER);
     if (this.#isClosed) return this.#notSent(chipid, CLOSED);
-    if (all.length >= MAX_WAITING) return full(MAX_WAITING, 'this device already');
-    return this.#size < MAX_WAITING_IN_ALL
+    if (all.length - replaced >= MAX_WAITING) return full(MAX_WAITING, 'this device already');
+    return this.#size - replaced < MAX_WAITING_IN_ALL
       ? undefined
       : full(MAX_WAITING_IN_ALL, 'devices of this application already');
   }
 
   /** A command has begun, or was refused. */
   #remove(command: WaitingCommand): void {
-    const { device, isWatched, limits } = command;
+    const { device } = command;
     device.all.splice(device.all.indexOf(command), 1);
     this.#size--;
     this.#deps.timers.remove(command);
-    if (isWatched && limits.when === 'online') this.#watchList(-1);
+    if (this.#listed.delete(command) && this.#listed.size === 0) {
+      this.#leaveList?.();
+      this.#leaveList = undefined;
+    }
     if (device.all.length === 0) {
       device.subscription?.release();
-      // A command that replaced the last one is about to come.
-      device.subscription = undefined;
       this.#devices.delete(device.chipid);
     }
     this.#changed(device.chipid);
@@ -381,7 +389,7 @@ export class DeviceCommands implements WaitingCommands {
     for (const command of [...device.all]) {
       if (!command.isWaiting || (isListed && command.limits.when !== 'online')) continue;
       if (command.expiresAt === undefined) continue;
-      if (time > command.serviceUntil + INACCURACY) command.expiresAt = -Infinity;
+      if (time > (command.serviceUntil ?? Infinity) + INACCURACY) command.expiresAt = -Infinity;
       if (command.expiresAt > this.#deps.timers.now()) this.#deps.queues.add(command);
       else this.onDue(command);
     }
@@ -389,10 +397,8 @@ export class DeviceCommands implements WaitingCommands {
 
   /** A call to a device got no answer: it counts as gone until it shows itself. */
   #lost(chipid: string): void {
-    const device = this.#devices.get(chipid);
-    if (!device) return;
     const { queues } = this.#deps;
-    for (const command of [...device.all]) {
+    for (const command of [...(this.#devices.get(chipid)?.all ?? [])]) {
       if (command.isSettled || !command.queue) continue;
       queues.withdraw(command);
       // The callers behind it saw their places change, and may have aborted it.
@@ -405,28 +411,18 @@ export class DeviceCommands implements WaitingCommands {
   /** Opens the channel of the device and has the list read while a command waits. */
   #watch(command: WaitingCommand): void {
     if (!command.isWaiting) return;
-    const { device, isWatched, limits } = command;
+    const { device, limits } = command;
     // A live upload is a sign of life for every command. Replayed ones do not reach this listener.
     device.subscription ??= this.#deps.channels.join(device.chipid, {
       onUpload: ({ timestamp }) => this.#release(device, false, timestamp),
     });
-    if (isWatched) return;
-    command.isWatched = true;
-    if (limits.when === 'online') this.#watchList(1);
-  }
-
-  #watchList(change: 1 | -1): void {
-    this.#listUsers += change;
-    if (this.#listUsers === 0) {
-      this.#leaveList?.();
-      this.#leaveList = undefined;
-    } else {
-      this.#leaveList ??= this.#deps.list.poll(REFRESH, {
-        onReading: () => {
-          for (const device of this.#devices.values()) this.#show(device);
-        },
-      });
-    }
+    if (limits.when !== 'online') return;
+    this.#listed.add(command);
+    this.#leaveList ??= this.#deps.list.poll(REFRESH, {
+      onReading: () => {
+        for (const each of this.#devices.values()) this.#show(each);
+      },
+    });
   }
 
   /** Reads the list once. The channel is opened for the command only after that, or if it takes long. */
@@ -457,31 +453,23 @@ export class DeviceCommands implements WaitingCommands {
   }
 
   #changed(chipid: string): void {
-    let waiting = 0;
-    for (const { isWaiting } of this.#devices.get(chipid)?.all ?? []) if (isWaiting) waiting++;
-    this.#deps.registry.onHeld(chipid, waiting);
+    const all = this.#devices.get(chipid)?.all ?? [];
+    this.#deps.registry.onHeld(chipid, all.filter(({ isWaiting }) => isWaiting).length);
   }
 }
 
-const infoOf = ({ id, chipid, limits, since, until }: WaitingCommand): WaitingInfo => ({
-  id,
-  chipid,
-  ...commandOf(limits.path),
-  when: limits.when as WaitingInfo['when'],
-  since,
-  until,
+const infoOf = ({ id, chipid, limits, until }: WaitingCommand): WaitingInfo => ({
+  ...{ id, chipid, ...commandOf(limits.path), when: limits.when as WaitingInfo['when'] },
+  ...{ since: until - limits.expires, until },
   ...(limits.origin?.node !== undefined && { node: limits.origin.node }),
 });
 
-const leftOfFound = ({ found }: WaitingCommand, clock: ServiceClock): number | undefined =>
-  found && leftOf(found, clock);
-
 /** Adds a command in the order of arrival: one that comes back is before those that came after it. */
 function insert(all: WaitingCommand[], command: WaitingCommand): void {
-  const { order = Infinity } = command;
-  let index = all.length;
-  while (index > 0 && (all[index - 1]?.order ?? 0) > order) index--;
-  all.splice(index, 0, command);
+  const { saved } = command;
+  const isBefore = (other: WaitingCommand): boolean =>
+    !saved || (other.saved?.order ?? 0) <= saved.order;
+  all.splice(all.findLastIndex(isBefore) + 1, 0, command);
 }
 
 /** The error for a command that was to wait no longer. @param why a sentence without its full stop */
