@@ -52,18 +52,8 @@ export interface KeeperOptions {
   readonly timeout: number;
 }
 
-/**
- * Makes a call of a look when its turn in the device's queue comes.
- * @param make returns undefined if it is not wanted any more by then
- */
-export type CallPins = (
-  chipid: string,
-  make: () => OpenApiCall<ResultAnswer> | undefined,
-  timeout: number,
-) => Promise<Answer<ResultAnswer> | undefined>;
-
 /** What keeping pins needs of its application. */
-interface KeepDeps {
+export interface KeepDeps {
   api: Pick<OpenApi, 'setGpioEdge' | 'gpioStatus'>;
   /** Of the pins in an answer. */
   order: PinOrder;
@@ -73,6 +63,15 @@ interface KeepDeps {
   store: Keeping;
   /** It learns of each reading of the list, and of each call, first. */
   registry: Pick<FleetRegistry, 'isOnline'>;
+  /**
+   * Makes a call of a look when its turn in the device's queue comes.
+   * @param make returns undefined if it is not wanted any more by then
+   */
+  call: (
+    chipid: string,
+    make: () => OpenApiCall<ResultAnswer> | undefined,
+    timeout: number,
+  ) => Promise<Answer<ResultAnswer> | undefined>;
 }
 
 /** A pin, and why it could not be set or read. */
@@ -108,34 +107,36 @@ class Device implements Timed {
   /** While it is away, and nothing is called: of its channel. */
   subscription: ChannelSubscription | undefined;
   isBusy = false;
-  /** Until when it is not looked at again, unless a pin is to be set. */
-  restsUntil = -Infinity;
-  /** Until when it boots: what is read before says nothing. */
-  bootsUntil = -Infinity;
+  /** When it is to be looked at, and until when it is not, unless a pin is to be set. */
+  lookAt = 0;
+  restsUntil = 0;
+  /** It is time, or something has changed. What waits for that replaces it. */
+  onDue = (): void => undefined;
 
-  constructor(
-    readonly chipid: string,
-    readonly onDue: () => void,
-  ) {}
+  constructor(readonly chipid: string) {}
 
   get isDue(): boolean {
     return [...this.pins.values()].some((pin) => pin.isDue);
+  }
+
+  /** When it is looked at next; Infinity while that is unknown. */
+  get nextLook(): number {
+    if (this.subscription) return Infinity;
+    return this.isDue ? 0 : Math.max(this.lookAt, this.restsUntil);
   }
 }
 
 /** The pins of an application that keep their levels. */
 export class KeptPins {
   readonly #deps: KeepDeps;
-  readonly #call: CallPins;
   readonly #devices = new Map<string, Device>();
   readonly #wishes = new Semaphore(WISHES);
   readonly #looks = new Semaphore(LOOKS);
   #leaveList: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(deps: KeepDeps, call: CallPins) {
+  constructor(deps: KeepDeps) {
     this.#deps = deps;
-    this.#call = call;
   }
 
   /**
@@ -214,33 +215,56 @@ export class KeptPins {
   rebooted(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
-    device.bootsUntil = this.#deps.timers.now() + BOOT;
+    device.lookAt = this.#deps.timers.now() + BOOT;
     this.#doubt(device);
-    this.#plan(device, device.bootsUntil);
+    device.onDue();
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const device of this.#devices.values()) this.#quiet(device);
-    this.#leaveList?.();
+    for (const device of this.#devices.values()) device.onDue();
   }
 
   /** Begins to keep a pin. Its device is looked at once, unless the list says that it is away. Never rejects. */
-  async #add(pin: Pin, restsUntil = -Infinity): Promise<void> {
-    const { list, timers } = this.#deps;
+  async #add(pin: Pin, restsUntil = 0): Promise<void> {
+    const { list } = this.#deps;
     const { chipid } = pin.kept;
-    const device = this.#devices.get(chipid) ?? new Device(chipid, () => this.#begin(device));
+    const known = this.#devices.get(chipid);
+    const device = known ?? new Device(chipid);
     device.pins.set(pin.kept.pin, pin);
+    device.lookAt = 0;
     device.restsUntil = Math.max(device.restsUntil, restsUntil);
     this.#devices.set(chipid, device);
     this.#leaveList ??= list.poll(REFRESH, {
       onReading: () => {
-        for (const each of [...this.#devices.values()]) this.#show(each);
+        for (const each of this.#devices.values()) this.#show(each);
       },
     });
     const reading = await list.read(FRESH).catch(() => undefined);
     if (reading) this.#show(device);
-    this.#plan(device, timers.now());
+    if (known) known.onDue();
+    else await this.#keep(device);
+  }
+
+  /** Looks at a device whenever it is time, for as long as pins of it are kept. Never rejects. */
+  async #keep(device: Device): Promise<void> {
+    const { timers } = this.#deps;
+    while (device.pins.size > 0 && !this.#isClosed) {
+      const at = device.nextLook;
+      if (at <= timers.now()) {
+        await (device.isDue ? this.#wishes : this.#looks).run(() => this.#look(device));
+        continue;
+      }
+      const changed = new Promise<void>((resolve) => (device.onDue = resolve));
+      if (at < Infinity) timers.set(device, at);
+      await changed;
+      timers.remove(device);
+    }
+    device.subscription?.release();
+    this.#devices.delete(device.chipid);
+    if (this.#devices.size > 0) return;
+    this.#leaveList?.();
+    this.#leaveList = undefined;
   }
 
   #isWanted(pin: Pin): boolean {
@@ -249,34 +273,7 @@ export class KeptPins {
 
   #remove({ kept: { chipid, pin } }: Pin): void {
     const device = this.#devices.get(chipid);
-    device?.pins.delete(pin);
-    if (!device || device.pins.size > 0) return;
-    this.#quiet(device);
-    this.#devices.delete(chipid);
-    if (this.#devices.size > 0) return;
-    this.#leaveList?.();
-    this.#leaveList = undefined;
-  }
-
-  #quiet(device: Device): void {
-    this.#deps.timers.remove(device);
-    device.subscription?.release();
-    device.subscription = undefined;
-  }
-
-  /** Has a device looked at: at once if a pin is to be set, otherwise when it has rested. */
-  #plan(device: Device, at: number): void {
-    const { timers } = this.#deps;
-    if (this.#isClosed || device.isBusy || device.subscription || device.pins.size === 0) return;
-    const next = device.isDue ? 0 : Math.max(at, device.restsUntil);
-    if (next <= timers.now()) this.#begin(device);
-    else if (next < Infinity) timers.set(device, next);
-    else timers.remove(device);
-  }
-
-  #begin(device: Device): void {
-    const limiter = device.isDue ? this.#wishes : this.#looks;
-    void limiter.run(() => this.#look(device));
+    if (device?.pins.delete(pin)) device.onDue();
   }
 
   /** The list has been read. */
@@ -288,16 +285,16 @@ export class KeptPins {
 
   #heard(device: Device): void {
     if (!device.subscription) return;
-    this.#quiet(device);
-    this.#plan(device, this.#deps.timers.now());
+    device.subscription.release();
+    device.subscription = undefined;
+    device.lookAt = 0;
+    device.onDue();
   }
 
   /** Nothing is called until the device shows itself. */
   #lost(device: Device): void {
-    const { timers, channels } = this.#deps;
-    if (this.#isClosed || device.pins.size === 0) return;
-    timers.remove(device);
-    device.subscription ??= channels.join(device.chipid, { onUpload: () => this.#heard(device) });
+    const onUpload = (): void => this.#heard(device);
+    device.subscription ??= this.#deps.channels.join(device.chipid, { onUpload });
     this.#doubt(device);
   }
 
@@ -318,38 +315,41 @@ export class KeptPins {
   async #look(device: Device): Promise<void> {
     const { timers } = this.#deps;
     const { pins } = device;
-    // It may have been looked at, or lost, while this waited.
-    const rests = timers.has(device) || device.restsUntil > timers.now();
-    if (device.isBusy || device.subscription || (rests && !device.isDue)) return;
-    timers.remove(device);
+    // It may have been lost while this waited.
+    if (device.nextLook > timers.now()) return;
     device.isBusy = true;
+    device.lookAt = Infinity;
     try {
-      await this.#read(device, await this.#set(device));
+      const set = await this.#set(device);
+      if (pins.size > 0) await this.#read(device, set);
     } catch (error) {
       for (const pin of pins.values()) this.#tell(pin, error);
       this.#lost(device);
     }
-    const now = timers.now();
     const checks = [...pins.values()].map(({ kept, by }) =>
       kept.state === 'pending' ? GAP : by.check || Infinity,
     );
-    Object.assign(device, { isBusy: false, restsUntil: now + GAP });
-    this.#plan(device, device.bootsUntil > now ? device.bootsUntil : now + Math.min(...checks));
+    const now = timers.now();
+    device.isBusy = false;
+    device.restsUntil = now + GAP;
+    // What was read before a reboot says nothing.
+    device.lookAt = Math.min(device.lookAt, now + Math.min(...checks));
   }
 
   /** Sets the due pins of a device. @returns those that were set: a wish may have ended before its turn */
   async #set({ chipid, pins }: Device): Promise<Pin[]> {
-    const { api, timers } = this.#deps;
+    const { api, call, timers } = this.#deps;
     const set: Pin[] = [];
     for (const pin of [...pins.values()].filter(({ isDue }) => isDue)) {
       const { kept, by } = pin;
+      pin.isDue = false;
       const make = (): OpenApiCall<ResultAnswer> | undefined => {
         if (!this.#isWanted(pin)) return undefined;
-        Object.assign(pin, { isDue: false, setAt: timers.now() });
+        pin.setAt = timers.now();
         return api.setGpioEdge(chipid, kept.pin, kept.wanted);
       };
       try {
-        if (await this.#call(chipid, make, by.timeout)) set.push(pin);
+        if (await call(chipid, make, by.timeout)) set.push(pin);
       } catch (error) {
         // What the service refuses for one pin it may do for the others.
         if (isSilence(error)) throw error;
@@ -361,11 +361,11 @@ export class KeptPins {
 
   /** Reads the levels of a device. @param set the pins that were set just now */
   async #read({ chipid, pins }: Device, set: readonly Pin[]): Promise<void> {
-    const { api, order, timers } = this.#deps;
+    const { api, call, order, timers } = this.#deps;
     const make = (): OpenApiCall<ResultAnswer> | undefined =>
       this.#isClosed || pins.size === 0 ? undefined : api.gpioStatus(chipid);
     const timeout = Math.max(...[...pins.values()].map(({ by }) => by.timeout));
-    const answer = await this.#call(chipid, make, timeout);
+    const answer = await call(chipid, make, timeout);
     if (!answer) return;
     // A due pin is about to be set to a newer level.
     for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {

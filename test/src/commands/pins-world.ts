@@ -1,6 +1,6 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { openApi } from '../../../src/api/open-api';
-import { KeptPins, type CallPins, type KeeperOptions } from '../../../src/commands/pins';
+import { KeptPins, type KeepDeps, type KeeperOptions } from '../../../src/commands/pins';
 import { DeviceCloudError, isOffline, isSilence, type ErrorCode } from '../../../src/errors';
 import { FleetRegistry } from '../../../src/fleet/registry';
 import { parseCodes } from '../../../src/input/gpio';
@@ -67,7 +67,7 @@ export function keepWorld() {
     if (error) throw error;
     return device;
   };
-  const call: CallPins = async (chipid, make) => {
+  const call: KeepDeps['call'] = async (chipid, make) => {
     await turn();
     const path = make()?.unsigned.path.split('/');
     if (!path) return undefined;
@@ -84,13 +84,10 @@ export function keepWorld() {
   const identity = { appid: '1', appkey: 'key', now: Date.now };
   const port = new MemoryPort();
   const make = (): KeptPins =>
-    new KeptPins(
-      {
-        ...{ api: openApi(identity), order: 'position', channels, list, timers },
-        ...{ registry, store: new Store(port) },
-      },
-      call,
-    );
+    new KeptPins({
+      ...{ api: openApi(identity), order: 'position', channels, list, timers },
+      ...{ registry, store: new Store(port), call },
+    });
   let pins = make();
   const states: string[] = [];
   const keeper: PinKeeper = {
