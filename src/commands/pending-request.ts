@@ -76,33 +76,36 @@ export class PendingRequest {
     return true;
   }
 
-  expire(): void {
+  /** Its time is over, or the caller, or the client's close, ends it. */
+  end({ reason, detail = 'the caller aborted it' }: CallAborted): void {
     const { name, replyTimeout } = this.#wanted;
-    const what = `No upload answered in ${replyTimeout / 1000} s. ${name} was accepted. ${this.#came()}`;
-    this.#close({ error: new DeviceCloudError('NO_REPLY', what) });
+    const error =
+      reason === 'timeout'
+        ? new DeviceCloudError(
+            'NO_REPLY',
+            `No upload answered in ${replyTimeout / 1000} s. ${name} was accepted. ${this.#came()}`,
+          )
+        : new DeviceCloudError(
+            'CONNECTION_LOST',
+            `The reply is no longer awaited: ${detail}. ${name} was sent and accepted.`,
+          );
+    this.#close({ error });
   }
 
-  /** The caller, or the client's close, ends it. */
-  abort({ detail = 'the caller aborted it' }: CallAborted): void {
-    const what = `The reply is no longer awaited: ${detail}. ${this.#wanted.name} was sent and accepted.`;
-    this.#close({ error: new DeviceCloudError('CONNECTION_LOST', what) });
-  }
-
-  /** The push has ended. If it has failed for certain, no upload is its reply. */
-  pushed(push: PushOutcome): void {
-    if ('error' in push && !isUnknown(push.error)) this.#close(push);
-  }
-
-  /** The reply. @param push how the push has ended @throws DeviceCloudError */
+  /** The push has ended. If it has failed for certain, no upload is its reply. @throws DeviceCloudError if there is no reply */
   async reply(push: PushOutcome): Promise<Reply> {
+    const failure = 'error' in push ? push : undefined;
+    if (failure && !isUnknown(failure.error)) {
+      this.#close(failure);
+      throw failure.error;
+    }
     const end = await this.#ended;
-    if ('error' in end) throw 'error' in push ? push.error : end.error;
+    if ('error' in end) throw (failure ?? end).error;
     const { upload, arrived } = end.reading;
     const elapsed = Math.max(0, Math.round(arrived - this.#sentAt));
     const reply: Reply = { payload: end.payload, upload, elapsed };
     if ('answer' in push)
       return { ...reply, answer: push.answer.body, statusCode: push.answer.statusCode };
-    if (!isUnknown(push.error)) throw push.error;
     const { statusCode } = push.error as DeviceCloudError;
     return { ...reply, uncertain: true, ...(statusCode !== undefined && { statusCode }) };
   }

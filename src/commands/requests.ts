@@ -55,7 +55,7 @@ class DeviceRequests implements ChannelListener {
   readonly #channel: RecoveringChannel;
   /** Oldest first. Replaced, never changed: a request that ends leaves while an upload is judged. */
   #open: readonly PendingRequest[] = [];
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #patience: NodeJS.Timeout | undefined;
 
   constructor({ chipid, charset, recover }: Request, listening: RequestsDeps['listening']) {
@@ -63,7 +63,7 @@ class DeviceRequests implements ChannelListener {
     this.#charset = charset;
     // More of what was missed may have come.
     this.#channel = listening.recover(chipid, this, { ...recover, save: () => this.#look() });
-    if (this.#channel.channel.state === 'connected') this.#connected();
+    this.onState(this.#channel.channel.state);
   }
 
   /** Whether uploads that are recovered from now on came after now. */
@@ -78,9 +78,9 @@ class DeviceRequests implements ChannelListener {
   ready(deadline: Deadline): Promise<void> {
     if (this.isReady && !deadline.ended) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      this.#waiting.push(resolve);
+      this.#waiting.add(resolve);
       deadline.listen(({ reason, detail = '' }) => {
-        this.#waiting = this.#waiting.filter((waiting) => waiting !== resolve);
+        this.#waiting.delete(resolve);
         if (reason === 'aborted') reject(notSent(deviceTitle(this.#chipid), detail, 'request'));
         else reject(notConnected(this.#chipid, deadline.timeout, this.#channel.channel.reason));
       });
@@ -104,8 +104,16 @@ class DeviceRequests implements ChannelListener {
   }
 
   onState(state: ChannelState): void {
-    if (state === 'connected') this.#connected();
-    else if (state === 'disconnected') this.#disconnected();
+    if (state === 'connecting') return;
+    this.isReady = false;
+    clearTimeout(this.#patience);
+    if (state === 'connected') {
+      this.#patience = setTimeout(() => this.#setReady(), READING_PATIENCE);
+      this.#look();
+    } else if (this.isCovered) {
+      // What is recovered after this came after the request: nothing older was still to be recovered.
+      for (const request of this.#open) request.isCovered = true;
+    }
   }
 
   /** Recovery reports that it cannot read the history, among other faults: then there is nothing to wait for. */
@@ -118,21 +126,6 @@ class DeviceRequests implements ChannelListener {
     this.#channel.release();
   }
 
-  #connected(): void {
-    this.isReady = false;
-    clearTimeout(this.#patience);
-    this.#patience = setTimeout(() => this.#setReady(), READING_PATIENCE);
-    this.#look();
-  }
-
-  #disconnected(): void {
-    this.isReady = false;
-    clearTimeout(this.#patience);
-    // What is recovered after this came after the request, if nothing older was still to be recovered.
-    if (!this.isCovered) return;
-    for (const request of this.#open) request.isCovered = true;
-  }
-
   #look(): void {
     if (this.isCovered && this.#channel.channel.state === 'connected') this.#setReady();
   }
@@ -140,15 +133,15 @@ class DeviceRequests implements ChannelListener {
   #setReady(): void {
     clearTimeout(this.#patience);
     this.isReady = true;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resume of waiting) resume();
+    for (const resume of this.#waiting) resume();
+    this.#waiting.clear();
   }
 }
 
+/** A request whose push has been sent. */
 interface Pushed {
-  readonly pending: PendingRequest;
-  readonly push: PushOutcome;
+  readonly isOpen: boolean;
+  readonly reply: Promise<Reply>;
 }
 
 /** The requests of one application: a push to a device, and the upload that answers it. */
@@ -179,22 +172,20 @@ export class Requests {
   }
 
   async #run(request: Request): Promise<Reply> {
-    const { chipid } = request;
+    const { chipid, onProgress } = request;
     const device = this.#channels.use(
       chipid,
       () => new DeviceRequests(request, this.#deps.listening),
     );
     try {
-      if (device.running++ > MAX_WAITING)
-        throw queueFull(
-          `device ${chipid}`,
-          `${MAX_WAITING} requests wait already`,
-          FEWER,
-          'request',
-        );
-      const { pending, push } = await this.#send(device, request);
-      if (pending.isOpen) request.onProgress({ state: 'awaiting-reply' });
-      return await pending.reply(push);
+      if (device.running++ > MAX_WAITING) {
+        const waiting = `${MAX_WAITING} requests wait already`;
+        throw queueFull(`device ${chipid}`, waiting, FEWER, 'request');
+      }
+      onProgress({ state: 'calling' });
+      const { isOpen, reply } = await this.#send(device, request);
+      if (isOpen) onProgress({ state: 'awaiting-reply' });
+      return await reply;
     } finally {
       device.running--;
       this.#channels.leave(chipid, device);
@@ -204,19 +195,14 @@ export class Requests {
   /** Pushes while the channel is connected: after a gap that began earlier, a reply could not be recognised. */
   async #send(device: DeviceRequests, request: Request): Promise<Pushed> {
     const { deadlines, queues } = this.#deps;
-    const { chipid, timeout, signal, onProgress } = request;
-    onProgress({ state: 'calling' });
+    const { chipid, timeout, signal, onProgress: progress } = request;
     for (;;) {
       const deadline = deadlines.start(timeout, signal);
-      try {
-        await device.ready(deadline);
-      } finally {
-        deadline.clear();
-      }
+      await device.ready(deadline).finally(() => deadline.clear());
       const push = async (): Promise<Pushed | undefined> =>
         // It may have been lost while other commands were sent.
         device.isReady ? this.#push(device, request) : undefined;
-      const pushed = await queues.call(chipid, push, { signal, progress: onProgress });
+      const pushed = await queues.call(chipid, push, { signal, progress });
       if (pushed) return pushed;
     }
   }
@@ -231,8 +217,8 @@ export class Requests {
     device.add(pending);
     deadline.listen((end) => {
       // In a process that stood still, the reply may have come in time: it is read in this turn.
-      if (end.reason === 'timeout') setImmediate(() => pending.expire());
-      else pending.abort(end);
+      if (end.reason === 'timeout') setImmediate(() => pending.end(end));
+      else pending.end(end);
     });
     let push: PushOutcome;
     try {
@@ -241,8 +227,10 @@ export class Requests {
       if (!signal?.aborted) this.#deps.onPushError(request.chipid, error);
       push = { error };
     }
-    pending.pushed(push);
-    return { pending, push };
+    const reply = pending.reply(push);
+    // It is awaited later: until then, a rejection would end the process.
+    reply.catch(() => undefined);
+    return { isOpen: pending.isOpen, reply };
   }
 }
 
