@@ -107,18 +107,27 @@ function driven(gap: number) {
   return { world, commands, act, finish };
 }
 
-/**
- * Whether a reading of the list since a command was given left its device online, as it had uploaded after all lists were asked for.
- */
+/** When the latest sign of a device was made before an event: an upload then, a listing when its list was asked for. */
+function lastSign(before: readonly WaitingEvent[], on: string): number | undefined {
+  let read = 0;
+  let sign: number | undefined;
+  for (const event of before) {
+    if (event.kind === 'read') read = event.at;
+    if (event.device !== on) continue;
+    if (event.kind === 'upload') sign = event.at;
+    else if (event.kind === 'listing' && read >= (sign ?? 0)) sign = read;
+    else if (event.kind === 'lost') sign = undefined;
+  }
+  return sign;
+}
+
+/** Whether a reading of the list since a command was given left its device online, since no list was asked for after its latest sign. */
 function wasHeardLast(events: readonly WaitingEvent[], on: string, run: number): boolean {
   return events.some((reading, index) => {
     if (index < run || reading.kind !== 'read') return false;
     const before = events.slice(0, index + 1);
-    const last = before.findLast((each) => each.kind === 'upload' && each.device === on);
-    if (last?.kind !== 'upload') return false;
-    const later = before.slice(before.indexOf(last));
-    if (later.some((each) => each.kind === 'lost' && each.device === on)) return false;
-    return before.every((each) => each.kind !== 'read' || each.at <= last.at);
+    const sign = lastSign(before, on);
+    return sign !== undefined && before.every((each) => each.kind !== 'read' || each.at <= sign);
   });
 }
 
@@ -172,6 +181,16 @@ function checkSettlements(commands: readonly Command[], started: readonly string
 
 const steps = fc.array(step, { maxLength: 60, size: 'max' });
 
+/** A device is listed, the list cannot be read, and then an answer comes that was asked for before it was listed. */
+const LATE_LIST: Step[] = [
+  { kind: 'break', isBroken: true },
+  { kind: 'online', devices: ['3'] },
+  { kind: 'refresh', age: 0 },
+  { kind: 'online', devices: [] },
+  { kind: 'run', device: '3', when: 'online', count: 1, expires: 5 },
+  { kind: 'refresh', age: 90_000 },
+];
+
 describe('waiting commands, whatever devices, lists, callers and clocks do', () => {
   useClock();
 
@@ -194,5 +213,6 @@ describe('waiting commands, whatever devices, lists, callers and clocks do', () 
         checkSettlements(commands, world.started);
         assert.deepEqual(world.left(), [0, 0, 0, 0]);
       }),
+      { examples: [[LATE_LIST, 0, false]] },
     );
 });
