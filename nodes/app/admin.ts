@@ -20,7 +20,7 @@ import {
 import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';
-import { fleetAnswer, listText, readRevision, seenOf, toChoices, toDetails } from './answers';
+import { fleetAnswer, listText, readRevision, seenOf, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { AppChoice, DeviceChoice } from './answers.config';
 import {
@@ -38,25 +38,15 @@ import { metricsText } from './metrics';
 import { problemsOf } from './problems';
 import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
-import { testApp, unsavedDevices } from './test-app';
+import { listOf, testApp, unsavedDevices } from './test-app';
 import { readTestRequest } from './test-settings';
 
 /** Milliseconds the editor waits for a list or a test. */
 const TIMEOUT = 10_000;
 
-async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
-  // Works for a config node that no other node uses, too.
-  return appNodeOf(RED, id).app.borrow('open', async (client) => {
-    const { body } = await client.devices({ timeout: TIMEOUT });
-    return toChoices(body, client).map((choice) => named(choice, client));
-  });
-}
-
-/** Names of the book come first, as everywhere. */
-const named = (choice: DeviceChoice, { fleet }: DeviceCloudClient): DeviceChoice => ({
-  ...choice,
-  name: fleet.name(choice.chipid) ?? choice.name,
-});
+/** Works for a config node that no other node uses, too. */
+const readDevices = async (RED: NodeAPI, id: string): Promise<DeviceChoice[]> =>
+  appNodeOf(RED, id).app.borrow('open', (client) => listOf(client, TIMEOUT));
 
 /** Devices that are offered at most, beside those that are online. */
 const MOST_OTHERS = 10_000;
@@ -136,8 +126,10 @@ const unsavedDevicesRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler 
     }),
     audited: ({ settings: { id } }) => ({ id }),
     async answer({ settings, ages }, mayWrite) {
-      const devices = await unsavedDevices(RED, simulator, settings, mayWrite, TIMEOUT);
-      return ages ? devices : devices.map(publicly);
+      const found = await unsavedDevices(RED, simulator, settings, mayWrite, TIMEOUT);
+      const { devices, fleet } = found;
+      if (!ages) return devices.map(publicly);
+      return [...withKnown(fleet, devices)].filter((each) => each !== undefined);
     },
   });
 

@@ -31,8 +31,6 @@ export interface TestResult {
   serverApi: ApiResult | null;
   /** Of the open API's key, if it is accepted. */
   channel?: ChannelTest;
-  /** The online devices, for the device picker before the first deploy. */
-  devices?: DeviceChoice[];
 }
 
 /** What the editor may know of a device: never its `devkey`. */

@@ -16,7 +16,7 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
   const { timeout, heartbeat, ping, ...common } = commonSettings(saved);
   return {
     service: serviceOf(saved),
-    scheme: /^https?(?=:)/i.exec(baseUrl ?? '')?.[0].toLowerCase() ?? '',
+    scheme: /^https?(?=:)/i.exec(baseUrl)?.[0].toLowerCase() ?? '',
     addressFromVariable: isVariable(saved.baseUrl),
     openApi: open?.code ?? 'ready',
     serverApi: server?.code ?? 'ready',

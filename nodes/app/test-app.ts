@@ -5,6 +5,7 @@ import {
   openChannels,
   type ClientOptions,
   type DeviceCloudError,
+  type Fleet,
 } from '../../src/index';
 import { keyWarnings, notConfigured } from '../../src/input';
 import { toChoices } from './answers';
@@ -51,13 +52,13 @@ async function testClient(
   deployed: AppNode | undefined,
   timeout: number,
 ): Promise<TestResult> {
-  const { devices, ...result } = await client.test({
+  // The records of devices have keys in them.
+  const { devices: _, ...result } = await client.test({
     timeout,
     channels: openChannels(deployed?.app.fleet),
     used: new Set(openAt(RED, baseUrl)),
   });
-  if (devices) return { ...result, devices: toChoices(devices, client) };
-  return result.openApi ? { ...result, devices: [] } : result;
+  return result;
 }
 
 /** Tries the simulator of this process, which all applications share, whatever they are set to otherwise. */
@@ -135,10 +136,22 @@ export async function testApp(
   }
 }
 
-async function listed(options: ClientOptions, timeout: number): Promise<DeviceChoice[]> {
-  await using client = new DeviceCloudClient(options);
+/** Lists the online devices. Names of the book come first, as everywhere. */
+export async function listOf(client: DeviceCloudClient, timeout: number): Promise<DeviceChoice[]> {
   const { body } = await client.devices({ timeout });
-  return toChoices(body, client);
+  const nameOf = ({ chipid, name }: DeviceChoice) => client.fleet.name(chipid) ?? name;
+  return toChoices(body, client).map((choice) => ({ ...choice, name: nameOf(choice) }));
+}
+
+async function listed(options: ClientOptions, timeout: number): Promise<UnsavedDevices> {
+  await using client = new DeviceCloudClient(options);
+  return { devices: await listOf(client, timeout) };
+}
+
+/** The online devices, and what else is known of devices where the settings are those that are deployed. */
+interface UnsavedDevices {
+  devices: DeviceChoice[];
+  fleet?: Fleet | undefined;
 }
 
 /**
@@ -153,12 +166,14 @@ export async function unsavedDevices(
   request: TestRequest,
   mayWriteFlows: () => Promise<boolean>,
   timeout: number,
-): Promise<DeviceChoice[]> {
+): Promise<UnsavedDevices> {
   if (request.service === 'simulator')
     return withSimulator(simulator, (started) => listed(optionsOf(started), timeout));
   const { settings, node, refused } = await testSettings(RED, request, mayWriteFlows);
   if (refused.open) throw notConfigured(refusalText(refused.open));
   const { options, unset } = clientOptions(RED, node, settings);
   if (unset.open) throw unset.open;
-  return listed(options, timeout);
+  if (!node || !isDeployed(RED, node, options)) return listed(options, timeout);
+  const devices = await node.app.borrow('open', (client) => listOf(client, timeout));
+  return { devices, fleet: node.app.fleet };
 }

@@ -1,12 +1,5 @@
 import { said, t } from '../common/editor/texts';
-import {
-  detailOf,
-  explainFailure,
-  readDevices,
-  rememberDevices,
-  statusText,
-  whileTesting,
-} from '../common/editor/devices';
+import { detailOf, explainFailure, statusText } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { showRows, type ResultRow } from '../common/editor/result-rows';
 import { postRoute } from '../common/editor/routes';
@@ -201,7 +194,6 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   const tested = { url: typed('baseUrl'), hasKey, hasPassword };
   try {
     const answer = (await postRoute('apps/test', sent)) as TestResult;
-    if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
     return (isSimulator ? simulatorRows : resultRows)(answer, tested);
   } catch (failure) {
     const { reason, detail } = explainFailure(failure, 'device-cloud.write');
@@ -210,47 +202,21 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   }
 }
 
-/** Whether the settings were tested as they are now. */
-let isTested = false;
-
 /** Makes the button test the typed settings, before they are saved or deployed. */
 export function prepareTest(id: string, invalidSettings: InvalidSettings): void {
   const button = $(FORM).find('.device-cloud-test');
   const result = $(FORM).find('.device-cloud-result');
-  isTested = false;
   // The result is about the form as it was.
-  $(FORM).on('input change', 'input, select', () => {
-    isTested = false;
-    showRows(result, []);
-  });
+  $(FORM).on('input change', 'input, select', () => showRows(result, []));
   button.on('click', () => {
     button.prop('disabled', true);
     showRows(result, [row('spinner fa-spin', t('common.test.running'))]);
     void test(id, invalidSettings).then((rows) => {
       button.prop('disabled', false);
-      isTested = true;
       showRows(result, rows);
       // The end first, then the button with the beginning next to it, which wins where the result is longer than the dialog.
       for (const shown of [result.children().last(), button, result.children().first()])
         shown[0]?.scrollIntoView({ block: 'nearest' });
     });
   });
-}
-
-/**
- * Tests a service that is added untested: until the deploy, the lists of devices are what a test has found. Only what is
- * wrong is said, since nobody has asked.
- */
-export function testAdded(id: string, invalidSettings: InvalidSettings): void {
-  const isAdded = !RED.nodes.node(id);
-  if (!isAdded || isTested || typed('service') !== 'cloud') return;
-  if (invalidSettings(typed).length > 0 || !RED.user.hasPermission('device-cloud.write')) return;
-  const tell = (rows: ResultRow[]): void => {
-    const wrong = rows.find(({ icon }) => icon === 'fa-times');
-    if (!wrong) return;
-    // As text: it comes from a server that may not be trusted.
-    const text = $('<div>').text(said(t('test.added'), wrong.text));
-    RED.notify(text, { type: 'warning', timeout: 15_000 });
-  };
-  whileTesting(id, test(id, invalidSettings).then(tell));
 }

@@ -1,6 +1,6 @@
 import { BOOK_TOPIC, isObject, variableName } from '../shared.config';
 import { plain, said, t } from './texts';
-import type { EditorNode } from './red';
+import type { EditorNode, EditorNodeBase } from './red';
 import { appPath, getRoute, postRoute } from './routes';
 
 /** A device, as the admin routes give it. */
@@ -30,10 +30,6 @@ const FRESH = 10_000;
 
 /** What is known by the id of a config node. */
 const newMemory = () => ({
-  /** What a test in its dialog has found. */
-  tested: new Map<string, Device[]>(),
-  /** A test that may find them. */
-  running: new Map<string, Promise<unknown>>(),
   /** The last list of any kind. */
   seen: new Map<string, Device[]>(),
   /** Names by chip number, which a label may show. */
@@ -45,7 +41,7 @@ const newMemory = () => ({
 const SHARED = Symbol.for('device-cloud.devices');
 const page = globalThis as unknown as Record<symbol, ReturnType<typeof newMemory> | undefined>;
 const isFirst = page[SHARED] === undefined;
-const { tested, running, seen, names, asked } = (page[SHARED] ??= newMemory());
+const { seen, names, asked } = (page[SHARED] ??= newMemory());
 
 /**
  * The application that a node names: inside a subflow it may be a property of the subflow, `${NAME}`, of which the default
@@ -60,22 +56,21 @@ export function appOf(named: string): string {
   return text(env?.find((each) => each.name === name)?.value) || named;
 }
 
-/** An application as the editor has it, deployed or not. */
-type AppInEditor = EditorNode<{ service?: string }>;
-
 let last: { app: string; at: number; list: Promise<DeviceList> } | undefined;
 
 // Another project, or another branch of it, may have an application of the same id with other devices.
 RED.events.on('workspace:clear', () => {
-  for (const known of [tested, running, seen, names, asked]) known.clear();
+  for (const known of [seen, names, asked]) known.clear();
   last = undefined;
 });
+
+const isString = (value: unknown): value is string => typeof value === 'string';
 
 const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /** Reads the devices out of an admin route's answer. */
-export function readDevices(value: unknown): Device[] {
+function readDevices(value: unknown): Device[] {
   if (!Array.isArray(value)) return [];
   const now = Date.now();
   return value.filter(isObject).map((device): Device => ({
@@ -86,19 +81,6 @@ export function readDevices(value: unknown): Device[] {
     groups: Array.isArray(device['groups']) ? device['groups'].map(text).join(' ') : '',
     seen: typeof device['age'] === 'number' ? now - device['age'] * 1000 : undefined,
   }));
-}
-
-/** Keeps the devices that a test has found, until the first deploy. */
-export function rememberDevices(app: string, devices: Device[]): void {
-  tested.set(app, devices);
-  see(app, devices);
-  last = undefined;
-}
-
-/** A test has begun: whoever asks for the devices meanwhile gets those that it finds. */
-export function whileTesting(app: string, test: Promise<unknown>): void {
-  running.set(app, test);
-  void test.finally(() => running.delete(app));
 }
 
 /** A list has arrived: labels show the names in it from now on. */
@@ -213,14 +195,23 @@ const wordsFor = (code: string): string =>
 export const statusText = (code: string): string =>
   t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });
 
-/** The simulator's devices need no deploy: all applications have the same. */
-const isNewSimulator = ({ service, changed }: AppInEditor): boolean =>
-  changed === true && service === 'simulator';
+/** The settings of an application as the editor has them, with the keys that were typed since the last deploy. */
+function unsavedSettings(app: EditorNodeBase): object {
+  const node = app as EditorNodeBase & Readonly<Record<string, unknown>>;
+  const { credentials: typed } = node;
+  const pick = (from: Readonly<Record<string, unknown>>, ...names: string[]): object =>
+    Object.fromEntries(names.flatMap((name) => (isString(from[name]) ? [[name, from[name]]] : [])));
+  return {
+    ...pick(node, 'id', 'service', 'baseUrl', 'appid', 'timestampUnit', 'tls', 'proxy'),
+    credentials: pick(isObject(typed) ? typed : {}, 'appkey', 'serverKey', 'serverPassword'),
+  };
+}
 
-async function ask(app: string, node: AppInEditor): Promise<DeviceList> {
+async function ask(app: string, node: EditorNodeBase): Promise<DeviceList> {
   try {
-    const answer = isNewSimulator(node)
-      ? postRoute('apps/devices?ages', { id: app, service: 'simulator' })
+    const isUnsaved = node.changed === true && RED.user.hasPermission('device-cloud.write');
+    const answer = isUnsaved
+      ? postRoute('apps/devices?ages', unsavedSettings(node))
       : getRoute(`${appPath(app, 'devices')}?ages`);
     const devices = readDevices(await answer);
     see(app, devices);
@@ -235,20 +226,16 @@ async function ask(app: string, node: AppInEditor): Promise<DeviceList> {
   }
 }
 
-/** The online devices of a config node: of the deployed one, or as the last test has found them. */
+/** The online devices of a config node, deployed or not. */
 export function onlineDevices(named: string): Promise<DeviceList> {
   const app = appOf(named);
-  const node = RED.nodes.node(app) as AppInEditor | undefined;
+  const node = RED.nodes.node(app);
   if (!node) {
     const name = variableName(named);
     const reason =
       name === undefined ? t('common.picker.no-app') : t('common.picker.no-default', { name });
     return Promise.resolve({ reason });
   }
-  const test = running.get(app);
-  if (test) return test.then(() => onlineDevices(app));
-  const remembered = tested.get(app);
-  if (remembered && node.changed) return Promise.resolve({ devices: remembered });
   if (!last || !isFresh(app)) last = { app, at: Date.now(), list: ask(app, node) };
   return last.list;
 }
