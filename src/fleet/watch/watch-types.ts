@@ -3,7 +3,6 @@ import { invalidInput } from '../../errors';
 import { parseChipid } from '../../input/chipid';
 import { oneOf, readInput } from '../../input/values';
 import { show } from '../../util/show';
-import { MAX_WATCHED } from './watched-devices';
 
 /** The groups of events that a watch can be asked for. */
 const EVENT_KINDS = ['presence', 'alarm', 'channel', 'recovery'] as const;
@@ -93,6 +92,9 @@ export interface WatchListener {
   /** The list could not be read. */
   onReadError?(error: unknown): void;
 }
+
+/** Devices that a watch knows at most. */
+export const MAX_WATCHED = 10_000;
 
 /** A day, in ms. */
 const DAY = 86_400_000;

@@ -2,13 +2,13 @@ import type { Alarm } from '../limits';
 import type { FleetDevice } from '../devices';
 import type { ListPoller, ListReading } from '../list-poller';
 import type { FleetRegistry } from '../registry';
-import { TimerQueue } from '../../channel/timer-queue';
 import { isDeviceCloudError } from '../../errors';
 import { parseChipid } from '../../input/chipid';
 import type { Chipid } from '../../types';
 import { isolated } from '../../util/thrown';
 import {
   EVENTS,
+  MAX_WATCHED,
   readState,
   type FleetEvent,
   type FleetEventName,
@@ -17,7 +17,7 @@ import {
   type WatchListener,
   type WatchSettings,
 } from './watch-types';
-import { WatchedDevices, type WatchedDevice } from './watched-devices';
+import { WatchedDevice } from './watched-device';
 
 /** What a watch observes. */
 export interface WatchSource {
@@ -27,11 +27,17 @@ export interface WatchSource {
   readonly poller: Pick<ListPoller, 'poll'>;
   /** This machine's clock, in ms. */
   readonly now: () => number;
-  /** For silences and lost channels; default: a separate queue. */
-  readonly timers?: TimerQueue;
+  /** For silences and lost channels: a clock that is never set, in ms. */
+  readonly clock?: () => number;
   /** Is called when the watch has ended. */
   readonly ended?: (watch: Watch) => void;
 }
+
+/** Devices that are forgotten at once to make room. */
+const BATCH = 500;
+
+/** Milliseconds between two looks for devices that are silent and channels that stay down. */
+const LOOK = 1000;
 
 /** Readings in a row that fail before nothing is known of the devices any more. */
 const FAILURES = 3;
@@ -44,7 +50,10 @@ export class Watch {
   readonly #source: WatchSource;
   readonly #listener: WatchListener;
   #settings: WatchSettings;
-  readonly #devices: WatchedDevices;
+  readonly #clock: () => number;
+  readonly #devices = new Map<string, WatchedDevice>();
+  /** There is no room until a device may have gone offline. */
+  #isFull = false;
   /** Readings of the list in a row that failed. */
   #failures = 0;
   /** When the first of them was, in ms. */
@@ -59,28 +68,22 @@ export class Watch {
   #isHeld: boolean;
   #isClosed = false;
   readonly #leave: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
     this.#source = source;
     this.#settings = settings;
     this.#listener = listener;
     this.#isHeld = settings.start === 'current';
-    const { appid, timers = new TimerQueue() } = source;
-    this.#devices = new WatchedDevices({
-      timers,
-      chipids: settings.chipids,
-      silence: settings.silence,
-      settle: settings.events.has('channel') ? settings.settle : undefined,
-      onSilent: (chipid) => this.#silent(chipid),
-      onSettled: (chipid, was) => this.#settled(chipid, was),
-    });
-    const saved = readState(settings.state, appid);
+    this.#clock = source.clock ?? (() => performance.now());
+    const saved = readState(settings.state, source.appid);
     this.#isComplete = saved.complete;
     this.#isUnknown = saved.unknown;
     // With `start: current`, the rest is found out, and emitted, anew.
     this.#goOn(saved, settings.start === 'none');
     for (const chipid of settings.chipids ?? []) this.#at(chipid);
     this.#observe();
+    if (settings.silence > 0 || this.#hasChannels) this.#look();
   }
 
   /**
@@ -92,16 +95,17 @@ export class Watch {
     const { registry, now } = this.#source;
     const chipids = new Set(Array.from(devices, parseChipid));
     this.#settings = { ...this.#settings, chipids };
-    this.#devices.limit(chipids);
+    for (const chipid of this.#devices.keys())
+      if (!chipids.has(chipid)) this.#devices.delete(chipid);
+    this.#isFull = false;
     for (const chipid of chipids) {
-      if (this.#devices.get(chipid)) continue;
-      const device = this.#devices.add(chipid);
+      if (this.#devices.has(chipid)) continue;
+      const device = this.#at(chipid);
       if (!device) break;
       const known = registry.get(chipid);
       if (!known) continue;
-      device.lastUpload = known.lastUpload;
       const { listed, since } = known.presence;
-      if (this.#isReady && listed && device.presence.shown(since ?? now()))
+      if (this.#isReady && listed && device.shown(since ?? now()))
         this.#presenceChanged(device, null);
       if (known.channelState !== null) this.#channelChanged(known);
     }
@@ -110,13 +114,13 @@ export class Watch {
 
   /** The devices that it knows. */
   chipids(): string[] {
-    return Array.from(this.#devices, ({ chipid }) => chipid);
+    return [...this.#devices.keys()];
   }
 
   /** How many devices it knows, and how many of them are online. */
   counts(): { devices: number; online: number } {
     let online = 0;
-    for (const { presence } of this.#devices) if (presence.online) online++;
+    for (const device of this.#devices.values()) if (device.online) online++;
     return { devices: this.#devices.size, online };
   }
 
@@ -136,10 +140,8 @@ export class Watch {
   stateOf(chipid: string): SavedDevice | undefined {
     const device = this.#devices.get(chipid);
     if (!device) return undefined;
-    const { presence, silence, channel } = device;
-    const { online, since } = presence;
-    const [silent, connected] = [silence?.isSilent ?? false, channel?.connected ?? null];
-    return [chipid, online, since, silent, connected, this.#nameOf(device)];
+    const { online, since, isSilent, connected } = device;
+    return [chipid, online, since, isSilent, connected, this.#nameOf(device)];
   }
 
   /** Goes on with what another process of a cluster has emitted. @param state of its devices, as of {@link state} */
@@ -152,7 +154,7 @@ export class Watch {
     this.#source.ended?.(this);
     this.#isClosed = true;
     for (const leave of this.#leave) leave();
-    this.#devices.stop();
+    clearTimeout(this.#timer);
   }
 
   /** @param isWhole whether silences and channels are as they were, too */
@@ -160,11 +162,11 @@ export class Watch {
     for (const [chipid, online, since, silent, connected, name] of devices) {
       const device = this.#at(chipid);
       if (!device) continue;
-      device.presence.online = online;
-      device.presence.since = since;
+      device.online = online;
+      device.since = since;
       device.name = name;
-      if (isWhole && device.silence) device.silence.isSilent = silent;
-      if (isWhole && device.channel) device.channel.connected = connected;
+      if (isWhole && this.#settings.silence > 0) device.isSilent = silent;
+      if (isWhole && this.#hasChannels) device.connected = connected;
     }
   }
 
@@ -189,29 +191,44 @@ export class Watch {
     this.#leave.push(poller.poll(this.#settings.refresh, user));
   }
 
+  get #hasChannels(): boolean {
+    return this.#settings.events.has('channel');
+  }
+
   #uploaded({ chipid, lastUpload }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    const was = device.presence.online;
+    const was = device.online;
     device.lastUpload = lastUpload;
-    const changed = device.presence.shown(lastUpload ?? this.#source.now());
-    const wasSilent = device.silence?.heard() ?? false;
+    const changed = device.shown(lastUpload ?? this.#source.now());
+    const wasSilent = device.heard(this.#clock());
     if (changed) this.#presenceChanged(device, was);
     if (!wasSilent) return;
     this.#emit('heard', device);
     this.#stateChanged(device);
   }
 
-  #silent(chipid: string): void {
-    const device = this.#devices.get(chipid);
-    this.#emit('silent', device);
-    this.#stateChanged(device);
+  /** Looks, every second, who is silent by now, and whose channel stays down. */
+  #look(): void {
+    const { silence, settle } = this.#settings;
+    const now = this.#clock();
+    for (const device of this.#devices.values()) {
+      if (silence > 0 && !device.isSilent && device.quietFor(now) >= silence) {
+        device.isSilent = true;
+        this.#emit('silent', device);
+        this.#stateChanged(device);
+      }
+      const { downSince } = device;
+      if (downSince !== undefined && now - downSince >= settle) this.#settled(device, false);
+    }
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#look(), LOOK);
   }
 
-  /** @param was null if nothing was known of it */
-  #settled(chipid: string, was: boolean | null): void {
-    const device = this.#devices.get(chipid);
-    if (!device) return;
+  #settled(device: WatchedDevice, connected: boolean): void {
+    device.downSince = undefined;
+    const was = device.connected;
+    if (was === connected) return;
+    device.connected = connected;
     this.#stateChanged(device);
     if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
   }
@@ -225,9 +242,9 @@ export class Watch {
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    if (channelState === 'connected') device.silence?.connected();
-    else device.silence?.down();
-    device.channel?.change(channelState, channelReason);
+    device.channel(channelState, channelReason, this.#clock());
+    if (!this.#hasChannels) device.downSince = undefined;
+    else if (channelState === 'connected') this.#settled(device, true);
   }
 
   /** Applies a reading of the list, by the poller or on demand, and emits its events. */
@@ -239,7 +256,7 @@ export class Watch {
       this.#emitForAll('known', reading.at);
     }
     this.#compare(reading);
-    this.#devices.mayHaveRoom();
+    this.#isFull = false;
     if (!this.#isReady) this.#isFirst();
     this.#notify((listener) => listener.onReading?.(reading.invalid));
   }
@@ -250,7 +267,7 @@ export class Watch {
     const wasHeld = this.#isHeld;
     this.#isHeld = false;
     if (this.#settings.start === 'none') return;
-    for (const device of this.#devices) {
+    for (const device of this.#devices.values()) {
       if (!device.isPresenceEmitted) this.#emitPresence(device);
       if (!device.isChannelEmitted) this.#emitChannel(device);
       if (wasHeld) this.#emitAlarms(device);
@@ -267,7 +284,7 @@ export class Watch {
       // Channels show all the same which devices are there.
       const wasHeld = this.#isHeld;
       this.#isHeld = false;
-      for (const device of wasHeld ? this.#devices : []) {
+      for (const device of wasHeld ? this.#devices.values() : []) {
         this.#emitChannel(device);
         this.#emitAlarms(device);
       }
@@ -277,15 +294,14 @@ export class Watch {
 
   #compare({ at, devices: listed, polled }: ListReading): void {
     const { registry } = this.#source;
-    for (const device of this.#devices) {
-      const { chipid, presence } = device;
-      const was = presence.online;
+    for (const device of this.#devices.values()) {
+      const { chipid, online: was } = device;
       let changed = false;
-      if (listed.has(chipid)) changed = presence.shown(at);
+      if (listed.has(chipid)) changed = device.shown(at);
       // Otherwise it has shown itself since the list was asked for.
-      else if (registry.isOnline(chipid)) presence.misses = 0;
+      else if (registry.isOnline(chipid)) device.misses = 0;
       // Readings on demand may follow each other too soon to say for how long a device is absent.
-      else if (polled || was === null) changed = presence.absent(at, this.#settings.misses);
+      else if (polled || was === null) changed = device.absent(at, this.#settings.misses);
       if (changed) this.#presenceChanged(device, was);
     }
     if (this.#settings.chipids === undefined) this.#addListed(listed.keys(), at);
@@ -293,12 +309,12 @@ export class Watch {
 
   #addListed(chipids: Iterable<string>, at: number): void {
     for (const chipid of chipids) {
-      if (this.#devices.get(chipid)) continue;
+      if (this.#devices.has(chipid)) continue;
       const device = this.#at(chipid);
       // There is no room for the others, either.
       if (!device) return;
-      const was = device.presence.online;
-      device.presence.shown(at);
+      const was = device.online;
+      device.shown(at);
       this.#presenceChanged(device, was);
     }
   }
@@ -307,11 +323,23 @@ export class Watch {
   #at(chipid: string): WatchedDevice | undefined {
     const known = this.#devices.get(chipid);
     if (known || this.#isClosed) return known;
-    const device = this.#devices.add(chipid);
-    if (!device) return undefined;
-    if (this.#isComplete) device.presence.online = false;
+    if (this.#settings.chipids?.has(chipid) === false || !this.#makeRoom()) return undefined;
+    const device = new WatchedDevice(chipid);
+    this.#devices.set(chipid, device);
+    if (this.#isComplete && this.#settings.chipids === undefined) device.online = false;
     device.lastUpload = this.#source.registry.get(chipid)?.lastUpload ?? null;
     return device;
+  }
+
+  /** Only offline devices are forgotten, since they come back as `online`. @returns whether there is room */
+  #makeRoom(): boolean {
+    if (this.#devices.size < MAX_WATCHED) return true;
+    if (this.#isFull) return false;
+    const offline = [...this.#devices.values()].filter(({ online }) => online === false);
+    offline.sort((a, b) => (a.since ?? 0) - (b.since ?? 0));
+    for (const { chipid } of offline.slice(0, BATCH)) this.#devices.delete(chipid);
+    this.#isFull = offline.length === 0;
+    return !this.#isFull;
   }
 
   /** As the book or the list shows it, or as it was before the last start. */
@@ -320,17 +348,16 @@ export class Watch {
   }
 
   #emitPresence(device: WatchedDevice): void {
-    const { online } = device.presence;
+    const { online } = device;
     if (this.#isHeld || online === null) return;
     device.isPresenceEmitted = true;
     this.#emit(online ? 'online' : 'offline', device);
   }
 
   #emitChannel(device: WatchedDevice): void {
-    const { channel } = device;
-    if (this.#isHeld || !channel || channel.connected === null) return;
+    const { connected, reason } = device;
+    if (this.#isHeld || connected === null) return;
     device.isChannelEmitted = true;
-    const { connected, reason } = channel;
     if (connected) this.#emit('connected', device);
     else this.#emit('disconnected', device, reason === undefined ? {} : { reason });
   }
@@ -347,8 +374,7 @@ export class Watch {
     more: Partial<FleetEvent> = {},
   ): void {
     if (!device) return;
-    const { chipid, presence, lastUpload } = device;
-    const { online, since } = presence;
+    const { chipid, online, since, lastUpload } = device;
     this.#pass(event, { chipid, online, name: this.#nameOf(device), since, lastUpload, ...more });
   }
 

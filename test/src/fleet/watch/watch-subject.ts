@@ -1,4 +1,3 @@
-import { TimerQueue } from '../../../../src/channel/timer-queue';
 import type { ChannelState } from '../../../../src/channel/listener';
 import { DeviceCloudError } from '../../../../src/errors';
 import { type ListUser, sortList } from '../../../../src/fleet/list-poller';
@@ -38,7 +37,7 @@ export class World {
       registry: this.registry,
       poller,
       now: this.now,
-      timers: new TimerQueue(Date.now),
+      clock: Date.now,
     };
     const listener = { onEvent: (event: FleetEvent) => void events.push(event), ...more };
     return new Watched(new Watch(source, readWatchOptions(options), listener), events);
