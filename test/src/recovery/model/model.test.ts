@@ -73,6 +73,11 @@ for (const bodies of ['unique', 'few'] as const satisfies Bodies[]) {
   });
   add(`the same without a length, ${bodies}`, { ...early, ...late });
   add(`announced late, ${bodies}`, { ...plain, announcesLate: true });
+  // Of equal uploads, nothing shows whether one that came meanwhile is in that answer.
+  const first = isFew ? { lost: 80 } : {};
+  const busy = { ...plain, isBusyAtFirst: true };
+  add(`uploads while the first answer is under way, ${bodies}`, busy, first);
+  add(`the same, announced late, ${bodies}`, { ...busy, announcesLate: true }, first);
   add(
     `readings that fail and are cut, ${bodies}`,
     { ...plain, failing: 8, cut: 0.2 },

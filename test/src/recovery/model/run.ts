@@ -89,11 +89,10 @@ class Run {
     this.#connect();
     for (let tries = 0; tries < 200 && !this.#engine.hasPosition; tries++) {
       this.#tick();
-      this.#answer(true);
+      if (this.#behaviour.isBusyAtFirst) this.#beBusy();
+      else this.#answer(true);
     }
     this.#save();
-    this.#emitted = [];
-    if (this.#saved) this.#saved.emitted = 0;
     let killAt = Infinity;
     for (let step = 0; step < STEPS; step++) {
       this.#tick();
@@ -125,6 +124,16 @@ class Run {
     this.#settle();
     this.#close();
     return this.#outcome(first);
+  }
+
+  /** Uploads before, while and after the first answer is made. */
+  #beBusy(): void {
+    if (this.#random() < 0.5) this.#upload(1 + Math.floor(this.#random() * 3));
+    this.#announce(0.85);
+    if (this.#random() < 0.5) this.#deliver(1);
+    if (!this.#reading) return;
+    if (!this.#reading.made) this.#reading.made = this.#service.answer(false);
+    else this.#answer(false);
   }
 
   #start(): Engine {

@@ -87,6 +87,8 @@ export interface Behaviour {
   cut?: number;
   /** Uploads that come many at a time. */
   bursts?: number;
+  /** The device uploads while the first answer is under way. */
+  isBusyAtFirst?: boolean;
   /** Nothing is killed. */
   isSafe?: boolean;
   /** The position is saved right before each upload. */
