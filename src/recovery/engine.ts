@@ -430,10 +430,8 @@ export class Engine {
     sure: number,
   ): void {
     const isCut = answer.cutAt !== undefined;
-    // Records that were taken for arrivals after the request: each may be an earlier, equal one instead.
-    const open = new Set<number>();
-    for (const [record, { place }] of found.pairs)
-      if (place >= sure) for (const hash of record.everyHash) open.add(hash);
+    // A record that was taken for an arrival after the request may be an earlier, equal one instead.
+    const isOpen = Array.from(found.pairs.values()).some(({ place }) => place >= sure);
     const wasGapped = this.#isGapped;
     if (!isCut) {
       // While equal ones may have changed places, only the next answer shows which of them is not there.
@@ -446,8 +444,7 @@ export class Engine {
         if (arrival.isDone || arrival.mustBeThere) continue;
         // A late one is looked for until a later one is there; the others should have been there by now.
         if (arrival.isLate && place >= found.end) continue;
-        if (arrival.isDoubtful && WRITINGS.some((each) => open.has(arrival.keys.hashes[each])))
-          continue;
+
         this.#emitHeld(arrival);
         this.#forget(arrival);
       }
@@ -464,7 +461,7 @@ export class Engine {
     if (this.isDoubting) this.again = 0;
     else if (found.awaited.length === 0 || this.#unclear >= LIVE_TRIES) this.#release();
     // Of two equal uploads, one may have been missed, and the other be announced after the answer was made (rule 12).
-    if (open.size > 0 && (wasGapped || this.#owed > 0)) this.again ??= ++this.#owed;
+    if (isOpen && (wasGapped || this.#owed > 0)) this.again ??= ++this.#owed;
     else this.#owed = 0;
     const isWhole = !answer.isEnded && answer.bytes <= this.#options.limits.small;
     const half = Math.max(this.#options.limits.least, Math.ceil(answer.length / 2));

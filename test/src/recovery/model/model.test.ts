@@ -73,8 +73,9 @@ for (const bodies of ['unique', 'few'] as const satisfies Bodies[]) {
   });
   add(`the same without a length, ${bodies}`, { ...early, ...late });
   add(`announced late, ${bodies}`, { ...plain, announcesLate: true });
-  // Of equal uploads, nothing shows whether one that came meanwhile is in that answer.
-  const first = isFew ? { lost: 80 } : {};
+  // Of equal uploads, nothing shows whether one that came meanwhile is in that answer; and what is in it, but is announced
+  // later, is lost if a kill or a cut comes first.
+  const first = isFew ? { lost: 80, doubled: 1 } : { lost: 5 };
   const busy = { ...plain, isBusyAtFirst: true };
   add(`uploads while the first answer is under way, ${bodies}`, busy, first);
   add(`the same, announced late, ${bodies}`, { ...busy, announcesLate: true }, first);
@@ -96,19 +97,21 @@ for (const bodies of ['unique', 'few'] as const satisfies Bodies[]) {
       ...{ written: 'tagged', bodies, unreadable: 0.03, failing: 8, cut: 0.1, bursts: 0.1 },
       ...{ announcesLate: true, keepsUploads: true, isNewestFirst: true, limits: { held: 8 } },
     },
-    { disordered: Infinity },
+    { disordered: Infinity, ...(isFew && { doubled: 1 }) },
   );
 }
 for (const bodies of ['unique', 'few'] as const satisfies Bodies[])
   for (const written of WRITINGS)
-    add(`positions of acknowledged uploads, ${written}, ${bodies}`, {
-      ...{ written, bodies, isExact: true, announcesLate: true, keepsUploads: true },
-    });
+    add(
+      `positions of acknowledged uploads, ${written}, ${bodies}`,
+      { written, bodies, isExact: true, announcesLate: true, keepsUploads: true },
+      bodies === 'few' ? { doubled: 2 } : {},
+    );
 const unique = { written: 'text', bodies: 'unique' } as const;
 const clock = { ...unique, wrongClock: 0.1, isNewestFirst: true, earlier: 260 };
 add('a wrong clock', { ...clock, hasLength: true });
 add('a wrong clock, without a length', clock, { lost: 300, disordered: 30 });
-add('a service that drops uploads', { ...unique, dropped: 0.03 });
+add('a service that drops uploads', { ...unique, dropped: 0.03 }, { lost: 1, disordered: 2 });
 add('plain firmware after one with line ends', {
   written: 'tagged',
   bodies: 'unique',
