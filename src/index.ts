@@ -90,6 +90,7 @@ export {
 } from './commands/saved-call';
 /** @internal */
 export type { WaitingCommands } from './commands/waiting';
+/** @internal */
 export { readSelection, withOrigin, type WaitingSelection } from './commands/waiting-list';
 /** @internal */
 export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';

@@ -58,7 +58,7 @@ function* withKnown(
 ): Generator<DeviceChoice | undefined> {
   const book = fleet?.book;
   const withGroups = (each: DeviceChoice): DeviceChoice =>
-    book ? { ...each, groups: [...book.groupsOf(each.chipid)] } : each;
+    book ? { ...each, groups: [...(book.find(each.chipid)?.groups ?? [])] } : each;
   for (const each of online) yield withGroups(each);
   const listed = new Set(online.map(({ chipid }) => chipid));
   let others = 0;

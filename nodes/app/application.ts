@@ -81,7 +81,7 @@ function follow(RED: NodeAPI, node: Node, book: Book): void {
 function judge(client: DeviceCloudClient, store: Keeping, node: Node, charset: Charset): void {
   const { fleet } = client;
   const limitsOf = (chipid: string): DeviceLimits | undefined => {
-    const name = fleet.book?.typeOf(chipid);
+    const name = fleet.book?.find(chipid)?.type;
     const type = name === undefined ? undefined : typeCalled(name);
     if (!type?.limits) return undefined;
     const decode = (body: Buffer): Record<string, unknown> | undefined => {

@@ -150,7 +150,7 @@ export class DeviceTypes {
    */
   of(client: DeviceCloudClient | undefined, chipid: string): DeviceType | undefined {
     if (this.#own) return this.#own;
-    const name = client?.fleet.book?.typeOf(chipid);
+    const name = client?.fleet.book?.find(chipid)?.type;
     if (!name) return undefined;
     const type = typeCalled(name);
     if (!type && deployed.size > 0) this.#logMissing(name);

@@ -138,8 +138,6 @@ export class BookFile {
   readonly #keepsRecords: boolean;
   /** By cell: many devices have the same groups. */
   readonly #groups = new Map<string, string[] | string>();
-  /** The line of each device. */
-  readonly #lines = new Map<string, number>();
   #rows = 0;
   #cells = 0;
 
@@ -161,7 +159,7 @@ export class BookFile {
     this.#cells += cells.length;
     const reason = this.#whyFull(typeof row === 'object');
     if (reason !== undefined) return this.#stop(line, reason);
-    if (typeof row === 'object') this.#index(row, line);
+    if (typeof row === 'object') this.#index(row);
     else if (row !== undefined) this.#leaveOut(line, row);
     this.#keep(cells, typeof row === 'object' ? row.chipid : undefined);
     return true;
@@ -181,10 +179,9 @@ export class BookFile {
       const fault = index < length ? this.#setCell(row, index, cellText(cell), line) : undefined;
       if (fault !== undefined) return fault;
     }
-    const first = this.#lines.get(row.chipid);
-    if (first !== undefined)
-      return `is another row of device ${row.chipid}, whose first one counts: line ${first}`;
-    return row;
+    return this.devices.has(row.chipid)
+      ? `is another row of device ${row.chipid}, whose first one counts`
+      : row;
   }
 
   /** @returns the fault of the cell, if it has one */
@@ -234,10 +231,9 @@ export class BookFile {
     return groups;
   }
 
-  #index(row: BookRow, line: number): void {
+  #index(row: BookRow): void {
     const { chipid, groups, type } = row;
     this.devices.set(chipid, row);
-    this.#lines.set(chipid, line);
     if (type !== undefined) this.types.add(type);
     for (const group of groups) {
       const members = this.groups.get(group);

@@ -1,18 +1,11 @@
-import { mkdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from '../errors';
 import { replaceFile } from '../util/replace-file';
+import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
-import {
-  explainWrite,
-  isMissing,
-  messageOf,
-  readBytes,
-  revisionOf,
-  stampOf,
-  whileNobodyWrites,
-} from './book-disk';
 import {
   difference,
   disarmedBytes,
@@ -38,6 +31,55 @@ export type { BookProblem, BookRow } from './book-file';
 const LOOK = 500;
 /** Milliseconds after which everything begins without the book: its file may be on a share that does not answer. */
 const PATIENCE = 5000;
+
+/** Identifies the content of a file. */
+const revisionOf = (bytes: Buffer): string =>
+  createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
+
+/** What a system says that does not let a file be replaced, though it could be written: Linux the first, Windows any. */
+const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
+
+/** Throws the error of a file that could not be replaced, with what to do about it. */
+function explainWrite(error: unknown): never {
+  if (!isObject(error) || error['syscall'] !== 'rename' || !HELD.has(String(error['code'])))
+    throw error;
+  throw new Error(
+    `The file of the device book cannot be replaced (${String(error['code'])}). Close it in other programs, such as a spreadsheet. ` +
+      'If it is mounted into a container by itself, mount its folder instead.',
+    { cause: error },
+  );
+}
+
+/** Changes whenever a file is written or replaced; empty if the file is missing. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+  } catch (error) {
+    return isMissing(error) ? '' : `? ${messageOf(error)}`;
+  }
+}
+
+/** @throws DeviceCloudError `INVALID_INPUT` if it is no file, and what the file system fails with */
+async function readBytes(path: string): Promise<Buffer> {
+  const info = await stat(path);
+  // Opening a pipe or a device may wait, or do something.
+  if (!info.isFile())
+    throw invalidInput(`The device book ${path} is not a file, but a folder, a device or a pipe.`);
+  if (info.size > BOOK_LIMITS.file)
+    throw invalidInput(
+      `The device book has ${info.size} bytes: at most ${BOOK_LIMITS.file} are read.`,
+    );
+  return readFile(path);
+}
+
+/** The last writing of this process: several applications may have one book, by whatever path. */
+let writing: Promise<unknown> = Promise.resolve();
 
 const changedMeanwhile = (): DeviceCloudError =>
   new DeviceCloudError(
@@ -117,28 +159,13 @@ export class Book {
    * @param chipid as digits, without leading zeros
    */
   row(chipid: string): BookRow | undefined {
-    const row = this.#row(chipid);
+    const row = this.find(chipid);
     return row && { ...row, groups: [...row.groups] };
   }
 
-  /** Whether a device has a row. @param chipid as for {@link row} */
-  has(chipid: string): boolean {
-    return this.#row(chipid) !== undefined;
-  }
-
-  /** The name of a device; undefined if it has none. @param chipid as for {@link row} */
-  name(chipid: string): string | undefined {
-    return this.#row(chipid)?.name;
-  }
-
-  /** The type of a device; undefined if it has none. @param chipid as for {@link row} */
-  typeOf(chipid: string): string | undefined {
-    return this.#row(chipid)?.type;
-  }
-
-  /** The groups of a device, none if it has no row. @param chipid as for {@link row} */
-  groupsOf(chipid: string): readonly string[] {
-    return this.#row(chipid)?.groups ?? [];
+  /** The row itself, as for {@link row}. */
+  find(chipid: string): Readonly<BookRow> | undefined {
+    return this.#file?.devices.get(chipid);
   }
 
   /** The chip numbers of a group, in the order of the file; undefined if no device is in it. */
@@ -176,7 +203,7 @@ export class Book {
   /** The file as it is now, whether or not it is a device book. @throws DeviceCloudError if it is no text that can be edited */
   async content(): Promise<{ bytes: Buffer; revision: string }> {
     const bytes = await this.#bytes();
-    return { bytes, revision: await revisionOf(bytes) };
+    return { bytes, revision: revisionOf(bytes) };
   }
 
   /** The file as it is now, with formulas disarmed, for a spreadsheet. */
@@ -204,25 +231,24 @@ export class Book {
    * device book, and what the file system fails with; then nothing was written
    */
   write(content: NewContent, revision: string): Promise<void> {
-    return this.#serially(() =>
-      whileNobodyWrites(this.#path, async () => {
-        const { bytes } = await this.#make(content, revision);
-        const file = await readBookFile(bytes);
-        await mkdir(dirname(this.#path), { recursive: true });
-        await replaceFile(this.#path, bytes).catch(explainWrite);
-        this.#apply(file, await revisionOf(bytes), await stampOf(this.#path));
-      }),
-    );
+    const write = async (): Promise<void> => {
+      const { bytes } = await this.#make(content, revision);
+      const file = await readBookFile(bytes);
+      await mkdir(dirname(this.#path), { recursive: true });
+      await replaceFile(this.#path, bytes).catch(explainWrite);
+      this.#apply(file, revisionOf(bytes), await stampOf(this.#path));
+    };
+    return this.#serially(() => {
+      const written = writing.then(write);
+      writing = written.catch(() => undefined);
+      return written;
+    });
   }
 
   /** Ends the watching of the file. */
   close(): void {
     this.#closing.abort();
     this.#listeners.clear();
-  }
-
-  #row(chipid: string): BookRow | undefined {
-    return this.#file?.devices.get(chipid);
   }
 
   /** Looks at the file at once, and from then on. @returns a promise of the first look */
@@ -252,7 +278,7 @@ export class Book {
     try {
       const bytes = await readBytes(this.#path);
       const file = await readBookFile(bytes);
-      const revision = await revisionOf(bytes);
+      const revision = revisionOf(bytes);
       const isWhole = atOnce || (await stampOf(this.#path)) === stamp;
       if (isWhole) this.#apply(file, revision, stamp);
     } catch (error) {

@@ -59,12 +59,11 @@ function nameOf({ name }: DeviceRecord): string | undefined {
 
 /** Adds what the book says of a device: not to a copy, since there may be 50,000. */
 function withRow(snapshot: DeviceSnapshot, device: FleetDevice, book: Book): DeviceSnapshot {
-  const { chipid } = device;
-  if (!book.has(chipid)) return snapshot;
-  const type = book.typeOf(chipid);
-  snapshot.name = book.name(chipid) ?? snapshot.name;
-  snapshot.groups = [...book.groupsOf(chipid)];
-  if (type !== undefined) snapshot.type = type;
+  const row = book.find(device.chipid);
+  if (!row) return snapshot;
+  snapshot.name = row.name ?? snapshot.name;
+  snapshot.groups = [...row.groups];
+  if (row.type !== undefined) snapshot.type = row.type;
   if (!device.wasSeen) snapshot.missing = true;
   return snapshot;
 }
@@ -129,7 +128,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** The name of a device in the book or, without one, in the list. */
   nameOf(chipid: string): string | undefined {
-    return this.#book?.name(chipid) ?? this.#devices.get(chipid)?.name;
+    return this.#book?.find(chipid)?.name ?? this.#devices.get(chipid)?.name;
   }
 
   titleOf(chipid: string): string {
@@ -167,7 +166,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const digits = parseChipid(chipid);
     const device = this.#devices.get(digits);
     if (device) return this.#snapshotOf(device);
-    return this.#book?.has(digits) ? this.#snapshotOf(new FleetDevice(digits)) : undefined;
+    return this.#book?.find(digits) ? this.#snapshotOf(new FleetDevice(digits)) : undefined;
   }
 
   /**
@@ -218,7 +217,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const complete = !this.#devices.isKnown(since);
     if (complete) return { revision, devices: this.#all(), removed: [], complete };
     // A device of the book that is forgotten is missing again.
-    const isMissing = (chipid: string): boolean => this.#book?.has(chipid) === true;
+    const isMissing = (chipid: string): boolean => this.#book?.find(chipid) !== undefined;
     const gone = this.#devices.removedSince(since);
     const removed = gone.filter((chipid) => !isMissing(chipid));
     const devices = this.#changedAfter(since, gone.filter(isMissing));
@@ -241,7 +240,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     let [devices, online] = [this.#devices.size + (this.#book?.size ?? 0), 0];
     for (const device of this.#devices) {
       if (device.presence.isOnline(this.readAt !== null)) online++;
-      if (this.#book?.has(device.chipid)) devices--;
+      if (this.#book?.find(device.chipid)) devices--;
     }
     return { devices, online };
   }

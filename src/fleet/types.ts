@@ -191,10 +191,12 @@ const divisorOf = (a: bigint, b: bigint): bigint =>
 
 const REPLACING = new TextDecoder();
 
-const hexOf = ({ bytes }: Input, { at, size }: Field, index: number): string =>
-  Array.from(bytes.subarray(at + index * size, at + (index + 1) * size), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
+function hexOf({ bytes }: Input, { at, size }: Field, index: number): string {
+  let digits = '';
+  for (const byte of bytes.subarray(at + index * size, at + (index + 1) * size))
+    digits += (256 + byte).toString(16).slice(1);
+  return digits;
+}
 
 /** Text up to the first NUL, as C writes it. A character that is damaged costs no other field. */
 function textOf({ bytes, toText }: Input, { at, size }: Field, index: number): string {
