@@ -110,6 +110,16 @@ export function refusalMeaning(
   return REFUSALS.get(said.trim().replace(ENDING, ''));
 }
 
+const CALLBACK =
+  'Check the key of the callback, the number of the device, and the application id of the configuration: one of them is unknown to the service.';
+
+/** The same for the value of a callback: what is unknown may be the key (section 4.2, endpoint 8). */
+export const callbackMeaning = (
+  statusCode: number,
+  said: string | undefined,
+): StatusMeaning | undefined =>
+  statusCode === 404 ? ['NOT_FOUND', CALLBACK] : refusalMeaning(statusCode, said);
+
 /** The same for a push: the public server of 2016 answers 403 to one without a message. */
 export const pushMeaning =
   (message: string) =>

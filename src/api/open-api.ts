@@ -14,6 +14,7 @@ import {
   anyArray,
   anyShape,
   appShape,
+  callbackMeaning,
   deviceList,
   listOf,
   objectOf,
@@ -187,7 +188,11 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
         `rt_status/${chipid}/`,
         anyShape,
         { key },
-        { decode: (body) => decodeValue(body, datatype), advice: adviceOn(datatype) },
+        {
+          decode: (body) => decodeValue(body, datatype),
+          advice: adviceOn(datatype),
+          meaning: callbackMeaning,
+        },
       ),
 
     gpioStatus: (chipid: string) => read('Reading the pins of', 'gpio_status', chipid, resultShape),

@@ -110,7 +110,8 @@ describe('the results of calls of the open API', () => {
     for (const [key, value] of Object.entries(values)) {
       assert.deepEqual((await client.rtStatus(CHIPID, key)).body, value, key);
     }
-    await failure(client.rtStatus(CHIPID, 'unknown'), 'NOT_FOUND');
+    const { message } = await failure(client.rtStatus(CHIPID, 'unknown'), 'NOT_FOUND');
+    assert.match(message, /Check the key of the callback/);
   });
 
   it('setGpioEdge and gpioStatus: the pin has the level that was set', async () => {
