@@ -10,7 +10,7 @@ import {
   type RecentUpload,
   type TestRecording,
 } from '../../src/index';
-import { oneLine } from '../../src/input';
+import { chipidOf, oneLine } from '../../src/input';
 import type { ClusterView } from '../common/app';
 import { listenersOf, typeCalled, type DeviceType } from '../common/device-types';
 import { decodeBody, isTyped } from '../common/upload-message';
@@ -36,20 +36,22 @@ function ageOf(latest: unknown, zone: string, now: number): number | null {
   return age >= -AHEAD ? Math.max(0, age) : null;
 }
 
-/** The devices as the editor offers them. */
+/** A name may be anything. */
+const nameOf = (name: unknown): string | null =>
+  typeof name === 'string' || typeof name === 'number' ? String(name) : null;
+
+/** The devices as the editor offers them, without the records that name no device. */
 export function toChoices(
   records: readonly DeviceRecord[],
   client: Pick<DeviceCloudClient, 'clockSkew' | 'historyZone'>,
 ): DeviceChoice[] {
   const { clockSkew = 0, historyZone: zone } = client;
   const now = Date.now() + clockSkew;
-  return records.map(({ chipid, name, latest, vertype }) => ({
-    chipid: String(chipid),
-    name: name === null ? null : String(name),
-    latest,
-    age: ageOf(latest, zone, now),
-    vertype,
-  }));
+  return records.flatMap(({ chipid: listed, name, latest, vertype }) => {
+    const chipid = chipidOf(listed);
+    if (chipid === undefined) return [];
+    return { chipid, name: nameOf(name), latest, age: ageOf(latest, zone, now), vertype };
+  });
 }
 
 /** Characters of the latest upload in a row. */

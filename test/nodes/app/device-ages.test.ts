@@ -28,3 +28,16 @@ describe('the age that the list of devices shows', () => {
     });
   }
 });
+
+describe('the list of devices', () => {
+  it('shows a record of any kind, unless it names no device', () => {
+    const odd = { toString: null };
+    const records = [{ chipid: '007', name: odd, latest: odd, vertype: odd }, { chipid: odd }];
+    const [only, ...others] = toChoices(records as unknown as DeviceRecord[], {
+      clockSkew: 0,
+      historyZone: '+08:00',
+    });
+    assert.deepEqual(only, { chipid: '7', name: null, latest: odd, age: null, vertype: odd });
+    assert.deepEqual(others, []);
+  });
+});
