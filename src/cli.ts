@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { text } from 'node:stream/consumers';
 import { parseArgs, parseEnv } from 'node:util';
 import {
   decodeUpload,
@@ -179,15 +178,31 @@ async function listen(context: Context): Promise<void> {
 }
 
 async function devices({ client, print }: Context): Promise<void> {
-  const { body } = await client.devices();
+  const { devices: listed, invalid } = await client.fleet.readList();
   // Without their keys.
-  for (const { chipid, name, latest, vertype } of body)
+  for (const [chipid, { name, latest, vertype }] of listed)
     await print({ chipid, name, latest, vertype }, lineOf(chipid, name ?? '-', latest));
+  if (invalid > 0) note(`Records without a valid chip number: ${invalid}.`);
+}
+
+/** Bytes of standard input: no push takes more. */
+const MOST_INPUT = 64 * 2 ** 20;
+
+async function readInput(): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of process.stdin as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > MOST_INPUT)
+      throw new WrongUse(`Standard input is over ${MOST_INPUT / 2 ** 20} MiB. Nothing was sent.`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
 }
 
 async function push({ client, words, options, print }: Context): Promise<void> {
   const [to = '', given = ''] = words;
-  const message = given === '-' ? await text(process.stdin) : given;
+  const message = given === '-' ? await readInput() : given;
   const settings = options.format === undefined ? {} : { format: options.format as PushFormat };
   const { body } = await (to === 'all'
     ? client.pushToApp(message, settings)

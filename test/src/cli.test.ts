@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { httpService, json } from '../tooling/servers/http-service';
@@ -52,7 +52,7 @@ describe('device-cloud', () => {
   }
 
   const CALLS: readonly [words: string, out: RegExp][] = [
-    ['devices --json', /^\{"chipid":10000001,"name":"Greenhouse","latest":"2[^}]*\}\n\{/],
+    ['devices --json', /^\{"chipid":"10000001","name":"Greenhouse","latest":"2[^}]*\}\n\{/],
     [`gpio ${ONE} 5 1`, /^OK\n$/],
     [`gpio ${ONE} 5 --json`, /^\{"pin":5,"level":[01]\}\n$/],
     [`value ${ONE} uptime --json`, /^\{"key":"uptime","value":\d+\}\n$/],
@@ -77,6 +77,24 @@ describe('device-cloud', () => {
     const end = await run(['push', '10000002', '-', '--env-file', file], {}, 'from a pipe');
     assert.deepEqual(end, { code: 0, out: 'OK\n', err: '' });
     assert.equal(cloud.device('10000002').received.at(-1)?.text, 'from a pipe');
+  });
+
+  it('reads no more of standard input than a push takes', async function () {
+    if (process.platform === 'win32') this.skip();
+    const endless = openSync('/dev/zero', 'r');
+    const options = { env: { ...variables(), NO_PROXY: '*' } };
+    const child = spawn(process.execPath, [CLI, 'push', ONE, '-'], {
+      ...options,
+      stdio: [endless, 'ignore', 'pipe'],
+    });
+    let err = '';
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (err += text));
+    const [code] = (await once(child, 'close')) as [number];
+    closeSync(endless);
+    assert.deepEqual(
+      [code, err.slice(0, 45)],
+      [2, 'device-cloud: Standard input is over 64 MiB. '],
+    );
   });
 
   it('prints uploads until Ctrl-C, or until nobody reads on', async () => {
