@@ -4,7 +4,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
 import { KeptPins } from './commands/pins';
-import { Command, Queues, type QueueObserver } from './commands/queue';
+import { Command, Queues } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
@@ -76,9 +76,13 @@ export function createApplication(
   const deadlines = new Deadlines(explain);
   const fleet = new Fleet(now, Date.now() * REVISIONS_PER_MS);
   const titleOf = (chipid: string): string => fleet.titleOf(chipid);
-  const onQueue: QueueObserver = (chipid, waiting, running) =>
-    fleet.onQueue(chipid, waiting, running);
-  const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf, guard);
+  const queues = new Queues(
+    settings.deviceGap,
+    explain,
+    (...loads) => fleet.onQueue(...loads),
+    titleOf,
+    guard,
+  );
   const timers = new TimerQueue();
   // The ids of interface A are its own: one that looks like a chip number is another device.
   const serverQueues = new Queues(settings.deviceGap, explain);
@@ -94,9 +98,14 @@ export function createApplication(
     clock: new ServiceClock(now),
   };
 
-  const { handshakes, readings } = limits.of(settings.origin);
+  /** What answers have shown about the service. */
+  const found: { listPath: string | undefined } = { listPath: undefined };
+
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
+    const { origin, historyZone: zone, timeout } = settings;
+    const { handshakes, readings } = limits.of(origin);
     const identity = { ...openApiSettings, now };
+    const { appid } = identity;
     const api = openApi(identity, titleOf);
     const channels = new Channels({
       ...channelSettings(settings, identity, tls, proxy),
@@ -106,53 +115,22 @@ export function createApplication(
       timers,
       onTime: (ms) => http.clock.sawEvent(ms),
     });
-    const streamHistory = historyStreamer(http, api, settings.timeout);
+    const streamHistory = historyStreamer(http, api, timeout);
     const listening = new Listening({
-      store,
-      appid: identity.appid,
-      channels,
-      read: streamHistory,
-      limiter: readings,
-      now,
-      random,
+      ...{ store, appid, channels, read: streamHistory, limiter: readings, now, random },
       observer: fleet,
       ...(guard && { guard }),
     });
-    const { origin, historyZone: zone } = settings;
-    const acknowledged = new Acknowledged(
-      { origin, appid: identity.appid, listening, store, zone },
-      acknowledging,
-    );
-    /** What answers have shown about the service. */
-    const found: { listPath: string | undefined } = { listPath: undefined };
-    return {
-      api,
-      channels,
-      listening,
-      acknowledged,
-      streamHistory,
-      found,
-      channelPush: createChannelPush(channels, deadlines),
-      pulses: new Pulses(http, api, explain),
-      listDevices: deviceLister(http, api, (path) => {
-        found.listPath = path;
-        listening.shared.facts.isPublic = path === PUBLIC_LIST;
-      }),
-      sync: daySync(http, api, () => serviceZone(settings, listening)),
-    };
-  };
-  const parts = settings.openApi && openParts(settings.openApi);
-
-  if (parts) fleet.sources = { ...parts, clock: http.clock, timeout: settings.timeout };
-  const openCommands = ({ api, channels, listening }: NonNullable<typeof parts>) => {
+    const acknowledged = new Acknowledged({ origin, appid, listening, store, zone }, acknowledging);
+    const listDevices = deviceLister(http, api, (path) => {
+      found.listPath = path;
+      listening.shared.facts.isPublic = path === PUBLIC_LIST;
+    });
+    const { clock } = http;
+    fleet.sources = { listDevices, timeout, clock, listening, acknowledged };
+    const { poller: list } = fleet;
     const commands = new DeviceCommands({
-      queues,
-      registry: fleet,
-      now,
-      timers,
-      list: fleet.poller,
-      clock: http.clock,
-      channels,
+      ...{ queues, registry: fleet, now, timers, list, clock, channels },
     });
     const requests = new Requests({
       listening,
@@ -161,7 +139,6 @@ export function createApplication(
       turns: new Queues(0, explain),
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
-    const { poller: list } = fleet;
     const pins = new KeptPins({
       ...{ api, channels, list, order: settings.pins, registry: fleet, store, timers },
       call(device, make, timeout) {
@@ -174,9 +151,15 @@ export function createApplication(
         return queues.run(new Command(device, call, { longest: timeout }, commands.onFailure));
       },
     });
-    return { commands, requests, pins };
+    return {
+      ...{ api, channels, listening, acknowledged, streamHistory, listDevices },
+      ...{ commands, requests, pins },
+      channelPush: createChannelPush(channels, deadlines),
+      pulses: new Pulses(http, api, explain),
+      sync: daySync(http, api, () => serviceZone(settings, listening)),
+    };
   };
-  const open = parts && { ...parts, ...openCommands(parts) };
+  const open = settings.openApi && openParts(settings.openApi);
 
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
@@ -201,6 +184,7 @@ export function createApplication(
     now,
     /** What needs the application's id and key: interfaces B and C. */
     open,
+    found,
     /** What is known of its devices. */
     fleet,
     /** Milliseconds that the service's times are ahead of UTC. */

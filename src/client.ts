@@ -638,7 +638,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    * `devices/lists/` as of the public server of 2016 (section 4.2 shows both); undefined before it was read.
    */
   get listPath(): string | undefined {
-    return this.#application.open?.found.listPath;
+    return this.#application.found.listPath;
   }
 
   /**

@@ -126,11 +126,10 @@ export class Fleet extends FleetRegistry {
   /**
    * Reads the list of online devices (section 4.2, endpoint 2), together with others who ask at the same
    * time.
-   * @param maxAge milliseconds; a list that is no older is good enough, default 0
    * @throws DeviceCloudError as for `devices` of the client
    */
-  async readList(maxAge = 0): Promise<ListReading> {
-    return this.poller.read(maxAge);
+  readList(): Promise<ListReading> {
+    return this.poller.read();
   }
 
   /**

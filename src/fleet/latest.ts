@@ -69,15 +69,11 @@ const AHEAD = 60_000;
 
 const seconds = (time: number): number => Math.floor(time / 1000);
 
-const isCount = (id: unknown): id is number => Number.isSafeInteger(id) && (id as number) >= 0;
-
 /** Compares ids of a history. @returns undefined if one of them is unknown or not a number */
 function idsInOrder(
   before: ServiceInteger | undefined,
   after: ServiceInteger | undefined,
 ): boolean | undefined {
-  // Nearly all are, and a history may have 200,000 of them.
-  if (isCount(before) && isCount(after)) return before <= after;
   if (!/^\d{1,20}$/.test(String(before)) || !/^\d{1,20}$/.test(String(after))) return undefined;
   return BigInt(String(before)) <= BigInt(String(after));
 }

@@ -1,7 +1,8 @@
 import type { Chipid } from '../../types';
 import { invalidInput } from '../../errors';
-import { parseChipid } from '../../input/chipid';
+import { chipidOf, parseChipid } from '../../input/chipid';
 import { oneOf, readInput } from '../../input/values';
+import { isObject } from '../../util/object';
 import { show } from '../../util/show';
 
 /** The groups of events that a watch can be asked for. */
@@ -162,35 +163,27 @@ export interface SavedState {
   readonly devices: readonly SavedDevice[];
 }
 
-const MAX_NAME = 200;
-
 const boolOf = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
 
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Reads one device; undefined if it is invalid, since the state may have been edited. */
-function deviceOf(value: unknown): SavedDevice | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const [chipid, online, since, silent, connected, name] = value as unknown[];
-  try {
-    const cut = typeof name === 'string' ? name.slice(0, MAX_NAME) : null;
-    const digits = parseChipid(chipid);
-    return [digits, boolOf(online), timeOf(since), silent === true, boolOf(connected), cut];
-  } catch {
-    return undefined;
-  }
+/** Reads one device, unless it is invalid: the state may have been edited. */
+function deviceOf(value: unknown): SavedDevice[] {
+  const [chipid, online, since, silent, connected, name] = Array.isArray(value)
+    ? (value as unknown[])
+    : [];
+  const digits = chipidOf(chipid);
+  if (digits === undefined) return [];
+  const text = typeof name === 'string' ? name : null;
+  return [[digits, boolOf(online), timeOf(since), silent === true, boolOf(connected), text]];
 }
 
 /** Reads what was kept of a watch; empty if it is of another application, or nothing that a watch has written. */
 export function readState(value: unknown, appid: string): SavedState {
-  const saved = (typeof value === 'object' && value !== null ? value : {}) as Partial<SavedState>;
-  if (saved.appid !== appid || !Array.isArray(saved.devices)) {
-    return { appid, complete: false, unknown: false, devices: [] };
-  }
-  const devices = (saved.devices as unknown[]).slice(0, MAX_WATCHED).flatMap((each) => {
-    const device = deviceOf(each);
-    return device ? [device] : [];
-  });
-  return { appid, complete: saved.complete === true, unknown: saved.unknown === true, devices };
+  const saved = isObject(value) && value['appid'] === appid ? value : {};
+  const { complete, unknown, devices } = saved;
+  if (!Array.isArray(devices)) return { appid, complete: false, unknown: false, devices: [] };
+  const read = (devices as unknown[]).slice(0, MAX_WATCHED).flatMap(deviceOf);
+  return { appid, complete: complete === true, unknown: unknown === true, devices: read };
 }
