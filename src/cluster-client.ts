@@ -1,27 +1,37 @@
+import { DEVICE_TIMEOUT, readCommand, readDuration } from './call-options';
+import {
+  ELSEWHERE,
+  Subscription,
+  type ChannelListener,
+  type ChannelSubscription,
+  type ChannelView,
+} from './channel/listener';
+import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { NotSent } from './cluster/calls';
-import { Cluster, shareOf } from './cluster/cluster';
-import { SharedStore } from './store/shared';
+import { Cluster } from './cluster/cluster';
 import { HandOvers, type HandedOver, type SharedWaiting } from './cluster/hand-over';
 import { Lending, type Lent } from './cluster/lending';
-import { SharedSubscription } from './cluster/subscription';
-import { Subscription, type ChannelListener, type ChannelSubscription } from './channel/listener';
-import { DEVICE_TIMEOUT, readCommand, readDuration } from './call-options';
-import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
-import { CALLING } from './commands/queue';
+import type { UploadDecoder } from './commands/reply';
 import type { Result, SavedCall } from './commands/saved-call';
+import {
+  readSelection,
+  SEMAPHORE,
+  semaphoreOf,
+  type WaitingSelection,
+} from './commands/waiting-list';
 import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
 import type { LatestUpload } from './fleet/latest';
 import { parseChipid } from './input/chipid';
 import type { ClusterSettings } from './input/engine-address';
-import { readSelection, semaphoreOf, type WaitingSelection } from './commands/waiting-list';
-import type { UploadDecoder } from './commands/reply';
-import type { Acknowledging, AckOptions } from './recovery/acknowledged';
-import { readToken } from './recovery/token';
+import type { Acknowledging, AckOptions, AckSubscription } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
+import { readToken } from './recovery/token';
 import type { ClientOptions } from './settings';
+import { shareOf, type SharedStore } from './store/shared';
 import type { Chipid, Level, Pin, PinKeeper, PulseOptions } from './types';
 import { GUARD, WHOLE, type ClusterState } from './util/guard';
 import { isObject } from './util/object';
+import { isolated } from './util/thrown';
 
 export type { SharedWaiting } from './cluster/hand-over';
 export type { Lent } from './cluster/lending';
@@ -51,38 +61,19 @@ const DEPLOY = 2000;
 /** Milliseconds between two trials of a key that the service has refused. */
 const TRY_KEY = 30_000;
 
-/** The arguments of a call after the device: as they are for this process, as JSON for another one. */
-class Arguments {
-  constructor(
-    readonly values: readonly unknown[],
-    readonly optionsAt = -1,
-    readonly device = '',
-    /** What a node has kept of the call: its message may outlive this process. */
-    readonly saved?: SavedCall,
-  ) {}
-
-  /** Callbacks and signals stay here; of a decoder, it is said which one the other process is to use. */
-  toJSON(): SentArguments | unknown[] {
-    const { device, saved } = this;
-    const values = this.values.map((value, at) =>
-      at === this.optionsAt && isObject(value) ? withoutCallbacks(value) : value,
-    );
-    return saved ? { values, node: saved.node, what: saved.whatOf(device) } : values;
-  }
-}
-
-/** Arguments with what is needed if the process with their message ends. */
+/** The arguments of a call after the device, with what is needed if the process with their message ends. */
 interface SentArguments {
   readonly values: readonly unknown[];
-  readonly node: string;
-  readonly what: unknown;
+  readonly node?: string;
+  readonly what?: unknown;
 }
 
-function withoutCallbacks(value: Record<string, unknown>): Record<string, unknown> {
+/** Options as JSON can hold them: callbacks and signals stay here; of a decoder, it is said which one the other process is to use. */
+function withoutCallbacks(options: object): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   // An option may be inherited.
-  for (const name in value) {
-    const option = value[name];
+  for (const name in options) {
+    const option = (options as Record<string, unknown>)[name];
     if (typeof option !== 'function') {
       if (name !== 'signal') plain[name] = option;
     } else if ('typeId' in option) plain[name] = { typeId: option.typeId };
@@ -93,15 +84,74 @@ function withoutCallbacks(value: Record<string, unknown>): Record<string, unknow
 /** This process's decoder of a type. */
 type DecoderOf = (typeId: string) => UploadDecoder | undefined;
 
+/** What processes of a cluster have for it. */
+interface Sharing {
+  /** Is filled from now on. */
+  readonly store: SharedStore;
+  readonly decoderOf: DecoderOf;
+  readonly waiting: SharedWaiting;
+}
+
+/** A listener's place on the channel of a device, which is open while the device is this process's. */
+class SharedSubscription implements AckSubscription {
+  #joined: (ChannelSubscription & Partial<AckSubscription>) | undefined;
+
+  /** @param join is called each time the device has come: what is kept has come with it */
+  constructor(
+    readonly chipid: string,
+    readonly listener: ChannelListener,
+    readonly join: () => ChannelSubscription & Partial<AckSubscription>,
+    readonly onRelease: (subscription: SharedSubscription) => void,
+  ) {}
+
+  get channel(): ChannelView {
+    return this.#joined?.channel ?? { state: 'connecting', reason: ELSEWHERE };
+  }
+
+  get waitedFor(): number | undefined {
+    return this.#joined?.waitedFor;
+  }
+
+  get hasPosition(): boolean {
+    return this.#joined?.hasPosition ?? true;
+  }
+
+  begin(): void {
+    this.#joined ??= this.join();
+    this.#show();
+  }
+
+  end(): void {
+    if (this.#leave()) this.#show();
+  }
+
+  release(isForgotten?: boolean): void {
+    this.#leave(isForgotten);
+    this.onRelease(this);
+  }
+
+  #leave(isForgotten?: boolean): boolean {
+    const joined = this.#joined;
+    this.#joined = undefined;
+    // The place of a listener that does not acknowledge takes no argument.
+    (joined as AckSubscription | undefined)?.release(isForgotten);
+    return joined !== undefined;
+  }
+
+  #show(): void {
+    const { state, reason } = this.channel;
+    isolated(() => this.listener.onState?.(state, reason));
+  }
+}
+
 /**
  * The client of a process that shares the devices of an application with others, on Redis or Valkey. Each device belongs to one of
  * them: it listens to the device, and makes the calls to it, wherever they come from.
  */
 export class ClusterClient extends DeviceCloudClient {
-  readonly #store: SharedStore;
+  readonly #sharing: Sharing;
   readonly #lending: Lending;
-  readonly #decoderOf: DecoderOf;
-  #handOvers: HandOvers | undefined;
+  #handOvers!: HandOvers;
   readonly #listening = new Set<SharedSubscription>();
   /** Of the nodes of this process, which are the same in all. */
   readonly #keepers = new Map<string, PinKeeper>();
@@ -120,7 +170,8 @@ export class ClusterClient extends DeviceCloudClient {
       });
   }
 
-  private constructor(options: ClientOptions, store: SharedStore, decoderOf: DecoderOf) {
+  private constructor(options: ClientOptions, sharing: Sharing) {
+    const { store } = sharing;
     super({
       ...options,
       store,
@@ -129,44 +180,42 @@ export class ClusterClient extends DeviceCloudClient {
         send: (...command) => this.#cluster.exclusively(...command),
       },
     });
-    this.#store = store;
-    this.#decoderOf = decoderOf;
+    this.#sharing = sharing;
     this.#lending = new Lending(store, () => this.#cluster.calls);
   }
 
   /**
    * Joins, in the background.
-   * @param store is filled from now on
-   * @param waiting undefined: no command may wait
    * @throws DeviceCloudError `NOT_CONFIGURED`
    */
   static async join(
     options: ClientOptions,
     settings: ClusterSettings,
-    store = new SharedStore(),
-    decoderOf: DecoderOf = () => undefined,
-    waiting?: SharedWaiting,
+    sharing: Sharing,
   ): Promise<ClusterClient> {
-    const client = new ClusterClient(options, store, decoderOf);
+    const client = new ClusterClient(options, sharing);
     try {
       const { appid } = client;
       if (appid === undefined)
         throw notConfigured('A cluster needs the appid and the app key of its application.');
       const { origin, ...all } = client[APPLICATION].settings;
-      client.#cluster = await Cluster.open(settings, `${origin}/${appid}`, {
+      const cluster = await Cluster.open(settings, `${origin}/${appid}`, sharing.store, {
         settings: Object.fromEntries(AGREED.map((name) => [name, all[name]])),
         begin: (share) => client.#begin(share),
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),
         wants: () => client.#wants(),
-        handle: (name, of, args) => client.#handle(name, of, args),
+        handle: (name, of, args) => client.#handle(name, of, args as SentArguments),
         onOrphan: (chipid, args, result) => {
-          if (isSent(args)) void client.#handOvers?.adopt(chipid, args, result);
+          const { node, what } = args as SentArguments;
+          if (node !== undefined) void client.#handOvers.adopt(chipid, node, what, result);
         },
-        onChange: () => store.changed(),
       });
-      if (waiting) client.#handOvers = client.#makeHandOvers(waiting);
-      store.attach(client.#cluster);
+      client.#cluster = cluster;
+      client.#handOvers = new HandOvers(sharing.waiting, {
+        ...{ calls: cluster.calls, member: cluster.id, members: () => cluster.members },
+        make: (name, args) => client.#own(name, args),
+      });
       return client;
     } catch (error) {
       await DeviceCloudClient.prototype.close.call(client);
@@ -186,7 +235,7 @@ export class ClusterClient extends DeviceCloudClient {
 
   /** How many of the 64 shares are this process's. */
   get owned(): number {
-    return this.#cluster.owned.length;
+    return this.#sharing.store.shares.size;
   }
 
   /** Whether a device is this process's. @param chipid undefined: what is about the whole application */
@@ -210,7 +259,7 @@ export class ClusterClient extends DeviceCloudClient {
   }
 
   override async latestAll(): Promise<{ uploads: LatestUpload[]; missing: number }> {
-    const { answers, missing } = await this.#cluster.calls.askAll('latestAll', new Arguments([]));
+    const { answers, missing } = await this.#cluster.calls.askAll('latestAll', { values: [] });
     // A process that had a device before may still know one of it.
     const newest = new Map<string, LatestUpload>();
     for (const upload of answers.flatMap((each) => each as LatestUpload[])) {
@@ -222,7 +271,7 @@ export class ClusterClient extends DeviceCloudClient {
 
   override async cancelWaiting(which: WaitingSelection, options: { node?: string } = {}) {
     readSelection(which);
-    const args = new Arguments([which, options]);
+    const args = { values: [which, options] };
     const { answers, missing } = await this.#cluster.calls.askAll('cancelWaiting', args);
     return { cancelled: answers.reduce<number>((sum, each) => sum + Number(each), 0), missing };
   }
@@ -247,8 +296,9 @@ export class ClusterClient extends DeviceCloudClient {
         const { chipid } = readToken(text, this.appid as string);
         // It must not wait for commands to the device, which may take long.
         const { calls } = this.#cluster;
+        const args = { values: [text] };
         const [ms, patience] = [DEVICE_TIMEOUT, DEVICE_TIMEOUT];
-        return (await calls.callAtOnce('acknowledge', chipid, [text], ms, patience)) === true;
+        return (await calls.callAtOnce('acknowledge', chipid, args, ms, patience)) === true;
       },
     };
   }
@@ -268,12 +318,14 @@ export class ClusterClient extends DeviceCloudClient {
 
   /** Has a listener of all processes listen to a device, or not any more. @throws DeviceCloudError as of a call */
   async setSubscribed(node: string, chipid: string, isOn: boolean): Promise<void> {
-    await this.#ask('subscribe', chipid, [node, isOn]);
+    const args = { values: [node, isOn] };
+    await this.#cluster.calls.call('subscribe', chipid, args, DEVICE_TIMEOUT, DEVICE_TIMEOUT);
   }
 
   /** The devices to which a listener of all processes listens, and how many processes were silent. */
   async subscribed(node: string): Promise<{ chipids: string[]; missing: number }> {
-    const { answers, missing } = await this.#cluster.calls.askAll('subscribed', [node]);
+    const args = { values: [node] };
+    const { answers, missing } = await this.#cluster.calls.askAll('subscribed', args);
     return { chipids: answers.flatMap((each) => each as string[]), missing };
   }
 
@@ -284,32 +336,17 @@ export class ClusterClient extends DeviceCloudClient {
 
   /** Whether the message of a command is in another process, or waits here. */
   hasSender(saved: SavedCall): boolean {
-    return this.#handOvers?.hasSender(saved) ?? false;
+    return this.#handOvers.hasSender(saved);
   }
 
   /** Goes on with a command that another process has left, and says what becomes of it where its message is. */
   async goOn(saved: SavedCall): Promise<void> {
-    await this.#handOvers?.goOn(saved);
+    await this.#handOvers.goOn(saved);
   }
 
   /** The commands of a node are given back: it closes. */
   letGoOf(node: string): void {
     this[APPLICATION].open?.commands.letGo((_, saved) => !!saved?.sender && saved.node === node);
-  }
-
-  #makeHandOvers(waiting: SharedWaiting): HandOvers {
-    const cluster = this.#cluster;
-    return new HandOvers(waiting, {
-      ...{ calls: cluster.calls, member: cluster.id, members: () => cluster.members },
-      make: (name, args) => {
-        if (!isShared(name)) throw new NotSent(`This process does not know the call ${name}.`);
-        return this.#own(name, args);
-      },
-    });
-  }
-
-  #ask(name: string, chipid: string, args: readonly unknown[]): Promise<unknown> {
-    return this.#cluster.calls.call(name, chipid, args, DEVICE_TIMEOUT, DEVICE_TIMEOUT);
   }
 
   /** Gives all shares up, leaves, and ends. */
@@ -351,28 +388,28 @@ export class ClusterClient extends DeviceCloudClient {
   }
 
   #begin(share: number): void {
-    for (const listening of this.#listening)
-      if (shareOf(listening.chipid) === share) listening.begin();
+    for (const listening of this.#listeningTo(share)) listening.begin();
     for (const keeper of this.#keepers.values()) void super.pins.restore(keeper);
-    this.#handOvers?.begin();
-    this.#store.moved();
+    this.#handOvers.begin();
   }
 
   #end(share: number): void {
     const isOf = (chipid: string): boolean => shareOf(chipid) === share;
-    for (const listening of this.#listening) if (isOf(listening.chipid)) listening.end();
+    for (const listening of this.#listeningTo(share)) listening.end();
     this[LET_GO](isOf);
-    this.#handOvers?.letGo(isOf);
-    this.#store.moved();
+    this.#handOvers.letGo(isOf);
   }
 
   /** What is being emitted is emitted, and what is under way has ended. */
   async #finish(share: number): Promise<void> {
-    for (const listening of this.#listening)
-      if (shareOf(listening.chipid) === share) listening.end();
+    for (const listening of this.#listeningTo(share)) listening.end();
     // Positions count a turn after their messages.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     await this[APPLICATION].queues.idle((chipid) => shareOf(chipid) === share);
+  }
+
+  #listeningTo(share: number): SharedSubscription[] {
+    return [...this.#listening].filter(({ chipid }) => shareOf(chipid) === share);
   }
 
   /**
@@ -381,41 +418,59 @@ export class ClusterClient extends DeviceCloudClient {
    */
   async #make(name: SharedCall, chipid: Chipid, others: readonly unknown[]): Promise<unknown> {
     const device = parseChipid(chipid);
-    const options = others[SHARED[name]] as PulseOptions | undefined;
+    const at = SHARED[name];
+    const options = others[at] as PulseOptions | undefined;
     const limits = readCommand(options, '');
     const longest = 2 * limits.longest + readDuration(options) + IN_QUEUE;
+    const saved = limits.origin?.saved;
     if (limits.when !== 'now') {
-      const saved = limits.origin?.saved;
-      if (!saved || !this.#handOvers)
+      if (!saved)
         throw invalidInput('Only commands of nodes can wait for a device of several processes.');
       // One that a node was given back is in the store by now: if the device moves, whoever has it then finds it there.
       if (saved.of(device))
         return this.#handOvers.resume(device, saved, () => this.#own(name, [device, ...others]));
-      return this.#handOvers.handOver(device, saved, {
-        ...{ signal: limits.signal, progress: limits.progress },
-        longest: longest + limits.expires,
-        whenFree: (call) => limits.semaphore?.run(call) ?? call(),
-      });
+      return this.#handOvers.handOver(device, saved, longest + limits.expires, limits);
     }
-    const args = new Arguments(others, SHARED[name], device, limits.origin?.saved);
-    const call = (): Promise<unknown> =>
-      this.#cluster.calls.call(name, device, args, longest, limits.longest);
-    if (this.owns(device)) return call();
-    limits.progress?.(CALLING);
-    return semaphoreOf(options)?.run(call) ?? call();
+    // A call of several has its place from its turn here to its end, wherever it is made.
+    const own = semaphoreOf(options)
+      ? others.with(at, { ...options, [SEMAPHORE]: undefined })
+      : others;
+    const args = {
+      toJSON: (): SentArguments => ({
+        values: others.map((value, place) =>
+          place === at && isObject(value) ? withoutCallbacks(value) : value,
+        ),
+        ...(saved && { node: saved.node, what: saved.whatOf(device) }),
+      }),
+    };
+    const here = (): Promise<unknown> => this.#perform(name, device, own);
+    const { calls } = this.#cluster;
+    return calls.call(name, device, args, longest, limits.longest, { caller: limits, here });
+  }
+
+  /** Makes a call of this process or of another one to a device of this process. */
+  #perform(name: SharedCall, chipid: string, values: readonly unknown[]): Promise<unknown> {
+    if (name === 'keepPin') {
+      const [pin, level, keeper] = values as [Pin, Level, PinKeeper?];
+      return super.keepPin(chipid, pin, level, this.#keepers.get(keeper?.id ?? '') ?? keeper);
+    }
+    const [message, options] = values;
+    if (name === 'request') return this.#own(name, [chipid, message, this.#withDecoder(options)]);
+    return this.#own(name, [chipid, ...values]);
   }
 
   async #subscribe(node: string, chipid: string, isOn: boolean): Promise<void> {
-    const isWritten = await this.#store.set(`subscribed:${node}:${chipid}`, isOn || undefined);
+    const { store } = this.#sharing;
+    const isWritten = await store.set(`subscribed:${node}:${chipid}`, isOn || undefined);
     if (!isWritten) throw new NotSent('The subscription could not be written down.');
-    this.#store.moved();
+    store.moved();
   }
 
   /** The options of a request of another process, with the decoder that they name. */
   #withDecoder(options: unknown): unknown {
     const decode = isObject(options) ? options['decode'] : undefined;
     if (!isObject(decode)) return options;
-    const decoder = this.#decoderOf(String(decode['typeId']));
+    const decoder = this.#sharing.decoderOf(String(decode['typeId']));
     if (!decoder)
       throw notConfigured(
         'The process that has the device does not have its type: all processes need the same flow.',
@@ -423,57 +478,39 @@ export class ClusterClient extends DeviceCloudClient {
     return { ...(options as object), decode: decoder };
   }
 
-  #own(name: SharedCall, args: readonly unknown[]): Promise<unknown> {
+  #own(name: string, args: readonly unknown[]): Promise<unknown> {
+    if (!isShared(name)) throw new NotSent(`This process does not know the call ${name}.`);
     const own = DeviceCloudClient.prototype[name] as (...all: unknown[]) => Promise<unknown>;
     return own.apply(this, [...args]);
   }
 
-  async #handle(name: string, chipid: string, args: unknown): Promise<unknown> {
-    const values = valuesOf(args);
-    if (name === 'wait' && this.#handOvers)
-      return this.#handOvers.take(chipid, values[0] as HandedOver);
-    if (name === 'ended') return this.#handOvers?.ended(...(values as [string, Result]));
-    if (name === 'acknowledge') return super.acknowledged.acknowledge(values[0]);
-    if (name === 'fact') {
-      this.#store.update(String(values[0]), values[1] ?? undefined);
-      return undefined;
+  /** What this process answers the others, and itself. */
+  async #handle(name: string, chipid: string, { values }: SentArguments): Promise<unknown> {
+    const [first, second] = values;
+    switch (name) {
+      case 'wait':
+        return this.#handOvers.take(chipid, first as HandedOver);
+      case 'ended':
+        return this.#handOvers.ended(first as string, second as Result);
+      case 'acknowledge':
+        return super.acknowledged.acknowledge(first);
+      case 'subscribe':
+        return this.#subscribe(String(first), chipid, second === true);
+      case 'subscribed': {
+        const prefix = `subscribed:${String(first)}:`;
+        return this.#sharing.store.list(prefix).map(([key]) => key.slice(prefix.length));
+      }
+      case 'lend':
+        return this.#lending.lend(String(first));
+      case 'give-back':
+        this.#lending.takeBack(...(values as Parameters<Lending['takeBack']>));
+        return undefined;
+      case 'latestAll':
+        return [...this.fleet.latestAll()];
+      case 'cancelWaiting':
+        return this.waiting.cancel(first as WaitingSelection, second as { node?: string });
+      default:
+        return this.#perform(name as SharedCall, chipid, values);
     }
-    if (name === 'facts') return this.#store.facts();
-    if (name === 'subscribe') return this.#subscribe(String(values[0]), chipid, values[1] === true);
-    if (name === 'subscribed') {
-      const prefix = `subscribed:${String(values[0])}:`;
-      return this.#store.list(prefix).map(([key]) => key.slice(prefix.length));
-    }
-    if (name === 'lend') return this.#lending.lend(String(values[0]));
-    if (name === 'give-back') {
-      this.#lending.takeBack(...(values as Parameters<Lending['takeBack']>));
-      return undefined;
-    }
-    if (name === 'latestAll') return [...this.fleet.latestAll()];
-    if (name === 'cancelWaiting')
-      return this.waiting.cancel(values[0] as WaitingSelection, values[1] as { node?: string });
-    if (!isShared(name)) throw new NotSent(`This process does not know the call ${name}.`);
-    if (name === 'keepPin') {
-      const { id = '' } = (values[2] ?? {}) as PinKeeper;
-      return super.keepPin(
-        chipid,
-        values[0] as Pin,
-        values[1] as Level,
-        this.#keepers.get(id) ?? (values[2] as PinKeeper | undefined),
-      );
-    }
-    if (name === 'request') {
-      const [message, options] = values;
-      return this.#own(name, [chipid, message, this.#withDecoder(options)]);
-    }
-    return this.#own(name, [chipid, ...values]);
   }
-}
-
-const isSent = (args: unknown): args is SentArguments =>
-  isObject(args) && Array.isArray(args['values']) && typeof args['node'] === 'string';
-
-function valuesOf(args: unknown): readonly unknown[] {
-  if (args instanceof Arguments || isSent(args)) return args.values;
-  return Array.isArray(args) ? (args as unknown[]) : [];
 }

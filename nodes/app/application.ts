@@ -387,7 +387,8 @@ export class Application implements App {
     if (!this.#cluster) return new DeviceCloudClient(options);
     const { ClusterClient } = await import('../../src/cluster-client.js');
     const [store, waiting] = [this.#store as SharedStore, this.#waiting];
-    this.#shared = await ClusterClient.join(options, this.#cluster, store, decoderOf, waiting);
+    const sharing = { store, decoderOf, waiting };
+    this.#shared = await ClusterClient.join(options, this.#cluster, sharing);
     return this.#shared;
   }
 

@@ -3,15 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { decode, encode } from '../util/message';
 import { isObject } from '../util/object';
-import { MAX_WAITING, queueFull } from '../commands/queue';
+import { Queues, type Caller } from '../commands/queue';
 import { plainError, valueOfResult, type Result } from '../commands/saved-call';
 import type { EngineError } from './engine';
 
 /** Milliseconds between two attempts to hand a call over, and to give its answer back. */
 const AGAIN = 100;
-
-/** In leases: without an answered beat for so long, nothing is handed over. */
-const OFFLINE = 0.4;
 
 /** Milliseconds after which a process that is asked along with all others is left out. */
 const SILENT = 2000;
@@ -22,6 +19,9 @@ const TRANSFER = 500;
 /** The most characters of a call and of an answer. */
 export const MAX_CALL = 2 ** 20;
 const MAX_ANSWER = 16 * 2 ** 20;
+
+/** Why a call was not handed over. */
+const ABORTED = 'its caller has gone away';
 
 /** Why a call was not carried out. */
 export const GONE = 'The process that had the device may not act for it any more.';
@@ -43,12 +43,8 @@ export interface CallsOptions {
   readonly ownerOf: (chipid: string) => string | undefined;
   readonly mayAct: (chipid: string) => boolean;
   readonly members: () => readonly string[];
-  /** Whether this process gets answers. */
-  readonly canHear: () => boolean;
-  /** Why the engine cannot be reached. */
-  readonly problem: () => string | undefined;
-  /** Leases since the latest answered beat. */
-  readonly age: () => number;
+  /** Why nothing can be handed over to another process now; undefined if it can. */
+  readonly obstacle: () => string | undefined;
   /** The engine's clock, in ms. */
   readonly time: () => number;
   readonly handle: Handler;
@@ -82,43 +78,32 @@ interface Pending {
 export class Calls {
   readonly #options: CallsOptions;
   readonly #pending = new Map<string, Pending>();
+  /** The calls of this process to each device, in their order. */
+  readonly #turns = new Queues(0, () => ABORTED);
   #isClosed = false;
-  /** The end of the latest handing over to each device, and how many are not handed over. */
-  readonly #turns = new Map<string, { last: Promise<void>; count: number }>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
   }
 
   /**
-   * Makes a call in the process that owns the device. The calls of this process to one device are made in their order.
+   * Makes a call in the process that owns the device, once the earlier ones of this process to the device have ended.
    * @param ms that it may take once it is handed over
    * @param patience milliseconds for which it is tried again while it certainly was not sent
+   * @param here makes it if the device is this process's, in the place of the handler
    * @throws DeviceCloudError `UNREACHABLE`: not sent; `TIMEOUT`: no answer, so that it may have been carried out; `QUEUE_FULL`; or the
    * call's own
    */
-  async call(
+  call(
     name: string,
     chipid: string,
     args: unknown,
     ms: number,
     patience: number,
+    { caller, here }: { caller?: Caller; here?: () => Promise<unknown> } = {},
   ): Promise<unknown> {
-    const turns = this.#turns.get(chipid) ?? { last: Promise.resolve(), count: 0 };
-    if (turns.count > MAX_WAITING)
-      throw queueFull(`device ${chipid}`, `${MAX_WAITING} commands wait already`);
-    this.#turns.set(chipid, turns);
-    turns.count++;
-    const before = turns.last;
-    let end!: () => void;
-    turns.last = new Promise((resolve) => (end = resolve));
-    try {
-      await before;
-      return await this.callAtOnce(name, chipid, args, ms, patience);
-    } finally {
-      if (--turns.count === 0) this.#turns.delete(chipid);
-      end();
-    }
+    const make = (): Promise<unknown> => this.callAtOnce(name, chipid, args, ms, patience, here);
+    return this.#turns.call(chipid, make, caller);
   }
 
   /** Makes a call as {@link call} does, and does not wait for earlier ones. */
@@ -128,11 +113,12 @@ export class Calls {
     args: unknown,
     ms: number,
     patience: number,
+    here = (): Promise<unknown> => this.#options.handle(name, chipid, args),
   ): Promise<unknown> {
     const end = performance.now() + patience;
     for (;;) {
       try {
-        return await this.#make({ name, chipid, args }, ms);
+        return await this.#make({ name, chipid, args }, ms, here);
       } catch (error) {
         if (!(error instanceof NotSent)) throw error;
         if (performance.now() >= end) throw notSent(error);
@@ -178,32 +164,33 @@ export class Calls {
   /** Ends all that waits for an answer, and gives none any more. */
   close(): void {
     this.#isClosed = true;
+    this.#turns.close();
     for (const pending of this.#pending.values()) pending.settle(undefined);
   }
 
-  async #make(call: CallOf, ms: number): Promise<unknown> {
-    const { ownerOf, member, age, canHear, problem } = this.#options;
+  /** Asks one process something that is about no device. Rejects if it is silent for 2 s, or has gone. */
+  ask(member: string, name: string, args: unknown): Promise<unknown> {
+    const { member: own, handle } = this.#options;
+    if (member === own) return handle(name, '', args);
+    return this.#send(member, { name, chipid: '', args }, SILENT - TRANSFER);
+  }
+
+  async #make(call: CallOf, ms: number, here: () => Promise<unknown>): Promise<unknown> {
+    const { ownerOf, member, obstacle } = this.#options;
     const owner = ownerOf(call.chipid);
-    if (owner === member) return this.#here(call);
-    if (age() > OFFLINE || !canHear())
-      throw new NotSent(problem() ?? 'The engine of the cluster cannot be reached.');
+    if (owner === member) {
+      this.#check(call.chipid);
+      return here();
+    }
+    const why = obstacle();
+    if (why !== undefined) throw new NotSent(why);
     if (owner === undefined)
       throw new NotSent('No process of the cluster has the device at the moment.');
     return this.#send(owner, call, ms);
   }
 
-  /** Asks one process something that is about no device. Rejects if it is silent for 2 s, or has gone. */
-  ask(member: string, name: string, args: unknown): Promise<unknown> {
-    const call = { name, chipid: '', args };
-    if (member === this.#options.member) return this.#here(call);
-    return this.#send(member, call, SILENT - TRANSFER);
-  }
-
-  async #here({ name, chipid, args }: CallOf, until = Infinity): Promise<unknown> {
-    const { mayAct, time, handle } = this.#options;
-    if (time() >= until) throw new NotSent('The call was too long on its way.');
-    if (chipid !== '' && !mayAct(chipid)) throw new NotSent(GONE);
-    return handle(name, chipid, args);
+  #check(chipid: string): void {
+    if (chipid !== '' && !this.#options.mayAct(chipid)) throw new NotSent(GONE);
   }
 
   async #send(owner: string, call: CallOf, ms: number): Promise<unknown> {
@@ -236,33 +223,26 @@ export class Calls {
     throw new NotSent('The process that has the device cannot be reached.');
   }
 
-  async #serve({ id, from, until, ...call }: Call): Promise<void> {
-    const { members, onOrphan } = this.#options;
+  async #serve({ id, from, until, name, chipid, args }: Call): Promise<void> {
+    const { members, onOrphan, handle, publish, time } = this.#options;
     let result: Answer;
     try {
+      if (time() >= until) throw new NotSent('The call was too long on its way.');
+      this.#check(chipid);
       // JSON has no undefined.
-      result = { value: (await this.#here(call, until)) ?? null };
+      result = { value: (await handle(name, chipid, args)) ?? null };
     } catch (error) {
       result = error instanceof NotSent ? { notSent: true } : { error: plainError(error) };
     }
-    if (
-      !(await this.#answer(from, answerOf(id, result))) &&
-      !members().includes(from) &&
-      !('notSent' in result)
-    )
-      onOrphan(call.chipid, call.args, result);
-  }
-
-  /** @returns whether somebody has received it. It may be given twice: only the first counts */
-  async #answer(to: string, text: string): Promise<boolean> {
-    const { publish, members } = this.#options;
-    while (!this.#isClosed) {
-      const received = await publish(to, text).catch(() => undefined);
-      if (received !== undefined && received > 0) return true;
-      if (!members().includes(to)) return false;
+    const answer = answerOf(id, result);
+    // It may be given twice: only the first counts.
+    while (!this.#isClosed && !(await publish(from, answer).catch(() => 0))) {
+      if (!members().includes(from)) {
+        if (!('notSent' in result)) onOrphan(chipid, args, result);
+        return;
+      }
       await sleep(AGAIN);
     }
-    return false;
   }
 }
 

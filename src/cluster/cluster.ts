@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { shareOf, type SharedStore } from '../store/shared';
 import { Store } from '../store/store';
-import { fnv1a } from '../util/fnv1a';
-import { WHOLE, type ClusterState } from '../util/guard';
+import type { ClusterState } from '../util/guard';
 import { isolated } from '../util/thrown';
 import { Calls, GONE, NotSent, type Handler } from './calls';
 import type { Result } from '../commands/saved-call';
 import type { ClusterSettings } from '../input/engine-address';
 import { Engine, EngineError } from './engine';
-import { BEAT, keysOf, REFUSED, SHARES, type Beat, type BeatAnswer, type Keys } from './scripts';
-import { SharePort } from './share-port';
+import { BEAT, keysOf, REFUSED, type Beat, type BeatAnswer, type Keys } from './scripts';
+import { factsPort, SharePort, type PortDeps } from './share-port';
 import { Shares } from './shares';
 
-/** In leases: how long a command of the engine may take. */
-const LIMIT = 0.3;
+/** In leases: without an answered beat for so long, nothing is handed over. */
+const OFFLINE = 0.4;
 
 /** Milliseconds: a write without an answer for so long stops what emits; what is under way when a share is given up has so long. */
 const STALLED = 250;
@@ -21,9 +21,6 @@ const FINISH = 2000;
 
 /** Milliseconds that a command can be under way at most: a pulse, whose two commands are one. */
 const LONGEST = 120_000;
-
-/** Milliseconds until what could not be written anew is tried again. */
-const AGAIN = 100;
 
 /** What happens with shares. Each begins as a process does that starts, and ends as one does that stops. */
 export interface ClusterListener {
@@ -39,24 +36,12 @@ export interface ClusterListener {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly handle: Handler;
   onOrphan(chipid: string, args: unknown, result: Result): void;
-  /** {@link Cluster.state}, {@link Cluster.problem} or the members have changed. */
-  onChange(): void;
 }
 
-interface Begun {
+/** A share of this process. Once its entries are loaded, the store has them, and it has begun. */
+interface Held {
   readonly port: SharePort;
-  readonly store: Store;
-  isLoaded: boolean;
-}
-
-export const shareOf = (chipid: string): number => (chipid === WHOLE ? 0 : fnv1a(chipid) % SHARES);
-
-/** The share of the device that an entry is about. */
-export function shareOfKey(key: string): number {
-  const [kind = '', first = '', ...rest] = key.split(':');
-  if (kind === 'fact') return shareOf(WHOLE);
-  const device = ['command', 'pin', 'busy'].includes(kind) ? first : rest.join(':');
-  return shareOf(/^\d+$/.test(device) ? device : WHOLE);
+  readonly entries: Store;
 }
 
 /** One of the processes that share an application. */
@@ -65,25 +50,26 @@ export class Cluster {
   readonly #engine: Engine;
   readonly #keys: Keys;
   readonly #listener: ClusterListener;
+  readonly #store: SharedStore;
+  readonly #facts: Store;
   readonly #shares: Shares;
-  readonly #begun = new Map<number, Begun>();
-  /** The devices to which this process has a command under way. */
-  readonly #busy = new Set<string>();
+  readonly #held = new Map<number, Held>();
   #problem: string | undefined;
   /** Whether it lasts until somebody changes something. */
   #isMistake = false;
   #hasBegun = false;
-  #isClosed = false;
 
   private constructor(
     engine: Engine,
     { lease }: ClusterSettings,
     application: string,
+    store: SharedStore,
     listener: ClusterListener,
   ) {
     this.#engine = engine;
     this.#keys = keysOf(application);
     this.#listener = listener;
+    this.#store = store;
     const id = randomUUID().slice(0, 8);
     const now = (): number => performance.now();
     this.#shares = new Shares(
@@ -98,28 +84,25 @@ export class Cluster {
       },
       {
         onGained: (share, epoch) => void this.#begin(share, epoch),
-        onLost: (share) => this.#end(share),
+        onLost: (share) => void this.#end(share),
         giveUp: (share) => this.#giveUp(share),
-        onAnew: (shares) => {
-          for (const share of shares) void this.#writeAnew(share);
-        },
-        onChange: () => {
-          this.calls.changed();
-          listener.onChange();
+        onAnew: () => {
+          for (const { entries } of this.#held.values()) entries.rewrite();
+          this.#facts.rewrite();
         },
         onBeat: (error) => void this.#onBeat(error),
       },
     );
+    this.#facts = new Store(factsPort(this.#portDeps));
+    store.attach(this.#facts);
     this.calls = new Calls({
-      ...{ member: id, handle: listener.handle, problem: () => this.#problem },
-      canHear: () => engine.isSubscribed,
+      ...{ member: id, handle: listener.handle, members: () => this.members },
+      obstacle: () => this.#obstacle,
       publish: async (member, text) =>
-        Number(await engine.call(this.#limit, 'PUBLISH', this.#keys.to(member), text)),
+        Number(await engine.call(this.#shares.limit, 'PUBLISH', this.#keys.to(member), text)),
       ownerOf: (chipid) => this.#shares.ownerOf(shareOf(chipid)),
       mayAct: (chipid) => this.mayAct(chipid),
-      members: () => this.members,
-      age: () => this.#shares.age / this.#shares.lease,
-      time: () => now() + this.#shares.offset,
+      time: () => this.#time,
       onOrphan: (...call) => listener.onOrphan(...call),
     });
     engine.subscribe(this.#keys.all, () => this.#shares.beatNow());
@@ -130,14 +113,16 @@ export class Cluster {
   /**
    * Joins, in the background.
    * @param application what tells it from all others that use the engine
+   * @param store is filled from now on
    * @throws DeviceCloudError `NOT_CONFIGURED`
    */
   static async open(
     settings: ClusterSettings,
     application: string,
+    store: SharedStore,
     listener: ClusterListener,
   ): Promise<Cluster> {
-    return new Cluster(await Engine.open(settings), settings, application, listener);
+    return new Cluster(await Engine.open(settings), settings, application, store, listener);
   }
 
   get id(): string {
@@ -155,59 +140,18 @@ export class Cluster {
     return this.#hasBegun || this.#shares.answer?.settled === true ? 'joined' : 'joining';
   }
 
-  /** Why it cannot do its part, in a sentence; undefined if it can. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** The shares that this process has begun. */
-  get owned(): number[] {
-    return [...this.#begun].filter(([, { isLoaded }]) => isLoaded).map(([share]) => share);
-  }
-
   /** Whether this process may act for a device now, or for the {@link WHOLE} application. */
   mayAct(chipid: string): boolean {
     const share = shareOf(chipid);
-    return this.#begun.get(share)?.isLoaded === true && this.#shares.mayAct(share);
+    return this.#store.shares.has(share) && this.#shares.mayAct(share);
   }
 
   /** Whether this process may emit what a device has sent: not while it is unknown whether the engine takes what it writes. */
   mayEmit(chipid: string): boolean {
     if (!this.mayAct(chipid)) return false;
     const latest = performance.now() - STALLED;
-    for (const { port } of this.#begun.values()) if (port.stalledSince < latest) return false;
+    for (const { port } of this.#held.values()) if (port.stalledSince < latest) return false;
     return true;
-  }
-
-  /** When the oldest change was made that is not written; Infinity if all is. */
-  get oldestUnconfirmed(): number {
-    let oldest = Infinity;
-    for (const { store } of this.#begun.values())
-      oldest = Math.min(oldest, store.oldestUnconfirmed);
-    return oldest;
-  }
-
-  isWritten(key: string): boolean {
-    return this.#storeIn(shareOfKey(key))?.isWritten(key) ?? false;
-  }
-
-  get(key: string): unknown {
-    return this.#storeIn(shareOfKey(key))?.get(key);
-  }
-
-  /** Of all shares of this process. */
-  list(prefix: string): [key: string, value: unknown][] {
-    return this.owned.flatMap((share) => this.#storeIn(share)?.list(prefix) ?? []);
-  }
-
-  /** As of {@link Store}; false also if the share is not this process's. */
-  set(key: string, value: unknown): Promise<boolean> {
-    return this.#storeIn(shareOfKey(key))?.set(key, value) ?? Promise.resolve(false);
-  }
-
-  /** As of {@link Store}; nothing happens if the share is not this process's. */
-  update(key: string, value: unknown): void {
-    this.#storeIn(shareOfKey(key))?.update(key, value);
   }
 
   /**
@@ -216,79 +160,79 @@ export class Cluster {
    * @throws NotSent if it was certainly not sent, since the share is another process's
    */
   async exclusively<T>(chipid: string, ms: number, send: () => Promise<T>): Promise<T> {
-    const check = (): void => {
-      if (!this.mayAct(chipid)) throw new NotSent(GONE);
-    };
-    check();
     const key = `busy:${chipid}`;
-    const time = (): number => performance.now() + this.#shares.offset;
-    // No command takes longer than the one that is known.
-    const left = Math.min(Number(this.get(key)) - time(), LONGEST);
-    if (left > 0 && !this.#busy.has(chipid)) await sleep(left);
-    check();
-    this.#busy.add(chipid);
+    // No command takes longer than the one that is known. A command of this process has ended: it was before this one in the queue.
+    const left = Math.min(Number(this.#store.get(key)) - this.#time, LONGEST);
+    if (left > 0) await sleep(left);
+    this.#check(chipid);
     try {
-      if (!(await this.set(key, time() + ms)))
+      if (!(await this.#store.set(key, this.#time + ms)))
         throw new NotSent('The process that had the device could not note the command.');
-      check();
+      this.#check(chipid);
       return await send();
     } finally {
-      this.#busy.delete(chipid);
-      this.update(key, undefined);
+      this.#store.update(key, undefined);
     }
   }
 
   /** Gives all shares up, and leaves. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    await this.#facts.close();
     await this.#shares.leave();
     this.calls.close();
     this.#engine.close();
   }
 
-  get #limit(): number {
-    return LIMIT * this.#shares.lease;
+  /** The engine's clock, in ms. */
+  get #time(): number {
+    return performance.now() + this.#shares.offset;
   }
 
-  #storeIn(share: number): Store | undefined {
-    const begun = this.#begun.get(share);
-    return begun?.isLoaded ? begun.store : undefined;
+  get #portDeps(): PortDeps {
+    return { engine: this.#engine, keys: this.#keys, shares: this.#shares };
+  }
+
+  /** Why nothing can be handed over to another process; undefined if it can. */
+  get #obstacle(): string | undefined {
+    if (this.#shares.age <= OFFLINE * this.#shares.lease && this.#engine.isSubscribed)
+      return undefined;
+    return this.#problem ?? 'The engine of the cluster cannot be reached.';
+  }
+
+  #check(chipid: string): void {
+    if (!this.mayAct(chipid)) throw new NotSent(GONE);
   }
 
   async #beat(beat: Beat, limit: number): Promise<BeatAnswer> {
     const { meta, members, shares, all } = this.#keys;
     const args = [JSON.stringify(beat), all];
-    try {
-      const answer = await this.#engine.run(limit, BEAT, [meta, members, shares], args);
-      return JSON.parse(String(answer)) as BeatAnswer;
-    } catch (error) {
-      const { isUnsent = false, isRefusal = false } = error instanceof EngineError ? error : {};
-      // A connection that is silent may have been cut, and the other one with it.
-      if (!isUnsent && !isRefusal) this.#engine.replace();
-      throw error;
-    }
+    const answer = await this.#engine.run(limit, BEAT, [meta, members, shares], args);
+    return JSON.parse(String(answer)) as BeatAnswer;
   }
 
   async #onBeat(error: unknown): Promise<void> {
-    const before = this.#problem;
-    // After a start, the first connection is not established yet.
-    if (error instanceof EngineError && error.isUnsent && this.#engine.isFaultless) return;
+    this.calls.changed();
+    const isEngines = error instanceof EngineError;
     if (error === undefined) {
       this.#problem = this.#difference;
       this.#isMistake = this.#problem !== undefined;
-    } else if (!(error as Error).message.includes(REFUSED.late)) {
+      // After a start, the first connection is not established yet.
+    } else if (
+      !(isEngines && error.isUnsent && this.#engine.isFaultless) &&
+      !(error as Error).message.includes(REFUSED.late)
+    ) {
       const rights =
-        error instanceof EngineError && error.lacksRights
-          ? await this.#engine.missingRights(this.#keys, this.#limit).catch(() => [])
+        isEngines && error.lacksRights
+          ? await this.#engine.missingRights(this.#keys, this.#shares.limit).catch(() => [])
           : [];
       const why =
         rights.length > 0
           ? `its user lacks rights: ${rights.join(' ')}.`
           : (error as Error).message;
       this.#problem = `The engine of the cluster cannot be used: ${why}`;
-      this.#isMistake = error instanceof EngineError && error.isMistake;
+      this.#isMistake = isEngines && error.isMistake;
     }
-    if (this.#problem !== before) isolated(() => this.#listener.onChange());
+    this.#store.changed(this.state, this.#problem);
   }
 
   /** What this process has other settings in than the others, in a sentence. */
@@ -307,63 +251,39 @@ export class Cluster {
   }
 
   async #begin(share: number, epoch: number): Promise<void> {
-    const port = new SharePort({
-      ...{ engine: this.#engine, keys: this.#keys, hold: { share, epoch, member: this.id } },
-      limit: () => this.#limit,
-      replicas: () => this.#shares.answer?.replicas ?? 0,
-      now: () => performance.now(),
-      onRefused: () => this.#shares.beatNow(),
-    });
-    const begun: Begun = { port, store: new Store(port), isLoaded: false };
-    this.#begun.set(share, begun);
-    await begun.store.loaded;
-    if (this.#begun.get(share) !== begun) return;
+    const port = new SharePort(this.#portDeps, share, epoch);
+    const entries = new Store(port);
+    const held: Held = { port, entries };
+    this.#held.set(share, held);
+    await entries.loaded;
+    if (this.#held.get(share) !== held) return;
     if (port.isRefused) {
-      this.#begun.delete(share);
+      this.#held.delete(share);
       this.#shares.giveBack(share);
       return;
     }
-    begun.isLoaded = true;
     this.#hasBegun = true;
+    this.#store.begin(share, entries);
     isolated(() => this.#listener.begin(share));
   }
 
-  #end(share: number): void {
-    const begun = this.#begun.get(share);
-    this.#begun.delete(share);
-    if (begun?.isLoaded) isolated(() => this.#listener.end(share));
-    void begun?.store.close();
+  /** Resolves once all is written, as far as that is possible. */
+  async #end(share: number): Promise<void> {
+    const held = this.#held.get(share);
+    this.#held.delete(share);
+    if (this.#store.end(share)) isolated(() => this.#listener.end(share));
+    await held?.entries.close();
   }
 
   async #giveUp(share: number): Promise<void> {
-    const begun = this.#begun.get(share);
-    if (!begun?.isLoaded) {
-      this.#end(share);
-      return;
+    const held = this.#held.get(share);
+    if (this.#store.shares.has(share)) {
+      const over = new AbortController();
+      const limit = sleep(FINISH, undefined, over).catch(() => undefined);
+      await Promise.race([this.#listener.finish(share), limit]).catch(() => undefined);
+      over.abort();
     }
-    const over = new AbortController();
-    const limit = sleep(FINISH, undefined, over).catch(() => undefined);
-    await Promise.race([this.#listener.finish(share), limit]).catch(() => undefined);
-    over.abort();
-    if (this.#begun.get(share) !== begun) return;
-    this.#begun.delete(share);
-    isolated(() => this.#listener.end(share));
-    // Until then the share is held, so that nothing is refused.
-    await begun.store.close();
-    await begun.port.idle();
-  }
-
-  /** The engine has lost what this share had. */
-  async #writeAnew(share: number): Promise<void> {
-    const begun = this.#begun.get(share);
-    while (begun && this.#begun.get(share) === begun && !this.#isClosed) {
-      try {
-        await begun.store.loaded;
-        await begun.port.writeAnew();
-        return;
-      } catch {
-        await sleep(AGAIN);
-      }
-    }
+    // Until its last write the share is held, so that nothing is refused.
+    if (this.#held.get(share) === held) await this.#end(share);
   }
 }

@@ -85,6 +85,11 @@ export class EngineError extends Error {
   }
 }
 
+const lateAfter = (ms: number): Fault => ({
+  text: `there was no answer within ${Math.round(ms)} ms.`,
+  isMistake: false,
+});
+
 type Command = readonly [name: string, ...args: (string | number)[]];
 
 /**
@@ -116,7 +121,10 @@ export class Engine {
         });
       // The library waits indefinitely for an engine that accepts a connection and does not answer.
       connection.on('connect', () => {
-        const timer = setTimeout(() => this.#isLate(connection, CONNECT), CONNECT);
+        const timer = setTimeout(() => {
+          this.#fault = lateAfter(CONNECT);
+          this.#renew(connection);
+        }, CONNECT);
         for (const event of ['ready', 'close']) connection.once(event, () => clearTimeout(timer));
       });
       return connection;
@@ -152,7 +160,7 @@ export class Engine {
    * @throws EngineError
    */
   async call(limit: number, ...[name, ...args]: Command): Promise<unknown> {
-    return this.#within(limit, this.#commands, this.#commands.call(name, ...args));
+    return this.#within(limit, this.#commands.call(name, ...args));
   }
 
   /**
@@ -192,12 +200,6 @@ export class Engine {
     if (this.#subscriber.status === 'ready') this.#subscribe([channel]);
   }
 
-  /** Gives both connections up, and makes others: one that is silent may have been cut. */
-  replace(): void {
-    this.#renew(this.#commands);
-    this.#renew(this.#subscriber);
-  }
-
   /**
    * Tries everything that is needed, without changing anything.
    * @returns the rights that the user lacks, in the syntax of an ACL, such as `+info`
@@ -222,15 +224,13 @@ export class Engine {
     const missing = new Set<string>();
     const ask = (connection: Redis, [name, ...args]: Command): Promise<unknown> =>
       // The library crashes on a subscription in capitals.
-      this.#within(limit, connection, connection.call(name.toLowerCase(), ...args)).catch(
-        (error: unknown) => {
-          const { message } = error as Error;
-          if (!LACKS_RIGHTS.test(message)) return;
-          if (/\bchannels?\b/.test(message)) missing.add(`&${trial.replace('trial', '*')}`);
-          else if (/\bkeys?\b/.test(message)) missing.add(`~${trial.replace('trial', '*')}`);
-          else missing.add(`+${name.toLowerCase()}`);
-        },
-      );
+      this.#within(limit, connection.call(name.toLowerCase(), ...args)).catch((error: unknown) => {
+        const { message } = error as Error;
+        if (!LACKS_RIGHTS.test(message)) return;
+        if (/\bchannels?\b/.test(message)) missing.add(`&${trial.replace('trial', '*')}`);
+        else if (/\bkeys?\b/.test(message)) missing.add(`~${trial.replace('trial', '*')}`);
+        else missing.add(`+${name.toLowerCase()}`);
+      });
     await Promise.all([
       ...commands.map((command) => ask(this.#commands, command)),
       ...subscriptions.map((command) => ask(this.#subscriber, command)),
@@ -252,7 +252,7 @@ export class Engine {
       );
   }
 
-  async #within(limit: number, connection: Redis, answer: Promise<unknown>): Promise<unknown> {
+  async #within(limit: number, answer: Promise<unknown>): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
     const isLate = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('late')), limit);
@@ -264,12 +264,11 @@ export class Engine {
     } catch (reason) {
       const error = reason as Error;
       const isRefusal = error.name === 'ReplyError';
-      if (error.message === 'late') this.#isLate(connection, limit);
-      else if (IS_REPLICA.test(error.message)) {
-        // Another connection may find the primary.
-        this.#renew(connection);
-      }
       const isUnsent = error.message.includes("isn't writeable");
+      if (error.message === 'late') this.#fault = lateAfter(limit);
+      // What is silent may have been cut, and the other connection with it. Another one than that of a replica may find the primary.
+      if (isRefusal ? IS_REPLICA.test(error.message) : !isUnsent)
+        for (const connection of [this.#commands, this.#subscriber]) this.#renew(connection);
       const why = isRefusal
         ? this.#meaningOf(error)
         : (this.#fault ?? { text: 'there is no connection yet.', isMistake: false });
@@ -279,15 +278,9 @@ export class Engine {
     }
   }
 
-  #isLate(connection: Redis, limit: number): void {
-    const text = `there was no answer within ${Math.round(limit)} ms.`;
-    this.#fault = { text, isMistake: false };
-    this.#renew(connection);
-  }
-
   /** Once for all commands that are late: the library listens anew each time. */
   #renew(connection: Redis): void {
-    if (this.#renewed.has(connection)) return;
+    if (this.#renewed.has(connection) || connection.status === 'reconnecting') return;
     this.#renewed.add(connection);
     connection.once('close', () => this.#renewed.delete(connection));
     connection.disconnect(true);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AWAITING_DEVICE, type Progress } from '../commands/queue';
+import { AWAITING_DEVICE } from '../commands/queue';
 import {
   errorOfEnd,
   plainError,
@@ -9,8 +9,9 @@ import {
   type SavedCalls,
   type Sender,
 } from '../commands/saved-call';
-import { withOrigin } from '../commands/waiting-list';
+import { withOrigin, type CommandLimits } from '../commands/waiting-list';
 import { DeviceCloudError, invalidInput } from '../errors';
+import { onAbort } from '../http/deadline';
 import { encode } from '../util/message';
 import { deviceTitle } from '../util/show';
 import { MAX_CALL, NotSent, notSent, type Calls } from './calls';
@@ -64,23 +65,11 @@ interface HandOverDeps {
   readonly make: (name: string, args: readonly unknown[]) => Promise<unknown>;
 }
 
-/** What ends the wait for a command early, and who is shown it. Times in milliseconds. */
-interface WaitLimits {
-  /** How long it may wait for its device, and take then. */
-  readonly longest: number;
-  readonly signal: AbortSignal | undefined;
-  readonly progress: Progress | undefined;
-  /** Calls back once it may be handed over. */
-  readonly whenFree: <T>(call: () => Promise<T>) => Promise<T>;
-}
-
 export class HandOvers {
   readonly #deps: HandOverDeps;
   readonly #waiting: SharedWaiting;
-  /** The commands whose messages are here, wherever their devices are. */
+  /** The commands whose messages are here, wherever their devices are; and those that have ended: it may be said again. */
   readonly #awaited = new Map<string, (result: Result) => void>();
-  /** Those of them that have ended: it may be said again, if the answer was lost. */
-  readonly #heard = new Set<string>();
   /** The commands that are carried out here, until it is said what became of them. */
   readonly #here = new Set<SavedCall>();
 
@@ -91,13 +80,15 @@ export class HandOvers {
 
   /**
    * Hands a command over to the process that has its device, and waits for what becomes of it.
+   * @param longest milliseconds that it may wait for its device, and take then
    * @returns what its call has returned
    * @throws DeviceCloudError `UNREACHABLE`: not handed over; `TIMEOUT`: nobody says what became of it; or the call's own
    */
   async handOver(
     device: string,
     saved: SavedCall,
-    { longest, signal, progress, whenFree }: WaitLimits,
+    longest: number,
+    { signal, progress, semaphore }: Pick<CommandLimits, 'signal' | 'progress' | 'semaphore'>,
   ): Promise<unknown> {
     const id = `${saved.id}/${device}`;
     const sender = { member: this.#deps.member, id };
@@ -108,29 +99,32 @@ export class HandOvers {
         'A command that waits is kept with its message, and is larger with it than the 1 MiB that the processes of a cluster ' +
           'can hand over: remove properties that are not needed from the message.',
       );
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort: (() => void) | undefined;
+    let fail!: (error: Error) => void;
     const result = new Promise<Result>((resolve, reject) => {
       this.#awaited.set(id, resolve);
-      onAbort = () => reject(new Error('The node was closed.'));
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const end = Math.min(longest + FORGOTTEN, LONGEST_TIMER);
-      timer = setTimeout(() => reject(unheard(device)), end);
+      fail = reject;
     });
     // It may come before anybody waits for it.
     result.catch(() => undefined);
+    const ignoreSignal = signal && onAbort(signal, () => fail(new Error('The node was closed.')));
+    const end = Math.min(longest + FORGOTTEN, LONGEST_TIMER);
+    const timer = setTimeout(() => fail(unheard(device)), end);
+    let isHeard = false;
     try {
-      const ended = (await whenFree(() =>
-        this.#deps.calls.call('wait', device, [command], longest, PATIENCE),
-      )) as Result | null;
-      if (ended) return valueOfResult(ended);
+      const call = { values: [command] };
+      const caller = { caller: { semaphore } };
+      const ended = await this.#deps.calls.call('wait', device, call, longest, PATIENCE, caller);
+      if (ended) return valueOfResult(ended as Result);
       saved.isHandedOver = true;
       progress?.(AWAITING_DEVICE);
-      return valueOfResult(await result);
+      const became = await result;
+      isHeard = true;
+      return valueOfResult(became);
     } finally {
-      this.#awaited.delete(id);
       clearTimeout(timer);
-      if (onAbort) signal?.removeEventListener('abort', onAbort);
+      ignoreSignal?.();
+      if (isHeard) setTimeout(() => this.#awaited.delete(id), FORGOTTEN).unref();
+      else this.#awaited.delete(id);
     }
   }
 
@@ -158,19 +152,12 @@ export class HandOvers {
   /** A command has ended whose message is here. @returns false if it is not, any more */
   ended(id: string, result: Result): boolean {
     const settle = this.#awaited.get(id);
-    if (!settle) return this.#heard.has(id);
-    settle(result);
-    this.#heard.add(id);
-    setTimeout(() => this.#heard.delete(id), FORGOTTEN).unref();
-    return true;
+    settle?.(result);
+    return settle !== undefined;
   }
 
   /** A call that was sent at once has ended, and the process with its message is gone: its node here gets what became of it. */
-  async adopt(
-    chipid: string,
-    { node, what }: Pick<HandedOver, 'node' | 'what'>,
-    result: Result,
-  ): Promise<void> {
+  async adopt(chipid: string, node: string, what: unknown, result: Result): Promise<void> {
     const saved = this.#waiting.calls.add(node, [chipid], () => what);
     await saved.adopt(chipid, result);
     this.#waiting.onOrphan(saved);
@@ -252,7 +239,7 @@ export class HandOvers {
     const isHeard =
       sender && this.hasSender(saved)
         ? await this.#deps.calls
-            .ask(sender.member, 'ended', [sender.id, outcome])
+            .ask(sender.member, 'ended', { values: [sender.id, outcome] })
             .catch(() => undefined)
         : false;
     if (saved.isDetached) return true;

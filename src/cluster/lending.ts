@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Queues } from '../commands/queue';
 import type { Keeping } from '../store/store';
-import type { Calls } from './calls';
 import { WHOLE } from '../util/guard';
+import type { Calls } from './calls';
 
 /** Milliseconds for which something is lent at most, and for which it is tried to be given back. */
 const LENT = 10_000;
@@ -13,20 +14,16 @@ export interface Lent extends Pick<Keeping, 'get' | 'list' | 'update' | 'loaded'
   giveBack(): Promise<void>;
 }
 
-interface Loan {
-  readonly id: string;
-  readonly end: () => void;
-}
-
 type Entries = readonly (readonly [key: string, value: unknown])[];
 
 /** Entries about the whole application, which the process that keeps them lends to one process at a time. */
 export class Lending {
   readonly #calls: () => Pick<Calls, 'callAtOnce'>;
   readonly #store: Pick<Keeping, 'list' | 'update'>;
-  /** By prefix: what is lent, and the end of the latest loan that was asked for. */
-  readonly #loans = new Map<string, Loan>();
-  readonly #queues = new Map<string, Promise<void>>();
+  /** By what begins the keys of entries: one loan of them at a time. */
+  readonly #turns = new Queues(0);
+  /** What ends the loans. */
+  readonly #loans = new Map<string, () => void>();
 
   constructor(store: Pick<Keeping, 'list' | 'update'>, calls: () => Pick<Calls, 'callAtOnce'>) {
     this.#store = store;
@@ -52,40 +49,39 @@ export class Lending {
         if (value !== undefined) entries.set(key, value);
       },
       giveBack: async () => {
-        await this.#ask('give-back', [prefix, id, [...changes]]);
+        await this.#ask('give-back', [id, [...changes]]);
       },
     };
   }
 
   /** Lends them, once they are back from whoever has borrowed them before. @returns the id of the loan, too */
-  async lend(prefix: string): Promise<[id: string, entries: Entries]> {
-    const before = this.#queues.get(prefix);
-    let end!: () => void;
-    const whenOver = new Promise<void>((resolve) => (end = resolve));
-    this.#queues.set(prefix, whenOver);
-    await before;
-    // What comes back late may be of a loan of the process that kept them before.
-    const loan = { id: randomUUID(), end };
-    this.#loans.set(prefix, loan);
-    const timer = setTimeout(end, LENT).unref();
-    void whenOver.then(() => {
-      clearTimeout(timer);
-      this.#loans.delete(prefix);
-      if (this.#queues.get(prefix) === whenOver) this.#queues.delete(prefix);
+  lend(prefix: string): Promise<[id: string, entries: Entries]> {
+    return new Promise((resolve, reject) => {
+      const loan = (end: () => void): void => {
+        // What comes back late may be of a loan of the process that kept them before.
+        const id = randomUUID();
+        const timer = setTimeout(() => this.#loans.get(id)?.(), LENT).unref();
+        this.#loans.set(id, () => {
+          clearTimeout(timer);
+          this.#loans.delete(id);
+          end();
+        });
+        resolve([id, this.#store.list(prefix)]);
+      };
+      this.#turns.call(prefix, () => new Promise<void>(loan)).catch(reject);
     });
-    return [loan.id, this.#store.list(prefix)];
   }
 
   /** They are back. What comes too late is not written: others have them by then. */
-  takeBack(prefix: string, id: string, changes: Entries): void {
-    const loan = this.#loans.get(prefix);
-    if (loan?.id !== id) return;
+  takeBack(id: string, changes: Entries): void {
+    const end = this.#loans.get(id);
+    if (!end) return;
     for (const [key, value] of changes) this.#store.update(key, value ?? undefined);
-    loan.end();
+    end();
   }
 
-  #ask(name: string, args: readonly unknown[]): Promise<unknown> {
+  #ask(name: string, values: readonly unknown[]): Promise<unknown> {
     // What is given back must not wait for what somebody else here is yet to be lent.
-    return this.#calls().callAtOnce(name, WHOLE, args, LENT + PATIENCE, PATIENCE);
+    return this.#calls().callAtOnce(name, WHOLE, { values }, LENT + PATIENCE, PATIENCE);
   }
 }

@@ -1,6 +1,7 @@
 import { kindOf, type Entries, type StorePort } from '../store/store';
 import type { Engine } from './engine';
 import { LOAD, WRITE, type Keys } from './scripts';
+import type { Shares } from './shares';
 
 /** What must not act twice or be forgotten, also if the engine fails over at once. */
 const DURABLE = new Set(['command', 'pin', 'busy']);
@@ -8,24 +9,11 @@ const DURABLE = new Set(['command', 'pin', 'busy']);
 /** Milliseconds that a replica has for it: what comes after, beats included, waits meanwhile. */
 const REPLICATED = 100;
 
-/** A claim of a share: another claim of the same share, before or after, has another epoch. */
-export interface Hold {
-  readonly share: number;
-  readonly epoch: number;
-  readonly member: string;
-}
-
-export interface SharePortOptions {
+/** What keeps entries in an engine needs. */
+export interface PortDeps {
   readonly engine: Pick<Engine, 'run' | 'call'>;
   readonly keys: Keys;
-  readonly hold: Hold;
-  /** Milliseconds that a command may take. */
-  readonly limit: () => number;
-  /** Replicas of the engine. */
-  readonly replicas: () => number;
-  readonly now: () => number;
-  /** Is called if the engine says that the share belongs to another process, or to nobody: a beat tells. */
-  readonly onRefused: () => void;
+  readonly shares: Pick<Shares, 'id' | 'limit' | 'answer' | 'beatNow'>;
 }
 
 /**
@@ -33,119 +21,88 @@ export interface SharePortOptions {
  * has a number, so that one that is repeated, or comes late over an old connection, changes nothing.
  */
 export class SharePort implements StorePort {
-  readonly #options: SharePortOptions;
-  /** What the engine has once all is written, so that it can be written anew. */
-  readonly #texts = new Map<string, string>();
-  #sequence = 0;
-  #last: Promise<unknown> = Promise.resolve();
-  #isAnew = false;
-  #isRefused = false;
-  /** When the oldest write of a unit began that is not answered yet, or has failed: others tell nothing about it. */
-  readonly #stalled = new Map<string, number>();
-
-  constructor(options: SharePortOptions) {
-    this.#options = options;
-  }
-
   /** When the oldest write began that is not answered yet, or has failed; Infinity if there is none. */
-  get stalledSince(): number {
-    return Math.min(...this.#stalled.values());
-  }
-
+  stalledSince = Infinity;
   /** Whether the engine has said that the share is not this process's. */
-  get isRefused(): boolean {
-    return this.#isRefused;
-  }
+  isRefused = false;
+  #sequence = 0;
 
-  unitOf(key: string): string {
-    return kindOf(key);
+  /** @param epoch the number of this claim of the share: another one, before or after, has another */
+  constructor(
+    readonly deps: PortDeps,
+    readonly share: number,
+    readonly epoch: number,
+  ) {}
+
+  /** All is written together. */
+  unitOf(): string {
+    return '';
   }
 
   async load(): Promise<[key: string, value: unknown][] | undefined> {
-    const { engine, keys, hold, limit } = this.#options;
-    const { share, epoch, member } = hold;
-    const args = [share, epoch, member];
-    const answer = await engine.run(limit(), LOAD, [keys.shares, keys.share(share)], args);
-    if (!Array.isArray(answer)) {
-      this.#refused();
-      return undefined;
-    }
-    const found: [string, unknown][] = [];
-    for (let at = 0; at < answer.length; at += 2) {
-      const [key, text] = [String(answer[at]), String(answer[at + 1])];
-      if (key === '~') continue;
-      this.#texts.set(key, text);
-      const value = parsed(text);
-      if (value !== undefined) found.push([key, value]);
-    }
-    return found;
+    const answer = await this.#run(LOAD, []);
+    if (Array.isArray(answer)) return entriesOf(answer);
+    this.#refused();
+    return undefined;
   }
 
-  write(unit: string, changes: Entries): Promise<boolean> {
-    return this.#inTurn(unit, () => {
-      const texts = new Map<string, string>();
-      for (const [key, value] of changes)
-        texts.set(key, value === undefined ? '' : JSON.stringify(value));
-      for (const [key, text] of texts) this.#texts.set(key, text);
-      return this.#send(texts);
-    });
-  }
-
-  /** The engine has lost what was written: writes all of it anew. Rejects if that is to be tried again. */
-  async writeAnew(): Promise<boolean> {
-    this.#isAnew = true;
-    return this.#inTurn('all', () =>
-      this.#isAnew ? this.#send(new Map()) : Promise.resolve(true),
-    );
-  }
-
-  /** Resolves once no write is under way. */
-  async idle(): Promise<void> {
-    await this.#last;
-  }
-
-  async #inTurn<T>(unit: string, write: () => Promise<T>): Promise<T> {
-    if (!this.#stalled.has(unit)) this.#stalled.set(unit, this.#options.now());
-    const writing = this.#last.then(write);
-    this.#last = writing.catch(() => undefined);
-    const result = await writing;
-    this.#stalled.delete(unit);
-    return result;
-  }
-
-  #refused(): void {
-    this.#isRefused = true;
-    this.#options.onRefused();
-  }
-
-  async #send(texts: ReadonlyMap<string, string>): Promise<boolean> {
-    const { engine, keys, hold, limit, replicas } = this.#options;
-    const { share, epoch, member } = hold;
-    const isAnew = this.#isAnew;
-    const written = [...(isAnew ? this.#texts : texts)];
-    const head = [share, epoch, member, ++this.#sequence, isAnew ? 1 : 0];
-    const args = [...head, ...written.flat()];
-    const answer = await engine.run(limit(), WRITE, [keys.shares, keys.share(share)], args);
+  async write(_: string, changes: Entries, _all: Entries, isAnew = false): Promise<boolean> {
+    this.stalledSince = Math.min(this.stalledSince, performance.now());
+    const texts = [...changes].flatMap(([key, value]) => [key, textOf(value)]);
+    const answer = await this.#run(WRITE, [++this.#sequence, isAnew ? 1 : 0, ...texts]);
     if (answer !== 1) {
       this.#refused();
       // The engine may have lost whose the share is. Only a beat says that it is another process's: then nothing is tried again.
       throw new Error('The engine says that the share is another process’s.');
     }
-    if (isAnew) this.#isAnew = false;
-    for (const [key, text] of written)
-      if (text === '' && this.#texts.get(key) === '') this.#texts.delete(key);
+    this.stalledSince = Infinity;
+    const { engine, shares } = this.deps;
     // Otherwise a failover within the same second could forget it.
-    if (replicas() > 0 && written.some(([key]) => DURABLE.has(kindOf(key))))
-      await engine.call(limit(), 'WAIT', 1, REPLICATED).catch(() => undefined);
+    if (shares.answer?.replicas && [...changes.keys()].some((key) => DURABLE.has(kindOf(key))))
+      await engine.call(shares.limit, 'WAIT', 1, REPLICATED).catch(() => undefined);
     return true;
+  }
+
+  #run(script: typeof WRITE, args: readonly (string | number)[]): Promise<unknown> {
+    const { engine, keys, shares } = this.deps;
+    const hold = [this.share, this.epoch, shares.id];
+    const names = [keys.shares, keys.share(this.share)];
+    return engine.run(shares.limit, script, names, [...hold, ...args]);
+  }
+
+  /** A beat tells whose it is. */
+  #refused(): void {
+    this.isRefused = true;
+    this.deps.shares.beatNow();
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // One bad entry costs itself.
-    return undefined;
-  }
+/** Keeps what is known of the whole application. All processes know it, and each writes what it has learned. */
+export const factsPort = ({ engine, keys: { meta }, shares }: PortDeps): StorePort => ({
+  unitOf: () => '',
+  load: async () => {
+    const all = entriesOf((await engine.call(shares.limit, 'HGETALL', meta)) as unknown[]);
+    return all.filter(([key]) => kindOf(key) === 'fact');
+  },
+  write: async (_, changes) => {
+    for (const [key, value] of changes)
+      if (value === undefined) await engine.call(shares.limit, 'HDEL', meta, key);
+      else await engine.call(shares.limit, 'HSET', meta, key, textOf(value));
+    return true;
+  },
+});
+
+/** An empty text removes an entry. */
+const textOf = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value));
+
+/** The entries of a hash, as the engine answers it. One bad entry costs itself. */
+function entriesOf(answer: readonly unknown[]): [key: string, value: unknown][] {
+  const found: [string, unknown][] = [];
+  for (let at = 0; at < answer.length; at += 2)
+    try {
+      found.push([String(answer[at]), JSON.parse(String(answer[at + 1]))]);
+    } catch {
+      // Nor is the number of the last write one.
+    }
+  return found;
 }

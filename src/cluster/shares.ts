@@ -1,3 +1,4 @@
+import { Coalescer } from '../store/store';
 import { isolated } from '../util/thrown';
 import type { Beat, BeatAnswer } from './scripts';
 
@@ -8,7 +9,7 @@ import type { Beat, BeatAnswer } from './scripts';
  */
 export const RULES = { validity: 0.8, dead: 1, settled: 2, lapsed: 1 };
 
-/** Beats in a lease, and the part of one after which a beat is given up. */
+/** Beats in a lease, and the part of one after which a command of the engine is given up. */
 const BEATS = 5;
 const ANSWER = 0.3;
 
@@ -45,18 +46,18 @@ export interface SharesListener {
   /** It moves to another process: resolves when all is written and nothing is under way. */
   giveUp(share: number): Promise<void>;
   /** The engine has lost what was kept: it is written anew. */
-  onAnew(shares: readonly number[]): void;
-  /** Something of what is shown has changed: members, owners, or whether this process may act. */
-  onChange(): void;
-  /** @param error why there was no answer; undefined: there was one */
+  onAnew(): void;
+  /**
+   * A beat is over: members, owners and whether this process may act may have changed.
+   * @param error why there was no answer; undefined: there was one
+   */
   onBeat(error: unknown): void;
 }
 
 interface Held {
   readonly epoch: number;
-  isGivenUp: boolean;
-  /** Once all of it is written. */
-  whenGivenUp?: Promise<void>;
+  /** While it is given up: resolves once all of it is written. */
+  givenUp?: Promise<void>;
 }
 
 /** Which shares belong to this process, and until when it may act for them. */
@@ -83,8 +84,7 @@ export class Shares {
   #validUntil = -Infinity;
   /** Beats that were sent before then allow nothing. */
   #voidBefore = -Infinity;
-  #beating: Promise<void> | undefined;
-  #isBeatWanted = false;
+  readonly #beats = new Coalescer(() => this.#beat());
   #cancelTimer: (() => void) | undefined;
   #isLeaving = false;
   #isClosed = false;
@@ -100,6 +100,11 @@ export class Shares {
   /** The longest lease that any member has had, in ms. */
   get lease(): number {
     return this.#lease;
+  }
+
+  /** Milliseconds that a command of the engine may take. */
+  get limit(): number {
+    return ANSWER * this.#lease;
   }
 
   /** The shares of this process, also those that it may not act for at the moment. */
@@ -122,7 +127,8 @@ export class Shares {
 
   /** Whether this process may act for a share now. */
   mayAct(share: number): boolean {
-    return this.#held.get(share)?.isGivenUp === false && this.isValid;
+    const held = this.#held.get(share);
+    return held !== undefined && !held.givenUp && this.isValid;
   }
 
   /** The member that a share belongs to as of the latest answer; undefined if it belongs to nobody. */
@@ -136,19 +142,7 @@ export class Shares {
 
   /** Beats at once, or once more after the beat that is under way. */
   beatNow(): void {
-    if (this.#isClosed) return;
-    if (this.#beating) {
-      this.#isBeatWanted = true;
-      return;
-    }
-    this.#cancelTimer?.();
-    this.#beating = this.#beat(false).finally(() => {
-      this.#beating = undefined;
-      if (this.#isBeatWanted) {
-        this.#isBeatWanted = false;
-        this.beatNow();
-      }
-    });
+    if (!this.#isClosed) void this.#beats.run();
   }
 
   /** Gives a share back of which nothing can be loaded: it is better asked for again than begun empty. */
@@ -163,16 +157,16 @@ export class Shares {
     // It goes on to beat meanwhile: what is still to be written is refused otherwise.
     await Promise.all(this.held.map((share) => this.#giveUp(share)));
     this.#isClosed = true;
-    this.#cancelTimer?.();
-    await this.#beating;
-    this.#held.clear();
-    if (this.#confirmedAt > -Infinity) await this.#beat(true);
+    await this.#beats.run();
     this.#validUntil = -Infinity;
   }
 
-  async #beat(leave: boolean): Promise<void> {
+  /** Never rejects. */
+  async #beat(): Promise<void> {
+    this.#cancelTimer?.();
     const { now, wallClock, random, wants, settings, beat } = this.#options;
     const [sent, sentWall] = [now(), wallClock()];
+    const leave = this.#isClosed;
     const asked = [...this.#held].map(([share, { epoch }]) => [share, epoch] as const);
     const request: Beat = {
       ...{ member: this.id, number: ++this.#number, lease: this.#lease, wants: wants() },
@@ -195,7 +189,7 @@ export class Shares {
     };
     let error: unknown;
     try {
-      const answer = await beat(request, ANSWER * this.#lease);
+      const answer = await beat(request, this.limit);
       if (!leave) this.#answered(answer, sent, sentWall, new Map(asked));
     } catch (reason) {
       error = reason;
@@ -223,7 +217,7 @@ export class Shares {
 
     if (answer.generation !== this.#generation) {
       if (this.#generation !== undefined) {
-        isolated(() => this.#listener.onAnew(this.held));
+        isolated(() => this.#listener.onAnew());
         // An owner with a later epoch says so within a lease, or may not act any more.
         if (!wasValid) this.#voidBefore = now + this.#rules.lapsed * this.#lease;
       }
@@ -252,11 +246,10 @@ export class Shares {
     }
     for (const [share, epoch] of own) {
       if (this.#isLeaving) continue;
-      this.#held.set(share, { epoch, isGivenUp: false });
+      this.#held.set(share, { epoch });
       isolated(() => this.#listener.onGained(share, epoch));
     }
     if (answer.settled && !this.#isLeaving) this.#balance(answer.quota);
-    isolated(() => this.#listener.onChange());
   }
 
   #watch(answer: BeatAnswer, now: number): void {
@@ -269,22 +262,19 @@ export class Shares {
 
   /** Gives up what is more than its part, the shares that it got last. */
   #balance(quota: number): void {
-    const kept = [...this.#held].filter(([, { isGivenUp }]) => !isGivenUp);
+    const kept = [...this.#held].filter(([, { givenUp }]) => !givenUp);
     for (const [share] of kept.slice(quota)) void this.#giveUp(share);
   }
 
   #giveUp(share: number): Promise<void> {
     const held = this.#held.get(share);
-    if (!held) return Promise.resolve();
-    held.isGivenUp = true;
     // A process that leaves may be about to give it up already.
-    return (held.whenGivenUp ??= this.#finish(share, held));
-  }
-
-  async #finish(share: number, held: Held): Promise<void> {
-    await this.#listener.giveUp(share);
-    if (this.#held.get(share) !== held) return;
-    this.#held.delete(share);
-    this.beatNow();
+    if (held)
+      held.givenUp ??= Promise.resolve()
+        .then(() => this.#listener.giveUp(share))
+        .then(() => {
+          if (this.#held.get(share) === held) this.giveBack(share);
+        });
+    return held?.givenUp ?? Promise.resolve();
   }
 }

@@ -1,39 +1,33 @@
+import { fnv1a } from '../util/fnv1a';
 import { WHOLE, type ClusterState } from '../util/guard';
-import type { Keeping } from './store';
+import { kindOf, type Keeping, type Store } from './store';
 
-/** What a process of a cluster has of what is kept. */
-export interface SharedEntries extends Omit<Keeping, 'loaded' | 'close' | 'onProblem' | 'onMoved'> {
-  readonly state: ClusterState;
-  mayAct(chipid: string): boolean;
-  readonly calls: {
-    call(
-      name: string,
-      chipid: string,
-      args: unknown,
-      ms: number,
-      patience: number,
-    ): Promise<unknown>;
-  };
+/** The parts into which the devices of an application are divided. */
+export const SHARES = 64;
+
+/** The share of a device. What is about the {@link WHOLE} application belongs to the first one. */
+export const shareOf = (chipid: string): number => (chipid === WHOLE ? 0 : fnv1a(chipid) % SHARES);
+
+/** The share of the device that an entry is about. */
+function shareOfKey(key: string): number {
+  const [kind = '', first = '', ...rest] = key.split(':');
+  const device = ['command', 'pin', 'busy'].includes(kind) ? first : rest.join(':');
+  return shareOf(/^\d+$/.test(device) ? device : WHOLE);
 }
 
-/** Milliseconds for which sending a fact to the process that stores it is retried. */
-const PATIENCE = 60_000;
-
-const isFact = (key: string): boolean => key.startsWith('fact:');
-
 /**
- * The store of a process in a cluster: the entries of its own devices, in the engine. Changes to entries of other processes'
- * devices are ignored. Facts about the whole application are sent to the process that stores them.
+ * The store of a process in a cluster: the entries of its own devices, and what is known of the whole application. Changes to entries
+ * of other processes' devices are ignored.
  */
 export class SharedStore implements Keeping {
   readonly onProblem = new Set<() => void>();
   /** Are called once for all shares that move together, and when this process may act again: what it could not emit is to follow. */
   readonly onMoved = new Set<() => void>();
+  /** Resolves once it is known in which cluster the entries are. */
   readonly loaded: Promise<void>;
   #setLoaded!: () => void;
-  #cluster: SharedEntries | undefined;
-  /** What is known of the application, where another process keeps it. */
-  readonly #facts = new Map<string, unknown>();
+  #facts: Store | undefined;
+  readonly #shares = new Map<number, Store>();
   #problem: string | undefined;
   #state: ClusterState | undefined;
   #isMoving = false;
@@ -43,28 +37,38 @@ export class SharedStore implements Keeping {
   }
 
   get problem(): string | undefined {
-    return this.#cluster?.problem;
+    return this.#problem;
   }
 
   get state(): ClusterState | undefined {
-    return this.#cluster?.state;
+    return this.#state;
   }
 
-  get oldestUnconfirmed(): number {
-    return this.#cluster?.oldestUnconfirmed ?? Infinity;
+  /** The shares of this process of which the entries are loaded. */
+  get shares(): ReadonlyMap<number, Store> {
+    return this.#shares;
   }
 
-  isWritten(key: string): boolean {
-    return this.#cluster?.isWritten(key) ?? false;
-  }
-
-  /** From now on, what it has is in this cluster. */
-  attach(cluster: SharedEntries): void {
-    this.#cluster = cluster;
+  /** It has joined. @param facts what all processes know */
+  attach(facts: Store): void {
+    this.#facts = facts;
+    void facts.loaded.then(() => this.moved());
     this.#setLoaded();
   }
 
-  /** A share has come or gone. */
+  /** A share has come, and its entries are loaded. */
+  begin(share: number, entries: Store): void {
+    this.#shares.set(share, entries);
+    this.moved();
+  }
+
+  /** A share has gone. @returns whether it had begun */
+  end(share: number): boolean {
+    this.moved();
+    return this.#shares.delete(share);
+  }
+
+  /** Something has come or gone. */
   moved(): void {
     if (this.#isMoving) return;
     this.#isMoving = true;
@@ -74,61 +78,45 @@ export class SharedStore implements Keeping {
     });
   }
 
-  /** Something about the cluster may have changed. */
-  changed(): void {
-    const { problem, state } = this.#cluster ?? {};
+  /** How this process is among the others may have changed. */
+  changed(state: ClusterState, problem: string | undefined): void {
     if (problem === this.#problem && state === this.#state) return;
     this.#problem = problem;
     this.#state = state;
     for (const listener of this.onProblem) listener();
-    if (state !== 'joined') return;
-    this.moved();
-    void this.#learn();
+    if (state === 'joined') this.moved();
+  }
+
+  isWritten(key: string): boolean {
+    return this.#storeOf(key)?.isWritten(key) ?? false;
   }
 
   get(key: string): unknown {
-    return this.#cluster?.get(key) ?? this.#facts.get(key);
+    return this.#storeOf(key)?.get(key);
   }
 
+  /** Of all shares of this process. */
   list(prefix: string): [key: string, value: unknown][] {
-    return this.#cluster?.list(prefix) ?? [];
+    return [...this.#shares.values()].flatMap((entries) => entries.list(prefix));
   }
 
+  /** As of {@link Store}; false also if the share is not this process's. */
   set(key: string, value: unknown): Promise<boolean> {
-    return this.#cluster?.set(key, value) ?? Promise.resolve(false);
+    return this.#storeOf(key)?.set(key, value) ?? Promise.resolve(false);
   }
 
+  /** As of {@link Store}; nothing happens if the share is not this process's. */
   update(key: string, value: unknown): void {
-    const cluster = this.#cluster;
-    cluster?.update(key, value);
-    if (!isFact(key)) return;
-    this.#facts.set(key, value);
-    if (cluster && !cluster.mayAct(WHOLE))
-      void cluster.calls
-        .call('fact', WHOLE, [key, value], PATIENCE, PATIENCE)
-        .catch(() => undefined);
-  }
-
-  /** What is known of the application: for processes that join. */
-  facts(): [key: string, value: unknown][] {
-    return this.list('fact:');
-  }
-
-  /** Asks for what is known of the application. */
-  async #learn(): Promise<void> {
-    const cluster = this.#cluster;
-    if (!cluster || cluster.mayAct(WHOLE)) return;
-    const facts = await cluster.calls
-      .call('facts', WHOLE, [], PATIENCE, PATIENCE)
-      .catch(() => undefined);
-    if (!Array.isArray(facts)) return;
-    for (const [key, value] of facts as [string, unknown][]) this.#facts.set(key, value);
-    this.moved();
+    this.#storeOf(key)?.update(key, value);
   }
 
   /** What is kept was written when the process left the cluster. */
   close(): Promise<void> {
     this.#setLoaded();
     return Promise.resolve();
+  }
+
+  #storeOf(key: string): Store | undefined {
+    return kindOf(key) === 'fact' ? this.#facts : this.#shares.get(shareOfKey(key));
   }
 }

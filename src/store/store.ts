@@ -22,9 +22,10 @@ export interface StorePort {
   /**
    * Writes changes of a unit, all or none. Rejects if it is unknown whether they are written: they are written again.
    * @param all the entries of that kind, with the changes
+   * @param isAnew whether what was written is lost: then the changes are all entries
    * @returns false if they are refused, since they are another process's
    */
-  write(unit: string, changes: Entries, all: Entries): Promise<boolean>;
+  write(unit: string, changes: Entries, all: Entries, isAnew: boolean): Promise<boolean>;
 }
 
 /** Where nothing survives the process. */
@@ -74,13 +75,16 @@ export class Coalescer<T> {
   }
 }
 
+/** Among the keys that have changed, stands for all. */
+const ALL = '*';
+
 interface Unit {
   changed: Set<string>;
   readonly writes: Coalescer<boolean>;
 }
 
 /** What a {@link Store} is for those who keep something in it, wherever it is kept. */
-export type Keeping = Pick<Store, keyof Store>;
+export type Keeping = Omit<Store, 'rewrite'>;
 
 /** All that survives a restart. Everything is in memory, and is written in the background. */
 export class Store {
@@ -91,8 +95,8 @@ export class Store {
   readonly #port: StorePort;
   readonly #entries = new Map(KINDS.map((kind) => [kind, new Map<string, unknown>()]));
   readonly #units = new Map<string, Unit>();
-  /** When those entries were changed that are not written, the oldest first. */
-  readonly #unconfirmed = new Map<string, number>();
+  /** The keys of those entries whose latest change is not written. */
+  readonly #unconfirmed = new Set<string>();
   readonly #failures = new Map<string, string>();
   readonly #closing = new AbortController();
   #loading: Promise<void> | undefined;
@@ -109,11 +113,6 @@ export class Store {
   /** Why something does not survive a restart, in a sentence; undefined if all does. */
   get problem(): string | undefined {
     return this.#failures.values().next().value;
-  }
-
-  /** When the oldest change was made that is not written; Infinity if all is. */
-  get oldestUnconfirmed(): number {
-    return this.#unconfirmed.values().next().value ?? Infinity;
   }
 
   /** Whether the latest change of an entry is written. */
@@ -145,6 +144,13 @@ export class Store {
     writes.runWithin(this.#of(key).size < MANY ? PACE : PACE_OF_MANY);
   }
 
+  /** What was written is lost: has everything written anew, by a port that writes all kinds together. */
+  rewrite(): void {
+    const unit = this.#unitOf('position:');
+    unit.changed.add(ALL);
+    void unit.writes.run();
+  }
+
   /** Writes what is left, as far as that is possible. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -161,14 +167,19 @@ export class Store {
     const entries = this.#of(key);
     if (value === undefined) entries.delete(key);
     else entries.set(key, value);
+    const unit = this.#unitOf(key);
+    unit.changed.add(key);
+    this.#unconfirmed.add(key);
+    return unit;
+  }
+
+  #unitOf(key: string): Unit {
     const name = this.#port.unitOf(key);
     const unit: Unit = this.#units.get(name) ?? {
       changed: new Set(),
-      writes: new Coalescer(() => this.#write(name, unit, entries), this.loaded),
+      writes: new Coalescer(() => this.#write(name, unit, this.#of(key)), this.loaded),
     };
     this.#units.set(name, unit);
-    unit.changed.add(key);
-    if (!this.#unconfirmed.has(key)) this.#unconfirmed.set(key, performance.now());
     return unit;
   }
 
@@ -189,15 +200,18 @@ export class Store {
   }
 
   /** Writes what has changed of a unit. @returns whether it is written; it is false also if it was refused. Never rejects */
-  async #write(name: string, unit: Unit, entries: Map<string, unknown>): Promise<boolean> {
+  async #write(name: string, unit: Unit, all: Entries): Promise<boolean> {
     const { changed } = unit;
     unit.changed = new Set();
+    const isAnew = changed.has(ALL);
     try {
       // Nothing is written over what could not be read.
       if (this.#failures.has('load')) throw new Error(this.#failures.get('load'));
-      const changes = new Map([...changed].map((key) => [key, entries.get(key)]));
-      const isWritten = changes.size === 0 || (await this.#port.write(name, changes, entries));
-      if (!isWritten) for (const key of changed) entries.delete(key);
+      const changes = isAnew
+        ? new Map([...this.#entries.values()].flatMap((entries) => [...entries]))
+        : new Map([...changed].map((key) => [key, this.#of(key).get(key)]));
+      const isWritten = changed.size === 0 || (await this.#port.write(name, changes, all, isAnew));
+      if (!isWritten) for (const key of changes.keys()) this.#of(key).delete(key);
       for (const key of changed) if (!unit.changed.has(key)) this.#unconfirmed.delete(key);
       this.#report(name);
       if (unit.changed.size === 0) this.#units.delete(name);

@@ -34,8 +34,7 @@ class Bus {
       ownerOf: () => this.owner,
       mayAct: () => this.owner === member,
       members: () => [...this.members.keys()],
-      ...{ problem: () => undefined, canHear: () => true },
-      age: () => 0,
+      obstacle: () => undefined,
       time: () => this.time + performance.now(),
       onOrphan: (...orphan) => this.orphans.push(orphan),
       ...changes,
@@ -132,17 +131,13 @@ describe('a call to the process that has the device', () => {
       assert.deepEqual(bus.handled, []);
     });
 
-  it('was certainly not sent if the engine has not answered beats lately', async () => {
+  it('was certainly not sent if the engine cannot be reached', async () => {
     bus.add('b', bus.does);
-    const offline = bus.add('a', bus.does, { age: () => 0.5 });
-    await assert.rejects(offline.call('push', '1', {}, 500, 0), unreachable);
-    assert.deepEqual(bus.handled, []);
-  });
-
-  it('was certainly not sent if its answer could not be heard', async () => {
-    bus.add('b', bus.does);
-    const deaf = bus.add('a', bus.does, { canHear: () => false });
-    await assert.rejects(deaf.call('push', '1', {}, 500, 0), unreachable);
+    const offline = bus.add('a', bus.does, { obstacle: () => 'The engine is away.' });
+    await assert.rejects(
+      offline.call('push', '1', {}, 500, 0),
+      failsWith('UNREACHABLE', /^UNREACHABLE: The engine is away\. Nothing was sent\.$/, false),
+    );
     assert.deepEqual(bus.handled, []);
   });
 

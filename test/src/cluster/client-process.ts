@@ -1,4 +1,5 @@
 import { ClusterClient } from '../../../src/cluster-client';
+import { SavedCalls } from '../../../src/commands/saved-call';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position } from '../../../src/index';
 
@@ -24,7 +25,13 @@ async function push(client: ClusterClient, chipid: string, text: string): Promis
 async function main(): Promise<void> {
   const store = new SharedStore();
   const options = { baseUrl, appid, appkey, proxy: false as const };
-  const client = await ClusterClient.join(options, { url, lease: Number(lease) }, store);
+  const waiting = {
+    calls: new SavedCalls(store),
+    callOf: () => ({ name: '', args: [], options: {} }),
+    onOrphan: () => undefined,
+  };
+  const sharing = { store, decoderOf: () => undefined, waiting };
+  const client = await ClusterClient.join(options, { url, lease: Number(lease) }, sharing);
   for (const chipid of chipids) {
     const key = `position:listener:${chipid}`;
     client.listen(

@@ -44,7 +44,7 @@ describeOnRedis('clients that share an application', () => {
 
   async function joins({
     listens = true,
-    decoderOf = undefined as Parameters<typeof ClusterClient.join>[3],
+    decoderOf = (() => undefined) as Parameters<typeof ClusterClient.join>[2]['decoderOf'],
     deviceGap = 0,
     user = '',
     keys = keysOf(),
@@ -55,7 +55,7 @@ describeOnRedis('clients that share an application', () => {
     const settings = { url: redis.url, lease: LEASE, user, password: user && 'secret' };
     const calls = new SavedCalls(store);
     const waiting = { calls, callOf: () => assert.fail('handed over'), onOrphan: () => undefined };
-    const client = await ClusterClient.join(options, settings, store, decoderOf, waiting);
+    const client = await ClusterClient.join(options, settings, { store, decoderOf, waiting });
     atEnd(() => client.close());
     const started: Process = { store, calls, client, uploads: [], opened: 0 };
     for (const chipid of listens ? DEVICES : []) {
@@ -345,7 +345,7 @@ describeOnRedis('clients that share an application', () => {
     const [chipid] = DEVICES as [string];
     const hasPosition = (): boolean =>
       first.store.get(`position:listener:${chipid}`) !== undefined &&
-      first.store.oldestUnconfirmed === Infinity;
+      first.store.isWritten(`position:listener:${chipid}`);
     await until(hasPosition, 'it is known from where to recover');
     cloud.upload(chipid, '{"t":31}');
     await until(() => events.length > 0, 'the alarm is raised');

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import { Cluster, shareOf, type ClusterListener } from '../../../src/cluster/cluster';
+import { Cluster } from '../../../src/cluster/cluster';
 import { NotSent } from '../../../src/cluster/calls';
-import { keysOf, SHARES } from '../../../src/cluster/scripts';
+import { keysOf } from '../../../src/cluster/scripts';
+import { SharedStore, SHARES, shareOf } from '../../../src/store/shared';
 import { Engine } from '../../../src/cluster/engine';
 import { keep, type Child } from '../../tooling/process';
 import { atEnd } from '../../tooling/servers/at-end';
@@ -16,6 +17,7 @@ const LEASE = 1000;
 
 interface Member {
   readonly cluster: Cluster;
+  readonly store: SharedStore;
   /** The shares that have begun and not ended. */
   readonly begun: Set<number>;
   wants: boolean;
@@ -28,9 +30,12 @@ describeOnRedis('processes that share an application', () => {
     atEnd(() => redis.end());
   });
 
-  async function joins(changes: Partial<ClusterListener> = {}): Promise<Member> {
-    const member = { begun: new Set<number>(), wants: true } as Member & { cluster: Cluster };
-    member.cluster = await Cluster.open({ url: redis.url, lease: LEASE }, '1', {
+  async function joins(onStore: (store: SharedStore) => void = () => undefined): Promise<Member> {
+    const store = new SharedStore();
+    onStore(store);
+    const begun = new Set<number>();
+    const member = { store, begun, wants: true } as Member & { cluster: Cluster };
+    member.cluster = await Cluster.open({ url: redis.url, lease: LEASE }, '1', store, {
       begin: (share) => {
         assert.ok(!member.begun.has(share));
         member.begun.add(share);
@@ -40,8 +45,6 @@ describeOnRedis('processes that share an application', () => {
       ...{ wants: () => member.wants, settings: {} },
       handle: async (name, chipid) => `${name} ${chipid} at ${member.cluster.id}`,
       onOrphan: () => undefined,
-      onChange: () => undefined,
-      ...changes,
     });
     atEnd(() => member.cluster.close());
     return member;
@@ -55,12 +58,8 @@ describeOnRedis('processes that share an application', () => {
 
   it('have no problem while they connect', async () => {
     const problems = new Set<string | undefined>();
-    const members: Member[] = [];
-    const onChange = (): void => {
-      for (const { cluster } of members) problems.add(cluster.problem);
-    };
-    members.push(await joins({ onChange }));
-    await haveAll(members, 'it has all');
+    const member = await joins((store) => store.onProblem.add(() => problems.add(store.problem)));
+    await haveAll([member], 'it has all');
     assert.deepEqual([...problems], [undefined]);
   });
 
@@ -69,11 +68,11 @@ describeOnRedis('processes that share an application', () => {
     assert.equal(first.cluster.state, 'joining');
     await haveAll([first], 'it has all');
     assert.equal(first.cluster.state, 'joined');
-    for (let chip = 0; chip < 300; chip++) void first.cluster.set(`pin:${chip}:5`, { chip });
-    assert.equal(await first.cluster.set('pin:300:5', 'last'), true);
+    for (let chip = 0; chip < 300; chip++) void first.store.set(`pin:${chip}:5`, { chip });
+    assert.equal(await first.store.set('pin:300:5', 'last'), true);
     const second = await joins();
     await haveAll([first, second], 'both have a part');
-    const entries = [first, second].map(({ cluster }) => cluster.list('pin:').length);
+    const entries = [first, second].map(({ store }) => store.list('pin:').length);
     assert.equal(entries[0]! + entries[1]!, 301);
     assert.ok(entries.every((count) => count > 80));
     const own = Array.from({ length: 301 }, (_, chip) => String(chip)).find((chip) =>
@@ -82,7 +81,7 @@ describeOnRedis('processes that share an application', () => {
     assert.ok(own);
     assert.equal(second.cluster.mayEmit(own), true);
     assert.equal(first.cluster.mayAct(own), false);
-    assert.equal(await first.cluster.set(`pin:${own}:5`, 'foreign'), false);
+    assert.equal(await first.store.set(`pin:${own}:5`, 'foreign'), false);
     assert.match(
       String(await first.cluster.calls.call('push', own, {}, 1000, 1000)),
       new RegExp(`^push ${own} at ${second.cluster.id}$`),
@@ -90,7 +89,7 @@ describeOnRedis('processes that share an application', () => {
     await second.cluster.close();
     assert.equal(second.begun.size, 0);
     await haveAll([first], 'it has all again');
-    assert.equal(first.cluster.list('pin:').length, 301);
+    assert.equal(first.store.list('pin:').length, 301);
   });
 
   it('give no part to one that has nothing to do with devices, unless all are such', async () => {
@@ -105,8 +104,8 @@ describeOnRedis('processes that share an application', () => {
   it('go on from memory when the engine has lost everything, and write it anew', async () => {
     const members = [await joins(), await joins()];
     await haveAll(members, 'both have a part');
-    for (const { cluster } of members)
-      for (let chip = 0; chip < 100; chip++) void cluster.set(`pin:${chip}:5`, { chip });
+    for (const { store } of members)
+      for (let chip = 0; chip < 100; chip++) void store.set(`pin:${chip}:5`, { chip });
     const before = members.map(({ begun }) => [...begun]);
     const engine = await Engine.open({ url: redis.url });
     atEnd(() => engine.close());
@@ -171,13 +170,13 @@ describeOnRedis('processes that share an application', () => {
     await haveAll([member], 'it has all');
     await redis.end();
     await until(() => member.cluster.state === 'awaiting');
-    assert.match(member.cluster.problem ?? '', /^The engine of the cluster cannot be used: /);
+    assert.match(member.store.problem ?? '', /^The engine of the cluster cannot be used: /);
     const chip = '1';
     assert.equal(member.cluster.mayAct(chip), false);
     assert.equal(member.begun.size, SHARES);
     redis = await startRedis({ port: redis.port });
     await until(() => member.cluster.mayEmit(chip));
-    assert.equal(member.cluster.problem, undefined);
+    assert.equal(member.store.problem, undefined);
     assert.equal(member.begun.size, SHARES);
   });
 

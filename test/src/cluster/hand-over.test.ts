@@ -31,10 +31,7 @@ function start(port: StorePort = MEMORY) {
   });
   const give = (what: unknown): { saved: SavedCall; ended: Promise<unknown> } => {
     const saved = calls.add('node', ['1'], () => what);
-    const ended = handOvers.handOver('1', saved, {
-      ...{ longest: 1000, signal: undefined, progress: undefined },
-      whenFree: (call) => call(),
-    });
+    const ended = handOvers.handOver('1', saved, 1000, {});
     return { saved, ended };
   };
   return { handOvers, orphans, give, count: () => count };
@@ -127,7 +124,7 @@ describe('what became of a command', () => {
     assert.ok(ends.some(Boolean), 'after it was written');
     assert.match(
       JSON.stringify(said),
-      /^\[\["b","ended",\["theirs",{"error":{"code":"UNREACHABLE"/,
+      /^\[\["b","ended",{"values":\["theirs",{"error":{"code":"UNREACHABLE"/,
     );
   });
 
@@ -179,7 +176,7 @@ describe('what became of a command', () => {
 describe('a command whose message is gone', () => {
   it('has ended, also if its device is another process’s before that is written', async () => {
     const { handOvers, orphans } = start({ ...MEMORY, write: () => Promise.resolve(false) });
-    await handOvers.adopt('1', { node: 'node', what: 'what' }, { value: 'done' });
+    await handOvers.adopt('1', 'node', 'what', { value: 'done' });
     assert.deepEqual(
       orphans.map((saved) => saved.of('1')?.end),
       [{ outcome: { value: 'done' } }],

@@ -12,8 +12,8 @@ class Keeper {
   constructor(current: () => Keeper) {
     const callAtOnce = async (name: string, _: string, args: unknown): Promise<unknown> => {
       const { lending } = current();
-      const [prefix, ...back] = args as [string, string, [string, unknown][]];
-      return name === 'lend' ? lending.lend(prefix) : lending.takeBack(prefix, ...back);
+      const { values } = args as { values: [string, [string, unknown][]] };
+      return name === 'lend' ? lending.lend(values[0]) : lending.takeBack(...values);
     };
     this.lending = new Lending(this.store, () => ({ callAtOnce }));
   }

@@ -1,4 +1,5 @@
 import { Cluster } from '../../../src/cluster/cluster';
+import { SharedStore } from '../../../src/store/shared';
 
 /** A process of its own that joins, and prints of how many shares it has the say. Arguments: url, lease in ms. */
 const [, , url = '', lease] = process.argv;
@@ -15,14 +16,13 @@ async function main(): Promise<void> {
     begun += change;
     setImmediate(show);
   };
-  const cluster = await Cluster.open({ url, lease: Number(lease) }, '1', {
+  const cluster = await Cluster.open({ url, lease: Number(lease) }, '1', new SharedStore(), {
     begin: count(1),
     end: count(-1),
     finish: () => Promise.resolve(),
     ...{ wants: () => true, settings: {} },
     handle: () => Promise.resolve(undefined),
     onOrphan: () => undefined,
-    onChange: () => undefined,
   });
   process.once('SIGTERM', () => {
     void cluster.close().then(() => process.exit());

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { Engine } from '../../../src/cluster/engine';
-import { keysOf, WRITE } from '../../../src/cluster/scripts';
-import { SharePort, type Hold } from '../../../src/cluster/share-port';
+import { keysOf, WRITE, type BeatAnswer } from '../../../src/cluster/scripts';
+import { factsPort, SharePort, type PortDeps } from '../../../src/cluster/share-port';
 import { Store } from '../../../src/store/store';
 import { atEnd } from '../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
@@ -38,17 +39,21 @@ describeOnRedis('the entries of a share', () => {
     for (let at = 0; at < pairs.length; at += 2) all[pairs[at] ?? ''] = pairs[at + 1] ?? '';
     return all;
   };
-  function portOf(hold: Omit<Hold, 'share'>, replicas = 0, over: Engine = engine) {
-    const state = { refusals: 0 };
-    const port = new SharePort({
-      ...{ engine: over, keys, hold: { share: 3, ...hold } },
-      limit: () => LIMIT,
-      replicas: () => replicas,
-      now: () => performance.now(),
-      onRefused: () => state.refusals++,
-    });
-    return { port, state };
+  interface Claim {
+    readonly member: string;
+    readonly epoch: number;
   }
+  const depsOf = (id: string, beatNow = (): void => undefined, replicas = 0): PortDeps => ({
+    ...{ engine, keys },
+    shares: { id, limit: LIMIT, beatNow, answer: { replicas } as BeatAnswer },
+  });
+  function portOf({ member, epoch }: Claim, replicas = 0) {
+    const state = { refusals: 0 };
+    const deps = depsOf(member, () => state.refusals++, replicas);
+    return { port: new SharePort(deps, 3, epoch), state };
+  }
+  const write = (port: SharePort, ...changes: [key: string, value: unknown][]): Promise<boolean> =>
+    port.write('', new Map(changes), new Map());
 
   it('are what its owner has written, also for the next owner', async () => {
     await belongsTo('a', 1);
@@ -77,7 +82,7 @@ describeOnRedis('the entries of a share', () => {
       const { port, state } = portOf(hold);
       assert.equal(await port.load(), undefined);
       assert.equal(port.isRefused, true);
-      await assert.rejects(port.write('pin', new Map([['pin:1:5', 1]])), /another process/);
+      await assert.rejects(write(port, ['pin:1:5', 1]), /another process/);
       assert.equal(state.refusals, 2);
     }
     assert.deepEqual(await kept(), {});
@@ -86,8 +91,8 @@ describeOnRedis('the entries of a share', () => {
   it('are not changed by a write that comes late, over an old connection', async () => {
     await belongsTo('a', 1);
     const { port } = portOf({ member: 'a', epoch: 1 });
-    await port.write('pin', new Map([['pin:1:5', 1]]));
-    await port.write('pin', new Map([['pin:1:5', 2]]));
+    await write(port, ['pin:1:5', 1]);
+    await write(port, ['pin:1:5', 2]);
     const args = [3, 1, 'a', 1, 0, 'pin:1:5', '1'];
     assert.equal(await engine.run(LIMIT, WRITE, [keys.shares, keys.share(3)], args), 1);
     assert.equal((await kept())['pin:1:5'], '2');
@@ -95,23 +100,41 @@ describeOnRedis('the entries of a share', () => {
 
   it('are written anew once the engine has lost them, and nothing else is left', async () => {
     await belongsTo('a', 1);
-    const { port } = portOf({ member: 'a', epoch: 1 });
-    await port.write(
-      'pin',
-      new Map([
-        ['pin:1:5', 1],
-        ['pin:1:6', 1],
-      ] as const),
-    );
-    await port.write('pin', new Map([['pin:1:6', undefined]]));
-    await engine.call(LIMIT, 'FLUSHALL');
+    const store = new Store(portOf({ member: 'a', epoch: 1 }).port);
+    await Promise.all([store.set('pin:1:5', 1), store.set('position:n:1', [2])]);
+    await store.set('pin:1:6', 1);
+    for (const pins of [1, 0]) {
+      if (pins === 0)
+        await Promise.all([store.set('pin:1:5', undefined), store.set('position:n:1', undefined)]);
+      await store.set('pin:1:6', undefined);
+      await engine.call(LIMIT, 'FLUSHALL');
+      await belongsTo('a', 1);
+      // An old copy may have what was removed since.
+      await engine.call(LIMIT, 'HSET', keys.share(3), 'pin:1:6', '1', '~', '1 1');
+      store.rewrite();
+      const expected = pins === 0 ? {} : { 'pin:1:5': '1', 'position:n:1': '[2]' };
+      await until(async () => {
+        const { '~': mark, ...entries } = await kept();
+        return mark !== '1 1' && isDeepStrictEqual(entries, expected);
+      }, 'it is written anew');
+    }
+  });
+
+  it('are written anew after what is being written, and with what comes then', async () => {
     await belongsTo('a', 1);
-    // An old copy may have what was removed since.
-    await engine.call(LIMIT, 'HSET', keys.share(3), 'pin:1:6', '1', '~', '1 1');
-    assert.equal(await port.writeAnew(), true);
+    const store = new Store(portOf({ member: 'a', epoch: 1 }).port);
+    await store.set('pin:1:5', 1);
+    const first = store.set('pin:1:6', 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    store.rewrite();
+    assert.equal(await first, true);
+    assert.deepEqual(await Promise.all([store.set('pin:1:7', 1), store.set('pin:1:8', 1)]), [
+      true,
+      true,
+    ]);
     const { '~': mark, ...entries } = await kept();
-    assert.deepEqual(entries, { 'pin:1:5': '1' });
-    assert.match(mark ?? '', /^1 \d+$/);
+    assert.equal(Object.keys(entries).length, 4);
+    assert.match(mark ?? '', /^1 \d$/);
   });
 
   it('are written once a hung engine goes on, in their last state; the wait is limited', async () => {
@@ -131,23 +154,20 @@ describeOnRedis('the entries of a share', () => {
     await store.close();
   });
 
-  it('are stalled until each kind is written, whatever becomes of the others', async () => {
+  it('are stalled until all is written that was changed meanwhile', async () => {
     await belongsTo('a', 1);
-    let isFailing = true;
-    const over = {
-      run: (...[limit, script, names, args]: Parameters<Engine['run']>) =>
-        isFailing && args.includes('position:n:1')
-          ? Promise.reject(new Error('broken off'))
-          : engine.run(limit, script, names, args),
-    } as Engine;
-    const { port } = portOf({ member: 'a', epoch: 1 }, 0, over);
-    const position = new Map([['position:n:1', 1]]);
-    await assert.rejects(port.write('position', position), /broken off/);
-    assert.equal(await port.write('pin', new Map([['pin:1:5', 1]])), true);
-    assert.ok(port.stalledSince < Infinity);
-    isFailing = false;
-    assert.equal(await port.write('position', position), true);
+    const { port } = portOf({ member: 'a', epoch: 1 });
+    const store = new Store(port);
+    await store.set('pin:1:5', 0);
+    redis.stop();
+    assert.equal(await store.set('position:n:1', 1), false);
+    redis.cont();
+    const since = port.stalledSince;
+    assert.ok(since < Infinity);
+    assert.ok(!store.isWritten('position:n:1'));
+    await until(() => store.set('pin:1:5', 1));
     assert.equal(port.stalledSince, Infinity);
+    assert.deepEqual([(await kept())['position:n:1'], (await kept())['pin:1:5']], ['1', '1']);
   });
 
   it('that are malformed cost only themselves', async () => {
@@ -156,6 +176,22 @@ describeOnRedis('the entries of a share', () => {
     const store = new Store(portOf({ member: 'a', epoch: 1 }).port);
     await store.loaded;
     assert.deepEqual(store.list('pin:'), [['pin:1:6', 1]]);
+  });
+
+  it('about the whole application are in all processes, whoever has learned them', async () => {
+    const facts = new Store(factsPort(depsOf('a')));
+    assert.equal(await facts.set('fact:history', { zone: 0 }), true);
+    assert.equal(await facts.set('fact:gone-n', 1), true);
+    assert.equal(await facts.set('fact:gone-n', undefined), true);
+    await engine.call(LIMIT, 'HSET', keys.meta, 'generation', '5');
+    const others = new Store(factsPort(depsOf('b')));
+    await others.loaded;
+    assert.deepEqual(others.list('fact:'), [['fact:history', { zone: 0 }]]);
+    await engine.call(LIMIT, 'FLUSHALL');
+    others.rewrite();
+    const isThere = async (): Promise<boolean> =>
+      (await engine.call(LIMIT, 'HGET', keys.meta, 'fact:history')) === '{"zone":0}';
+    await until(isThere, 'it is written anew');
   });
 
   it('that must not be forgotten wait for a replica once they are written', async () => {
@@ -168,9 +204,9 @@ describeOnRedis('the entries of a share', () => {
     const { port } = portOf({ member: 'a', epoch: 1 }, 1);
     const reader = await Engine.open({ url: replica.url });
     atEnd(() => reader.close());
-    for (let n = 0; n < 50; n++) await port.write('command', new Map([['command:1:a', n]]));
+    for (let n = 0; n < 50; n++) await write(port, ['command:1:a', n]);
     // What nobody waits for is not among them.
-    await port.write('position', new Map([['position:a:1', 1]]));
+    await write(port, ['position:a:1', 1]);
     const stats = String(await engine.call(LIMIT, 'INFO', 'commandstats'));
     assert.match(stats, /cmdstat_wait:calls=50,/);
     const at = (): Promise<unknown> =>

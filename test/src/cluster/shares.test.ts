@@ -85,7 +85,7 @@ describe('a process that leaves', () => {
       },
       {
         ...{ onGained: () => undefined, onLost: () => undefined, onAnew: () => undefined },
-        ...{ onChange: () => undefined, onBeat: () => undefined },
+        onBeat: () => undefined,
         giveUp: (share) => new Promise((resolve) => written.set(share, resolve)),
       },
     );

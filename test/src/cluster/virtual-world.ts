@@ -159,7 +159,6 @@ export class World {
             this.#in(process, this.now + this.#between(1, 2000), () => resolve()),
           ),
         onAnew: () => undefined,
-        onChange: () => undefined,
         onBeat: () => undefined,
       },
     );
