@@ -15,7 +15,7 @@ import { number, seconds, table } from '../../tooling/table';
 import { until } from '../../tooling/until';
 import { repository } from '../../tooling/repository';
 import { ACKED, flows } from './flow';
-import { judge, type Sent } from './judge';
+import { judge, type Opened, type Sent } from './judge';
 
 /*
  * Three Node-REDs that share devices on one Redis, and one fault after another: `npm run soak:cluster -- --devices 600 --rate 100`.
@@ -98,8 +98,10 @@ async function startSentinel(primary: number): Promise<{ port: number; end: () =
 class Cluster {
   readonly running: (NodeRedProcess | undefined)[] = [];
   readonly sent: Sent[] = [];
+  readonly opened: Opened[] = [];
   readonly #numbers = new Map<string, number>();
   #uploads: NodeJS.Timeout | undefined;
+  #looks: NodeJS.Timeout | undefined;
   fault = 'none';
 
   constructor(
@@ -159,8 +161,22 @@ class Cluster {
     );
   }
 
+  /** Notes each channel that is opened: the simulator remembers its latest requests alone. */
+  watch(): void {
+    const seen = new WeakSet<object>();
+    this.#looks = setInterval(() => {
+      for (const request of this.simulator.requests) {
+        if (request.status !== 101 || seen.has(request)) continue;
+        seen.add(request);
+        const chipid = new URLSearchParams(request.query).get('chipid') ?? '';
+        this.opened.push({ chipid, at: now() });
+      }
+    }, 50);
+  }
+
   stop(): void {
     clearInterval(this.#uploads);
+    clearInterval(this.#looks);
   }
 
   #write(userDir: string, engine: object): void {
@@ -276,6 +292,8 @@ async function main(): Promise<void> {
     const areOpen = (): boolean => DEVICES.every((chipid) => simulator.channels(chipid) > 0);
     await until(areOpen, 'all channels are open', 120_000);
     await sleep(10_000);
+    cluster.watch();
+    await sleep(1000);
     cluster.begin();
     const before = await countCommands(redis.url);
     await sleep(SETTLE);
@@ -310,13 +328,14 @@ async function main(): Promise<void> {
     readFileSync(journal, 'utf8'),
     received.map(({ text }) => text),
     new Set(DEVICES.slice(0, ACKED)),
+    cluster.opened,
   );
   const rows = [
     ...verdict.faults,
     ...[...verdict.acked].map(([name, row]) => [`acknowledged: ${name}`, row] as const),
   ];
   for (const [name, row] of rows) {
-    const { uploads, lost, doubled, marked, outOfOrder, delay } = row;
+    const { uploads, lost, doubled, marked, outOfOrder, delay, stayed, reopened } = row;
     process.stdout.write(
       `\n${table(name, [
         ['uploads', number(uploads)],
@@ -325,6 +344,8 @@ async function main(): Promise<void> {
         ['doubled, marked', number(marked)],
         ['**out of order**', number(outOfOrder)],
         ['longest delay', seconds(delay)],
+        ['devices that stayed where they were', number(stayed)],
+        ['**of them, whose channel was opened anew**', number(reopened)],
       ])}\n`,
     );
   }

@@ -8,6 +8,13 @@ export interface Sent {
   readonly fault: string;
 }
 
+/** A channel that was opened. */
+export interface Opened {
+  readonly chipid: string;
+  /** By the same clock as the uploads. */
+  readonly at: number;
+}
+
 interface Row {
   uploads: number;
   lost: number;
@@ -16,6 +23,9 @@ interface Row {
   outOfOrder: number;
   /** The longest, in milliseconds. */
   delay: number;
+  /** Devices whose uploads came from one process all the time, and those of them whose channel was opened meanwhile. */
+  stayed: number;
+  reopened: number;
 }
 
 interface Commands {
@@ -40,7 +50,16 @@ function judgeUploads(sent: readonly Sent[], lines: readonly Line[], of: string)
   const faults = new Map<string, Row>();
   const uploads = new Map(sent.map((each) => [`${each.chipid} ${each.count}`, each]));
   const rowOf = (fault: string): Row => {
-    const empty = { uploads: 0, lost: 0, doubled: 0, marked: 0, outOfOrder: 0, delay: 0 };
+    const empty = {
+      uploads: 0,
+      lost: 0,
+      doubled: 0,
+      marked: 0,
+      outOfOrder: 0,
+      delay: 0,
+      stayed: 0,
+      reopened: 0,
+    };
     const row = faults.get(fault) ?? empty;
     faults.set(fault, row);
     return row;
@@ -68,16 +87,47 @@ function judgeUploads(sent: readonly Sent[], lines: readonly Line[], of: string)
   return faults;
 }
 
+/** Counts the devices that stay where they are during a fault: their channels have to stay open. */
+function judgeChannels(
+  faults: ReadonlyMap<string, Row>,
+  sent: readonly Sent[],
+  lines: readonly Line[],
+  opened: readonly Opened[],
+): void {
+  for (const [name, row] of faults) {
+    const times = sent.filter(({ fault }) => fault === name).map(({ at }) => at);
+    const [begin, end] = [times[0] ?? 0, times.at(-1) ?? 0];
+    const before = new Map<string, string>();
+    const meanwhile = new Map<string, Set<string>>();
+    for (const [what, process = '', chipid = '', , , at] of lines) {
+      if (what !== 'upload' || Number(at) > end) continue;
+      if (Number(at) < begin) before.set(chipid, process);
+      else meanwhile.set(chipid, (meanwhile.get(chipid) ?? new Set()).add(process));
+    }
+    const anew = new Set(
+      opened.filter(({ at }) => at >= begin && at <= end).map(({ chipid }) => chipid),
+    );
+    for (const [chipid, processes] of meanwhile) {
+      const first = before.get(chipid) ?? [...processes][0];
+      if (processes.size > 1 || !processes.has(first ?? '')) continue;
+      row.stayed++;
+      if (anew.has(chipid)) row.reopened++;
+    }
+  }
+}
+
 /**
  * Compares what was sent with what the processes have written down.
  * @param received texts that reached devices
  * @param acked devices whose uploads are acknowledged, too
+ * @param opened all channels that were opened
  */
 export function judge(
   sent: readonly Sent[],
   journal: string,
   received: readonly string[],
   acked: ReadonlySet<string>,
+  opened: readonly Opened[],
 ): {
   faults: Map<string, Row>;
   acked: Map<string, Row>;
@@ -86,6 +136,7 @@ export function judge(
 } {
   const lines = journal.split('\n').map((line) => line.split(' '));
   const faults = judgeUploads(sent, lines, 'upload');
+  judgeChannels(faults, sent, lines, opened);
   const ofAcked = sent.filter(({ chipid }) => acked.has(chipid));
   const acknowledged = judgeUploads(ofAcked, lines, 'acked');
 

@@ -120,6 +120,59 @@ describeOnRedis('clients that share an application', () => {
     assert.equal(textsOf(first, second).length, all);
   });
 
+  it('leave the channel of a device open that stays where it is, whoever joins, leaves or fails', async () => {
+    const handshakes = new Map<string, number>();
+    const count = (): void => {
+      handshakes.clear();
+      for (const { status, query } of cloud.requests) {
+        const chipid = new URLSearchParams(query).get('chipid') ?? '';
+        if (status === 101) handshakes.set(chipid, (handshakes.get(chipid) ?? 0) + 1);
+      }
+    };
+    const members: Process[] = [];
+    const ownerOf = (chipid: string): Process | undefined =>
+      members.find(({ client }) => client.owns(chipid));
+    let stayed = 0;
+    const step = async (change: () => Promise<unknown>): Promise<void> => {
+      count();
+      const before = DEVICES.map((chipid) => [ownerOf(chipid), handshakes.get(chipid)] as const);
+      await change();
+      await settled(...members);
+      count();
+      for (const [at, chipid] of DEVICES.entries()) {
+        const [owner, opened] = before[at] ?? [];
+        if (!owner || owner !== ownerOf(chipid)) continue;
+        stayed++;
+        assert.equal(handshakes.get(chipid), opened, `${chipid} stays`);
+      }
+    };
+    const join = async (options?: Parameters<typeof joins>[0]): Promise<void> => {
+      const joined = await joins(options);
+      members.push(joined);
+      const { client } = joined;
+      await until(() => (options ? client.others > 0 : client.owned > 0), 'it has its part');
+    };
+    const leave = (at: number) => async (): Promise<void> =>
+      members.splice(at, 1)[0]?.client.close();
+    await step(() => join());
+    await step(() => join());
+    await step(() => join({ listens: false }));
+    await step(() => join());
+    await step(leave(0));
+    await step(() => join());
+    const engine = new Redis(redis.url);
+    atEnd(() => engine.disconnect());
+    await step(() => engine.flushall());
+    await step(leave(2));
+    await step(leave(1));
+    await step(async () => {
+      redis.stop();
+      await until(() => members.every(({ client }) => client.state === 'awaiting'), 'it is away');
+      redis.cont();
+    });
+    assert.ok(stayed > 3 * DEVICES.length, `${stayed} times`);
+  });
+
   it('say what is different if they have other settings than the rest, and get no device meanwhile', async () => {
     const first = await joins();
     await settled(first);
