@@ -9,7 +9,12 @@ import {
 import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
 import { NotSent } from './cluster/calls';
 import { Cluster } from './cluster/cluster';
-import { HandOvers, type HandedOver, type SharedWaiting } from './cluster/hand-over';
+import {
+  HandOvers,
+  type HandedOver,
+  type KeptMessage,
+  type SharedWaiting,
+} from './cluster/hand-over';
 import { Lending, type Lent } from './cluster/lending';
 import type { UploadDecoder } from './commands/reply';
 import type { Result, SavedCall } from './commands/saved-call';
@@ -60,13 +65,6 @@ const DEPLOY = 2000;
 
 /** Milliseconds between two trials of a key that the service has refused. */
 const TRY_KEY = 30_000;
-
-/** The arguments of a call after the device, with what is needed if the process with their message ends. */
-interface SentArguments {
-  readonly values: readonly unknown[];
-  readonly node?: string;
-  readonly what?: unknown;
-}
 
 /** Options as JSON can hold them: callbacks and signals stay here; of a decoder, it is said which one the other process is to use. */
 function withoutCallbacks(options: object): Record<string, unknown> {
@@ -205,10 +203,9 @@ export class ClusterClient extends DeviceCloudClient {
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),
         wants: () => client.#wants(),
-        handle: (name, of, args) => client.#handle(name, of, args as SentArguments),
-        onOrphan: (chipid, args, result) => {
-          const { node, what } = args as SentArguments;
-          if (node !== undefined) void client.#handOvers.adopt(chipid, node, what, result);
+        handle: (name, of, args) => client.#handle(name, of, args as unknown[]),
+        onOrphan: (chipid, kept, result) => {
+          if (kept) void client.#handOvers.adopt(chipid, kept as KeptMessage, result);
         },
       });
       client.#cluster = cluster;
@@ -259,7 +256,7 @@ export class ClusterClient extends DeviceCloudClient {
   }
 
   override async latestAll(): Promise<{ uploads: LatestUpload[]; missing: number }> {
-    const { answers, missing } = await this.#cluster.calls.askAll('latestAll', { values: [] });
+    const { answers, missing } = await this.#cluster.calls.askAll('latestAll', []);
     // A process that had a device before may still know one of it.
     const newest = new Map<string, LatestUpload>();
     for (const upload of answers.flatMap((each) => each as LatestUpload[])) {
@@ -271,7 +268,7 @@ export class ClusterClient extends DeviceCloudClient {
 
   override async cancelWaiting(which: WaitingSelection, options: { node?: string } = {}) {
     readSelection(which);
-    const args = { values: [which, options] };
+    const args = [which, options];
     const { answers, missing } = await this.#cluster.calls.askAll('cancelWaiting', args);
     return { cancelled: answers.reduce<number>((sum, each) => sum + Number(each), 0), missing };
   }
@@ -296,9 +293,8 @@ export class ClusterClient extends DeviceCloudClient {
         const { chipid } = readToken(text, this.appid as string);
         // It must not wait for commands to the device, which may take long.
         const { calls } = this.#cluster;
-        const args = { values: [text] };
         const [ms, patience] = [DEVICE_TIMEOUT, DEVICE_TIMEOUT];
-        return (await calls.callAtOnce('acknowledge', chipid, args, ms, patience)) === true;
+        return (await calls.callAtOnce('acknowledge', chipid, [text], ms, patience)) === true;
       },
     };
   }
@@ -318,14 +314,13 @@ export class ClusterClient extends DeviceCloudClient {
 
   /** Has a listener of all processes listen to a device, or not any more. @throws DeviceCloudError as of a call */
   async setSubscribed(node: string, chipid: string, isOn: boolean): Promise<void> {
-    const args = { values: [node, isOn] };
+    const args = [node, isOn];
     await this.#cluster.calls.call('subscribe', chipid, args, DEVICE_TIMEOUT, DEVICE_TIMEOUT);
   }
 
   /** The devices to which a listener of all processes listens, and how many processes were silent. */
   async subscribed(node: string): Promise<{ chipids: string[]; missing: number }> {
-    const args = { values: [node] };
-    const { answers, missing } = await this.#cluster.calls.askAll('subscribed', args);
+    const { answers, missing } = await this.#cluster.calls.askAll('subscribed', [node]);
     return { chipids: answers.flatMap((each) => each as string[]), missing };
   }
 
@@ -435,17 +430,14 @@ export class ClusterClient extends DeviceCloudClient {
     const own = semaphoreOf(options)
       ? others.with(at, { ...options, [SEMAPHORE]: undefined })
       : others;
-    const args = {
-      toJSON: (): SentArguments => ({
-        values: others.map((value, place) =>
-          place === at && isObject(value) ? withoutCallbacks(value) : value,
-        ),
-        ...(saved && { node: saved.node, what: saved.whatOf(device) }),
-      }),
+    const args = isObject(options) ? others.with(at, withoutCallbacks(options)) : others;
+    const kept = saved && {
+      toJSON: (): KeptMessage => ({ node: saved.node, what: saved.whatOf(device) }),
     };
-    const here = (): Promise<unknown> => this.#perform(name, device, own);
-    const { calls } = this.#cluster;
-    return calls.call(name, device, args, longest, limits.longest, { caller: limits, here });
+    return this.#cluster.calls.call(name, device, args, longest, limits.longest, {
+      ...{ caller: limits, kept },
+      here: () => this.#perform(name, device, own),
+    });
   }
 
   /** Makes a call of this process or of another one to a device of this process. */
@@ -485,7 +477,7 @@ export class ClusterClient extends DeviceCloudClient {
   }
 
   /** What this process answers the others, and itself. */
-  async #handle(name: string, chipid: string, { values }: SentArguments): Promise<unknown> {
+  async #handle(name: string, chipid: string, values: readonly unknown[]): Promise<unknown> {
     const [first, second] = values;
     switch (name) {
       case 'wait':

@@ -41,15 +41,16 @@ export interface CallsOptions {
   readonly publish: (member: string, text: string) => Promise<number>;
   /** The owner of a device; undefined if no process owns it. */
   readonly ownerOf: (chipid: string) => string | undefined;
-  readonly mayAct: (chipid: string) => boolean;
+  /** @throws NotSent if this process may not act for a device */
+  readonly check: (chipid: string) => void;
   readonly members: () => readonly string[];
   /** Why nothing can be handed over to another process now; undefined if it can. */
   readonly obstacle: () => string | undefined;
   /** The engine's clock, in ms. */
   readonly time: () => number;
   readonly handle: Handler;
-  /** A call whose caller is no member any more has ended: its result belongs to nobody. */
-  readonly onOrphan: (chipid: string, args: unknown, result: Result) => void;
+  /** A call has ended whose caller is no member any more. @param kept what that had kept of it, for whoever gets the result then */
+  readonly onOrphan: (chipid: string, kept: unknown, result: Result) => void;
 }
 
 interface CallOf {
@@ -57,6 +58,17 @@ interface CallOf {
   /** Empty: it is about no device. */
   readonly chipid: string;
   readonly args: unknown;
+  readonly kept?: unknown;
+}
+
+/** What may be said of a call to a device. */
+export interface CallExtras {
+  /** Whom it belongs to until it has its turn. */
+  readonly caller?: Caller;
+  /** Makes it if the device is this process's, in the place of the handler. */
+  readonly here?: () => Promise<unknown>;
+  /** As JSON: what is kept of its message, which may outlive this process. */
+  readonly kept?: unknown;
 }
 
 interface Call extends CallOf {
@@ -90,7 +102,6 @@ export class Calls {
    * Makes a call in the process that owns the device, once the earlier ones of this process to the device have ended.
    * @param ms that it may take once it is handed over
    * @param patience milliseconds for which it is tried again while it certainly was not sent
-   * @param here makes it if the device is this process's, in the place of the handler
    * @throws DeviceCloudError `UNREACHABLE`: not sent; `TIMEOUT`: no answer, so that it may have been carried out; `QUEUE_FULL`; or the
    * call's own
    */
@@ -100,10 +111,10 @@ export class Calls {
     args: unknown,
     ms: number,
     patience: number,
-    { caller, here }: { caller?: Caller; here?: () => Promise<unknown> } = {},
+    extras: CallExtras = {},
   ): Promise<unknown> {
-    const make = (): Promise<unknown> => this.callAtOnce(name, chipid, args, ms, patience, here);
-    return this.#turns.call(chipid, make, caller);
+    const make = (): Promise<unknown> => this.callAtOnce(name, chipid, args, ms, patience, extras);
+    return this.#turns.call(chipid, make, extras.caller);
   }
 
   /** Makes a call as {@link call} does, and does not wait for earlier ones. */
@@ -113,12 +124,12 @@ export class Calls {
     args: unknown,
     ms: number,
     patience: number,
-    here = (): Promise<unknown> => this.#options.handle(name, chipid, args),
+    { here, kept }: CallExtras = {},
   ): Promise<unknown> {
     const end = performance.now() + patience;
     for (;;) {
       try {
-        return await this.#make({ name, chipid, args }, ms, here);
+        return await this.#make({ name, chipid, args, kept }, ms, here);
       } catch (error) {
         if (!(error instanceof NotSent)) throw error;
         if (performance.now() >= end) throw notSent(error);
@@ -175,22 +186,19 @@ export class Calls {
     return this.#send(member, { name, chipid: '', args }, SILENT - TRANSFER);
   }
 
-  async #make(call: CallOf, ms: number, here: () => Promise<unknown>): Promise<unknown> {
-    const { ownerOf, member, obstacle } = this.#options;
-    const owner = ownerOf(call.chipid);
+  async #make(call: CallOf, ms: number, here: CallExtras['here']): Promise<unknown> {
+    const { ownerOf, member, obstacle, check, handle } = this.#options;
+    const { name, chipid, args } = call;
+    const owner = ownerOf(chipid);
     if (owner === member) {
-      this.#check(call.chipid);
-      return here();
+      check(chipid);
+      return here?.() ?? handle(name, chipid, args);
     }
     const why = obstacle();
     if (why !== undefined) throw new NotSent(why);
     if (owner === undefined)
       throw new NotSent('No process of the cluster has the device at the moment.');
     return this.#send(owner, call, ms);
-  }
-
-  #check(chipid: string): void {
-    if (chipid !== '' && !this.#options.mayAct(chipid)) throw new NotSent(GONE);
   }
 
   async #send(owner: string, call: CallOf, ms: number): Promise<unknown> {
@@ -223,12 +231,12 @@ export class Calls {
     throw new NotSent('The process that has the device cannot be reached.');
   }
 
-  async #serve({ id, from, until, name, chipid, args }: Call): Promise<void> {
-    const { members, onOrphan, handle, publish, time } = this.#options;
+  async #serve({ id, from, until, name, chipid, args, kept }: Call): Promise<void> {
+    const { members, onOrphan, check, handle, publish, time } = this.#options;
     let result: Answer;
     try {
       if (time() >= until) throw new NotSent('The call was too long on its way.');
-      this.#check(chipid);
+      if (chipid !== '') check(chipid);
       // JSON has no undefined.
       result = { value: (await handle(name, chipid, args)) ?? null };
     } catch (error) {
@@ -238,7 +246,7 @@ export class Calls {
     // It may be given twice: only the first counts.
     while (!this.#isClosed && !(await publish(from, answer).catch(() => 0))) {
       if (!members().includes(from)) {
-        if (!('notSent' in result)) onOrphan(chipid, args, result);
+        if (!('notSent' in result)) onOrphan(chipid, kept, result);
         return;
       }
       await sleep(AGAIN);

@@ -35,13 +35,8 @@ export interface ClusterListener {
   /** What must be the same in all processes. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly handle: Handler;
-  onOrphan(chipid: string, args: unknown, result: Result): void;
-}
-
-/** A share of this process. Once its entries are loaded, the store has them, and it has begun. */
-interface Held {
-  readonly port: SharePort;
-  readonly entries: Store;
+  /** As of {@link Calls}. */
+  onOrphan(chipid: string, kept: unknown, result: Result): void;
 }
 
 /** One of the processes that share an application. */
@@ -53,7 +48,8 @@ export class Cluster {
   readonly #store: SharedStore;
   readonly #facts: Store;
   readonly #shares: Shares;
-  readonly #held = new Map<number, Held>();
+  /** The shares of this process. Once their entries are loaded, the store has them: they have begun. */
+  readonly #ports = new Map<number, SharePort>();
   #problem: string | undefined;
   /** Whether it lasts until somebody changes something. */
   #isMistake = false;
@@ -87,7 +83,7 @@ export class Cluster {
         onLost: (share) => void this.#end(share),
         giveUp: (share) => this.#giveUp(share),
         onAnew: () => {
-          for (const { entries } of this.#held.values()) entries.rewrite();
+          for (const { entries } of this.#ports.values()) entries.rewrite();
           this.#facts.rewrite();
         },
         onBeat: (error) => void this.#onBeat(error),
@@ -101,7 +97,7 @@ export class Cluster {
       publish: async (member, text) =>
         Number(await engine.call(this.#shares.limit, 'PUBLISH', this.#keys.to(member), text)),
       ownerOf: (chipid) => this.#shares.ownerOf(shareOf(chipid)),
-      mayAct: (chipid) => this.mayAct(chipid),
+      check: (chipid) => this.#check(chipid),
       time: () => this.#time,
       onOrphan: (...call) => listener.onOrphan(...call),
     });
@@ -150,7 +146,7 @@ export class Cluster {
   mayEmit(chipid: string): boolean {
     if (!this.mayAct(chipid)) return false;
     const latest = performance.now() - STALLED;
-    for (const { port } of this.#held.values()) if (port.stalledSince < latest) return false;
+    for (const { stalledSince } of this.#ports.values()) if (stalledSince < latest) return false;
     return true;
   }
 
@@ -252,31 +248,29 @@ export class Cluster {
 
   async #begin(share: number, epoch: number): Promise<void> {
     const port = new SharePort(this.#portDeps, share, epoch);
-    const entries = new Store(port);
-    const held: Held = { port, entries };
-    this.#held.set(share, held);
-    await entries.loaded;
-    if (this.#held.get(share) !== held) return;
+    this.#ports.set(share, port);
+    await port.entries.loaded;
+    if (this.#ports.get(share) !== port) return;
     if (port.isRefused) {
-      this.#held.delete(share);
+      this.#ports.delete(share);
       this.#shares.giveBack(share);
       return;
     }
     this.#hasBegun = true;
-    this.#store.begin(share, entries);
+    this.#store.begin(share, port.entries);
     isolated(() => this.#listener.begin(share));
   }
 
   /** Resolves once all is written, as far as that is possible. */
   async #end(share: number): Promise<void> {
-    const held = this.#held.get(share);
-    this.#held.delete(share);
+    const port = this.#ports.get(share);
+    this.#ports.delete(share);
     if (this.#store.end(share)) isolated(() => this.#listener.end(share));
-    await held?.entries.close();
+    await port?.entries.close();
   }
 
   async #giveUp(share: number): Promise<void> {
-    const held = this.#held.get(share);
+    const port = this.#ports.get(share);
     if (this.#store.shares.has(share)) {
       const over = new AbortController();
       const limit = sleep(FINISH, undefined, over).catch(() => undefined);
@@ -284,6 +278,6 @@ export class Cluster {
       over.abort();
     }
     // Until its last write the share is held, so that nothing is refused.
-    if (this.#held.get(share) === held) await this.#end(share);
+    if (this.#ports.get(share) === port) await this.#end(share);
   }
 }

@@ -50,10 +50,14 @@ export interface SharedWaiting {
   onOrphan(saved: SavedCall): void;
 }
 
-/** What a command that waits is handed over with. */
-export interface HandedOver {
+/** What is kept of the message of a command, which may outlive its process. */
+export interface KeptMessage {
   readonly node: string;
   readonly what: unknown;
+}
+
+/** What a command that waits is handed over with. */
+export interface HandedOver extends KeptMessage {
   readonly sender: Sender;
 }
 
@@ -111,9 +115,9 @@ export class HandOvers {
     const timer = setTimeout(() => fail(unheard(device)), end);
     let isHeard = false;
     try {
-      const call = { values: [command] };
-      const caller = { caller: { semaphore } };
-      const ended = await this.#deps.calls.call('wait', device, call, longest, PATIENCE, caller);
+      const extras = { caller: { semaphore } };
+      const args = [command];
+      const ended = await this.#deps.calls.call('wait', device, args, longest, PATIENCE, extras);
       if (ended) return valueOfResult(ended as Result);
       saved.isHandedOver = true;
       progress?.(AWAITING_DEVICE);
@@ -157,7 +161,7 @@ export class HandOvers {
   }
 
   /** A call that was sent at once has ended, and the process with its message is gone: its node here gets what became of it. */
-  async adopt(chipid: string, node: string, what: unknown, result: Result): Promise<void> {
+  async adopt(chipid: string, { node, what }: KeptMessage, result: Result): Promise<void> {
     const saved = this.#waiting.calls.add(node, [chipid], () => what);
     await saved.adopt(chipid, result);
     this.#waiting.onOrphan(saved);
@@ -239,7 +243,7 @@ export class HandOvers {
     const isHeard =
       sender && this.hasSender(saved)
         ? await this.#deps.calls
-            .ask(sender.member, 'ended', { values: [sender.id, outcome] })
+            .ask(sender.member, 'ended', [sender.id, outcome])
             .catch(() => undefined)
         : false;
     if (saved.isDetached) return true;

@@ -80,8 +80,8 @@ export class Lending {
     end();
   }
 
-  #ask(name: string, values: readonly unknown[]): Promise<unknown> {
+  #ask(name: string, args: readonly unknown[]): Promise<unknown> {
     // What is given back must not wait for what somebody else here is yet to be lent.
-    return this.#calls().callAtOnce(name, WHOLE, { values }, LENT + PATIENCE, PATIENCE);
+    return this.#calls().callAtOnce(name, WHOLE, args, LENT + PATIENCE, PATIENCE);
   }
 }

@@ -1,4 +1,4 @@
-import { kindOf, type Entries, type StorePort } from '../store/store';
+import { kindOf, Store, type Entries, type StorePort } from '../store/store';
 import type { Engine } from './engine';
 import { LOAD, WRITE, type Keys } from './scripts';
 import type { Shares } from './shares';
@@ -21,6 +21,7 @@ export interface PortDeps {
  * has a number, so that one that is repeated, or comes late over an old connection, changes nothing.
  */
 export class SharePort implements StorePort {
+  readonly entries = new Store(this);
   /** When the oldest write began that is not answered yet, or has failed; Infinity if there is none. */
   stalledSince = Infinity;
   /** Whether the engine has said that the share is not this process's. */

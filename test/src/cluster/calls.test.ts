@@ -32,7 +32,9 @@ class Bus {
         return 1;
       },
       ownerOf: () => this.owner,
-      mayAct: () => this.owner === member,
+      check: () => {
+        if (this.owner !== member) throw new NotSent(GONE);
+      },
       members: () => [...this.members.keys()],
       obstacle: () => undefined,
       time: () => this.time + performance.now(),
@@ -225,12 +227,12 @@ describe('a call to the process that has the device', () => {
     assert.deepEqual(bus.orphans, []);
     isSilent = false;
     assert.equal(await call, 'done');
-    void caller.call('push', '1', 'args', LONG, 0).catch(() => undefined);
+    void caller.call('push', '1', 'args', LONG, 0, { kept: 'it' }).catch(() => undefined);
     await until(() => begun.length === 2, 'it is carried out');
     bus.members.delete('a');
     begun[1]?.();
     await until(() => bus.orphans.length === 1);
-    assert.deepEqual(bus.orphans, [['1', 'args', { value: 'done' }]]);
+    assert.deepEqual(bus.orphans, [['1', 'it', { value: 'done' }]]);
     caller.close();
   });
 

@@ -124,7 +124,7 @@ describe('what became of a command', () => {
     assert.ok(ends.some(Boolean), 'after it was written');
     assert.match(
       JSON.stringify(said),
-      /^\[\["b","ended",{"values":\["theirs",{"error":{"code":"UNREACHABLE"/,
+      /^\[\["b","ended",\["theirs",{"error":{"code":"UNREACHABLE"/,
     );
   });
 
@@ -176,7 +176,7 @@ describe('what became of a command', () => {
 describe('a command whose message is gone', () => {
   it('has ended, also if its device is another process’s before that is written', async () => {
     const { handOvers, orphans } = start({ ...MEMORY, write: () => Promise.resolve(false) });
-    await handOvers.adopt('1', 'node', 'what', { value: 'done' });
+    await handOvers.adopt('1', { node: 'node', what: 'what' }, { value: 'done' });
     assert.deepEqual(
       orphans.map((saved) => saved.of('1')?.end),
       [{ outcome: { value: 'done' } }],

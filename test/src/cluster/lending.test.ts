@@ -12,8 +12,8 @@ class Keeper {
   constructor(current: () => Keeper) {
     const callAtOnce = async (name: string, _: string, args: unknown): Promise<unknown> => {
       const { lending } = current();
-      const { values } = args as { values: [string, [string, unknown][]] };
-      return name === 'lend' ? lending.lend(values[0]) : lending.takeBack(...values);
+      const all = args as [string, [string, unknown][]];
+      return name === 'lend' ? lending.lend(all[0]) : lending.takeBack(...all);
     };
     this.lending = new Lending(this.store, () => ({ callAtOnce }));
   }
