@@ -1,10 +1,8 @@
-import type { AppConfig } from '../../../nodes/app/app.config';
 import type { Simulator } from '../../../src/simulator';
-import { FAULTS, type FaultName } from '../../../src/simulator/faults';
+import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
 import { ONE } from './fixture';
 import { around, idOf } from './flows';
-import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
-import { OPERATIONS, operationNodes } from './operations';
+import type { Message } from './node-red';
 
 /** Typed as credentials, with signs that every way of writing a request has a form of its own for. */
 export const KEYS = {
@@ -12,23 +10,65 @@ export const KEYS = {
   serverKey: 'Canary-Server/Key+7B2C%',
   serverPassword: 'Canary-Server/Password "9E0A" &=',
 };
-export const TYPED = {
-  appkey: 'Canary-Typed/App Key+5D6B',
-  serverKey: 'Canary-Typed/Server+Key-2F9A',
-  serverPassword: 'Canary-Typed Password %C17',
-};
-export const PROXY = { username: 'Canary-ProxyUser-3A5E', password: 'Canary/Proxy+Password%8C=' };
 export const DEVKEY = 'Canary-DevKey-6E1F';
 
-/** A device for each fault of a channel, since one makes the next attempt wait. */
-export const deviceOf = (index: number): string => String(20000001 + index);
-export const EVENTS = Object.keys(FAULTS.event) as FaultName[];
-export const UPGRADES = Object.keys(FAULTS.upgrade) as FaultName[];
-/** And one for each operation, since commands to one device wait for each other. */
-export const OPERATION_NAMES = Object.keys(OPERATIONS);
-const count = EVENTS.length + UPGRADES.length + OPERATION_NAMES.length;
-export const devices = [ONE, ...Array.from({ length: count }, (_, index) => deviceOf(index))].map(
+const timeout = '12';
+const replying = {
+  property: 'id',
+  equals: '7',
+  equalsType: 'num',
+  replyTimeout: '2',
+  timeout,
+} as const;
+const uploads = { operation: 'uploads', query: 'query', queryType: 'msg' } as const;
+
+/** Everything that an action node can do, and a message that makes it do so. */
+const OPERATIONS: Record<string, [node: Omit<FlowNode, 'id'>, message: Message]> = {
+  push: [node('push', { timeout }), { payload: 'x' }],
+  'push-to-app': [node('push', { target: 'app', timeout }), { payload: 'x' }],
+  'push-over-channel': [node('push', { transport: 'channel', timeout }), { payload: 'x' }],
+  'push-to-many': [node('push', { many: true, timeout }), { payload: 'x' }],
+  'push-when-online': [node('push', { when: 'online', expires: '2', timeout }), { payload: 'x' }],
+  request: [node('request', replying), { payload: { get: 'rssi', id: 7 } }],
+  'gpio-pulse': [
+    node('gpio', { operation: 'pulse', duration: '10', timeout }),
+    { pin: 1, payload: 1 },
+  ],
+  'gpio-set': [node('gpio', { timeout }), { pin: 1, payload: 1 }],
+  'gpio-read': [node('gpio', { operation: 'read', timeout }), { pin: 1 }],
+  reboot: [node('reboot', { timeout }), {}],
+  refresh: [node('refresh', { timeout }), {}],
+  'rt-status': [node('rt-status', { timeout }), { key: 'uptime' }],
+  devices: [node('devices'), {}],
+  'app-record': [node('devices', { operation: 'app' }), {}],
+  uploads: [node('history'), {}],
+  pushes: [node('history', { operation: 'pushes' }), {}],
+  sync: [node('history', { operation: 'sync' }), { begin: '20260101', end: '20260102' }],
+  'server-devices': [node('server'), { page: 1, count: 1 }],
+  'server-device': [node('server', { operation: 'device' }), { deviceid: ONE }],
+  'server-update': [
+    node('server', { operation: 'update' }),
+    { deviceid: ONE, payload: { name: 'x' } },
+  ],
+  'server-passthrough': [
+    node('server', { operation: 'passthrough' }),
+    { deviceid: ONE, payload: { data: 'x' } },
+  ],
+  'server-uploads': [node('server', uploads), { query: { page: 1, count: 1 } }],
+};
+
+/** A device for each operation, since commands to one device wait for each other. */
+const deviceOf = (index: number): string => String(20000001 + index);
+export const devices = [ONE, ...Object.keys(OPERATIONS).map((_, index) => deviceOf(index))].map(
   (chipid) => ({ chipid, devkey: `${DEVKEY}\0${chipid}` }),
+);
+
+/** For each operation the message, with a device. */
+export const MESSAGES: Readonly<Record<string, Message>> = Object.fromEntries(
+  Object.entries(OPERATIONS).map(([name, [, message]], index) => [
+    name,
+    { chipid: deviceOf(index), ...message },
+  ]),
 );
 
 /** A flow that tells a secret in every way there is, so that the search is seen to find it. */
@@ -53,47 +93,21 @@ const watchers: FlowNode[] = [
   { id: 'status-all', type: 'status', scope: null },
   {
     ...{ id: 'complete-all', type: 'complete' },
-    scope: OPERATION_NAMES.filter((name) => !TELL_DEVKEYS.includes(name)).map(idOf),
+    scope: Object.keys(OPERATIONS)
+      .filter((name) => !TELL_DEVKEYS.includes(name))
+      .map(idOf),
   },
 ].map((each) => ({ ...each, z: 'tab', name: '', x: 100, y: 100, wires: [['debug']] }));
 
-/** Config nodes for all kinds of hosts, by their ids. */
-export type Hosts = Readonly<Record<string, Partial<AppConfig>>>;
-
-const onHost = (simulator: Simulator, host: string, properties: Partial<AppConfig>): FlowNode[] => [
-  app(simulator, { id: host, timeout: '4', ...properties }),
-  ...around(`push-${host}`, node('push', { app: host, timeout: '4' })),
-  ...around(`channel-${host}`, node('push', { app: host, transport: 'channel', timeout: '4' })),
-  ...around(`list-${host}`, node('devices', { app: host })),
-  ...around(`server-${host}`, node('server', { app: host })),
-  ...around(`listen-${host}`, node('listen', { app: host, chipids: [ONE] })),
-  ...around(`history-${host}`, node('history', { app: host })),
-  ...around(`request-${host}`, node('request', { app: host, match: 'next', timeout: '4', replyTimeout: '1' })), // prettier-ignore
-  ...around(`events-${host}`, node('events', { app: host, start: 'current' })),
-];
-
-/** @param proxy address of the proxy behind the config node `proxy` */
-export const secretsFlow = (simulator: Simulator, hosts: Hosts, proxy: string): FlowNode[] => [
+export const secretsFlow = (simulator: Simulator): FlowNode[] => [
   app(simulator, { timeout: '4', ping: '1' }),
-  {
-    ...{ id: 'proxy', type: 'http proxy', name: '', url: proxy, noproxy: [] },
-    credentials: { ...PROXY },
-  },
-  ...operationNodes(),
-  ...around(
-    'listen',
-    node('listen', {
-      chipids: EVENTS.map((_, index) => deviceOf(index)),
-      recover: 'restart',
-      datatype: 'json',
-    }),
-  ),
+  ...Object.entries(OPERATIONS).flatMap(([name, [each]]) => around(name, each)),
+  ...around('listen', node('listen', { chipids: [ONE], recover: 'restart', datatype: 'json' })),
   ...around(
     'events',
     node('events', { events: ['presence', 'channel', 'recovery'], settle: '1', start: 'current' }),
   ),
   ...around('latest', node('latest', { chipid: '', datatype: 'json' })),
-  ...Object.entries(hosts).flatMap(([host, properties]) => onHost(simulator, host, properties)),
   ...PLANT,
   ...watchers,
   debug,

@@ -1,0 +1,60 @@
+import helper from 'node-red-node-test-helper';
+import { LOOPBACK } from '../tooling/servers/certs';
+import {
+  answerServer,
+  echoServer,
+  redirectServer,
+  type HostileServer,
+} from '../tooling/servers/hostile-servers';
+import { cloudApp, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { send } from './support/messages';
+import { keep, useNodeRed } from './support/node-red';
+import { CANARIES } from './support/secrets';
+import { until } from '../tooling/until';
+
+// The check itself runs after every test of every file: see `closeJournal`.
+
+const known = Object.values(CANARIES);
+const HOSTS: Record<string, () => Promise<HostileServer>> = {
+  'refuses and repeats them': () => echoServer(400, known),
+  'fails and repeats them': () => echoServer(502, known),
+  'sends each request on': redirectServer,
+  'has a certificate that nobody trusts': () => answerServer([], LOOPBACK),
+};
+const MESSAGE = { chipid: '10000001', payload: 'x', page: 1, count: 1 };
+const ACTIONS = {
+  push: node('push', { timeout: '1' }),
+  channel: node('push', { id: 'channel', transport: 'channel', timeout: '1' }),
+  devices: node('devices'),
+  server: node('server'),
+  history: node('history'),
+  request: node('request', { match: 'next', timeout: '1', replyTimeout: '1' }),
+};
+const typed = { appkey: CANARIES.appkey, serverPassword: CANARIES.serverPassword };
+
+describe('the keys of an application', () => {
+  useNodeRed();
+
+  for (const [what, start] of Object.entries(HOSTS)) {
+    it(`appear nowhere if the host ${what}`, async () => {
+      const { baseUrl } = await keep(start());
+      await load([
+        cloudApp({ baseUrl, appid: '10001' }, { timeout: '1' }),
+        ...Object.values(ACTIONS),
+        node('listen', { chipids: [MESSAGE.chipid] }),
+        node('events', { start: 'current' }),
+      ]);
+      await Promise.all(Object.keys(ACTIONS).map((id) => send(id, { ...MESSAGE })));
+      await until(
+        () => journal.statuses.some(({ id }) => id === 'listen'),
+        'the listener has shown something',
+      );
+      for (const credentials of [undefined, typed]) {
+        const settings = { id: 'app', baseUrl, appid: '10001', credentials };
+        const { text } = await helper.request().post('/device-cloud/apps/test').send(settings);
+        journal.answers.push(text);
+      }
+    });
+  }
+});
