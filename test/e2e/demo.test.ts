@@ -3,16 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
-import {
-  BUILT_IN_DEVICES,
-  startSimulator,
-  type DialectName,
-  type Simulator,
-} from '../../src/simulator';
+import { BUILT_IN_DEVICES, startSimulator, type Simulator } from '../../src/simulator';
 import { launchBrowser } from '../tooling/editor/chromium';
 import { app, type FlowNode } from '../tooling/node-red/nodes';
 import { repository } from '../tooling/repository';
-import { DIALECT, PUBLIC_DIALECT } from '../tooling/dialect';
+import { DIALECT } from '../tooling/dialect';
 import { TIMEOUT, until } from '../tooling/until';
 import { ONE, TWO } from './harness/fixture';
 import { change, named, ofType, troubles } from './examples/files';
@@ -54,7 +49,8 @@ const COUNT_LOSSES = `
     if (changes.some(({ addedNodes }) => [...addedNodes].some(isLoss))) window.losses += 1;
   }).observe(document, { subtree: true, childList: true, characterData: true });
 `;
-const WATCHED_MS = 60_000;
+/** The page that would lose its connection does so as it loads what the chart has kept, and then again and again. */
+const WATCHED_MS = 10_000;
 
 describe('the flows of npm start', () => {
   const stage = useStage();
@@ -66,24 +62,19 @@ describe('the flows of npm start', () => {
   const card = (chipid: string): Locator => page.locator(`[data-chipid="${chipid}"]`);
   const shows = (chipid: string, text: string | RegExp): Promise<void> =>
     card(chipid).getByText(text).waitFor();
-  const runOn = async (dialect: DialectName): Promise<void> => {
-    simulator = await startSimulator({ dialect, devices, interval: 0, answerDelay: 1 });
-    await stage.red.deploy(flowsFor(simulator));
-  };
-  const isListening = (): Promise<void> =>
-    until(() => simulator.channels() === devices.length, 'every device is listened to');
   const level = (chipid: string): string | undefined => simulator.device(chipid).levels[5];
 
   before(async () => {
     logBefore = stage.red.log().length;
-    await runOn(DIALECT);
+    simulator = await startSimulator({ dialect: DIALECT, devices, interval: 0, answerDelay: 1 });
+    await stage.red.deploy(flowsFor(simulator));
     browser = await launchBrowser();
     const viewport = { width: 1280, height: 800 };
     page = await browser.newPage({ viewport, colorScheme: 'dark', locale: 'en-GB' });
     page.setDefaultTimeout(TIMEOUT);
     page.on('pageerror', ({ message }) => problems.push(message));
     await page.goto(`${stage.red.url}/dashboard`);
-    await isListening();
+    await until(() => simulator.channels() === devices.length, 'every device is listened to');
   });
   after(async () => {
     await browser?.close();
@@ -102,7 +93,7 @@ describe('the flows of npm start', () => {
     assert.deepEqual(new Set(others.match(/1000000\d/g)), new Set([ONE]));
   });
 
-  const showsReadings = async (): Promise<void> => {
+  it('show every device with its name, its reading and its age', async () => {
     for (const { chipid, name } of devices) {
       simulator.upload(chipid);
       await shows(String(chipid), String(name));
@@ -111,9 +102,9 @@ describe('the flows of npm start', () => {
     await shows(ONE, `${Number(simulator.device(ONE).reading['temperature']).toFixed(1)} °C`);
     await shows(METER, `${String(simulator.device(METER).reading['power'])} W`);
     await shows(DOOR, simulator.device(DOOR).reading['open'] ? 'Open' : 'Closed');
-  };
+  });
 
-  const switches = async (): Promise<void> => {
+  it('switch a device, and show the level only when the device has confirmed it', async () => {
     await shows(METER, 'Heater off');
     simulator.sleep(METER);
     await shows(METER, /^offline since/);
@@ -123,11 +114,7 @@ describe('the flows of npm start', () => {
     simulator.wake(METER);
     await shows(METER, /Heater on since \d\d:\d\d/);
     assert.equal(level(METER), '1');
-  };
-
-  it('show every device with its name, its reading and its age', showsReadings);
-
-  it('switch a device, and show the level only when the device has confirmed it', switches);
+  });
 
   it('pull the plug of a device, whose heater keeps its level', async () => {
     await page.getByText('The heater of Power meter is kept on').waitFor();
@@ -205,7 +192,7 @@ describe('the flows of npm start', () => {
     await page.getByText('NOT_FOUND').waitFor();
   });
 
-  it('stay connected over a reload for a minute, with a full chart, a reply and a switch', async () => {
+  it('stay connected over a reload, with a full chart, a reply and a switch', async () => {
     const [color] = named(demoFlows, 'Temperature')['colors'] as string[];
     for (let count = 0; count < 30; count++) {
       for (const chipid of [ONE, TWO]) simulator.upload(chipid, { temperature: 21 + (count % 4) });
@@ -224,9 +211,9 @@ describe('the flows of npm start', () => {
       await shows(ONE, isOn ? '22.5 °C' : '23.5 °C');
       await page.waitForFunction(`${PIXELS(rgb(color!))} > 20`);
       assert.equal(await page.evaluate('window.losses'), 0, 'connections lost');
-      await sleep(5000);
+      await sleep(2000);
     }
-  }).timeout(3 * WATCHED_MS);
+  });
 
   it('show since when a device has been offline', async () => {
     simulator.switchOff(DOOR);
@@ -248,17 +235,6 @@ describe('the flows of npm start', () => {
       return y + height < 844;
     }, 'the first screen has all devices');
   });
-
-  if (DIALECT !== PUBLIC_DIALECT) {
-    it(`show the readings and switch a device on ${PUBLIC_DIALECT}, too`, async () => {
-      const before = simulator;
-      await runOn(PUBLIC_DIALECT);
-      await before.close();
-      await isListening();
-      await showsReadings();
-      await switches();
-    });
-  }
 
   it('log and show no problems', () => {
     assert.deepEqual(problems, []);
