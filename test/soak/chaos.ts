@@ -1,10 +1,4 @@
-import type {
-  DialectName,
-  FaultName,
-  HistoryEncoding,
-  Simulator,
-  UploadOptions,
-} from '../../src/simulator';
+import type { FaultName, Simulator, UploadOptions } from '../../src/simulator';
 import type { Dice } from './dice';
 import type { Front } from '../tooling/servers/front';
 import { isUnique, mannerOf } from './traffic';
@@ -60,8 +54,7 @@ const PAUSE = { low: 500, high: 3500 };
 
 /**
  * Starts trouble on the network and in the service, as the dice have it.
- * @param service how it writes bodies in its history (in Base64 a whole one with a large upload exceeds
- *   16 MiB), and how it answers
+ * @param isPublic whether the service answers as the public server did
  * @param chipids the devices whose uploads count
  * @param upload lets a device upload, and writes down that the service has accepted it
  */
@@ -69,7 +62,7 @@ export function startChaos(
   simulator: Simulator,
   front: Front,
   dice: Dice,
-  { history, dialect }: { history: HistoryEncoding; dialect: DialectName },
+  isPublic: boolean,
   chipids: readonly string[],
   upload: (chipid: string, body: string, how?: UploadOptions) => void,
 ): Chaos {
@@ -100,7 +93,6 @@ export function startChaos(
   };
   const uploadDeep = (): void =>
     upload(dice.pick(chipids), `${'['.repeat(DEEP)}"deep ${++serial}"${']'.repeat(DEEP)}`);
-  const isPublic = dialect === 'public-2016';
   /** As firmware does that was not connected: a higher id, and an older time. */
   const uploadLate = (): void =>
     upload(dice.pick(unordered), `late ${++serial}`, {
@@ -158,7 +150,7 @@ export function startChaos(
     [2, 'uploads nested deeply', uploadDeep],
     [isPublic && unordered.length > 0 ? 4 : 0, 'uploads that come late', uploadLate],
     [isPublic ? 4 : 0, 'data of the serial mode', uploadSerialData],
-    [history !== 'base64' ? 1 : 0, 'uploads over the limit', uploadOverLimit],
+    [1, 'uploads over the limit', uploadOverLimit],
     [isPublic ? 2 : 0, 'lists without a gateway', () => void simulator.fail('no-gateway', { ...LIST, times: 1 + roll(5) })], // prettier-ignore
     [3, 'lists failed', () => void simulator.fail(dice.pick(LIST_FAULTS), { ...LIST, times: 1 + roll(5) })], // prettier-ignore
     [1, 'lists unanswered', () => void simulator.fail('hang', { ...LIST, times: 1 })],

@@ -2,15 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Position } from '../../src/recovery/position';
 import type { Child } from '../tooling/process';
 import type { Dice } from './dice';
-import { readAccepted, readRecords } from './lines';
+import { readRecords, type Accepted } from './lines';
 import { savedPositions, startNodeRed } from './node-red';
-
-/** Where a run's files are. */
-export interface Files {
-  userDir: string;
-  accepted: string;
-  records: string;
-}
+import type { Files } from './nodes';
 
 /** Node-RED as it is killed and started again. */
 export interface Killing {
@@ -29,9 +23,8 @@ const PAUSE = { shortest: 0, longest: 3000 };
 type Counts = Map<string, number>;
 
 /** How many uploads of each device a position stands for, of those that must be emitted. */
-function covered(positions: Record<string, Position>, acceptedFile: string): Counts {
+function covered(positions: Record<string, Position>, accepted: readonly Accepted[]): Counts {
   const counts: Counts = new Map();
-  const accepted = readAccepted(acceptedFile);
   for (const [chipid, { id, keys = [] }] of Object.entries(positions)) {
     const upTo = accepted.filter((upload) => upload.chipid === chipid && upload.id <= Number(id));
     counts.set(chipid, upTo.length + keys.length);
@@ -50,15 +43,20 @@ function emittedCounts(recordFile: string): Counts {
 const difference = (now: Counts, before: Counts, chipid: string): number =>
   (now.get(chipid) ?? 0) - (before.get(chipid) ?? 0);
 
-export function createKilling(first: Child, files: Files, dice: Dice): Killing {
+export function createKilling(
+  first: Child,
+  files: Files,
+  accepted: readonly Accepted[],
+  dice: Dice,
+): Killing {
   let red = first;
-  let coveredBefore: Counts = covered(savedPositions(files.userDir), files.accepted);
+  let coveredBefore: Counts = covered(savedPositions(files.userDir), accepted);
   let emittedBefore: Counts = emittedCounts(files.records);
 
   const kill = async (): Promise<void> => {
     await red.end('SIGKILL');
     killing.kills++;
-    const coveredNow = covered(savedPositions(files.userDir), files.accepted);
+    const coveredNow = covered(savedPositions(files.userDir), accepted);
     const emittedNow = emittedCounts(files.records);
     for (const chipid of emittedNow.keys()) {
       const emitted = difference(emittedNow, emittedBefore, chipid);

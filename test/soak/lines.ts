@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** A file that lines are added to at once, so that none is lost when the writer is killed. */
-export function appendTo(path: string): (line: string) => void {
+/** A file that values are added to at once, as lines of JSON, so that none is lost when the writer is killed. */
+export function appendTo(path: string): (value: object) => void {
   const file = openSync(path, 'a');
-  return (line) => void writeSync(file, `${line}\n`);
+  return (value) => void writeSync(file, `${JSON.stringify(value)}\n`);
 }
 
-/** The whole lines of a file; none if there is no file. */
-export function readLines(path: string): string[] {
+/** The values of the whole lines of a file; none if there is no file. */
+export function readLines<T>(path: string): T[] {
   if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as T);
 }
 
 const LONG = 10_000;
@@ -42,19 +43,15 @@ export interface Emitted {
   body: string;
 }
 
-/** What a process said of itself. */
+/** How much memory Node-RED took. */
 export interface Usage {
   rss: number;
   heap: number;
 }
 
-const parse = <T>(lines: string[]): T[] => lines.map((line) => JSON.parse(line) as T);
-
-export const readAccepted = (path: string): Accepted[] => parse<Accepted>(readLines(path));
-
 /** What a recorder has written: messages, and now and then how much memory Node-RED takes. */
 export function readRecords(path: string): { emitted: Emitted[]; usage: Usage[] } {
-  const lines = parse<Emitted | Usage>(readLines(path));
+  const lines = readLines<Emitted | Usage>(path);
   return {
     emitted: lines.filter((line): line is Emitted => 'chipid' in line),
     usage: lines.filter((line): line is Usage => 'rss' in line),

@@ -1,21 +1,23 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { app, node } from '../tooling/node-red/nodes';
-import { fleetFlow, fleetNodes } from './fleet-flow';
-import type { NoteFiles } from './notes';
 import type { Position } from '../../src/recovery/position';
+import type { Simulator } from '../../src/simulator';
+import { app, node, type FlowNode } from '../tooling/node-red/nodes';
 import { startNodeRed as start, type NodeRedProcess } from '../tooling/node-red/process';
 import { makeUserDir } from '../tooling/node-red/user-dir';
-import type { ServiceAddress } from './service-messages';
+import { TYPES, type Files } from './nodes';
 
-const TAB = 'tab';
-const LISTEN = 'listen';
+/** Seconds: short, so that much happens within the run, and silent peers are found within it. */
+const [PING, TIMEOUT, REPLY, EXPIRES, REFRESH] = ['1', '4', '8', '15', '1'];
 
-/** Seconds between two pings: small, so that silent peers are found within the run. */
-const PING = '1';
-
-/** A node type of the soak's own, which writes down what it gets. */
-const RECORD = 'soak-record';
+/** Where the service is, as Node-RED sees it, and its devices. */
+export interface Target {
+  service: Pick<Simulator, 'baseUrl' | 'appid' | 'appkey' | 'serverKey' | 'serverPassword'>;
+  /** The devices whose uploads count. */
+  chipids: readonly string[];
+  /** Devices that come and go, reply, and get commands. */
+  peers: readonly string[];
+}
 
 /** How the listener of the soak is set. */
 export interface ListenerSettings {
@@ -23,63 +25,60 @@ export interface ListenerSettings {
   datatype: 'auto-detect' | 'utf8';
 }
 
-function flows(service: ServiceAddress, listener: ListenerSettings): object[] {
-  const place = { z: TAB, x: 100, y: 100, name: '' };
-  const config = app(service, { ping: PING });
+const byId = { property: 'id', equals: 'payload.id', equalsType: 'msg' } as const;
+
+/** A listener; requests and commands that wait; events of presence. */
+function flows({ service, chipids, peers }: Target, listener: ListenerSettings): FlowNode[] {
+  const place = { z: 'tab', x: 100, y: 100, name: '' };
+  const noted = { ...place, wires: [['note']] };
+  const listen = node('listen', { chipids: [...chipids], ...listener });
+  const request = node('request', { ...byId, timeout: TIMEOUT, replyTimeout: REPLY });
+  const held = node('push', { when: 'upload', expires: EXPIRES, timeout: TIMEOUT });
+  const begin = listener.recover === 'restart' ? 'current' : 'none';
+  const events = node('events', { refresh: REFRESH, start: begin });
+  // Of the others only the list of devices tells who comes and goes.
+  const asked = peers.filter((_, index) => index % 2 === 0);
+  const own: FlowNode[] = [
+    { id: 'record', type: TYPES.record, wires: [] },
+    { id: 'drive', type: TYPES.drive, peers: asked, wires: [['request'], ['held']] },
+    { id: 'note', type: TYPES.note, wires: [] },
+  ];
   return [
-    { id: TAB, type: 'tab', label: 'soak', disabled: false },
-    config,
-    {
-      ...node('listen', { chipids: service.chipids, ...listener }),
-      ...place,
-      id: LISTEN,
-      wires: [['record']],
-    },
-    { ...place, id: 'record', type: RECORD, wires: [] },
-    ...fleetFlow(service.peers, listener.recover === 'restart' ? 'current' : 'none').map(
-      (each) => ({
-        ...place,
-        ...each,
-      }),
-    ),
+    { id: 'tab', type: 'tab', label: 'soak', disabled: false },
+    app(service, { ping: PING }),
+    { type: '', ...listen, ...place, id: 'listen', wires: [['record']] },
+    { type: '', ...request, ...noted, id: 'request' },
+    { type: '', ...held, ...noted, id: 'held' },
+    { type: '', ...events, ...noted, id: 'events' },
+    { id: 'catch', type: 'catch', scope: ['request', 'held'], uncaught: false, ...noted },
+    ...own.map((each) => ({ ...place, ...each })),
   ];
 }
 
-const SETTINGS = { httpAdminRoot: false };
+/** Node-RED wants a module and a page for the types of the soak's own. */
+function writeNodes(files: Files): void {
+  const folder = join(files.userDir, 'nodes');
+  const module = JSON.stringify(join(__dirname, 'nodes.js'));
+  const register = `require(${module}).register(RED, ${JSON.stringify(files)})`;
+  const types = Object.values(TYPES).map(
+    (type) => `RED.nodes.registerType('${type}', { category: 'soak', defaults: {} });`,
+  );
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'soak.js'), `module.exports = (RED) => ${register};`);
+  writeFileSync(
+    join(folder, 'soak.html'),
+    `<script type="text/javascript">${types.join('\n')}</script>`,
+  );
+}
 
-const recordNode = (recordFile: string): string => `
-const { createRecorder } = require(${JSON.stringify(join(__dirname, 'recorder.js'))});
-const record = createRecorder(${JSON.stringify(recordFile)});
-module.exports = (RED) => {
-  RED.nodes.registerType('${RECORD}', function (config) {
-    RED.nodes.createNode(this, config);
-    this.on('input', (msg, send, done) => { record(msg); done(); });
-  });
-};`;
-
-const RECORD_HTML = `<script type="text/javascript">
-RED.nodes.registerType('${RECORD}', { category: 'soak', defaults: {}, inputs: 1, outputs: 0 });
-</script>`;
-
-/**
- * The user folder of a Node-RED with the package and the flow of the soak in it.
- * @param notes where is written down what becomes of requests, commands and presence
- */
-export function prepareUserDir(
-  userDir: string,
-  recordFile: string,
-  notes: NoteFiles,
-  service: ServiceAddress,
-  listener: ListenerSettings,
-): void {
+/** Makes the user folder of a Node-RED with the package and the flow of the soak in it. */
+export function prepareUserDir(files: Files, target: Target, listener: ListenerSettings): void {
+  const { userDir } = files;
   makeUserDir(userDir);
-  const { appkey } = service;
-  writeFileSync(join(userDir, 'flows.json'), JSON.stringify(flows(service, listener)));
+  const { appkey } = target.service;
+  writeFileSync(join(userDir, 'flows.json'), JSON.stringify(flows(target, listener)));
   writeFileSync(join(userDir, 'flows_cred.json'), JSON.stringify({ app: { appkey } }));
-  mkdirSync(join(userDir, 'nodes'));
-  writeFileSync(join(userDir, 'nodes', `${RECORD}.js`), recordNode(recordFile));
-  writeFileSync(join(userDir, 'nodes', `${RECORD}.html`), RECORD_HTML);
-  for (const [name, text] of fleetNodes(notes)) writeFileSync(join(userDir, 'nodes', name), text);
+  writeNodes(files);
 }
 
 /** The positions that the listen node has saved, by chip number. */
@@ -89,7 +88,7 @@ export function savedPositions(userDir: string): Record<string, Position> {
     const { entries } = JSON.parse(readFileSync(file, 'utf8')) as {
       entries: Record<string, Position>;
     };
-    const own = Object.entries(entries).filter(([key]) => key.split(':')[1] === LISTEN);
+    const own = Object.entries(entries).filter(([key]) => key.split(':')[1] === 'listen');
     return Object.fromEntries(own.map(([key, position]) => [key.split(':')[2], position]));
   } catch {
     return {};
@@ -98,4 +97,4 @@ export function savedPositions(userDir: string): Record<string, Position> {
 
 /** Starts Node-RED in such a user folder. */
 export const startNodeRed = (userDir: string): Promise<NodeRedProcess> =>
-  start({ userDir, settings: SETTINGS });
+  start({ userDir, settings: { httpAdminRoot: false } });

@@ -1,147 +1,147 @@
-import {
-  startSimulator,
-  type DialectName,
-  type Simulator,
-  type UploadOptions,
-} from '../../src/simulator';
-import { startChaos, type Chaos } from './chaos';
-import { createCounter } from './counter';
-import { createDice } from './dice';
+import { startSimulator, type Simulator, type UploadOptions } from '../../src/simulator';
 import { startFront } from '../tooling/servers/front';
-import { appendTo, shortOf, type Accepted } from './lines';
-import type { Command, Report, ServiceSettings } from './service-messages';
+import { startChaos, type Chaos } from './chaos';
+import { createDice } from './dice';
+import { shortOf, type Accepted } from './lines';
+import type { Target } from './node-red';
+import type { SoakOptions } from './options';
 import { actedOn, PEERS, PEERS_ANSWER, startSleeping } from './peers';
 import { createSpoiling } from './spoiling';
-import { isLossy, keptAs } from './kept';
 import { startTraffic } from './traffic';
 
-/*
- * A process of its own: the service, the network in front of it, the devices' uploads and all trouble.
- * It obeys its parent, and ends with it.
- */
+/** The service, the network in front of it, the devices' uploads and all trouble. */
+export interface Service extends Target {
+  /** What it has accepted of the devices whose uploads count. */
+  readonly accepted: readonly Accepted[];
+  /** Devices whose history has been read at least once. */
+  readonly read: ReadonlySet<string>;
+  /** How many of the devices have an open channel. */
+  open(): number;
+  /** Begins with uploads and trouble. */
+  begin(): void;
+  /** Ends both. */
+  calm(): Promise<void>;
+  /** What became of it. */
+  report(): Report;
+  close(): Promise<void>;
+}
 
+export interface Report {
+  /** Histories read. */
+  readings: number;
+  /** Of them those that had something wrong in them. */
+  spoilt: number;
+  /** Of the time of trouble, the share that a channel was open, on average. */
+  connected: number;
+  /** How often each kind of trouble came. */
+  troubles: Record<string, number>;
+  /** How often the peers got the push with each serial. */
+  acted: Record<string, number>;
+}
+
+/** Uploads of each device that are in its history before the listener is there: they need not be emitted. */
 const EARLIER = 3;
 const LOOK = 100;
+/** Milliseconds after which a middlebox cuts each connection. */
+const CUT = 20_000;
 
 /** Every fifth device of the public server has a clock that is two hours behind. */
 const [WRONG_CLOCK, BEHIND] = [5, 2 * 3_600_000];
 
-/** When a device of a dialect makes an upload, by its clock. */
-const madeBy = (chipid: string, dialect: DialectName): number =>
-  dialect === 'document' || Number(chipid) % WRONG_CLOCK > 0 ? Date.now() : Date.now() - BEHIND;
-
-const answer = (report: Report): void => void process.send?.(report);
-
-/** How many of the devices have an open channel. */
-const openChannels = (simulator: Simulator, chipids: readonly string[]): number =>
-  chipids.filter((chipid) => simulator.channels(chipid) > 0).length;
-
-/** Measures which share of the channels is open, from now on. */
-function watchChannels(simulator: Simulator, chipids: readonly string[]): () => number {
-  let looks = 0;
-  let open = 0;
-  const timer = setInterval(() => {
-    looks++;
-    open += openChannels(simulator, chipids);
-  }, LOOK);
-  timer.unref();
-  return () => (looks === 0 ? 1 : open / (looks * chipids.length));
+/**
+ * What the history of the public server keeps of an upload, as far as a client can tell: written down here once more, so that
+ * the simulator is not checked with its own code.
+ */
+function keptOf(body: string): string {
+  const [first = '', ...rest] = body.trim().split(',');
+  return rest.length === 0 ? first : rest.join('');
 }
 
-async function serve(settings: ServiceSettings): Promise<void> {
-  const { devices, rate, seed, cut, history, acceptedFile } = settings;
-  const { dialect = 'document', replace = false } = settings;
-  const simulator = await startSimulator({
-    dialect,
-    replace,
+/** Measures which share of the channels is open. @returns ends it, and gives the share */
+function watchChannels(open: () => number, devices: number): () => number {
+  let [looks, sum] = [0, 0];
+  const timer = setInterval(() => {
+    looks++;
+    sum += open();
+  }, LOOK);
+  return () => {
+    clearInterval(timer);
+    return looks === 0 ? 1 : sum / (looks * devices);
+  };
+}
+
+export async function startService(options: SoakOptions): Promise<Service> {
+  const { devices, rate, seed, isPublic } = options;
+  const simulator: Simulator = await startSimulator({
+    dialect: isPublic ? 'public-2016' : 'document',
     devices: devices + PEERS,
     interval: 0,
     offlineAfter: 1000,
-    historyEncoding: history,
   });
   const front = await startFront(simulator.port);
-  const counts = createCounter(simulator.requests);
-  const append = appendTo(acceptedFile);
   const all = [...simulator.devices.keys()];
   const [chipids, peers] = [all.slice(0, devices), all.slice(devices)];
   const spoiling = createSpoiling(createDice(`${seed} records`));
-  let stopTraffic: (() => void) | undefined;
-  let wakeAll: (() => void) | undefined;
+  const accepted: Accepted[] = [];
+  const read = new Set<string>();
+  let readings = 0;
+  let connected = 1;
   let chaos: Chaos | undefined;
-  let connected = (): number => 1;
+  let ends: (() => void)[] = [];
 
   const upload = (chipid: string, body: string, how?: UploadOptions): void => {
-    const { id, at } = simulator.upload(chipid, body, { made: madeBy(chipid, dialect), ...how });
-    const kept = keptAs(history, body);
-    const accepted: Accepted = { id, chipid, at, body: shortOf(body) };
-    if (kept !== body) accepted.kept = shortOf(kept);
-    append(JSON.stringify(accepted));
+    const isBehind = isPublic && Number(chipid) % WRONG_CLOCK === 0;
+    const made = isBehind ? Date.now() - BEHIND : Date.now();
+    const { id, at } = simulator.upload(chipid, body, { made, ...how });
+    const entry: Accepted = { id, chipid, at, body: shortOf(body) };
+    const kept = isPublic ? keptOf(body) : body;
+    accepted.push(kept === body ? entry : { ...entry, kept: shortOf(kept) });
   };
-  // What was there before the listener need not be emitted.
   for (const chipid of chipids) {
     for (let count = 0; count < EARLIER; count++) simulator.upload(chipid, `earlier ${count}`);
   }
-
   for (const chipid of peers) simulator.delay(chipid, PEERS_ANSWER);
-
-  const begin = (): void => {
-    stopTraffic = startTraffic(
-      chipids,
-      rate,
-      createDice(`${seed} uploads`),
-      isLossy(history) ? 'lossy' : 'whole',
-      upload,
-    );
-    simulator.rewriteHistory(spoiling.rewrite);
-    chaos = startChaos(
-      simulator,
-      front,
-      createDice(`${seed} chaos`),
-      { history, dialect },
-      chipids,
-      upload,
-    );
-    wakeAll = startSleeping(simulator, peers, createDice(`${seed} sleep`));
-    front.age(cut * 1000);
-    connected = watchChannels(simulator, chipids);
+  const note = (chipid: string): void => {
+    readings++;
+    read.add(chipid);
   };
-  const calm = async (): Promise<void> => {
-    const share = connected();
-    connected = () => share;
-    await chaos?.stop();
-    stopTraffic?.();
-    wakeAll?.();
-  };
-  const obey = async (command: Command): Promise<void> => {
-    if (command === 'begin') begin();
-    else if (command === 'calm') await calm();
-    const troubles = Object.fromEntries(chaos?.counts ?? []);
-    if (front.aged > 0) troubles['connections cut for their age'] = front.aged;
-    answer({
-      command,
-      channels: openChannels(simulator, chipids),
-      ...counts(),
-      spoilt: spoiling.count,
-      connected: connected(),
-      troubles,
-      ...(command === 'acted' && { acted: actedOn(simulator, peers) }),
-    });
-  };
-  process.on('message', (command: Command) => {
-    obey(command).catch((error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    });
+  simulator.rewriteHistory((records, chipid) => {
+    note(chipid);
+    return records;
   });
-  const { appid, appkey, serverKey, serverPassword } = simulator;
-  const credentials = { appid, appkey, serverKey, serverPassword };
-  answer({ ready: { ...credentials, baseUrl: `http://127.0.0.1:${front.port}`, chipids, peers } });
+
+  const open = (): number => chipids.filter((chipid) => simulator.channels(chipid) > 0).length;
+  return {
+    ...{ chipids, peers, accepted, read, open },
+    service: { ...simulator, baseUrl: `http://127.0.0.1:${front.port}` },
+    begin() {
+      const dice = (what: string) => createDice(`${seed} ${what}`);
+      simulator.rewriteHistory((records, chipid) => {
+        note(chipid);
+        return spoiling.rewrite(records, chipid);
+      });
+      const share = watchChannels(open, devices);
+      ends = [
+        startTraffic(chipids, rate, dice('uploads'), isPublic, upload),
+        startSleeping(simulator, peers, dice('sleep')),
+        () => (connected = share()),
+      ];
+      chaos = startChaos(simulator, front, dice('chaos'), isPublic, chipids, upload);
+      front.age(CUT);
+    },
+    async calm() {
+      await chaos?.stop();
+      for (const end of ends) end();
+    },
+    report() {
+      const troubles = Object.fromEntries(chaos?.counts ?? []);
+      troubles['connections cut for their age'] = front.aged;
+      const acted = actedOn(simulator, peers);
+      return { readings, spoilt: spoiling.count, connected, troubles, acted };
+    },
+    async close() {
+      await front.close();
+      await simulator.close();
+    },
+  };
 }
-
-process.once('disconnect', () => process.exit());
-process.once('message', (settings: ServiceSettings) => {
-  serve(settings).catch((error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  });
-});

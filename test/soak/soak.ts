@@ -1,4 +1,3 @@
-import { isLossy } from './kept';
 import { readOptions, type SoakOptions } from './options';
 import { soak, type Outcome } from './run';
 import { megabytes, number, seconds, table } from '../tooling/table';
@@ -30,8 +29,8 @@ const isGood = ({
   fleet.wrong.length === 0;
 
 function print(options: SoakOptions, outcome: Outcome): void {
-  const { minutes, devices, rate, seed, cut, history, dialect, kill } = options;
-  const { state, usage } = outcome;
+  const { minutes, devices, rate, seed, isPublic, kill } = options;
+  const { report, usage } = outcome;
   const result: [string, string][] = [
     ['uploads accepted', number(outcome.accepted)],
     ['emitted', number(outcome.emitted)],
@@ -41,11 +40,7 @@ function print(options: SoakOptions, outcome: Outcome): void {
     ['out of order', number(outcome.outOfOrder)],
     // Live uploads do not wait for longer than 60 s or five failures (rule 16).
     ['missed ones were said to come late', IS_LATE.test(outcome.log) ? 'yes' : 'no'],
-    ...(isLossy(history)
-      ? ([
-          ['**altered without the mark, or marked without a reason**', number(outcome.mismarked)],
-        ] as [string, string][])
-      : []),
+    ['**altered without the mark, or marked without a reason**', number(outcome.mismarked)],
   ];
   const { fleet } = outcome;
   const things: [string, string][] = [
@@ -62,17 +57,17 @@ function print(options: SoakOptions, outcome: Outcome): void {
     ['emitted after the last write before a kill', number(outcome.unwritten)],
   ];
   const rest: [string, string][] = [
-    ['channels opened again', number(state.upgrades - devices)],
-    ['histories read', number(state.readings)],
-    ['of them with bad records', number(state.spoilt)],
-    ['channels open, of the time', `${(100 * state.connected).toFixed(0)} %`],
+    ['histories read', number(report.readings)],
+    ['of them with bad records', number(report.spoilt)],
+    ['channels open, of the time', `${(100 * report.connected).toFixed(0)} %`],
     ['longest delay', seconds(outcome.longestDelay)],
     ['peak memory of Node-RED', megabytes(peak(usage.map(({ rss }) => rss)))],
     ['of it heap', megabytes(peak(usage.map(({ heap }) => heap)))],
   ];
-  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}, cut after ${cut} s, history ${history}, ${dialect}`;
+  const dialect = isPublic ? ', public dialect' : '';
+  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}${dialect}`;
   console.log(`\n${table(title, [...result, ...things, ...(kill ? killed : []), ...rest])}\n`);
-  const troubles = Object.entries(state.troubles).map(
+  const troubles = Object.entries(report.troubles).map(
     ([name, count]) => [name, number(count)] as const,
   );
   console.log(table('trouble', troubles));

@@ -14,9 +14,7 @@ export const isUnique = (manner: Manner): boolean => manner.startsWith('serial')
 /** A body longer than what recovery remembers of one as it is. */
 const LONG = 'x'.repeat(200);
 
-/** `lossy`: bodies with line ends and commas, of which a history of the public server loses something. */
-export type Bodies = 'whole' | 'lossy';
-
+/** Line ends and commas, of which a history of the public server loses something. */
 function lossyBodyOf(manner: Manner, serial: number, dice: Dice): string {
   switch (manner) {
     case 'serial text':
@@ -31,8 +29,7 @@ function lossyBodyOf(manner: Manner, serial: number, dice: Dice): string {
   }
 }
 
-function bodyOf(manner: Manner, serial: number, dice: Dice, bodies: Bodies): string {
-  if (bodies === 'lossy') return lossyBodyOf(manner, serial, dice);
+function bodyOf(manner: Manner, serial: number, dice: Dice): string {
   switch (manner) {
     case 'serial text':
       return `reading ${serial}`;
@@ -52,7 +49,7 @@ const BURST = 40;
 
 /**
  * Lets the devices upload at a rate in all, until it is stopped.
- * @param bodies of which kind
+ * @param isLossy whether their bodies are such that a history of the public server loses something of them
  * @param upload lets a device upload, and writes down that the service has accepted it
  * @returns stops it
  */
@@ -60,10 +57,11 @@ export function startTraffic(
   chipids: readonly string[],
   rate: number,
   dice: Dice,
-  bodies: Bodies,
+  isLossy: boolean,
   upload: (chipid: string, body: string) => void,
 ): () => void {
   const started = performance.now();
+  const body = isLossy ? lossyBodyOf : bodyOf;
   let serial = 0;
 
   const timer = setInterval(() => {
@@ -72,7 +70,7 @@ export function startTraffic(
       const index = dice.roll(chipids.length);
       const times = dice.roll(500) === 0 ? BURST : 1;
       for (let count = 0; count < times; count++) {
-        upload(chipids[index] ?? '', bodyOf(mannerOf(index), ++serial, dice, bodies));
+        upload(chipids[index] ?? '', body(mannerOf(index), ++serial, dice));
       }
     }
   }, TICK);

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +8,7 @@ import { Redis } from 'ioredis';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { makeUserDir } from '../../tooling/node-red/user-dir';
 import { startNodeRed, type NodeRedProcess } from '../../tooling/node-red/process';
+import { startFront, type Front } from '../../tooling/servers/front';
 import { freePort } from '../../tooling/servers/ports';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { number, seconds, table } from '../../tooling/table';
@@ -49,38 +49,6 @@ const MASTER = 'cloud';
 const folder = mkdtempSync(join(tmpdir(), 'device-cloud-cluster-'));
 const journal = join(folder, 'journal');
 
-/** A way to Redis that can be cut. */
-async function startProxy(port: number): Promise<{ port: number; cut: (isCut: boolean) => void }> {
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const server = createServer((socket) => {
-    if (isCut) {
-      socket.destroy();
-      return;
-    }
-    const far = connect(port, '127.0.0.1');
-    for (const each of [socket, far]) {
-      sockets.add(each);
-      each.on('error', () => undefined);
-      each.on('close', () => {
-        sockets.delete(each);
-        (each === socket ? far : socket).destroy();
-      });
-    }
-    socket.pipe(far).pipe(socket);
-  });
-  const own = await freePort();
-  server.listen(own, '127.0.0.1');
-  server.unref();
-  return {
-    port: own,
-    cut: (cut) => {
-      isCut = cut;
-      if (cut) for (const socket of sockets) socket.destroy();
-    },
-  };
-}
-
 /** A Sentinel that has a replica take over a second after its primary is gone. */
 async function startSentinel(primary: number): Promise<{ port: number; end: () => void }> {
   const port = await freePort();
@@ -107,14 +75,15 @@ class Cluster {
   constructor(
     readonly simulator: Simulator,
     public redis: RedisProcess,
-    readonly proxy: { port: number; cut: (isCut: boolean) => void },
+    /** The way of the first process to Redis. */
+    readonly front: Front,
     readonly config: readonly string[],
     readonly sentinel?: { port: number },
   ) {}
 
   async start(at: number): Promise<void> {
     const userDir = join(folder, `user-${at}`);
-    const port = at === 0 ? this.proxy.port : this.redis.port;
+    const port = at === 0 ? this.front.port : this.redis.port;
     makeUserDir(userDir);
     const { sentinel } = this;
     const engine = sentinel
@@ -232,9 +201,8 @@ const FAULTS: Faults = {
     engine.disconnect();
   },
   'a process is cut off from Redis for 15 s': async (cluster) => {
-    cluster.proxy.cut(true);
+    cluster.front.restart(15_000);
     await sleep(15_000);
-    cluster.proxy.cut(false);
   },
   'the clock of a machine is set an hour ahead, and back': async (cluster) => {
     for (let times = 0; times < 2; times++) {
@@ -285,8 +253,8 @@ async function main(): Promise<void> {
   const simulator = await startSimulator({
     ...{ interval: 0, answerDelay: 5, devices: DEVICES.length, replace: values.replace },
   });
-  const proxy = await startProxy(redis.port);
-  const cluster = new Cluster(simulator, redis, proxy, config, sentinel);
+  const front = await startFront(redis.port);
+  const cluster = new Cluster(simulator, redis, front, config, sentinel);
   try {
     for (let at = 0; at < PROCESSES; at++) await cluster.start(at);
     const areOpen = (): boolean => DEVICES.every((chipid) => simulator.channels(chipid) > 0);
