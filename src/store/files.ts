@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../util/object';
@@ -37,26 +36,22 @@ const kindFile = (kind: string): string => `${kind}.json`;
 const commandFile = (key: string, isBegun: boolean): string =>
   `${fileNameOf(key)}${isBegun ? '.begun' : '.waiting'}.json`;
 
-/** What tells one write of a file from another where the file system keeps it: some shares and mounts change it later. */
-const markOf = ({ ino, mtimeMs, size }: Stats): string => `${ino} ${mtimeMs} ${size}`;
-
 /** Bytes of a file in which its first properties are, and among them which write it is. */
 const HEAD = 256;
 const WRITE = /"write":"([^"]*)"/;
 
-/** Which write a file is; undefined if it does not say so. */
+/** Which write a file is: its time and inode do not tell, since some shares and mounts change them later. Undefined without a file. */
 async function writeOf(path: string): Promise<string | undefined> {
-  const file = await open(path, 'r').catch(() => undefined);
-  const head = await file?.read(Buffer.alloc(HEAD), 0, HEAD).catch(() => undefined);
-  await file?.close();
-  return WRITE.exec(head?.buffer.toString('latin1') ?? '')?.[1];
-}
-
-/** A file as this process has read or written it last. */
-interface Left {
-  readonly mark: string;
-  /** Which write it is, in the file itself. */
-  readonly write: unknown;
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
+  if (!file) return undefined;
+  try {
+    const { buffer } = await file.read(Buffer.alloc(HEAD), 0, HEAD);
+    return WRITE.exec(buffer.toString('latin1'))?.[1] ?? '';
+  } finally {
+    await file.close();
+  }
 }
 
 interface FilesOptions {
@@ -75,8 +70,8 @@ export class Files implements StorePort {
   readonly #path: string;
   readonly #options: Required<FilesOptions>;
   readonly #limiter = new Semaphore(AT_ONCE);
-  /** The files of kinds as this process has left them. */
-  readonly #left = new Map<string, Left>();
+  /** Which write of another process the file of a kind was when it was last looked at. */
+  readonly #found = new Map<string, unknown>();
   readonly #process = randomUUID().slice(0, 8);
   #writes = 0;
   #sharedUntil = -Infinity;
@@ -131,7 +126,7 @@ export class Files implements StorePort {
       if (info.size > MAX_FILE) throw new Error('it is too large');
       const file: unknown = JSON.parse(await readFile(path, 'utf8'));
       const { format, of, write, entries } = isObject(file) ? file : {};
-      this.#left.set(name, { mark: markOf(info), write });
+      this.#found.set(name, write);
       if (format !== FORMAT || !isObject(entries))
         throw new Error('this version has not written it');
       const isOwn = of === hash(this.#options.of());
@@ -157,30 +152,26 @@ export class Files implements StorePort {
     }
   }
 
-  /** @returns which write it is */
-  async #put(name: string, entries: object): Promise<string> {
+  async #put(name: string, entries: object): Promise<void> {
     const write = `${this.#process} ${++this.#writes}`;
     const text = JSON.stringify({ format: FORMAT, of: hash(this.#options.of()), write, entries });
     if (Buffer.byteLength(text) > MAX_FILE) throw new Error(`${name} would be too large`);
     await mkdir(this.#path, { recursive: true, mode: 0o700 });
     await replaceFile(join(this.#path, name), text, 0o600);
-    return write;
   }
 
   async #writeKind(kind: string, all: Entries): Promise<boolean> {
     const [name, now] = [kindFile(kind), this.#options.now()];
-    const path = join(this.#path, name);
-    const info = await lstat(path).catch(() => undefined);
-    const left = this.#left.get(name);
-    if (info && markOf(info) !== left?.mark) {
-      const write = await writeOf(path);
-      if (write === undefined || write !== left?.write) this.#sharedUntil = now + QUIET;
-      this.#left.set(name, { mark: markOf(info), write });
+    const found = await writeOf(join(this.#path, name));
+    // One that was reported as failed may be on the disk all the same.
+    const isOwn = found?.startsWith(this.#process) ?? true;
+    if (!isOwn && found !== this.#found.get(name)) {
+      this.#sharedUntil = now + QUIET;
+      this.#found.set(name, found);
     }
     if (now < this.#sharedUntil)
       throw new Error('another Node-RED uses it. Give each one a user directory');
-    const write = await this.#put(name, Object.fromEntries(all));
-    this.#left.set(name, { mark: markOf(await lstat(path)), write });
+    await this.#put(name, Object.fromEntries(all));
     if (kind === 'pin' || kind === 'subscribed') await this.#syncs.run();
     return true;
   }
