@@ -61,13 +61,12 @@ export function openStore(
   return store;
 }
 
-/** The node that an entry belongs to. */
-function nodeOf(key: string, value: unknown): string | undefined {
-  const [kind = '', id] = key.split(':');
-  if (kind === 'fact' || kind === 'command') return undefined;
-  if (kind !== 'pin') return id;
-  const owner: unknown = isObject(value) ? value['node'] : undefined;
-  return typeof owner === 'string' ? owner : undefined;
+/** The node that an entry belongs to. Its id may have a colon in it; what follows it in a key has none. */
+function nodeOf(key: string, value: unknown): unknown {
+  const [kind, ...parts] = key.split(':');
+  if (kind === 'pin') return isObject(value) ? value['node'] : undefined;
+  // A mark also has the history that it is of.
+  return parts.slice(0, kind === 'mark' ? -2 : -1).join(':');
 }
 
 /** Counts the days on which something was missed. A clock that is set counts one day at most. */
@@ -84,7 +83,7 @@ export function tidyStore(RED: NodeAPI, store: Keeping, removed: readonly string
   const owners = new Map<string, string[]>();
   for (const [key, value] of STATE.flatMap((kind) => store.list(`${kind}:`))) {
     const owner = nodeOf(key, value);
-    if (owner !== undefined) owners.set(owner, [...(owners.get(owner) ?? []), key]);
+    if (typeof owner === 'string') owners.set(owner, [...(owners.get(owner) ?? []), key]);
   }
   for (const [owner, keys] of owners) {
     const fact = `fact:gone-${owner}`;

@@ -215,7 +215,8 @@ class EventsLife implements WatchListener {
     // Others may be watched by now.
     if (this.#changed.delete(LIST) && this.#owns(undefined)) {
       store.update(this.#prefix + LIST, watch?.listState());
-      for (const [key] of store.list(this.#prefix)) this.#changed.add(key.split(':')[2] ?? '');
+      for (const [key] of store.list(this.#prefix))
+        this.#changed.add(key.slice(this.#prefix.length));
       this.#changed.delete(LIST);
     }
     for (const chipid of this.#changed)

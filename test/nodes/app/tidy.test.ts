@@ -113,4 +113,20 @@ describe('what belongs to nothing in the flows', () => {
     assert.equal(kept().length, 2);
     await store.close();
   });
+
+  it('is not what belongs to a node whose id has a colon in it', async () => {
+    const store = open();
+    await store.loaded;
+    ids = ['app', 'listen', 'gpio', 'x:y'];
+    for (const key of ['position:x:y:1', 'event:x:y:list', 'mark:x:y:uploads:', 'mark:x:y:sync:1'])
+      store.update(key, 1);
+    const count = (): number =>
+      ['position:x', 'event:', 'mark:'].flatMap((kind) => store.list(kind)).length;
+    await seenOn(31, () => tidyStore(RED, store, ['x']));
+    assert.equal(count(), 4);
+    ids = ['app', 'listen', 'gpio'];
+    tidyStore(RED, store, ['x:y']);
+    assert.equal(count(), 0);
+    await store.close();
+  });
 });
