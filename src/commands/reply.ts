@@ -1,5 +1,4 @@
 import { invalidInput } from '../errors';
-import { readInput } from '../input/values';
 import type { RecoverOptions } from '../recovery/options';
 import type { CallProgress, Charset, Datatype, PushAnswer, PushFormat, Upload } from '../types';
 import { decodeUpload, uploadText } from '../util/decode';
@@ -167,15 +166,13 @@ function patternMatcher(given: unknown): Matcher {
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function matcherOf(match: RequestMatch | undefined): Matcher {
-  return readInput('match of the request', () => {
-    if (match === 'next') return { matches: () => true, wanted: '', takesAny: true };
-    if (typeof match === 'object' && (match as unknown) !== null) {
-      if ('property' in match) return propertyMatcher(match.property, match.equals);
-      if ('pattern' in match) return patternMatcher(match.pattern);
-    }
-    throw invalidInput(
-      'A request needs a match, which says which upload is its reply: "next", {property, equals} ' +
-        `or {pattern}, but got ${show(match)}.`,
-    );
-  });
+  if (match === 'next') return { matches: () => true, wanted: '', takesAny: true };
+  if (typeof match === 'object' && (match as unknown) !== null) {
+    if ('property' in match) return propertyMatcher(match.property, match.equals);
+    if ('pattern' in match) return patternMatcher(match.pattern);
+  }
+  throw invalidInput(
+    'A request needs a match, which says which upload is its reply: "next", {property, equals} ' +
+      `or {pattern}, but got ${show(match)}.`,
+  );
 }

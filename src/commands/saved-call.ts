@@ -7,7 +7,7 @@ import { deviceTitle } from '../util/show';
 import { isObject } from '../util/object';
 import { FEWER, notSent } from './queue';
 
-/** Milliseconds until what could not be written is tried again. */
+/** Milliseconds between two looks whether a command is written by now. */
 const AGAIN = 250;
 
 /** Bytes that the waiting commands of an application may take. */
@@ -170,19 +170,13 @@ export class SavedCall {
     const what = this.of(chipid)?.what ?? this.whatOf(chipid);
     this.#calls.hold(key, what);
     const entry = { ...wait, node, order, what, ...(sender && { sender }) };
-    const isWritten = await this.#store.set(key, entry);
-    if (isWritten || (sender && (await this.#saveForOthers(chipid)))) this.onSaved?.();
-  }
-
-  /** What processes share has to be where all find it before it counts as waiting. @returns whether it is */
-  async #saveForOthers(chipid: string): Promise<boolean> {
-    const key = this.#keyOf(chipid);
-    for (let saved = this.of(chipid); saved; saved = this.of(chipid)) {
-      if (saved.isBegun || saved.end || this.isDetached) return false;
-      if (await this.#store.set(key, saved)) return true;
+    let isWritten = await this.#store.set(key, entry);
+    // What processes share has to be where all find it before it counts as waiting.
+    while (!isWritten && sender && !this.isDetached && this.#waits(chipid)) {
       await sleep(AGAIN);
+      isWritten = this.#store.isWritten(key);
     }
-    return false;
+    if (isWritten) this.onSaved?.();
   }
 
   /** A command is about to be sent. @throws DeviceCloudError `UNREACHABLE` if it must not be */
@@ -227,9 +221,7 @@ export class SavedCall {
 
   /** Lets go of it, if a command of it waits and survives: another caller may take it. */
   detach(): void {
-    const waits = ({ isBegun, end }: Partial<SavedCommand> = { isBegun: true }): boolean =>
-      !isBegun && end === undefined;
-    const goesOn = this.isHandedOver || this.chipids.some((chipid) => waits(this.of(chipid)));
+    const goesOn = this.isHandedOver || this.chipids.some((chipid) => this.#waits(chipid));
     if (this.isKept && goesOn) this.letGo();
   }
 
@@ -246,6 +238,11 @@ export class SavedCall {
       this.#calls.release(key);
       if (this.#store.get(key) !== undefined) void this.#store.set(key, undefined);
     }
+  }
+
+  #waits(chipid: string): boolean {
+    const saved = this.of(chipid);
+    return saved !== undefined && !saved.isBegun && !saved.end;
   }
 
   get #store(): Keeping {
