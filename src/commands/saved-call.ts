@@ -10,8 +10,9 @@ import { FEWER, notSent } from './queue';
 /** Milliseconds between two looks whether a command is written by now. */
 const AGAIN = 250;
 
-/** Bytes that the waiting commands of an application may take. */
+/** Bytes that the waiting commands of an application may take, and what each takes in memory besides what is kept of it. */
 const MAX_BYTES = 64 * 2 ** 20;
+const BYTES_EACH = 3 * 2 ** 10;
 
 /** This process: within it, its own clock says how much time has passed. */
 const PROCESS = randomBytes(8).toString('hex');
@@ -311,7 +312,7 @@ export class SavedCalls {
   /** Somebody waits for a command. @throws DeviceCloudError `QUEUE_FULL` */
   hold(key: string, what: unknown): void {
     this.release(key);
-    const bytes = JSON.stringify(what).length;
+    const bytes = BYTES_EACH + JSON.stringify(what).length;
     if (this.#bytes + bytes > MAX_BYTES)
       throw new DeviceCloudError(
         'QUEUE_FULL',

@@ -26,12 +26,6 @@ import {
   type WaitingSelection,
 } from './waiting-list';
 
-/**
- * The most that may wait for all devices of an application together: two for each of the 10,000 devices
- * that the fleet remembers. They and the messages behind them then take some 50 MB.
- */
-export const MAX_WAITING_IN_ALL = 20_000;
-
 const ELSEWHERE = 'another process has the device by now';
 
 const CANCELLED = 'Cancelled before its device showed itself';
@@ -137,7 +131,6 @@ export class DeviceCommands {
   readonly #devices = new Map<string, Device>();
   readonly #prefix = randomBytes(4).toString('hex');
   #count = 0;
-  #size = 0;
   /** The commands for which the list is read. */
   readonly #listed = new Set<WaitingCommand>();
   #leaveList: (() => void) | undefined;
@@ -278,7 +271,6 @@ export class DeviceCommands {
     command.onSettled = () => this.#remove(command);
     insert(device.all, command);
     this.#devices.set(chipid, device);
-    this.#size++;
     // Not before: the channel stays open for this one.
     for (const other of replaced) void this.#cancel(other, REPLACED);
     const now = timers.now();
@@ -355,20 +347,16 @@ export class DeviceCommands {
 
   /** @param replaced how many make room */
   #refusalOf({ chipid, all }: Device, replaced: number): DeviceCloudError | undefined {
-    const full = (count: number, whom: string): DeviceCloudError =>
-      queueFull(this.#deps.registry.titleOf(chipid), `${count} commands wait for ${whom}`, FEWER);
     if (this.#isClosed) return this.#notSent(chipid, CLOSED);
-    if (all.length - replaced >= MAX_WAITING) return full(MAX_WAITING, 'this device already');
-    return this.#size - replaced < MAX_WAITING_IN_ALL
-      ? undefined
-      : full(MAX_WAITING_IN_ALL, 'devices of this application already');
+    if (all.length - replaced < MAX_WAITING) return undefined;
+    const waiting = `${MAX_WAITING} commands wait for this device already`;
+    return queueFull(this.#deps.registry.titleOf(chipid), waiting, FEWER);
   }
 
   /** A command has begun, or was refused. */
   #remove(command: WaitingCommand): void {
     const { device } = command;
     device.all.splice(device.all.indexOf(command), 1);
-    this.#size--;
     this.#deps.timers.remove(command);
     if (this.#listed.delete(command) && this.#listed.size === 0) {
       this.#leaveList?.();

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { MAX_WAITING_IN_ALL } from '../../../src/commands/waiting';
 import type { CallProgress } from '../../../src/types';
 import { failure, failures } from '../support/failure';
 import { settled } from '../../tooling/until';
@@ -276,15 +275,26 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, [...now, ...names]);
   });
 
-  it('is refused above a limit for all devices', async () => {
-    const world = waitingWorld();
-    const expires = 1;
-    for (let index = 0; index < MAX_WAITING_IN_ALL; index++)
-      world.run('held', 'upload', { device: String(index >> 4), expires });
-    await failure(world.run('one more', 'upload', { device: '9999' }).promise, 'QUEUE_FULL');
-    await world.pass(1);
-    assert.deepEqual(world.left(), [0, 0, 0, 0]);
-  });
+  for (const [what, text, most] of [
+    ['some 20,000', '', 25_000],
+    ['64 MiB', 'x'.repeat(2 ** 20), 64],
+  ] as const)
+    it(`is refused where all commands of the application take ${what}`, async () => {
+      const world = waitingWorld();
+      const fates = Array.from({ length: most }, (_, index) => {
+        const device = String(index);
+        const saved = world.calls.add('node', [device], () => text);
+        return world.run('held', 'upload', { device, expires: 1, saved });
+      });
+      const { message } = await failure(fates.at(-1)!.promise, 'QUEUE_FULL');
+      assert.match(message, /take 64 MiB already/);
+      await world.pass(1);
+      const errors = fates.map(({ promise }) => promise.catch((error: unknown) => error));
+      const codes = (await Promise.all(errors)).map((error) => (error as { code?: string }).code);
+      const refused = codes.filter((code) => code === 'QUEUE_FULL').length;
+      assert.ok(refused < most / 4 && codes.indexOf('QUEUE_FULL') === most - refused);
+      assert.deepEqual(world.left(), [0, 0, 0, 0]);
+    });
 
   it('ends with the client, and later ones end at once', async () => {
     const world = waitingWorld();
