@@ -121,7 +121,7 @@ class Device implements Timed {
 
   /** When it is looked at next; Infinity while that is unknown. */
   get nextLook(): number {
-    if (this.subscription) return Infinity;
+    if (this.isBusy || this.subscription) return Infinity;
     return this.isDue ? 0 : Math.max(this.lookAt, this.restsUntil);
   }
 }
@@ -242,8 +242,9 @@ export class KeptPins {
     });
     const reading = await list.read(FRESH).catch(() => undefined);
     if (reading) this.#show(device);
-    if (known) known.onDue();
-    else await this.#keep(device);
+    if (!known) void this.#keep(device);
+    else if (pin.isDue) await this.#beginLook(device);
+    else device.onDue();
   }
 
   /** Looks at a device whenever it is time, for as long as pins of it are kept. Never rejects. */
@@ -252,7 +253,7 @@ export class KeptPins {
     while (device.pins.size > 0 && !this.#isClosed) {
       const at = device.nextLook;
       if (at <= timers.now()) {
-        await (device.isDue ? this.#wishes : this.#looks).run(() => this.#look(device));
+        await this.#beginLook(device);
         continue;
       }
       const changed = new Promise<void>((resolve) => (device.onDue = resolve));
@@ -265,6 +266,12 @@ export class KeptPins {
     if (this.#devices.size > 0) return;
     this.#leaveList?.();
     this.#leaveList = undefined;
+  }
+
+  /** Many devices may be due after a start: wishes do not wait for these. */
+  #beginLook(device: Device): Promise<void> {
+    const limiter = device.isDue ? this.#wishes : this.#looks;
+    return limiter.run(() => this.#look(device));
   }
 
   #isWanted(pin: Pin): boolean {
@@ -315,7 +322,7 @@ export class KeptPins {
   async #look(device: Device): Promise<void> {
     const { timers } = this.#deps;
     const { pins } = device;
-    // It may have been lost while this waited.
+    // It may have been looked at, or lost, while this waited.
     if (device.nextLook > timers.now()) return;
     device.isBusy = true;
     device.lookAt = Infinity;
@@ -334,6 +341,7 @@ export class KeptPins {
     device.restsUntil = now + GAP;
     // What was read before a reboot says nothing.
     device.lookAt = Math.min(device.lookAt, now + Math.min(...checks));
+    device.onDue();
   }
 
   /** Sets the due pins of a device. @returns those that were set: a wish may have ended before its turn */

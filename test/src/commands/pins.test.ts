@@ -185,6 +185,26 @@ describe('a pin that is kept', () => {
     assert.equal(await world.keep('1', 7, null), 'ended');
   });
 
+  it('is set at once, even while many others are looked at after a start', async () => {
+    const wish = { node: 'node', wanted: 1, found: 1, state: 'kept' };
+    const devices = Array.from({ length: 20 }, (_, index) => String(index + 1));
+    for (const device of devices) world.port.kept.set(`pin:${device}:5`, JSON.stringify(wish));
+    world.list.online = devices;
+    world.state.isQueued = true;
+    await world.restart(2);
+    await world.pass(31);
+    assert.equal(world.gates.length, 8);
+    await world.keep('20', 5, 0);
+    assert.equal(world.gates.length, 9);
+    world.state.isQueued = false;
+    for (const open of world.gates.splice(0)) open();
+    await settled(50);
+    assert.deepEqual(
+      world.take().calls.filter((call) => call.startsWith('20 ')),
+      ['20 5=0', '20 read'],
+    );
+  });
+
   it('has the newest level, also if it changes while the calls are under way', async () => {
     world.state.isQueued = true;
     await world.keep('1', 5, 1);
