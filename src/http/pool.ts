@@ -1,5 +1,5 @@
-import { Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { refusedBy, speaksFirst, type Proxy } from './proxy';
+import { errors, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import { brokenOff, refusedBy, speaksFirst, type Proxy } from './proxy';
 import { CONNECT_TIMEOUT, EACH_ADDRESS, type TlsSettings } from './tls';
 
 /** HTTP connections of an application at most, and so calls at once. */
@@ -8,9 +8,12 @@ export const CONNECTIONS = 64;
 /** The connections to a proxy. undici names the status of a refused tunnel only in its message; this one has it in the code. */
 class ProxyPool extends Pool {
   override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
-    const data = await super.connect(options);
+    const data = await super.connect(options).catch((error: unknown) => {
+      // For such an error undici at once asks for another tunnel, until the call is out of time: thousands a second.
+      throw error instanceof errors.SocketError ? brokenOff() : error;
+    });
     const isTunnel = data.statusCode === 200;
-    // undici drops such a tunnel and at once asks for another one, until the call is out of time.
+    // undici drops such a tunnel and, too, at once asks for another one.
     if (isTunnel && data.socket.readableLength === 0) return data;
     data.socket.on('error', () => undefined).destroy();
     throw isTunnel ? speaksFirst() : refusedBy(data.statusCode);

@@ -127,6 +127,9 @@ export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCod
  */
 export const speaksFirst = (): Error => fault('EPROTO');
 
+/** The error for a proxy that ends the connection, or switches protocols, instead of answering CONNECT. */
+export const brokenOff = (): Error => fault('ECONNRESET');
+
 export interface Tunnels {
   /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
   readonly open: (options: unknown, connected: Connected) => void;

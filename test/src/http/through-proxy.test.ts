@@ -69,6 +69,24 @@ describe('calls through a proxy', () => {
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
+  for (const [what, behaviour] of [
+    ['ends the connection', 'end'],
+    ['answers 100', 100],
+    ['answers 101', 101],
+  ] as const) {
+    it(`are UNREACHABLE after one attempt if the proxy ${what}`, async () => {
+      const through = await proxy(behaviour);
+      const service = await httpService(ok);
+      const client = clientOf(service.baseUrl, { proxy: { url: through.url } });
+      for (let call = 1; call <= 3; call++) {
+        await failure(client.push(1, 'x'), 'UNREACHABLE');
+        assert.equal(through.targets.length, call);
+      }
+      through.behaviour = 'tunnel';
+      assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
+    });
+  }
+
   for (const status of [407, 403, 502]) {
     it(`are UNREACHABLE if the proxy answers ${status}; the next good call works`, async () => {
       const through = await proxy(status);

@@ -10,8 +10,8 @@ export interface TestProxy {
   targets: string[];
   /** `Proxy-Authorization` of each CONNECT. */
   authorizations: (string | undefined)[];
-  /** What it does with the next ones: a tunnel, one that speaks first, a status, or nothing. */
-  behaviour: 'tunnel' | 'chatter' | 'hang' | 'trickle' | number;
+  /** What it does with the next ones: a tunnel, one that speaks first, a status, the end of the connection, or nothing. */
+  behaviour: 'tunnel' | 'chatter' | 'end' | 'hang' | 'trickle' | number;
   sockets(): number;
   close(): Promise<void>;
 }
@@ -38,6 +38,10 @@ export async function startProxy(
       // The sockets of an HTTP server are half-open: this one would not notice the other side's end.
       client.on('end', () => client.destroy()).resume();
       if (made.behaviour === 'trickle') trickle(client);
+      return;
+    }
+    if (made.behaviour === 'end') {
+      client.end();
       return;
     }
     if (made.behaviour === 'chatter') {
