@@ -156,6 +156,7 @@ export function tunnelsThrough(
   const headers: Record<string, string> = { host: authority };
   if (proxy.authorization !== undefined) headers['proxy-authorization'] = proxy.authorization;
   const pending = new Set<http.ClientRequest>();
+  const proxyHost = new URL(proxy.url).hostname.replace(/^\[(.*)\]$/, '$1');
 
   // The host is what the certificate is checked for if there is no server name, as of an IP address.
   const wrap = (socket: Socket): Duplex => (secure ? secure({ socket, host }) : socket);
@@ -168,6 +169,8 @@ export function tunnelsThrough(
         path: authority,
         headers,
         agent: false,
+        // Node.js would take it from the header `host`, which names the service.
+        servername: isIP(proxyHost) ? '' : proxyHost,
         ...EACH_ADDRESS,
       });
       // Over all of it: a time-out of the socket would start again with each byte of the proxy.

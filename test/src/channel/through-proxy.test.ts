@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
-import { LOOPBACK } from '../../tooling/servers/certs';
+import { createServer } from 'node:tls';
+import { tunnelsThrough } from '../../../src/http/proxy';
+import { atEnd } from '../../tooling/servers/at-end';
+import { LOCALHOST, LOOPBACK } from '../../tooling/servers/certs';
 import { channelService, tlsChannelService } from '../../tooling/servers/channel-service';
 import { clientOf } from '../support/client';
 import { nextState } from '../support/listener';
+import { onLoopback } from '../../tooling/servers/loopback';
 import { proxy } from '../../tooling/servers/proxy';
 import { freePort } from '../../tooling/servers/ports';
 
@@ -31,6 +35,29 @@ describe('a channel through a proxy', () => {
       assert.equal(reason, 'ERR_TLS_CERT_ALTNAME_INVALID', host);
     }
     assert.equal(service.opened(), 0);
+  });
+
+  it('asks a proxy over https for the certificate of the proxy, not of the service', async () => {
+    const asked: string[] = [];
+    const server = createServer({
+      ...LOCALHOST,
+      SNICallback: (name, use) => {
+        asked.push(name);
+        use(null);
+      },
+    });
+    const { port, close } = await onLoopback(server);
+    atEnd(close);
+    for (const host of ['localhost', '127.0.0.1']) {
+      const url = `https://${host}:${port}`;
+      const { open } = tunnelsThrough({ url }, 'wss://inside.invalid', undefined);
+      const error = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+        open({}, (failed) => resolve(failed)),
+      );
+      assert.equal(error?.code, 'DEPTH_ZERO_SELF_SIGNED_CERT');
+    }
+    // An address is no name to ask for.
+    assert.deepEqual(asked, ['localhost']);
   });
 
   it('stays closed if the proxy is down, or refuses', async () => {
