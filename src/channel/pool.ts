@@ -1,14 +1,10 @@
 import type { createConnection } from 'node:net';
-import { createSecureContext, type SecureContext } from 'node:tls';
 import { USER_AGENT } from '../http/headers';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
-import { EACH_ADDRESS, tlsConnector } from '../http/tls';
+import { EACH_ADDRESS, secureContextOf, tlsConnector } from '../http/tls';
 import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/proxy';
-import { notConfigured } from '../errors';
-import { oneLine } from '../util/show';
-import { thrownText } from '../util/thrown';
 import { Channel, type ChannelSettings } from './channel';
 import type { ChannelListener, ChannelSubscription } from './listener';
 import { TurnShare, type SocketOptions } from './socket';
@@ -159,17 +155,6 @@ function channelUrl(settings: ChannelOptions, identity: OpenApiIdentity, chipid:
   const params = { appid: identity.appid, timestamp, chipid };
   const sign = signOpenApi('get', params, identity.appkey);
   return `${settings.channelOrigin}/noticed/peer?${encodeQuery({ ...params, sign })}`;
-}
-
-/** @throws DeviceCloudError `NOT_CONFIGURED`: that it is no PEM shows only now */
-function secureContextOf(tls: TlsSettings | undefined): SecureContext {
-  try {
-    return createSecureContext(tls);
-  } catch (error) {
-    throw notConfigured(
-      `The certificate or key of the TLS settings cannot be used: ${oneLine(thrownText(error), 200)}.`,
-    );
-  }
 }
 
 function socketOptions(

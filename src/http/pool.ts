@@ -1,6 +1,6 @@
 import { errors, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { brokenOff, refusedBy, speaksFirst, type Proxy } from './proxy';
-import { CONNECT_TIMEOUT, EACH_ADDRESS, type TlsSettings } from './tls';
+import { CONNECT_TIMEOUT, EACH_ADDRESS, secureContextOf, type TlsSettings } from './tls';
 
 /** HTTP connections of an application at most, and so calls at once. */
 export const CONNECTIONS = 64;
@@ -23,6 +23,7 @@ class ProxyPool extends Pool {
 /**
  * The HTTP connections of one application: a pool of its own, never undici's global one, without
  * redirects, retries or decompression. Its queue stays empty, since calls wait for a place before it.
+ * @throws DeviceCloudError `NOT_CONFIGURED` if certificate or key cannot be used
  */
 export function createDispatcher(
   origin: string,
@@ -31,16 +32,17 @@ export function createDispatcher(
   proxy: Proxy | undefined,
 ): Dispatcher {
   const connect = { timeout: CONNECT_TIMEOUT, ...EACH_ADDRESS };
+  const secure = origin.startsWith('https:') && { ...tls, secureContext: secureContextOf(tls) };
   const shared = { connections, pipelining: 1, keepAliveMaxTimeout: 30_000 };
   if (!proxy) {
-    return new Pool(origin, { ...shared, connect: { ...connect, ...tls } });
+    return new Pool(origin, { ...shared, connect: { ...connect, ...secure } });
   }
   return new ProxyAgent({
     ...shared,
     uri: proxy.url,
     ...(proxy.authorization === undefined ? {} : { token: proxy.authorization }),
     proxyTls: connect,
-    requestTls: { ...connect, ...tls },
+    requestTls: { ...connect, ...secure },
     // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
     clientFactory: (proxyOrigin, options) =>
       new ProxyPool(proxyOrigin, { ...options, headersTimeout: CONNECT_TIMEOUT }),

@@ -1,5 +1,14 @@
 import { isIP } from 'node:net';
-import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import {
+  connect,
+  createSecureContext,
+  type ConnectionOptions,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import { notConfigured } from '../errors';
+import { oneLine, show } from '../util/show';
+import { thrownText } from '../util/thrown';
 
 /** The time limit for establishing a connection, in ms; a command is better refused early than late. */
 export const CONNECT_TIMEOUT = 10_000;
@@ -24,6 +33,33 @@ export interface TlsSettings {
   servername?: string;
   /** `false` accepts any certificate: for a test, never for a service. Default `true`. */
   rejectUnauthorized?: boolean;
+}
+
+/** What is wrong, by the code of the error; of others its text says it. */
+const FLAWS: Readonly<Record<string, string>> = {
+  ERR_OSSL_BAD_DECRYPT: 'the passphrase of the key is wrong or missing',
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key does not belong to the certificate',
+  ERR_OSSL_PEM_NO_START_LINE: 'it is not in the PEM format',
+};
+
+/**
+ * Reads certificates and key, once for all connections.
+ * @throws DeviceCloudError `NOT_CONFIGURED` that says what is wrong
+ */
+export function secureContextOf(tls: TlsSettings | undefined): SecureContext {
+  const { servername } = tls ?? {};
+  // Node.js would have begun to connect before it throws, and the error of that socket would end the process.
+  if (servername !== undefined && typeof servername !== 'string')
+    throw notConfigured(
+      `The server name of the TLS settings must be text, but is ${show(servername)}.`,
+    );
+  try {
+    return createSecureContext(tls);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const flaw = FLAWS[code] ?? oneLine(thrownText(error), 200);
+    throw notConfigured(`The certificate or key of the TLS settings cannot be used: ${flaw}.`);
+  }
 }
 
 /**

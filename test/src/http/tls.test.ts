@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { createPrivateKey } from 'node:crypto';
 import { clientOf } from '../support/client';
 import { ELSEWHERE, LOOPBACK } from '../../tooling/servers/certs';
-import { failure } from '../support/failure';
+import { failure, thrown } from '../support/failure';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { tlsChannelService } from '../../tooling/servers/channel-service';
 import { nextState } from '../support/listener';
@@ -28,16 +29,27 @@ describe('a service over https', () => {
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
-  it('is NOT_CONFIGURED with a certificate or key that is no PEM', () => {
-    for (const tls of [
-      { cert: 'no PEM', key: LOOPBACK.key },
-      { ...LOOPBACK, key: 'no PEM' },
-    ])
-      assert.throws(() => clientOf('https://127.0.0.1:1', { tls }), {
-        code: 'NOT_CONFIGURED',
-        message: /certificate or key of the TLS settings cannot be used/,
-      });
-  });
+  const encrypted = createPrivateKey(LOOPBACK.key).export({
+    ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'the-passphrase' },
+  } as const);
+  for (const [what, tls, flaw] of [
+    ['a certificate that is no PEM', { ...LOOPBACK, cert: 'no PEM' }, /not in the PEM format/],
+    ['a key that is no PEM', { ...LOOPBACK, key: 'no PEM' }, /cannot be used: /],
+    ['the key of another one', { ...LOOPBACK, key: ELSEWHERE.key }, /does not belong to/],
+    ['a wrong passphrase', { key: encrypted, passphrase: 'the-passphrase2' }, /wrong or missing/],
+    ['a server name that is no text', { servername: 5 as unknown as string }, /must be text/],
+  ] as const) {
+    it(`is NOT_CONFIGURED with ${what}, for each interface`, () => {
+      for (const keys of [{ appkey: '' }, { serverKey: '' }]) {
+        const { message } = thrown(
+          () => clientOf('https://127.0.0.1:1', { ...keys, tls }),
+          'NOT_CONFIGURED',
+        );
+        assert.match(message, flaw);
+        assert.doesNotMatch(message, /the-passphrase/);
+      }
+    });
+  }
 
   it('is UNREACHABLE with a self-signed certificate, and receives nothing', async () => {
     const service = await httpService(ok, LOOPBACK);
