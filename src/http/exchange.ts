@@ -13,7 +13,7 @@ import {
   type UnsignedRequest,
 } from './answer';
 import type { CallAborted, Deadline, Deadlines } from './deadline';
-import { statusError, transportError, type Failure } from './failures';
+import { REFUSES_CERTIFICATE, statusError, transportError, type Failure } from './failures';
 import { readRetryAfter, type ServiceClock } from './headers';
 
 /** The connections of one application, as the calls use them. */
@@ -270,8 +270,11 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
     const begun = this.#begun;
     // An error status says enough, even if its body was cut off; and so does what a reader needed.
     if (this.#restTimer || (begun && !isSuccess(begun.statusCode))) this.#answer();
-    else
-      this.#fail({ kind: 'error', sent: this.#controller !== undefined, detail: errorCode(error) });
+    else {
+      const detail = errorCode(error);
+      const isRead = begun !== undefined || !REFUSES_CERTIFICATE.test(detail);
+      this.#fail({ kind: 'error', sent: this.#controller !== undefined && isRead, detail });
+    }
   }
 
   /** Releases its place. @returns false if it has ended already */

@@ -181,6 +181,13 @@ function timeoutText(call: Call, timeout: number, { sent, detail }: Failure): st
   return `${what}. ${failed(call)} ${advice[call.reach]}${remedyOf(call)}`;
 }
 
+/**
+ * The alerts with which a server refuses this client's certificate, or that there is none. Over TLS 1.3 they may come after
+ * the request, which the server has not read then.
+ */
+export const REFUSES_CERTIFICATE =
+  /^ERR_SSL_\w+_ALERT_(CERTIFICATE_\w+|\w+_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)$/;
+
 /** Why a request could not be sent: a few words, and the explanation. No address: it may come from a variable. */
 function unreachable(hasProxy: boolean, detail: string): [what: string, why: string] {
   const [, status] = /^PROXY_(\d+)$/.exec(detail) ?? [];
@@ -192,6 +199,12 @@ function unreachable(hasProxy: boolean, detail: string): [what: string, why: str
         'Check the proxy settings, its user name and password, and what it allows.',
     ];
   }
+  if (REFUSES_CERTIFICATE.test(detail))
+    return [
+      `Not sent (${detail})`,
+      'The service refuses the certificate of this client, or requires one: ' +
+        'check the certificate and the key of the TLS settings.',
+    ];
   const through = hasProxy ? ' through the proxy' : '';
   return [
     `Not sent (${detail})`,

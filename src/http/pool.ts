@@ -1,4 +1,4 @@
-import { errors, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import { buildConnector, errors, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { brokenOff, refusedBy, speaksFirst, type Proxy } from './proxy';
 import { CONNECT_TIMEOUT, EACH_ADDRESS, secureContextOf, type TlsSettings } from './tls';
 
@@ -21,6 +21,19 @@ class ProxyPool extends Pool {
 }
 
 /**
+ * Ends a connection with its first error. Over TLS 1.3 the server refuses the client's certificate only after the handshake:
+ * undici would report that the other side has closed the connection, which comes next.
+ */
+function endingWithError(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const [, socket] = result;
+      socket?.once('error', (error: Error) => socket.destroy(error));
+      callback(...result);
+    });
+}
+
+/**
  * The HTTP connections of one application: a pool of its own, never undici's global one, without
  * redirects, retries or decompression. Its queue stays empty, since calls wait for a place before it.
  * @throws DeviceCloudError `NOT_CONFIGURED` if certificate or key cannot be used
@@ -35,7 +48,8 @@ export function createDispatcher(
   const secure = origin.startsWith('https:') && { ...tls, secureContext: secureContextOf(tls) };
   const shared = { connections, pipelining: 1, keepAliveMaxTimeout: 30_000 };
   if (!proxy) {
-    return new Pool(origin, { ...shared, connect: { ...connect, ...secure } });
+    const connector = buildConnector({ ...connect, ...secure });
+    return new Pool(origin, { ...shared, connect: endingWithError(connector) });
   }
   return new ProxyAgent({
     ...shared,
@@ -43,6 +57,11 @@ export function createDispatcher(
     ...(proxy.authorization === undefined ? {} : { token: proxy.authorization }),
     proxyTls: connect,
     requestTls: { ...connect, ...secure },
+    factory: (tunnelled, { connect: tunnel, ...options }: Pool.Options) =>
+      new Pool(tunnelled, {
+        ...options,
+        connect: endingWithError(tunnel as buildConnector.connector),
+      }),
     // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
     clientFactory: (proxyOrigin, options) =>
       new ProxyPool(proxyOrigin, { ...options, headersTimeout: CONNECT_TIMEOUT }),

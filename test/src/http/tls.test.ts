@@ -4,6 +4,7 @@ import { clientOf } from '../support/client';
 import { ELSEWHERE, LOOPBACK } from '../../tooling/servers/certs';
 import { failure, thrown } from '../support/failure';
 import { httpService, json } from '../../tooling/servers/http-service';
+import { proxy } from '../../tooling/servers/proxy';
 import { tlsChannelService } from '../../tooling/servers/channel-service';
 import { nextState } from '../support/listener';
 
@@ -67,6 +68,24 @@ describe('a service over https', () => {
     }
     assert.equal(service.requests.length, 0);
   });
+
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    it(`is UNREACHABLE over ${maxVersion} if it requires a certificate of the client: nothing was done`, async () => {
+      const asking = { ...LOOPBACK, requestCert: true, rejectUnauthorized: true, maxVersion, ca };
+      const service = await httpService(ok, asking);
+      const through = await proxy();
+      for (const settings of [false, { url: through.url }] as const) {
+        const client = clientOf(service.baseUrl, { tls: { ca }, proxy: settings });
+        const { message, uncertain } = await failure(client.push(1, 'x'), 'UNREACHABLE');
+        assert.match(message, maxVersion === 'TLSv1.3' ? /or requires one: check/ : /ALERT/);
+        assert.equal(uncertain, false);
+        const tls = { ...LOOPBACK, ca };
+        const good = clientOf(service.baseUrl, { tls, proxy: settings });
+        assert.equal((await good.push(1, 'x')).statusCode, 200);
+      }
+      assert.equal(service.requests.length, 2);
+    });
+  }
 
   it('is checked for the configured server name', async () => {
     const service = await httpService(ok, ELSEWHERE);
