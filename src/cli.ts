@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parseArgs, parseEnv } from 'node:util';
@@ -64,7 +65,9 @@ interface Context {
   readonly client: DeviceCloudClient;
   readonly words: readonly string[];
   readonly options: { format?: string; pushes?: boolean };
-  /** Prints a result: the object with `--json`, otherwise the line. */
+  /** Prints a result: the object with `--json`, otherwise the line. @returns whether more may be printed at once */
+  readonly write: (result: object, line: string) => boolean;
+  /** The same, and waits until more may be printed. */
   readonly print: (result: object, line: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -82,11 +85,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : FAILED);
 });
 
-async function writeLine(line: string): Promise<void> {
-  if (process.stdout.write(`${line}\n`)) return;
-  await new Promise((resolve) => process.stdout.once('drain', resolve));
-}
-
 const timeOf = (timestamp: number): string => new Date(timestamp).toISOString();
 
 /** A value as one line: text as it is, bytes as hexadecimal digits, anything else as JSON. */
@@ -102,31 +100,28 @@ const lineOf = (...values: unknown[]): string => values.map(valueText).join('  '
 const payloadOf = (value: unknown): object =>
   Buffer.isBuffer(value) ? { hex: value.toString('hex') } : { payload: value };
 
-async function printUpload(
-  { client, print }: Context,
+function printUpload(
+  { client, write }: Context,
   { chipid, timestamp, body, replayed, altered }: Upload,
-): Promise<void> {
+): void {
   const name = client.fleet.name(chipid);
   const value = decodeUpload(body, 'auto-detect');
   const flags = { ...(replayed && { replayed }), ...(altered && { altered }) };
   const result = { chipid, ...(name !== undefined && { name }), timestamp, ...flags };
   const about = [timeOf(timestamp), chipid, name, ...Object.keys(flags)];
-  await print(
+  write(
     { ...result, ...payloadOf(value) },
     `${about.filter((each) => each !== undefined).join(' ')}  ${valueText(value)}`,
   );
 }
 
-/** Bytes of uploads that may wait until what is printed is read, and what each takes besides its body. */
+/** Bytes of uploads that may wait until what is printed is read. */
 const MOST_WAITING = 16 * 2 ** 20;
-const OVERHEAD = 1024;
 
 /** Prints the uploads of devices until the signal. */
 async function listen(context: Context): Promise<void> {
   const { client, words, signal } = context;
   const following = new Set<string>();
-  let printing = Promise.resolve();
-  let waiting = 0;
   let fail!: (error: unknown) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
   const add = (chipid: string): void => {
@@ -134,20 +129,10 @@ async function listen(context: Context): Promise<void> {
     following.add(chipid);
     const listener: ChannelListener = {
       onUpload(upload) {
-        waiting += upload.body.length + OVERHEAD;
-        if (waiting > MOST_WAITING) {
-          fail(
-            new DeviceCloudError(
-              'QUEUE_FULL',
-              'Uploads come faster than they are read. Listen to fewer devices.',
-            ),
-          );
-          return;
-        }
-        printing = printing
-          .then(() => printUpload(context, upload))
-          .then(() => void (waiting -= upload.body.length + OVERHEAD))
-          .catch(fail);
+        printUpload(context, upload);
+        if (process.stdout.writableLength <= MOST_WAITING) return;
+        const advice = 'Uploads come faster than they are read. Listen to fewer devices.';
+        fail(new DeviceCloudError('QUEUE_FULL', advice));
       },
       onState: (state, reason) =>
         note(`${chipid} ${state}${reason === undefined ? '' : ` (${reason})`}`),
@@ -398,9 +383,12 @@ async function main(args: string[]): Promise<void> {
     await using client = new DeviceCloudClient(
       simulator ? local : serviceOf(name, values['env-file']),
     );
-    const print = (result: object, line: string): Promise<void> =>
-      writeLine(values.json ? printableJson(result) : printable(line));
-    await command.run({ client, words, options: values, print, signal: ending.signal });
+    const write = (result: object, line: string): boolean =>
+      process.stdout.write(`${values.json ? printableJson(result) : printable(line)}\n`);
+    const print = async (result: object, line: string): Promise<void> => {
+      if (!write(result, line)) await once(process.stdout, 'drain');
+    };
+    await command.run({ client, words, options: values, write, print, signal: ending.signal });
   } finally {
     await simulator?.close();
   }

@@ -39,7 +39,7 @@ type BookState = Omit<BookAnswer, 'revision' | 'csv'>;
 
 const stateOf = (book: Book, path: string | undefined): BookState => ({
   ...{ isWritten: book.isWritten, problems: [...book.problems] },
-  ...{ badRows: book.badRows, groups: book.groups() },
+  ...{ badRows: book.file.badRows, groups: book.groups() },
   ...(path === undefined ? {} : { path }),
 });
 
@@ -70,7 +70,7 @@ async function toBrief(book: Book, path: string | undefined, chipid: string): Pr
     state = read;
   }
   const row = book.row(chipid);
-  return { ...state, size: book.size, ...(row ? { row } : {}) };
+  return { ...state, size: book.file.devices.size, ...(row ? { row } : {}) };
 }
 
 /** Shows the device book, as JSON, or as CSV to be kept in a file; with `?brief` and perhaps a `chipid`, in short. */

@@ -30,9 +30,9 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
 
 /** Of the device book numbers alone: its names, groups and path are private. */
 const bookCounts = (book: Book): object => ({
-  bookDevices: book.size,
-  bookGroups: book.groups().length,
-  bookRowsLeftOut: book.badRows,
+  bookDevices: book.file.devices.size,
+  bookGroups: book.file.groups.size,
+  bookRowsLeftOut: book.file.badRows,
   bookFaults: book.problems.filter(({ line }) => line === 0).length,
 });
 

@@ -33,12 +33,12 @@ function groupsOf(RED: NodeAPI, { users }: AppNode): Map<string, string> {
 
 /** What is wrong with groups and types, and with the book itself. */
 function problemsOfBook(RED: NodeAPI, node: AppNode, { book }: Fleet): AppProblem[] {
-  const groups = [...groupsOf(RED, node)].filter(([name]) => !book?.group(name));
-  const types = [...(book?.types() ?? [])].filter((name) => !typeCalled(name));
+  const groups = [...groupsOf(RED, node)].filter(([name]) => !book?.file.groups.has(name));
+  const types = [...(book?.file.types ?? [])].filter((name) => !typeCalled(name));
   const fault = book?.problems.find(({ line }) => line === 0);
   return [
     ...(fault ? [{ kind: 'book', reason: fault.reason } as const] : []),
-    ...(book?.badRows ? [{ kind: 'rows', number: book.badRows } as const] : []),
+    ...(book?.file.badRows ? [{ kind: 'rows', number: book.file.badRows } as const] : []),
     ...types.slice(0, MOST).map((name) => ({ kind: 'type', name }) as const),
     ...groups.slice(0, MOST).map(([name, id]) => ({ kind: 'group', name, node: id }) as const),
   ];

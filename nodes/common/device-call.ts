@@ -205,7 +205,8 @@ export function devicesOf(client: DeviceCloudClient, config: object, value: unkn
   if ((config as Partial<DeviceConfig>).chipidType !== 'group') return value;
   const { book } = client.fleet;
   if (!book) throw invalidInput(NO_BOOK);
-  const devices = typeof value === 'string' && value !== '' ? book.group(value.trim()) : undefined;
+  const devices =
+    typeof value === 'string' && value !== '' ? book.file.groups.get(value.trim()) : undefined;
   if (devices) return devices;
   throw invalidInput(
     value === undefined || value === ''
@@ -226,7 +227,7 @@ export function groupFollower(
   if (!book) throw notConfigured(NO_BOOK);
   const name = group.trim();
   return {
-    chipids: () => new Set(name === '' ? book.chipids() : book.group(name)),
+    chipids: () => new Set(name === '' ? book.file.devices.keys() : book.file.groups.get(name)),
     onChange: (listener) => book.onChange(listener),
   };
 }

@@ -56,11 +56,11 @@ export interface BookRecord {
 export const groupSeparator = ({ separator }: CsvForm): ';' | '|' =>
   separator === ';' ? '|' : ';';
 
-/** A row, or what is wrong with it; undefined if all its cells are empty. */
-type ReadRow = BookRow | string | undefined;
-
 const isKnown = (name: string): name is BookColumn =>
   (BOOK_COLUMNS as readonly string[]).includes(name);
+
+/** Columns that are none of the user's own: an empty name is a column that a spreadsheet has added. */
+const NOT_OWN: ReadonlySet<string> = new Set(['', '__proto__', 'chipid']);
 
 /** White space and characters without a width, which a number or the name of a column may bring along when it is copied. */
 const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
@@ -165,8 +165,8 @@ export class BookFile {
     return true;
   }
 
-  /** @returns the row of some cells, or its fault: a stack trace for each row of a large file would take seconds */
-  #read(cells: readonly string[], line: number): ReadRow {
+  /** @returns the row of some cells, undefined if all are empty, or its fault: a stack trace for each row of a large file would take seconds */
+  #read(cells: readonly string[], line: number): BookRow | string | undefined {
     if (cells.every((cell) => cell.trim() === '')) return undefined;
     const { length } = this.columns;
     if (cells.slice(length).some((cell) => cell.trim() !== ''))
@@ -175,43 +175,24 @@ export class BookFile {
     const found = readChipid(cellText(cells[at] ?? ''));
     if (typeof found === 'string') return found;
     const row: BookRow = { chipid: found.chipid, groups: [] };
-    for (const [index, cell] of cells.entries()) {
-      const fault = index < length ? this.#setCell(row, index, cellText(cell), line) : undefined;
-      if (fault !== undefined) return fault;
+    for (const [index, cell] of cells.slice(0, length).entries()) {
+      const column = this.columns[index] ?? '';
+      const text = cellText(cell);
+      const trimmed = text.trim();
+      if (column === 'groups') {
+        const groups = this.#groupsOf(text, line);
+        if (typeof groups === 'string') return groups;
+        row.groups = groups;
+      } else if (column === 'name' || column === 'type') {
+        if (trimmed.length > BOOK_LIMITS.text) return tooLong(column);
+        if (trimmed !== '') row[column] = trimmed;
+      } else if (column === 'note') {
+        if (text !== '') row.note = text;
+      } else if (!NOT_OWN.has(column)) row[column] = text;
     }
     return this.devices.has(row.chipid)
       ? `is another row of device ${row.chipid}, whose first one counts`
       : row;
-  }
-
-  /** @returns the fault of the cell, if it has one */
-  #setCell(row: BookRow, index: number, text: string, line: number): string | undefined {
-    const column = this.columns[index] ?? '';
-    const trimmed = text.trim();
-    switch (column) {
-      // An empty name is a column that a spreadsheet has added.
-      case '':
-      case '__proto__':
-      case 'chipid':
-        break;
-      case 'groups': {
-        const groups = this.#groupsOf(text, line);
-        if (typeof groups === 'string') return groups;
-        row.groups = groups;
-        break;
-      }
-      case 'name':
-      case 'type':
-        if (trimmed.length > BOOK_LIMITS.text) return tooLong(column);
-        if (trimmed !== '') row[column] = trimmed;
-        break;
-      case 'note':
-        if (text !== '') row.note = text;
-        break;
-      default:
-        row[column] = text;
-    }
-    return undefined;
   }
 
   #groupsOf(cell: string, line: number): string[] | string {

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from '../errors';
 import { replaceFile } from '../util/replace-file';
+import { csvForm } from '../util/csv';
 import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
 import {
@@ -15,9 +16,9 @@ import {
 } from './book-edit';
 import {
   BOOK_LIMITS,
+  BookFile,
   isText,
   readBookFile,
-  type BookFile,
   type BookProblem,
   type BookRow,
 } from './book-file';
@@ -111,8 +112,7 @@ export class Book {
   readonly #path: string;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** What is in use. */
-  #file: BookFile | undefined;
+  #file = new BookFile(csvForm(Buffer.from(EMPTY_BOOK)), false);
   #fault: BookProblem | undefined;
   /** Of the content that is in use. */
   #revision = '';
@@ -134,24 +134,19 @@ export class Book {
     return this.#revision;
   }
 
-  /** What is wrong with the file and with rows that are left out, some hundred of them at most. */
-  get problems(): readonly BookProblem[] {
-    return [...(this.#fault ? [this.#fault] : []), ...(this.#file?.problems ?? [])];
+  /** The content that is in use: devices, groups and types; empty before a file was read. */
+  get file(): BookFile {
+    return this.#file;
   }
 
-  /** How many rows are left out. */
-  get badRows(): number {
-    return this.#file?.badRows ?? 0;
+  /** What is wrong with the file and with rows that are left out, some hundred of them at most. */
+  get problems(): readonly BookProblem[] {
+    return [...(this.#fault ? [this.#fault] : []), ...this.#file.problems];
   }
 
   /** Whether there is a file. */
   get isWritten(): boolean {
     return this.#seen !== '';
-  }
-
-  /** How many devices it has. */
-  get size(): number {
-    return this.#file?.devices.size ?? 0;
   }
 
   /**
@@ -165,28 +160,12 @@ export class Book {
 
   /** The row itself, as for {@link row}. */
   find(chipid: string): Readonly<BookRow> | undefined {
-    return this.#file?.devices.get(chipid);
-  }
-
-  /** The chip numbers of a group, in the order of the file; undefined if no device is in it. */
-  group(name: string): readonly string[] | undefined {
-    return this.#file?.groups.get(name);
+    return this.#file.devices.get(chipid);
   }
 
   /** All groups, and how many devices are in each. */
   groups(): { name: string; count: number }[] {
-    const groups = this.#file?.groups ?? [];
-    return Array.from(groups, ([name, { length }]) => ({ name, count: length }));
-  }
-
-  /** All types that rows name. */
-  types(): Iterable<string> {
-    return this.#file?.types ?? [];
-  }
-
-  /** The chip numbers of all devices, in the order of the file. */
-  chipids(): Iterable<string> {
-    return this.#file?.devices.keys() ?? [];
+    return Array.from(this.#file.groups, ([name, { length }]) => ({ name, count: length }));
   }
 
   /**
@@ -343,7 +322,7 @@ export class Book {
         ? `The file of the device book, ${this.#path}, is gone.`
         : `The device book cannot be read: ${messageOf(error)}.`;
     // A book that nobody has written yet has no fault.
-    const isNew = isMissing(error) && !this.#file;
+    const isNew = isMissing(error) && this.#revision === '';
     const fault = isNew ? undefined : { line: 0, reason };
     if (this.#fault?.reason === fault?.reason) return;
     this.#fault = fault;

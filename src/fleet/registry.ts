@@ -231,13 +231,13 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   *#all(): Generator<DeviceSnapshot> {
     for (const device of this.#devices) yield this.#snapshotOf(device);
-    for (const chipid of this.#book?.chipids() ?? [])
+    for (const chipid of this.#book?.file.devices.keys() ?? [])
       if (!this.#devices.get(chipid)) yield this.#snapshotOf(new FleetDevice(chipid));
   }
 
   /** How many devices {@link snapshot} has, and how many of them are online. */
   count(): { devices: number; online: number } {
-    let [devices, online] = [this.#devices.size + (this.#book?.size ?? 0), 0];
+    let [devices, online] = [this.#devices.size + (this.#book?.file.devices.size ?? 0), 0];
     for (const device of this.#devices) {
       if (device.presence.isOnline(this.readAt !== null)) online++;
       if (this.#book?.find(device.chipid)) devices--;

@@ -77,7 +77,7 @@ describe('nodes and the device book', () => {
     );
     write('3,Pump,south,,');
     const app = helper.getNode('app') as AppNode;
-    await until(() => app.app.fleet?.book?.size === 1, 'the file was read');
+    await until(() => app.app.fleet?.book?.file.devices.size === 1, 'the file was read');
     const sent = cloud.requests.length;
     const { error } = await fail('gpio', {} as NodeMessage, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
@@ -99,7 +99,7 @@ describe('nodes and the device book', () => {
     assert.deepEqual([cloud.device('1').levels[5], cloud.device('2').levels[5]], ['1', '1']);
     write('3,Pump,south,,');
     const app = helper.getNode('app') as AppNode;
-    await until(() => app.app.fleet?.book?.size === 1, 'the file was read');
+    await until(() => app.app.fleet?.book?.file.devices.size === 1, 'the file was read');
     const { error } = await fail('gpio', { pin: 5, payload: 1 }, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
     // What the devices keep that have left it can be ended all the same.

@@ -63,7 +63,7 @@ describe('types that the device book names', () => {
     await load(nodes, undefined, [permissions]);
     await until(() => cloud.channels() === 3, 'the channels are open');
     const app = helper.getNode('app') as AppNode;
-    await until(() => app.app.fleet?.book?.size === 3, 'the book was read');
+    await until(() => app.app.fleet?.book?.file.devices.size === 3, 'the book was read');
   });
   afterEach(() => removeFolder(folder));
 

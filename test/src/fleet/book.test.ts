@@ -40,8 +40,8 @@ describe('the device book', () => {
     assert.deepEqual(row('8'), { chipid: '8', groups: ['pumps'], Site: '' });
     assert.equal(row('10000000000000000000')?.name, 'Far');
     assert.equal(row('7')?.type, 'meter');
-    assert.deepEqual(book!.group('pumps'), ['7', '8']);
-    assert.equal(book!.group('south'), undefined);
+    assert.deepEqual(book!.file.groups.get('pumps'), ['7', '8']);
+    assert.equal(book!.file.groups.get('south'), undefined);
     assert.deepEqual(book!.groups(), [
       { name: 'north', count: 1 },
       { name: 'pumps', count: 2 },
@@ -75,8 +75,8 @@ describe('the device book', () => {
     );
     assert.equal(row('7')?.name, 'Gate');
     assert.equal(row('8')?.name, 'Door');
-    assert.equal(book!.size, 2);
-    assert.equal(book!.badRows, 6);
+    assert.equal(book!.file.devices.size, 2);
+    assert.equal(book!.file.badRows, 6);
     assert.deepEqual(problems(), [
       '5: has the chip number "1.0E+07": a spreadsheet has rounded it. Format the column chipid as text, and type the number again',
       '6: is another row of device 7, whose first one counts',
@@ -92,7 +92,7 @@ describe('the device book', () => {
     assert.deepEqual(problems(), [
       '2: has a quotation mark that is not closed: the lines behind it are lost, too',
     ]);
-    assert.deepEqual([...book!.chipids()], ['10', '11', '12']);
+    assert.deepEqual([...book!.file.devices.keys()], ['10', '11', '12']);
     assert.deepEqual([row('11')?.name, row('12')?.name], ['5" pump', '"a"\nb']);
   });
 
@@ -139,7 +139,7 @@ describe('the device book', () => {
     assert.match(problems()[0]!, /^0: .* is not a file, but a folder, a device or a pipe/);
     unlinkSync(path);
     writeFileSync(path, 'chipid\n7\n');
-    await until(() => book!.size === 1, 'the file was read');
+    await until(() => book!.file.devices.size === 1, 'the file was read');
   });
 
   it('is read again when its file is replaced, and appears later', async () => {
@@ -220,14 +220,14 @@ describe('the device book', () => {
   it('does not use a file that is half written', async () => {
     await open('chipid,name\n7,Gate\n8,Door\n');
     const seen = new Set<number>();
-    book!.onChange(() => seen.add(book!.size));
+    book!.onChange(() => seen.add(book!.file.devices.size));
     const text = `chipid,name\n${Array.from({ length: 99 }, (_, index) => `${index},Device\n`).join('')}`;
     writeFileSync(path, '');
     for (let length = 0; length < text.length; length += 50) {
       writeFileSync(path, text.slice(length, length + 50), { flag: 'a' });
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    await until(() => book!.size === 99, 'the whole file was read');
+    await until(() => book!.file.devices.size === 99, 'the whole file was read');
     assert.deepEqual([...seen], [99]);
   });
 });
