@@ -79,7 +79,7 @@ export {
 /** @internal */
 export type { Watch } from './fleet/watch/watch';
 /** @internal */
-export type { WatchListener } from './fleet/watch/watch-types';
+export type { WatchKeeping, WatchListener } from './fleet/watch/watch-types';
 /** @internal */
 export {
   errorOfEnd,

@@ -4,6 +4,7 @@ import {
   type DeviceCloudClient,
   type FleetEvent,
   type Watch,
+  type WatchKeeping,
   type WatchListener,
   type WatchOptions,
 } from '../../src/index';
@@ -14,7 +15,6 @@ import { asError, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties } from '../common/settings';
-import { isObject } from '../common/shared.config';
 import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/status';
 import { CHOICES, DEFAULTS, LIMITS, type EventsConfig, type Kind } from './events.config';
 
@@ -62,9 +62,6 @@ function eventMessage(what: FleetEvent, client: DeviceCloudClient | undefined): 
   });
 }
 
-/** Stands for what is known of the list, beside the chip numbers. */
-const LIST = 'list';
-
 /** Milliseconds until a node that could not start tries again. */
 const RETRY = 10_000;
 
@@ -80,8 +77,6 @@ class EventsLife implements WatchListener {
   readonly #status: StatusLine;
   readonly #log = new FaultLog((line) => this.#node.warn(line));
   readonly #unusable = new UnusableRecords(this.#log);
-  /** What has changed in this turn, whose messages Node-RED has not passed on yet. */
-  readonly #changed = new Set<string>();
   #watch: Watch | undefined;
   #client: DeviceCloudClient | undefined;
   #leaveGroup: (() => void) | undefined;
@@ -108,25 +103,16 @@ class EventsLife implements WatchListener {
     clearTimeout(this.#retry);
     this.#status.close();
     this.#leaveGroup?.();
-    // Node-RED drops what it has not passed on yet.
-    this.#changed.clear();
     this.#watch?.close();
     this.#log.close();
     this.#app.leave(this.#node);
   }
 
   onEvent(event: FleetEvent): void {
-    // In a cluster, the process that has the device emits it.
-    if (this.#owns(event.chipid)) this.#node.send(eventMessage(event, this.#client));
+    this.#node.send(eventMessage(event, this.#client));
   }
 
-  #owns(chipid: string | undefined): boolean {
-    return this.#app.cluster()?.owns(chipid) ?? true;
-  }
-
-  onState(chipid = LIST): void {
-    if (this.#changed.size === 0) setImmediate(() => this.#save());
-    this.#changed.add(chipid);
+  onState(): void {
     this.#showCounts();
   }
 
@@ -151,18 +137,17 @@ class EventsLife implements WatchListener {
       await store.loaded;
       if (this.#closing.signal.aborted) return;
       const show = (): void => this.#showCounts();
-      const restore = (): void => this.#goOn(client.appid);
       store.onProblem.add(show);
-      store.onMoved.add(restore);
-      this.#closing.signal.addEventListener('abort', () => {
-        store.onProblem.delete(show);
-        store.onMoved.delete(restore);
-      });
-      const state = this.#readState(client.appid);
-      const options = { ...watchOptions(this.#config, (error) => this.#node.error(error)), state };
+      this.#closing.signal.addEventListener('abort', () => store.onProblem.delete(show));
+      const options = watchOptions(this.#config, (error) => this.#node.error(error));
+      const keeping: WatchKeeping = {
+        ...{ store, node: this.#node.id },
+        // In a cluster, the process that has the device emits its events.
+        owns: (chipid) => this.#app.cluster()?.owns(chipid) ?? true,
+      };
       this.#client = client;
-      if (this.#config.devices === 'group') this.#followGroup(client, options);
-      else this.#watch = client.fleet.watch(options, this);
+      if (this.#config.devices === 'group') this.#followGroup(client, options, keeping);
+      else this.#watch = client.fleet.watch(options, this, keeping);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failed(error);
@@ -173,10 +158,10 @@ class EventsLife implements WatchListener {
   }
 
   /** Watches the devices that are in the group by now. What is known of those that stay in it is kept. */
-  #followGroup(client: DeviceCloudClient, options: WatchOptions): void {
+  #followGroup(client: DeviceCloudClient, options: WatchOptions, keeping: WatchKeeping): void {
     const group = groupFollower(client, this.#config.group);
     let watched = group.chipids();
-    this.#watch = client.fleet.watch({ ...options, chipids: [...watched] }, this);
+    this.#watch = client.fleet.watch({ ...options, chipids: [...watched] }, this, keeping);
     this.#leaveGroup = group.onChange(() => {
       const now = group.chipids();
       if (now.size === watched.size && [...now].every((chipid) => watched.has(chipid))) return;
@@ -184,44 +169,6 @@ class EventsLife implements WatchListener {
       this.#watch?.follow(now);
       this.#showCounts();
     });
-  }
-
-  get #prefix(): string {
-    return `event:${this.#node.id}:`;
-  }
-
-  /** The state before this start. */
-  #readState(appid: string | undefined): object {
-    const store = this.#app.store();
-    const list = store.get(this.#prefix + LIST);
-    const devices = store.list(this.#prefix).map(([, device]) => device);
-    return { ...(isObject(list) && list), appid, devices: devices.filter(Array.isArray) };
-  }
-
-  /** Devices have come from another process of a cluster, or from none, as at its start. */
-  #goOn(appid: string | undefined): void {
-    const watch = this.#watch;
-    if (!watch) return;
-    watch.restore(this.#readState(appid));
-    // What was seen while they were nobody's has to be known to whoever has them next.
-    const store = this.#app.store();
-    for (const each of [LIST, ...watch.chipids()])
-      if (store.get(this.#prefix + each) === undefined) this.onState(each);
-  }
-
-  #save(): void {
-    const store = this.#app.store();
-    const watch = this.#watch;
-    // Others may be watched by now.
-    if (this.#changed.delete(LIST) && this.#owns(undefined)) {
-      store.update(this.#prefix + LIST, watch?.listState());
-      for (const [key] of store.list(this.#prefix))
-        this.#changed.add(key.slice(this.#prefix.length));
-      this.#changed.delete(LIST);
-    }
-    for (const chipid of this.#changed)
-      if (this.#owns(chipid)) store.update(this.#prefix + chipid, watch?.stateOf(chipid));
-    this.#changed.clear();
   }
 
   #showCounts(): void {

@@ -15,7 +15,12 @@ import type { LatestUpload } from './latest';
 import { ListPoller, type ListUser, type ListReading } from './list-poller';
 import { FleetRegistry, type CommandCount } from './registry';
 import { Watch } from './watch/watch';
-import { readWatchOptions, type WatchListener, type WatchOptions } from './watch/watch-types';
+import {
+  readWatchOptions,
+  type WatchKeeping,
+  type WatchListener,
+  type WatchOptions,
+} from './watch/watch-types';
 
 /** What an application has done since its client was made, and how it is now. */
 export interface FleetMetrics {
@@ -156,16 +161,17 @@ export class Fleet extends FleetRegistry {
   /**
    * Watches who is online: by the list, which it polls, and by the uploads on channels that are open. It opens
    * no channel and calls no device. A read that fails makes no device offline.
+   * @param keeping own code: where what was emitted is kept over restarts
    * @returns the watch, to be closed when it is no longer needed; it ends with the client, too
    * @throws DeviceCloudError `INVALID_INPUT`, or `NOT_CONFIGURED` without the keys of the open API
    */
-  watch(options: WatchOptions, listener: WatchListener): Watch {
+  watch(options: WatchOptions, listener: WatchListener, keeping?: WatchKeeping): Watch {
     const settings = readWatchOptions(options);
     if (typeof listener !== 'object' || (listener as unknown) === null)
       throw invalidInput(`A listener must be an object with onEvent, but is ${show(listener)}.`);
     const { appid } = this.#sources.listening.shared;
     const ended = (watch: Watch): void => void this.#watches.delete(watch);
-    const source = { appid, registry: this, poller: this.poller, now: this.#now, ended };
+    const source = { appid, registry: this, poller: this.poller, now: this.#now, ended, keeping };
     const started = new Watch(source, settings, listener);
     this.#watches.add(started);
     return started;

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import * as library from '../../src';
 import {
   DeviceCloudError,
   ERROR_CODES,
@@ -106,15 +105,4 @@ describe('the reason of a broken connection', () => {
   for (const [what, error, code] of reasons) {
     it(`is ${what}`, () => assert.equal(errorCode(error), code));
   }
-});
-
-describe('the library', () => {
-  it('exports what its users need', () => {
-    assert.deepEqual(Object.keys(library).sort(), [
-      'DeviceCloudClient',
-      'DeviceCloudError',
-      'decodeUpload',
-      'isDeviceCloudError',
-    ]);
-  });
 });

@@ -2,7 +2,7 @@ import type { Chipid } from '../../types';
 import { invalidInput } from '../../errors';
 import { chipidOf, parseChipid } from '../../input/chipid';
 import { oneOf, readInput } from '../../input/values';
-import { isObject } from '../../util/object';
+import type { Keeping } from '../../store/store';
 import { show } from '../../util/show';
 
 /** The groups of events that a watch can be asked for. */
@@ -72,19 +72,14 @@ export interface WatchOptions {
   settle?: number;
   /** Whether each device's state is an event once, after the first reading (`current`); default `none`. */
   start?: 'none' | 'current';
-  /** What an earlier watch's `state()` returned: then only what has changed since is an event. */
-  state?: unknown;
 }
 
 /** What a watch calls. What a callback throws, or its promise rejects with, is a warning of the process. */
 export interface WatchListener {
   /** Something has changed. */
   onEvent(event: FleetEvent): void;
-  /**
-   * What `state()` returns has changed. Called often: read it when it is needed.
-   * @param chipid of which device; undefined: of the list
-   */
-  onState?(chipid?: string): void;
+  /** What it knows of a device or of the list has changed. Called often. */
+  onState?(): void;
   /**
    * The list has been read.
    * @param invalid the number of its records without a valid chip number, which are left out
@@ -137,9 +132,18 @@ export function readWatchOptions(options: WatchOptions): WatchSettings {
       silence: numberOf(options.silence, 'silence', 0, 0, LONGEST),
       settle: numberOf(options.settle, 'settle', 10_000, 0, DAY),
       start: oneOf('start', ['none', 'current'], options.start ?? 'none'),
-      state: options.state,
     };
   });
+}
+
+/** Where a watch keeps, over restarts, what it has emitted. */
+export interface WatchKeeping {
+  /** Is loaded. */
+  readonly store: Keeping;
+  /** The node whose state it is there. */
+  readonly node: string;
+  /** Whether the events of a device are this process's; undefined: events about all devices. */
+  readonly owns: (chipid: string | undefined) => boolean;
 }
 
 /** What is kept of one device: an array, since there may be 10,000. */
@@ -152,38 +156,17 @@ export type SavedDevice = readonly [
   name: string | null,
 ];
 
-/** What is kept of a watch until the next start, as JSON. */
-export interface SavedState {
-  /** The application that it is about. */
-  readonly appid: string;
-  /** Whether devices that are not in it were offline. */
-  readonly complete: boolean;
-  /** Whether the list could not be read. */
-  readonly unknown: boolean;
-  readonly devices: readonly SavedDevice[];
-}
-
 const boolOf = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
 
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Reads one device, unless it is invalid: the state may have been edited. */
-function deviceOf(value: unknown): SavedDevice[] {
-  const [chipid, online, since, silent, connected, name] = Array.isArray(value)
-    ? (value as unknown[])
-    : [];
+/** Reads what was kept of a device; undefined if it is invalid, since it may have been edited. */
+export function readSaved(value: unknown): SavedDevice | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [chipid, online, since, silent, connected, name] = value as unknown[];
   const digits = chipidOf(chipid);
-  if (digits === undefined) return [];
+  if (digits === undefined) return undefined;
   const text = typeof name === 'string' ? name : null;
-  return [[digits, boolOf(online), timeOf(since), silent === true, boolOf(connected), text]];
-}
-
-/** Reads what was kept of a watch; empty if it is of another application, or nothing that a watch has written. */
-export function readState(value: unknown, appid: string): SavedState {
-  const saved = isObject(value) && value['appid'] === appid ? value : {};
-  const { complete, unknown, devices } = saved;
-  if (!Array.isArray(devices)) return { appid, complete: false, unknown: false, devices: [] };
-  const read = (devices as unknown[]).slice(0, MAX_WATCHED).flatMap(deviceOf);
-  return { appid, complete: complete === true, unknown: unknown === true, devices: read };
+  return [digits, boolOf(online), timeOf(since), silent === true, boolOf(connected), text];
 }

@@ -5,15 +5,16 @@ import type { FleetRegistry } from '../registry';
 import { isDeviceCloudError } from '../../errors';
 import { parseChipid } from '../../input/chipid';
 import type { Chipid } from '../../types';
+import { isObject } from '../../util/object';
 import { isolated } from '../../util/thrown';
 import {
   EVENTS,
   MAX_WATCHED,
-  readState,
+  readSaved,
   type FleetEvent,
   type FleetEventName,
   type SavedDevice,
-  type SavedState,
+  type WatchKeeping,
   type WatchListener,
   type WatchSettings,
 } from './watch-types';
@@ -31,7 +32,12 @@ export interface WatchSource {
   readonly clock?: () => number;
   /** Is called when the watch has ended. */
   readonly ended?: (watch: Watch) => void;
+  /** Default: nothing is kept. */
+  readonly keeping?: WatchKeeping | undefined;
 }
+
+/** Stands for what is kept of the list, beside the chip numbers. */
+const LIST = 'list';
 
 /** Devices that are forgotten at once to make room. */
 const BATCH = 500;
@@ -59,15 +65,17 @@ export class Watch {
   /** When the first of them was, in ms. */
   #failingSince: number | null = null;
   /** Whether the list failed too often in a row. */
-  #isUnknown: boolean;
+  #isUnknown = false;
   /** Whether a device that is not known was offline, rather than not looked for. */
-  #isComplete: boolean;
+  #isComplete = false;
   /** Whether the list has been read since the start. */
   #isReady = false;
   /** With `current`, before the first reading: states are not emitted yet. */
   #isHeld: boolean;
   #isClosed = false;
   readonly #leave: (() => void)[] = [];
+  /** What has changed in this turn, whose events a flow has not passed on yet. */
+  readonly #changed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
@@ -76,11 +84,14 @@ export class Watch {
     this.#listener = listener;
     this.#isHeld = settings.start === 'current';
     this.#clock = source.clock ?? (() => performance.now());
-    const saved = readState(settings.state, source.appid);
-    this.#isComplete = saved.complete;
-    this.#isUnknown = saved.unknown;
+    const list = source.keeping?.store.get(this.#prefix + LIST);
+    if (isObject(list)) {
+      this.#isComplete = list['complete'] === true;
+      this.#isUnknown = list['unknown'] === true;
+    }
     // With `start: current`, the rest is found out, and emitted, anew.
-    this.#goOn(saved, settings.start === 'none');
+    this.#restore(settings.start === 'none');
+    source.keeping?.store.onMoved.add(this.#onMoved);
     for (const chipid of settings.chipids ?? []) this.#at(chipid);
     this.#observe();
     if (settings.silence > 0 || this.#hasChannels) this.#look();
@@ -112,11 +123,6 @@ export class Watch {
     this.#stateChanged();
   }
 
-  /** The devices that it knows. */
-  chipids(): string[] {
-    return [...this.#devices.keys()];
-  }
-
   /** How many devices it knows, and how many of them are online. */
   counts(): { devices: number; online: number } {
     let online = 0;
@@ -124,50 +130,65 @@ export class Watch {
     return { devices: this.#devices.size, online };
   }
 
-  /** What to keep for the watch after the next start: JSON, without secrets. Also once it has ended. */
-  state(): SavedState {
-    const devices = this.chipids().flatMap((chipid) => [this.stateOf(chipid) as SavedDevice]);
-    return { appid: this.#source.appid, ...this.listState(), devices };
-  }
-
-  /** The part of {@link state} that is about the list. */
-  listState(): Pick<SavedState, 'complete' | 'unknown'> {
-    const complete = this.#isComplete && this.#settings.chipids === undefined;
-    return { complete, unknown: this.#isUnknown };
-  }
-
-  /** The part of {@link state} that is about a device; undefined if it is not known. */
-  stateOf(chipid: string): SavedDevice | undefined {
-    const device = this.#devices.get(chipid);
-    if (!device) return undefined;
-    const { online, since, isSilent, connected } = device;
-    return [chipid, online, since, isSilent, connected, this.#nameOf(device)];
-  }
-
-  /** Goes on with what another process of a cluster has emitted. @param state of its devices, as of {@link state} */
-  restore(state: unknown): void {
-    if (!this.#isClosed) this.#goOn(readState(state, this.#source.appid), true);
-  }
-
-  /** Ends it: nothing is called any more. May be called again. */
+  /** Ends it: nothing is called, and nothing that has just changed is kept. May be called again. */
   close(): void {
     this.#source.ended?.(this);
     this.#isClosed = true;
     for (const leave of this.#leave) leave();
     clearTimeout(this.#timer);
+    this.#changed.clear();
+    this.#source.keeping?.store.onMoved.delete(this.#onMoved);
   }
 
-  /** @param isWhole whether silences and channels are as they were, too */
-  #goOn({ devices }: SavedState, isWhole: boolean): void {
-    for (const [chipid, online, since, silent, connected, name] of devices) {
-      const device = this.#at(chipid);
+  get #prefix(): string {
+    return `event:${this.#source.keeping?.node}:`;
+  }
+
+  /** Devices have come from another process of a cluster, or from none, as at its start. */
+  readonly #onMoved = (): void => {
+    this.#restore(true);
+    const { store } = this.#source.keeping as WatchKeeping;
+    // What was seen while they were nobody's has to be known to whoever has them next.
+    for (const device of this.#devices.values())
+      if (store.get(this.#prefix + device.chipid) === undefined) this.#stateChanged(device);
+    if (store.get(this.#prefix + LIST) === undefined) this.#stateChanged();
+  };
+
+  /** Goes on with what was emitted before. @param isWhole whether silences and channels are as they were, too */
+  #restore(isWhole: boolean): void {
+    for (const [, value] of this.#source.keeping?.store.list(this.#prefix) ?? []) {
+      const saved = readSaved(value);
+      const device = saved && this.#at(saved[0]);
       if (!device) continue;
+      const [, online, since, silent, connected, name] = saved;
       device.online = online;
       device.since = since;
       device.name = name;
       if (isWhole && this.#settings.silence > 0) device.isSilent = silent;
       if (isWhole && this.#hasChannels) device.connected = connected;
     }
+  }
+
+  /** Keeps what has changed. */
+  #save({ store, owns }: WatchKeeping): void {
+    const prefix = this.#prefix;
+    if (this.#changed.delete(LIST) && owns(undefined)) {
+      const complete = this.#isComplete && this.#settings.chipids === undefined;
+      store.update(prefix + LIST, { complete, unknown: this.#isUnknown });
+      // Others may be watched by now.
+      for (const [key] of store.list(prefix)) this.#changed.add(key.slice(prefix.length));
+      this.#changed.delete(LIST);
+    }
+    for (const chipid of this.#changed)
+      if (owns(chipid)) store.update(prefix + chipid, this.#savedOf(chipid));
+    this.#changed.clear();
+  }
+
+  #savedOf(chipid: string): SavedDevice | undefined {
+    const device = this.#devices.get(chipid);
+    if (!device) return undefined;
+    const { online, since, isSilent, connected } = device;
+    return [chipid, online, since, isSilent, connected, this.#nameOf(device)];
   }
 
   #observe(): void {
@@ -386,13 +407,19 @@ export class Watch {
   }
 
   #pass(event: FleetEventName, of: Omit<FleetEvent, 'event' | 'appid'>): void {
-    if (this.#settings.events.has(EVENTS[event]))
+    const isOwn = this.#source.keeping?.owns(of.chipid) ?? true;
+    if (isOwn && this.#settings.events.has(EVENTS[event]))
       this.#notify((listener) => listener.onEvent({ event, appid: this.#source.appid, ...of }));
   }
 
-  /** What is kept until the next start has changed. @param device of which; undefined: of the list */
+  /** @param device undefined: the list */
   #stateChanged(device?: WatchedDevice): void {
-    this.#notify((listener) => listener.onState?.(device?.chipid));
+    const { keeping } = this.#source;
+    if (keeping && !this.#isClosed) {
+      if (this.#changed.size === 0) setImmediate(() => this.#save(keeping));
+      this.#changed.add(device?.chipid ?? LIST);
+    }
+    this.#notify((listener) => listener.onState?.());
   }
 
   /** Calls the listener, unless the watch has ended. */

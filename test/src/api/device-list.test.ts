@@ -90,7 +90,7 @@ describe('the list of the online devices, whose address the document gives in tw
       record(8454704, '2016-06-22 09:00:00'),
       record('none', ''),
     ];
-    const online = [records[2], records[1], records[4]];
+    const online = [records[1], records[2], records[4]];
     const service = await httpService((response, request, count) => {
       const body = request.path.endsWith('/apps/') ? { name: 'x', online: records } : records;
       json(body)(response, request, count);

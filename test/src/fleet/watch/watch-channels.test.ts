@@ -127,7 +127,7 @@ describe('a watch: channels', () => {
     assert.deepEqual(subject.emitted(), []);
   });
 
-  it('repeats nothing after a restart, but reports what has changed', () => {
+  it('repeats nothing after a restart, but reports what has changed', async () => {
     const before = new World();
     const first = before.watch(options);
     for (const chipid of ['1', '2']) before.channel(chipid, 'connected');
@@ -137,7 +137,7 @@ describe('a watch: channels', () => {
     const world = new World();
     world.channel('1', 'connecting');
     world.channel('2', 'connecting');
-    const subject = world.watch({ ...options, state: first.watch.state() });
+    const subject = world.watch(options, await first.kept());
     world.channel('1', 'connected');
     world.channel('2', 'connected');
     assert.deepEqual(subject.emitted(), ['connected 2']);

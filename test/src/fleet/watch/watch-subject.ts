@@ -9,6 +9,7 @@ import type {
   WatchListener,
   WatchOptions,
 } from '../../../../src/fleet/watch/watch-types';
+import { MEMORY, Store } from '../../../../src/store/store';
 import type { DeviceRecord, Upload } from '../../../../src/types';
 import { tick } from '../../../support/clock';
 
@@ -24,7 +25,11 @@ export class World {
   #users: ListUser[] = [];
 
   /** Starts a watch, whose events are written down as `10000001 online`. */
-  watch(options: WatchOptions = {}, more: Partial<WatchListener> = {}): Watched {
+  watch(
+    options: WatchOptions = {},
+    store = new Store(MEMORY),
+    more: Partial<WatchListener> = {},
+  ): Watched {
     const events: FleetEvent[] = [];
     const poller = {
       poll: (_ms: number, user: ListUser) => {
@@ -38,9 +43,10 @@ export class World {
       poller,
       now: this.now,
       clock: Date.now,
+      keeping: { store, node: 'events', owns: () => true },
     };
     const listener = { onEvent: (event: FleetEvent) => void events.push(event), ...more };
-    return new Watched(new Watch(source, readWatchOptions(options), listener), events);
+    return new Watched(new Watch(source, readWatchOptions(options), listener), events, store);
   }
 
   /** A reading of the list: chip numbers, or whole records. */
@@ -77,7 +83,17 @@ export class Watched {
   constructor(
     readonly watch: Watch,
     readonly events: FleetEvent[],
+    readonly store: Store,
   ) {}
+
+  /** What it has kept, in another store. */
+  async kept(): Promise<Store> {
+    await new Promise(setImmediate);
+    const store = new Store(MEMORY);
+    for (const [key, value] of this.store.list('event:events:'))
+      store.update(key, JSON.parse(JSON.stringify(value)));
+    return store;
+  }
 
   /** What has been emitted since the last call, as `online 10000001`. */
   emitted(): string[] {

@@ -3,7 +3,12 @@ import { clientOf, simulator } from '../../support/client';
 import { listen } from '../../support/listener';
 import { DeviceCloudClient } from '../../../../src/client';
 import type { Watch } from '../../../../src/fleet/watch/watch';
-import type { FleetEvent, WatchOptions } from '../../../../src/fleet/watch/watch-types';
+import type {
+  FleetEvent,
+  WatchKeeping,
+  WatchOptions,
+} from '../../../../src/fleet/watch/watch-types';
+import { MEMORY, Store } from '../../../../src/store/store';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { until } from '../../../tooling/until';
 import { inEachDialect } from '../../../tooling/dialect';
@@ -11,12 +16,17 @@ import { inEachDialect } from '../../../tooling/dialect';
 const HUGE = '12345678901234567890';
 
 /** Watches, and waits until the list has been read. */
-async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
+async function watch(
+  client: DeviceCloudClient,
+  options: WatchOptions = {},
+  keeping?: WatchKeeping,
+) {
   const events: FleetEvent[] = [];
   let readings = 0;
   const started: Watch = client.fleet.watch(
     { refresh: 1000, misses: 1, ...options },
     { onEvent: (event) => events.push(event), onReading: () => readings++ },
+    keeping,
   );
   atEnd(() => Promise.resolve(started.close()));
   await until(() => readings > 0, 'a first reading');
@@ -112,12 +122,12 @@ inEachDialect('a watch over real connections', () => {
   it('keeps its state if the client was closed before it, as a deploy may do', async () => {
     const service = await simulator({ devices: 2 });
     const client = clientOf(service.baseUrl);
-    const first = await watch(client);
+    const keeping = { store: new Store(MEMORY), node: 'events', owns: () => true };
+    const first = await watch(client, {}, keeping);
     await client.close();
-    const state = first.watch.state();
     first.watch.close();
     assert.deepEqual(first.watch.counts(), { devices: 2, online: 2 });
-    const second = await watch(clientOf(service.baseUrl), { state });
+    const second = await watch(clientOf(service.baseUrl), {}, keeping);
     assert.deepEqual(second.events, []);
   });
 
