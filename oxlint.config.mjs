@@ -87,11 +87,7 @@ export default {
         'typescript/no-require-imports': [
           'error',
           {
-            allow: [
-              '^re2js$',
-              '^(\\.\\./)+package\\.json$',
-              '^\\./(fleet/(?:book|test-recorder)|admin|[a-z-]+\\.runtime)$',
-            ],
+            allow: ['^re2js$', '^(\\.\\./)+package\\.json$', '^\\./(admin|[a-z-]+\\.runtime)$'],
           },
         ],
       },

@@ -8,8 +8,9 @@ import { Command, Queues } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
+import { Book } from './fleet/book';
 import { Fleet } from './fleet/fleet';
-import type { TestRecorder } from './fleet/test-recorder';
+import { TestRecorder } from './fleet/test-recorder';
 import { Acknowledged } from './recovery/acknowledged';
 import { historyStreamer } from './recovery/reader';
 import { Listening } from './recovery/listen';
@@ -32,14 +33,6 @@ import { oneLine } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;
-
-/** Loaded if there is a device book. */
-const books = (): typeof import('./fleet/book') =>
-  require('./fleet/book') as typeof import('./fleet/book');
-
-/** Loaded with the first recording. */
-const recorders = (): typeof import('./fleet/test-recorder') =>
-  require('./fleet/test-recorder') as typeof import('./fleet/test-recorder');
 
 /**
  * More changes than a fleet can make in a millisecond, so that a later registry never begins below the
@@ -162,12 +155,12 @@ export function createApplication(
   const open = settings.openApi && openParts(settings.openApi);
 
   // Nothing throws any more, so that it is certain to be closed.
-  const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
+  const book = settings.book === undefined ? undefined : new Book(settings.book);
   if (book) fleet.useBook(book);
   function recordTest(chipids: readonly string[] | undefined): TestRecorder {
     if (fleet.recorder?.state.isOver === false)
       throw invalidInput('The application is being recorded already.');
-    const recorder = new (recorders().TestRecorder)(chipids, secrets);
+    const recorder = new TestRecorder(chipids, secrets);
     fleet.recorder = recorder;
     http.onAnswered = (request) => recorder.onAnswered(request);
     return recorder;
