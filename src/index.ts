@@ -83,6 +83,7 @@ export type { WatchKeeping, WatchListener } from './fleet/watch/watch-types';
 /** @internal */
 export {
   errorOfEnd,
+  plainError,
   readSaved,
   SavedCalls,
   type Result,

@@ -155,8 +155,10 @@ export class Keeper implements CommandKeeper {
     }
     const user = this.#users.get(saved.node);
     if (user) {
-      if (settings !== user.settings && !saved.of(chipid)?.isBegun)
-        void saved.end(chipid, { code: 'CANCELLED', text: `${CHANGED} ${notSentTo(chipid)}` });
+      if (settings !== user.settings && !saved.of(chipid)?.isBegun) {
+        const text = `${CHANGED} ${notSentTo(chipid)}`;
+        void saved.notSent(chipid, new DeviceCloudError('CANCELLED', text));
+      }
       const sharing = this.#deps.sharing();
       if (!isEnded && sharing?.hasSender(saved)) void sharing.goOn(saved);
       else user.resume(saved, what);

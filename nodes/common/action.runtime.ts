@@ -54,8 +54,9 @@ function cancelWaiting(kept: SavedCall): DeviceCloudError[] {
     if (!saved || saved.isBegun) return [];
     if (saved.end) return errorOfEnd(saved, chipid) ?? [];
     const text = `The node was removed. The waiting command to device ${chipid} was not sent.`;
-    void kept.end(chipid, { code: 'CANCELLED', text });
-    return new DeviceCloudError('CANCELLED', text);
+    const error = new DeviceCloudError('CANCELLED', text);
+    void kept.notSent(chipid, error);
+    return error;
   });
 }
 

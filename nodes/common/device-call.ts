@@ -4,6 +4,7 @@ import {
   DeviceCloudError,
   errorOfEnd,
   isDeviceCloudError,
+  plainError,
   withOrigin,
   withoutCode,
   type Answer,
@@ -351,17 +352,15 @@ function endOf(
 ): DeviceCloudError | undefined {
   const saved = kept?.of(chipid);
   const error = saved && errorOfEnd(saved, deviceText(nameOf(client, chipid), chipid));
-  if (!error?.uncertain || plan.call !== 'pulseGpio') return error;
+  if (!error?.uncertain || saved?.end || plan.call !== 'pulseGpio') return error;
   const { code } = error;
   return new DeviceCloudError(code, `${withoutCode(error)}${leftBy(plan, chipid, client)}`);
 }
 
-/** What a command was answered with that a process of a cluster has made for another one. */
+/** What a command was answered with before: by an earlier process, or by one of a cluster for another one. */
 function answerOf(kept: SavedCall | undefined, chipid: string): Answer<never> | undefined {
   const { end } = kept?.of(chipid) ?? {};
-  return end && 'outcome' in end && 'value' in end.outcome
-    ? (end.outcome.value as Answer<never>)
-    : undefined;
+  return end && 'value' in end ? (end.value as Answer<never>) : undefined;
 }
 
 /** At which level a pulse that was broken off may have left its pin. */
@@ -472,11 +471,7 @@ function outcomeOf(
 ): Outcome {
   const errors: unknown[] = [];
   const results = settled.map((result, index): Result => {
-    if (result.status === 'fulfilled') {
-      // A result from before the restart.
-      if (!result.value.ok) errors[index] = errorOf(result.value);
-      return result.value;
-    }
+    if (result.status === 'fulfilled') return result.value;
     errors[index] = result.reason;
     return failed(chipids[index] as string, result.reason);
   });
@@ -530,20 +525,18 @@ async function callMany(
   const fields = plan.fields ?? answerFields;
   /** Makes one of the calls, unless it has ended before; what comes of it is kept until the message ends. */
   const one = async (chipid: string, options: CallOptions): Promise<Result> => {
-    const { end: before } = kept?.of(chipid) ?? {};
-    if (before && 'result' in before) return before.result as Result;
     try {
       const end = endOf(call, plan, kept, chipid);
       if (end) throw end;
       const answer = answerOf(kept, chipid) ?? (await makeCall(call, plan, [chipid], options));
+      void kept?.end(chipid, { value: answer });
       const { payload, statusCode, warning } = fields(answer, chipid, call.client);
       const result = withStatus({ chipid, ok: true, payload }, statusCode);
       if (warning !== undefined) result.warning = warning;
-      void kept?.end(chipid, { result });
       return result;
     } catch (thrown) {
       const error = cancelledOr(thrown, call, plan, kept, chipid);
-      if (!kept?.isDetached) void kept?.end(chipid, { result: failed(chipid, error) });
+      if (!kept?.isDetached) void kept?.end(chipid, { error: plainError(error) });
       throw error;
     }
   };
@@ -553,6 +546,3 @@ async function callMany(
   });
   return outcomeOf(chipids, settled);
 }
-
-const errorOf = ({ error, statusCode, uncertain }: Result): unknown =>
-  Object.assign(new Error(error?.message), { code: error?.code, statusCode, uncertain });

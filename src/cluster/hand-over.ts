@@ -201,7 +201,7 @@ export class HandOvers {
     const entry = saved.of(chipid);
     if (!entry) return;
     const error = errorOfEnd(entry, deviceTitle(chipid));
-    if (entry.end && 'outcome' in entry.end) await this.#say(saved, chipid, entry.end.outcome);
+    if (entry.end) await this.#say(saved, chipid, entry.end);
     else if (error) await this.#say(saved, chipid, { error: plainError(error) });
     else await this.#say(saved, chipid, await this.#carryOut(saved, chipid, false));
   }
@@ -232,7 +232,7 @@ export class HandOvers {
    */
   async #isEnded(saved: SavedCall, chipid: string, outcome: Result): Promise<boolean> {
     while (!saved.isDetached) {
-      if (await saved.end(chipid, { outcome })) return !saved.isDetached;
+      if (await saved.end(chipid, outcome)) return !saved.isDetached;
       await sleep(AGAIN);
     }
     return false;

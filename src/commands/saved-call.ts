@@ -61,12 +61,6 @@ export interface Sender {
   readonly id: string;
 }
 
-/** How a command has ended, until that was passed on: what its caller has to know, its error, or what it is answered with elsewhere. */
-export type CommandEnd =
-  | { readonly result: unknown }
-  | { readonly outcome: Result }
-  | { readonly code: ErrorCode; readonly text: string };
-
 /** A command that waits, or has waited, as the store has it. */
 export interface SavedCommand extends TimeLeft {
   /** Earlier ones have lower numbers. */
@@ -80,7 +74,8 @@ export interface SavedCommand extends TimeLeft {
   /** What the caller needs to make it again. */
   readonly what: unknown;
   readonly isBegun?: boolean;
-  readonly end?: CommandEnd;
+  /** How it has ended, until that was passed on. */
+  readonly end?: Result | undefined;
   readonly sender?: Sender | undefined;
 }
 
@@ -111,16 +106,24 @@ export function leftOf(
 export const isOfUnknownAge = ({ at, process }: TimeLeft): boolean =>
   at === null && process !== PROCESS;
 
+const isResult = (end: unknown): boolean => {
+  const { error } = isObject(end) ? end : {};
+  return isObject(error) ? typeof error['message'] === 'string' : isObject(end) && 'value' in end;
+};
+
 /** Reads what the store has, which may have been edited. @returns undefined if it is malformed */
 export function readSaved(value: unknown): SavedCommand | undefined {
   if (!isObject(value)) return undefined;
-  const { order, left, expires, at, when, path, node } = value;
+  const { order, left, expires, at, when, path, node, end } = value;
   const isSaved =
     [order, left, expires].every(Number.isFinite) &&
     (at === null || Number.isFinite(at)) &&
     (when === 'online' || when === 'upload') &&
     [path, node].every((each) => typeof each === 'string');
-  return isSaved ? (value as unknown as SavedCommand) : undefined;
+  if (!isSaved) return undefined;
+  const saved = value as unknown as SavedCommand;
+  // One that has ended, nobody can read how, may have acted.
+  return end === undefined || isResult(end) ? saved : { ...saved, isBegun: true, end: undefined };
 }
 
 /** A call whose commands may wait, as the store has it: one entry for each device. */
@@ -193,23 +196,22 @@ export class SavedCall {
   }
 
   /** A command that was sent at once has ended, and its message is gone: another caller is to have what became of it. */
-  async adopt(chipid: string, outcome: Result): Promise<void> {
+  async adopt(chipid: string, end: Result): Promise<void> {
     const { node, order } = this;
     const time = { left: 0, at: null, process: PROCESS, ran: performance.now() };
     const of = { path: '', when: 'online' as const, expires: 0, node, order };
-    const ended = { isBegun: true, end: { outcome } };
-    this.#adopted = { ...of, ...time, what: this.whatOf(chipid), ...ended };
+    this.#adopted = { ...of, ...time, what: this.whatOf(chipid), isBegun: true, end };
     await this.#store.set(this.#keyOf(chipid), this.#adopted);
   }
 
   /** A command has failed before it began. Resolves when the next process knows it, or it is known to go on. */
   async notSent(chipid: string, error: unknown): Promise<void> {
     if (this.isDetached || !isDeviceCloudError(error)) return;
-    await this.end(chipid, { code: error.code, text: withoutCode(error) });
+    await this.end(chipid, { error: plainError(error) });
   }
 
   /** A command has ended: what became of it is kept until it was passed on. @returns whether that is written */
-  async end(chipid: string, end: CommandEnd): Promise<boolean> {
+  async end(chipid: string, end: Result): Promise<boolean> {
     const saved = this.of(chipid);
     if (!saved) return true;
     const ending =
@@ -334,17 +336,15 @@ function senderOf(value: unknown): Sender | undefined {
   return typeof member === 'string' && typeof id === 'string' ? { member, id } : undefined;
 }
 
-/** The error of a command that had ended, or had begun, when the process did; undefined if it waits. */
+/** The error of a command that had ended, or had begun, when the process did; undefined if it waits, or has succeeded. */
 export function errorOfEnd(
   { isBegun, end }: SavedCommand,
   device: string,
 ): DeviceCloudError | undefined {
-  if (end && 'code' in end) return new DeviceCloudError(end.code, end.text);
-  if (end && 'outcome' in end && 'error' in end.outcome) return errorOfResult(end.outcome);
-  return isBegun && !end
-    ? new DeviceCloudError(
-        'TIMEOUT',
-        `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`,
-      )
-    : undefined;
+  if (end) return 'error' in end ? errorOfResult(end) : undefined;
+  if (!isBegun) return undefined;
+  return new DeviceCloudError(
+    'TIMEOUT',
+    `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`,
+  );
 }

@@ -64,7 +64,7 @@ describe('commands that have waited over a restart', () => {
     const port = new MemoryPort();
     const command = { left: 1, expires: 1, at: 1, when: 'online', path: '', node: 'push' };
     const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
-    const end = { code: 'OF_A_NEWER_VERSION', text: 'It ended.' };
+    const end = { error: { code: 'OF_A_NEWER_VERSION', message: 'OF_A_NEWER_VERSION: It ended.' } };
     const entries = [
       { order: 1 },
       { order: 2, what: { what: { plan: 5 } } },

@@ -179,7 +179,7 @@ describe('a command whose message is gone', () => {
     await handOvers.adopt('1', { node: 'node', what: 'what' }, { value: 'done' });
     assert.deepEqual(
       orphans.map((saved) => saved.of('1')?.end),
-      [{ outcome: { value: 'done' } }],
+      [{ value: 'done' }],
     );
   });
 });

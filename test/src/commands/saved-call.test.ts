@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
+import { errorOfEnd, SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
 import type { Entries } from '../../../src/store/store';
 import { MemoryPort, memoryStore } from '../../support/memory-store';
 
@@ -21,6 +21,20 @@ class LossyPort extends MemoryPort {
     return begins ? Promise.reject(new Error('away')) : super.write(unit, changes);
   }
 }
+
+describe('a command that an earlier process has left', () => {
+  it('may have acted if it cannot be read how it has ended', async () => {
+    const ended = { order: 1, node: 'node', what: 'what', isBegun: true };
+    for (const end of ['x', null, {}, { code: 'EXPIRED' }, { error: 'TIMEOUT' }, { error: {} }]) {
+      const port = new MemoryPort();
+      port.kept.set(`command:${CHIPID}:x`, JSON.stringify({ ...WAIT, ...ended, end }));
+      const store = memoryStore(port);
+      await store.loaded;
+      const saved = new SavedCalls(store).take()[0]?.of(CHIPID);
+      assert.equal(saved && errorOfEnd(saved, CHIPID)?.code, 'TIMEOUT', JSON.stringify(end));
+    }
+  });
+});
 
 describe('a command that several processes share', () => {
   const callOn = async (port: MemoryPort): Promise<SavedCall> => {
@@ -55,10 +69,10 @@ describe('a command that several processes share', () => {
     const call = await callOn(port);
     await call.save(CHIPID, WAIT);
     port.failure = new Error('away');
-    const end = { outcome: { value: 'done' } };
+    const end = { value: 'done' };
     assert.equal(await call.end(CHIPID, end), false);
     port.failure = undefined;
     assert.equal(await call.end(CHIPID, end), true);
-    assert.match([...port.kept.values()].join(), /"outcome":\{"value":"done"\}/);
+    assert.match([...port.kept.values()].join(), /"end":\{"value":"done"\}/);
   });
 });

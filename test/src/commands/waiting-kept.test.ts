@@ -45,7 +45,7 @@ describe('a waiting command over a kill', () => {
     const note = (end: string): void => void (isKilled || ends.push(end));
     const send = async (call: SavedCall, expires = 20): Promise<void> => {
       const { end, isBegun } = call.of(CHIPID) ?? {};
-      if (end && 'code' in end) note(end.code);
+      if (end && 'error' in end) note(end.error.code);
       else if (isBegun) note('UNCERTAIN');
       else {
         const options = { when: 'upload', expires: expires * 1000 } as const;
