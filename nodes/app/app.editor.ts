@@ -20,7 +20,7 @@ import {
   type AppConfig,
   type AppCredentials,
 } from './app.config';
-import { prepareTest } from './test.editor';
+import { prepareTest, testAdded } from './test.editor';
 
 /** The simulator needs no address and no key. */
 const isCloud = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
@@ -162,5 +162,8 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     $('#node-config-input-service').on('change', () => adapt(this));
     adapt(this);
     prepareTest(this.id, invalidSettings);
+  },
+  oneditsave: function () {
+    testAdded(this.id, invalidSettings);
   },
 });

@@ -202,21 +202,43 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   }
 }
 
+/** Whether the settings were tested as they are now. */
+let isTested = false;
+
 /** Makes the button test the typed settings, before they are saved or deployed. */
 export function prepareTest(id: string, invalidSettings: InvalidSettings): void {
   const button = $(FORM).find('.device-cloud-test');
   const result = $(FORM).find('.device-cloud-result');
   // The result is about the form as it was.
-  $(FORM).on('input change', 'input, select', () => showRows(result, []));
+  isTested = false;
+  $(FORM).on('input change', 'input, select', () => {
+    isTested = false;
+    showRows(result, []);
+  });
   button.on('click', () => {
     button.prop('disabled', true);
     showRows(result, [row('spinner fa-spin', t('common.test.running'))]);
     void test(id, invalidSettings).then((rows) => {
       button.prop('disabled', false);
+      isTested = true;
       showRows(result, rows);
       // The end first, then the button with the beginning next to it, which wins where the result is longer than the dialog.
       for (const shown of [result.children().last(), button, result.children().first()])
         shown[0]?.scrollIntoView({ block: 'nearest' });
     });
+  });
+}
+
+/** Tests a service that is added untested. Only what is wrong is said, since nobody has asked. */
+export function testAdded(id: string, invalidSettings: InvalidSettings): void {
+  const isAdded = !RED.nodes.node(id);
+  if (!isAdded || isTested || typed('service') !== 'cloud') return;
+  if (invalidSettings(typed).length > 0 || !RED.user.hasPermission('device-cloud.write')) return;
+  void test(id, invalidSettings).then((rows) => {
+    const wrong = rows.find(({ icon }) => icon === 'fa-times');
+    if (!wrong) return;
+    // As text: it comes from a server that may not be trusted.
+    const text = $('<div>').text(said(t('test.added'), wrong.text));
+    RED.notify(text, { type: 'warning', timeout: 15_000 });
   });
 }

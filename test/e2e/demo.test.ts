@@ -49,8 +49,7 @@ const COUNT_LOSSES = `
     if (changes.some(({ addedNodes }) => [...addedNodes].some(isLoss))) window.losses += 1;
   }).observe(document, { subtree: true, childList: true, characterData: true });
 `;
-/** The page that would lose its connection does so as it loads what the chart has kept, and then again and again. */
-const WATCHED_MS = 10_000;
+const WATCHED_MS = 60_000;
 
 describe('the flows of npm start', () => {
   const stage = useStage();
@@ -192,7 +191,7 @@ describe('the flows of npm start', () => {
     await page.getByText('NOT_FOUND').waitFor();
   });
 
-  it('stay connected over a reload, with a full chart, a reply and a switch', async () => {
+  it('stay connected over a reload for a minute, with a full chart, a reply and a switch', async () => {
     const [color] = named(demoFlows, 'Temperature')['colors'] as string[];
     for (let count = 0; count < 30; count++) {
       for (const chipid of [ONE, TWO]) simulator.upload(chipid, { temperature: 21 + (count % 4) });
@@ -211,9 +210,9 @@ describe('the flows of npm start', () => {
       await shows(ONE, isOn ? '22.5 °C' : '23.5 °C');
       await page.waitForFunction(`${PIXELS(rgb(color!))} > 20`);
       assert.equal(await page.evaluate('window.losses'), 0, 'connections lost');
-      await sleep(2000);
+      await sleep(5000);
     }
-  });
+  }).timeout(3 * WATCHED_MS);
 
   it('show since when a device has been offline', async () => {
     simulator.switchOff(DOOR);

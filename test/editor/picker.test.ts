@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Request } from 'playwright-core';
+import type { Locator, Request } from 'playwright-core';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
 import { closeDialog, dialogReady, fill, openDialog, rows } from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
@@ -181,21 +181,28 @@ describe('the device picker', () => {
     await closeDialog(here.editor);
   };
 
+  /** What is said of a test that has failed. */
+  const told = (): Locator =>
+    here.editor.page.locator('.red-ui-notification').filter({ hasText: 'was added' });
+
   it('lists the devices of a service that has just been added, before the first deploy', async () => {
     await addService(here.simulator.appkey);
     await fill(here.editor, FIELD, ONE.slice(0, -1));
     assert.ok((await rows(here.editor)).some((row) => row.includes(THREE)));
     await here.editor.page.keyboard.press('Escape');
     await closeDialog(here.editor, 'cancel');
+    assert.equal(await told().count(), 0);
   });
 
   it('says what is wrong with a service that has been added', async () => {
     await addService('wrong');
+    await told().filter({ hasText: 'Open API' }).waitFor();
     await fill(here.editor, FIELD, '5');
     assert.match((await rows(here.editor))[0]!, /UNAUTHORIZED/);
     here.editor.problems.length = 0; // The browser itself logs the 502.
     await here.editor.page.keyboard.press('Escape');
     await closeDialog(here.editor, 'cancel');
+    await here.editor.run(`void $('.red-ui-notification').hide()`);
   });
 
   it('requests the list again once other flows are loaded, such as those of another branch', async () => {
