@@ -57,17 +57,6 @@ function nameOf({ name }: DeviceRecord): string | undefined {
   return typeof text === 'string' && text !== '' ? text.slice(0, MAX_NAME) : undefined;
 }
 
-/** Adds what the book says of a device: not to a copy, since there may be 50,000. */
-function withRow(snapshot: DeviceSnapshot, device: FleetDevice, book: Book): DeviceSnapshot {
-  const row = book.find(device.chipid);
-  if (!row) return snapshot;
-  snapshot.name = row.name ?? snapshot.name;
-  snapshot.groups = [...row.groups];
-  if (row.type !== undefined) snapshot.type = row.type;
-  if (!device.wasSeen) snapshot.missing = true;
-  return snapshot;
-}
-
 /** Commands of one kind that ended with one code. */
 export interface CommandCount {
   /** What it does, such as `push`. */
@@ -252,7 +241,14 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   #snapshotOf(device: FleetDevice): DeviceSnapshot {
     const snapshot = device.snapshot(this.readAt !== null);
-    return this.#book ? withRow(snapshot, device, this.#book) : snapshot;
+    const row = this.#book?.find(device.chipid);
+    if (!row) return snapshot;
+    // Not in a copy, since there may be 50,000.
+    snapshot.name = row.name ?? snapshot.name;
+    snapshot.groups = [...row.groups];
+    if (row.type !== undefined) snapshot.type = row.type;
+    if (!device.wasSeen) snapshot.missing = true;
+    return snapshot;
   }
 
   onState(chipid: string, state: ChannelState, reason: string | undefined): void {
