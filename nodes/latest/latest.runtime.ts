@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   DeviceCloudError,
+  Slices,
   type Charset,
   type Datatype,
   type DecodedBody,
@@ -11,7 +11,7 @@ import {
 import { uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName, devicesOf, nameOf } from '../common/device-call';
-import { deviceText } from '../common/errors';
+import { deviceText, toProblem } from '../common/errors';
 import type { DeviceType } from '../common/device-types';
 import {
   decodeBody,
@@ -56,72 +56,73 @@ function decodeLatest(
   return { value: textOf(body, charset) ?? body };
 }
 
-/** The latest upload of one of all devices. */
-export interface LatestEntry {
-  chipid: string;
-  /** Null if no list has shown it. */
-  name: string | null;
-  /** Null if it cannot be decoded: `error` says why. */
+/** What a message has of an upload. */
+interface LatestFields {
   payload: unknown;
   timestamp: number;
   age: number;
   source: LatestSource;
-  /** Null if that is not known. */
-  online: boolean | null;
-  truncated?: true;
-  altered?: true;
+  truncated?: boolean;
+  altered?: boolean;
   /** Of a device with a type; the bytes only if it says so. */
   raw?: Buffer;
   units?: Record<string, string>;
-  error?: { code: 'INVALID_RESPONSE'; message: string };
 }
 
-/** Bytes that are decoded in one turn of the event loop, each device counted as some more. */
-const BYTES_A_TURN = 256 * 1024;
-const BYTES_OF_A_DEVICE = 512;
+/** The latest upload of one of all devices. */
+export interface LatestEntry extends LatestFields {
+  chipid: string;
+  /** Null if no list has shown it. */
+  name: string | null;
+  /** Null if that is not known. */
+  online: boolean | null;
+  /** Why it cannot be decoded: then the payload is null, since one device must not keep the others from being shown. */
+  error?: { code: string; message: string };
+}
 
 const byNumber = (a: LatestEntry, b: LatestEntry): number =>
   a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
 
-function entryOf(
-  { app, client, types }: LatestCall,
+/** The fields of an upload, and the error if it cannot be decoded: then its bytes are the payload. */
+function readLatest(
   latest: LatestUpload,
-  datatype: Datatype,
-): LatestEntry {
-  const { fleet } = client;
-  const { chipid, timestamp, age, source } = latest;
-  const type = types.of(client, chipid);
-  const { name, online } = fleet.device(chipid) ?? { name: null, online: null };
-  const decoded = decodeLatest(latest, datatype, app.charset, type);
-  const payload = 'value' in decoded ? decoded.value : null;
-  const entry: LatestEntry = { chipid, name, payload, timestamp, age, source, online };
-  if (type) Object.assign(entry, typeFields(type, latest.body));
-  if (latest.truncated) entry.truncated = true;
-  if (latest.altered) entry.altered = true;
-  if ('problem' in decoded) {
-    // One device must not keep the others from being shown.
-    const what = `The latest upload of ${deviceText(name, chipid)}`;
-    const { code, message } = undecodable(what, decoded.problem, type);
-    entry.error = { code: code as 'INVALID_RESPONSE', message };
-  }
-  return entry;
+  { app, client, config }: LatestCall,
+  type: DeviceType | undefined,
+  advice?: string,
+): { fields: LatestFields; error?: DeviceCloudError } {
+  const { chipid, body, timestamp, age, source, altered, truncated } = latest;
+  const decoded = decodeLatest(latest, config.datatype, app.charset, type);
+  const fields: LatestFields = {
+    payload: 'value' in decoded ? decoded.value : body,
+    ...{ timestamp, age, source, ...typeFields(type, body) },
+    ...(altered && { altered }),
+    ...(truncated && { truncated }),
+  };
+  if ('value' in decoded) return { fields };
+  const what = `The latest upload of ${deviceText(nameOf(client, chipid), chipid)}`;
+  return { fields, error: undecodable(what, decoded.problem, type, advice) };
+}
+
+function entryOf(call: LatestCall, latest: LatestUpload): LatestEntry {
+  const { client, types } = call;
+  const { chipid } = latest;
+  const { name, online } = client.fleet.device(chipid) ?? { name: null, online: null };
+  const { fields, error } = readLatest(latest, call, types.of(client, chipid));
+  const entry: LatestEntry = { chipid, name, online, ...fields };
+  return error ? { ...entry, payload: null, error: toProblem(error) } : entry;
 }
 
 async function latestOfAll(call: LatestCall): Promise<Outcome> {
   const { client, config, inputs, signal } = call;
   const ofGroup = isGroup(config) && (devicesOf(client, config, inputs.chipid) as string[]);
   const group = ofGroup ? new Set(ofGroup) : undefined;
-  const { datatype } = config;
   const payload: LatestEntry[] = [];
-  let bytes = 0;
+  const slices = new Slices();
   const { uploads, missing } = await client.latestAll();
   for (const latest of uploads) {
     if (group?.has(latest.chipid) === false) continue;
-    payload.push(entryOf(call, latest, datatype));
-    bytes += latest.body.length + BYTES_OF_A_DEVICE;
-    if (bytes < BYTES_A_TURN) continue;
-    bytes = 0;
-    await nextTurn();
+    payload.push(entryOf(call, latest));
+    if (slices.isOver) await slices.next();
     if (signal.aborted) break;
   }
   return { set: { payload: payload.sort(byNumber), ...(missing > 0 && { missing }) } };
@@ -136,39 +137,23 @@ const nothingKnown = (device: string): DeviceCloudError =>
     `Nothing is known of ${device} yet: no node that listens to it has received an upload. Listen to it.`,
   );
 
-/** Fields of an upload, or of none, and the error if it cannot be decoded: then its bytes are the payload. */
-function uploadFields(
-  latest: LatestUpload | undefined,
-  { app, config }: LatestCall,
-  device: string,
-  type: DeviceType | undefined,
-): { fields: object; error?: DeviceCloudError } {
-  if (!latest) return { fields: { payload: null, timestamp: null, age: null, source: null } };
-  const decoded = decodeLatest(latest, config.datatype, app.charset, type);
-  const { body, timestamp, age, source, altered, truncated } = latest;
-  const fields = {
-    payload: 'value' in decoded ? decoded.value : body,
-    ...{ timestamp, age, source, ...typeFields(type, body) },
-    ...(altered && { altered }),
-    ...(truncated && { truncated }),
-  };
-  if ('value' in decoded) return { fields };
-  if (type) Object.assign(fields, { raw: body });
-  const what = `The latest upload of ${device}`;
-  return { fields, error: undecodable(what, decoded.problem, type, ANOTHER_OUTPUT) };
-}
+/** Of a device of which nothing is known. */
+const NOTHING = { payload: null, timestamp: null, age: null, source: null };
 
 const latestOfOne = (call: LatestCall): Promise<Outcome> =>
   aboutDevice(call, call.inputs.chipid, async (chipid) => {
     const { client, config, types, msg } = call;
     const type = types.of(client, chipid);
-    const device = deviceText(nameOf(client, chipid), chipid);
     const latest = await client.latest(chipid);
-    if (!latest && config.missing !== 'null') throw nothingKnown(device);
-    const { fields, error } = uploadFields(latest, call, device, type);
+    if (!latest && config.missing !== 'null')
+      throw nothingKnown(deviceText(nameOf(client, chipid), chipid));
+    const { fields, error }: { fields: object; error?: DeviceCloudError } = latest
+      ? readLatest(latest, call, type, ANOTHER_OUTPUT)
+      : { fields: NOTHING };
     if (error && !isTyped(type)) throw error;
     const online = client.fleet.device(chipid)?.online ?? null;
-    const found = { ...fields, chipid, ...(online !== null && { online }) };
+    const bytes = error && { raw: latest?.body };
+    const found = { ...fields, ...bytes, chipid, ...(online !== null && { online }) };
     const set = addName(found, client, chipid, msg);
     // Another node may have put them on the message about another upload, perhaps of another device.
     const remove = ['truncated', 'altered', 'online', ...staleFields(type)];
