@@ -1,16 +1,16 @@
 import type { NodeMessage } from 'node-red';
+import { decode, encode, parseJson } from '../../src/input';
+import { isObject } from './shared.config';
 
-/** Bytes of a message that are kept. A property that does not fit any more is left out. */
+/** Characters of a message that are kept, as JSON. A property that does not fit any more is left out. */
 const MAX_MESSAGE = 64 * 1024;
 
-/** How deep values may be nested. */
-const MAX_DEPTH = 100;
-
-/** Stands before the Base64 of a Buffer, and before a text that begins with it. */
-const MARK = '\u0000';
-
-/** What cannot be kept of a value: the property is left out. */
-class NotKept extends Error {}
+/** Whether JSON says all of a value: an object of a class says it itself, if at all. A message may be of another context. */
+function isData(value: unknown): boolean {
+  if (!isObject(value) || 'toJSON' in value) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
 
 /**
  * The properties of a message that JSON and Buffers can hold, as JSON can hold them. What is left out: what JSON leaves
@@ -18,68 +18,25 @@ class NotKept extends Error {}
  * with which the message takes more than 64 KiB.
  */
 export function encodeMessage(msg: NodeMessage): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
   let left = MAX_MESSAGE;
-  for (const [name, value] of Object.entries(msg)) {
-    const room = { left: left - name.length };
+  const kept = Object.entries(msg).flatMap(([name, value]) => {
     try {
-      const encoded = encode(value, room, 0);
-      if (encoded === undefined) continue;
-      define(kept, name, encoded);
-      left = room.left;
+      // JSON has at least as many characters: a large value is not even written.
+      const { length = 0 } = Object(value) as { length?: number };
+      const text = length <= left && isData(value) ? encode(value) : undefined;
+      const size = name.length + (text?.length ?? 0);
+      if (text === undefined || size > left) return [];
+      const entry = [name, parseJson(text)] as const;
+      left -= size;
+      return [entry];
     } catch {
       // Whatever is wrong with it, the others are kept.
+      return [];
     }
-  }
-  return kept;
+  });
+  return Object.fromEntries(kept);
 }
 
 /** Reads what {@link encodeMessage} has made. */
-export function decodeMessage(kept: Readonly<Record<string, unknown>>): NodeMessage {
-  return decode(kept) as NodeMessage;
-}
-
-function decode(value: unknown): unknown {
-  if (typeof value === 'string') {
-    if (!value.startsWith(MARK)) return value;
-    return value.startsWith(MARK, 1) ? value.slice(1) : Buffer.from(value.slice(1), 'base64');
-  }
-  if (Array.isArray(value)) return value.map(decode);
-  if (typeof value !== 'object' || value === null) return value;
-  const decoded: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(value)) define(decoded, name, decode(each));
-  return decoded;
-}
-
-function encode(value: unknown, room: { left: number }, depth: number): unknown {
-  if (depth > MAX_DEPTH) throw new NotKept();
-  room.left -= 8;
-  if (typeof value === 'string') room.left -= Buffer.byteLength(value);
-  else if (Buffer.isBuffer(value)) room.left -= Math.ceil((4 * value.length) / 3);
-  if (room.left < 0) throw new NotKept();
-  if (typeof value === 'string') return value.startsWith(MARK) ? MARK + value : value;
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
-  if (Buffer.isBuffer(value)) return MARK + value.toString('base64');
-  if (typeof value !== 'object') return undefined;
-  // Not `map`, which passes over holes, however many there are.
-  if (Array.isArray(value))
-    return Array.from(value, (each) => encode(each, room, depth + 1) ?? null);
-  if ('toJSON' in value) return encode(JSON.parse(JSON.stringify(value)), room, depth + 1);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // A message from a function node is of another context.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw new NotKept();
-  const encoded: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(value)) {
-    room.left -= name.length;
-    const kept = encode(each, room, depth + 1);
-    if (kept !== undefined) define(encoded, name, kept);
-  }
-  return encoded;
-}
-
-/** A property of any name, `__proto__` included. */
-function define(target: object, name: string, value: unknown): void {
-  Object.defineProperty(target, name, {
-    ...{ value, enumerable: true, configurable: true, writable: true },
-  });
-}
+export const decodeMessage = (kept: Readonly<Record<string, unknown>>): NodeMessage =>
+  decode(JSON.stringify(kept)) as NodeMessage;

@@ -13,6 +13,7 @@ export { invalidInput, notConfigured } from '../errors';
 export { Pattern } from '../util/pattern';
 export { decodeBase64 } from '../util/base64';
 export { readCsv } from '../util/csv';
-export { JsonLimitError } from '../util/json';
+export { JsonLimitError, parseJson } from '../util/json';
+export { decode, encode } from '../util/message';
 export { uploadText } from '../util/decode';
 export { oneLine, printable, show } from '../util/show';
