@@ -295,7 +295,7 @@ const cancelRoute = (RED: NodeAPI): Handler =>
   });
 
 const diagnosticsRoute = (RED: NodeAPI): Handler =>
-  readingRoute(async (_request, response) => response.json(await diagnose(RED)));
+  readingRoute((_request, response) => response.json(diagnose(RED)));
 
 /** What Prometheus reads. It starts nothing. */
 const metricsRoute =

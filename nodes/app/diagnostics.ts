@@ -1,6 +1,6 @@
 import { platform, release } from 'node:os';
 import type { NodeAPI } from 'node-red';
-import { Slices, VERSION, type Book, type DeviceSnapshot } from '../../src/index';
+import { VERSION, type Book } from '../../src/index';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics } from './answers.config';
 import { runningApps, serviceOf, type RunningApp } from './deployed';
@@ -36,33 +36,15 @@ const bookCounts = (book: Book): object => ({
   bookFaults: book.problems.filter(({ line }) => line === 0).length,
 });
 
-/** What each device adds to the counts. */
-const COUNTED = {
-  devices: () => 1,
-  online: ({ online }) => Number(online === true),
-  channels: ({ channel }) => Number(channel !== null),
-  connected: ({ channel }) => Number(channel?.state === 'connected'),
-  waiting: ({ waiting }) => waiting,
-  running: ({ running }) => running,
-  reconnects: ({ reconnects }) => reconnects,
-  recovered: ({ recovered }) => recovered,
-  missing: ({ missing }) => Number(missing === true),
-} satisfies Record<string, (device: DeviceSnapshot) => number>;
-
-async function countsOf({ node }: RunningApp): Promise<Diagnostics['apps'][number]['counts']> {
-  const fleet = node.app.fleet;
-  const slices = new Slices();
-  const counts: Record<string, number> = Object.fromEntries(
-    Object.keys(COUNTED).map((name) => [name, 0]),
-  );
-  for (const device of fleet?.changesSince(0).devices ?? []) {
-    for (const [name, of] of Object.entries(COUNTED))
-      counts[name] = (counts[name] ?? 0) + of(device);
-    if (slices.isOver) await slices.next();
-  }
+function countsOf({ node }: RunningApp): Diagnostics['apps'][number]['counts'] {
+  const { fleet } = node.app;
+  const metrics = fleet?.metrics();
   return {
     nodes: Object.keys(node.users).length,
-    ...counts,
+    ...(metrics && {
+      ...{ devices: metrics.devices, online: metrics.online, ...metrics.channels },
+      ...{ uploads: metrics.uploads, recovered: metrics.replayed, waiting: metrics.waiting },
+    }),
     ...(fleet?.book && bookCounts(fleet.book)),
   };
 }
@@ -75,7 +57,7 @@ function errorsOf({ node }: RunningApp): Diagnostics['errors'] {
 }
 
 /** Collects them. Starts nothing, and calls no service. */
-export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
+export function diagnose(RED: NodeAPI): Diagnostics {
   const apps = runningApps(RED);
   const errors = apps.flatMap(errorsOf).sort((a, b) => b.at - a.at);
   return {
@@ -86,13 +68,11 @@ export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
       node: process.version,
       os: `${platform()} ${release()} ${process.arch}`,
     },
-    apps: await Promise.all(
-      apps.map(async (app) => ({
-        id: app.node.id,
-        settings: settingsOf(app),
-        counts: await countsOf(app),
-      })),
-    ),
+    apps: apps.map((app) => ({
+      id: app.node.id,
+      settings: settingsOf(app),
+      counts: countsOf(app),
+    })),
     errors: errors.slice(0, ERRORS),
   };
 }

@@ -418,11 +418,11 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       }, { once: true })`);
       await here.editor.page.click('button[data-view=problems]:visible');
       await here.editor.page.click('#device-cloud-diagnostics');
-      await here.editor.page.waitForFunction(`window.copied?.startsWith('### Versions')`);
+      await here.editor.page.waitForFunction(`window.copied?.includes('"versions"')`);
       const copied = await here.editor.run<string>('window.copied');
-      assert.match(copied, /- package: `\d/);
-      assert.match(copied, /- devices: `5000`/);
-      assert.match(copied, new RegExp(`${FIRST}, GATEWAY: \``));
+      assert.match(copied, /"package": "\d/);
+      assert.match(copied, /"devices": 5000/);
+      assert.match(copied, new RegExp(`"chipid": "${FIRST}",\\s+"code": "GATEWAY"`));
       assert.ok(!/127\.0\.0\.1|AppKey/.test(copied), copied);
       await here.editor.page.click('button[data-view=devices]:visible');
     });
