@@ -45,8 +45,7 @@ interface NodeRed {
   readonly runtime: { readonly flows: { setFlows(options: object): Promise<unknown> } };
 }
 
-// What runs in a flow has no use for the key.
-const [nodeRed = '', userDir = '', key = ''] = process.argv.splice(2);
+const [nodeRed = '', userDir = ''] = process.argv.splice(2);
 const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
@@ -55,12 +54,11 @@ const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 const pipe = new Socket({ fd: PIPE, writable: true });
-const answer = (said: Answer): void => void pipe.write(`${key}${JSON.stringify(said)}\n`);
+const answer = (said: Answer): void => void pipe.write(`${JSON.stringify(said)}\n`);
 
 let test = 0;
 let watched = new Set<string>();
 let left = { reports: 0, characters: 0 };
-const traffic = new Map<string, [received: number, sent: number]>();
 
 const hasInput = (node: RunningNode): boolean =>
   Boolean(node._inputCallback ?? node._inputCallbacks);
@@ -80,24 +78,16 @@ function report(what: Report): void {
   answer({ test, report: said });
 }
 
-function count(node: RunningNode, way: 0 | 1): void {
-  const id = idOf(node);
-  const both = traffic.get(id) ?? [0, 0];
-  both[way]++;
-  traffic.set(id, both);
-}
-
 function see(node: RunningNode, msg: unknown): void {
   const id = idOf(node);
-  if (watched.has(id)) report({ kind: 'message', at: Date.now(), node: id, msg: toJson(msg) });
+  if (isOfTest(node) && watched.has(id))
+    report({ kind: 'message', at: Date.now(), node: id, msg: toJson(msg) });
 }
 
 /** Messages that arrive or, at a node without an input, leave it; statuses; and errors. */
 function observe(): void {
   RED.hooks.add('onReceive.flow-test', (event: never) => {
     const { msg, destination } = event as { msg: unknown; destination: { node: RunningNode } };
-    if (!isOfTest(destination.node)) return;
-    count(destination.node, 0);
     see(destination.node, msg);
   });
   RED.hooks.add('onSend.flow-test', (events: never) => {
@@ -105,10 +95,9 @@ function observe(): void {
     const seen = new Set<unknown>();
     for (const { msg, source } of sent) {
       // One message on several wires is one message.
-      if (seen.has(msg) || !isOfTest(source.node)) continue;
+      if (seen.has(msg) || hasInput(source.node)) continue;
       seen.add(msg);
-      count(source.node, 1);
-      if (!hasInput(source.node)) see(source.node, msg);
+      see(source.node, msg);
     }
   });
   RED.events.on('node-status', ({ id, status }: { id: string; status: unknown }) => {
@@ -174,7 +163,6 @@ async function deploy(command: Command & { do: 'deploy' }): Promise<void> {
   ({ test } = command);
   watched = new Set(command.watched);
   left = { reports: MAX_SEEN, characters: MAX_CHARACTERS };
-  traffic.clear();
   await setFlows(flows);
 }
 
@@ -190,7 +178,7 @@ async function obey(command: Command): Promise<void> {
   try {
     if (command.do === 'deploy') await deploy(command);
     if (command.do === 'inject') inject(command);
-    answer({ id, traffic: Object.fromEntries(traffic) });
+    answer({ id });
   } catch (error) {
     answer({ id, error: error instanceof Error ? error.message : String(error) });
   }

@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { PIPE, Problem, type Answer, type Asked, type Report, type Traffic } from './protocol';
+import { PIPE, Problem, type Answer, type Asked, type Report } from './protocol';
 
 /** Milliseconds that Node-RED may take to start on a busy machine, and for each command after that. */
 const START = 60_000;
@@ -52,11 +51,9 @@ export class NodeRed {
   onReport: (test: number, report: Report) => void = () => undefined;
   readonly #userDir: string;
   readonly #child: ChildProcess;
-  /** What its answers begin with. Nothing else that comes over the pipe is one. */
-  readonly #key = randomBytes(16).toString('hex');
   #partial = '';
   /** What waits for an answer, by its id. */
-  readonly #asked = new Map<number, (answer: Traffic | Error) => void>();
+  readonly #asked = new Map<number, (failure: Error | undefined) => void>();
   readonly #log: string[] = [];
   readonly #ended: Promise<void>;
   #end: string | undefined;
@@ -74,7 +71,7 @@ export class NodeRed {
     if (modules !== undefined) symlinkSync(modules, join(userDir, 'node_modules'), 'junction');
     const agent = join(__dirname, 'agent.js');
     const flags = ['--no-warnings', `--max-old-space-size=${HEAP}`];
-    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, userDir, this.#key], {
+    this.#child = spawn(process.execPath, [...flags, agent, nodeRed, userDir], {
       cwd: userDir,
       env: environment(userDir),
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -117,7 +114,7 @@ export class NodeRed {
   }
 
   /** Has it do something. @throws NodeRedGone, or an Error that says why it could not be done */
-  ask(asked: Asked): Promise<Traffic> {
+  ask(asked: Asked): Promise<void> {
     const id = ++this.#lastId;
     const answer = this.#answer(id, COMMAND, asked.do);
     if (this.isRunning) this.#child.stdin?.write(`${JSON.stringify({ ...asked, id })}\n`);
@@ -165,16 +162,16 @@ export class NodeRed {
   }
 
   /** The answer to a command, in time. */
-  #answer(id: number, ms: number, what: string): Promise<Traffic> {
+  #answer(id: number, ms: number, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
       if (!this.isRunning) throw this.#gone();
       const late = `it did not answer (${what}) in ${ms / 1000} s: it is busy in a loop, or the machine is`;
       const timer = setTimeout(() => this.#kill(late), ms);
-      this.#asked.set(id, (answer) => {
+      this.#asked.set(id, (failure) => {
         clearTimeout(timer);
         this.#asked.delete(id);
-        if (answer instanceof Error) reject(answer);
-        else resolve(answer);
+        if (failure) reject(failure);
+        else resolve();
       });
     });
   }
@@ -183,10 +180,7 @@ export class NodeRed {
     const lines = (this.#partial + text).split('\n');
     this.#partial = lines.pop() ?? '';
     try {
-      for (const line of lines) {
-        if (!line.startsWith(this.#key)) throw new Error('unknown');
-        this.#take(JSON.parse(line.slice(this.#key.length)) as Answer);
-      }
+      for (const line of lines) this.#take(JSON.parse(line) as Answer);
       if (this.#partial.length > MAX_ANSWER) throw new Error('too long');
     } catch {
       this.#kill('something else than its answers came over its pipe');
@@ -195,8 +189,8 @@ export class NodeRed {
 
   #take(answer: Answer): void {
     if ('report' in answer) return this.onReport(answer.test, answer.report);
-    const { id, error, traffic = {} } = answer;
-    this.#asked.get(id)?.(error === undefined ? traffic : new Error(error));
+    const { id, error } = answer;
+    this.#asked.get(id)?.(error === undefined ? undefined : new Error(error));
   }
 
   #keep(text: string): void {

@@ -40,9 +40,6 @@ export type Asked =
   /** Is answered when everything that was seen before has been reported. */
   | { readonly do: 'flush' };
 
-/** How often messages reached a node and left it, by its id. */
-export type Traffic = Readonly<Record<string, readonly [received: number, sent: number]>>;
-
 interface Happened {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -60,5 +57,5 @@ export type Report =
 
 /** What Node-RED says. */
 export type Answer =
-  | { readonly id: number; readonly error?: string; readonly traffic?: Traffic }
+  | { readonly id: number; readonly error?: string }
   | { readonly test: number; readonly report: Report };

@@ -7,13 +7,12 @@ import {
   chipidsIn,
   listenersIn,
   listens,
-  nameOf,
   nodesNamed,
   prepareFlows,
   type Flows,
 } from './flows';
 import { NodeRedGone, type NodeRed } from './node-red';
-import { MAX_SEEN, Problem, type FlowNode, type Report, type Traffic } from './protocol';
+import { MAX_SEEN, Problem, type FlowNode, type Report } from './protocol';
 import { isListening, type Seen } from './seen';
 import type { Expected, FlowTest, Given, Sight } from './tests';
 import { World } from './world';
@@ -24,7 +23,7 @@ export interface Result {
   readonly seconds: number;
   /** What failed, each of one or several lines; none if the test passed. */
   readonly failures: readonly string[];
-  /** Of a failed test: where messages went, and the end of the log. */
+  /** Of a failed test: the end of the log. */
   readonly details: readonly string[];
 }
 
@@ -140,7 +139,6 @@ interface Setting {
 class Attempt {
   readonly #reported: Seen[] = [];
   #hasOverflowed = false;
-  #traffic: Traffic = {};
   readonly #setting: Setting;
 
   constructor(setting: Setting) {
@@ -156,7 +154,7 @@ class Attempt {
     const failures = await this.#judged(Date.now()).catch((error: unknown) => [
       error instanceof Error ? error.message : String(error),
     ]);
-    return { failures, details: failures.length === 0 ? [] : [...this.#path(), ...this.#log()] };
+    return { failures, details: failures.length === 0 ? [] : this.#log() };
   }
 
   async #judged(begin: number): Promise<string[]> {
@@ -262,7 +260,7 @@ class Attempt {
         continue;
       }
       // What has happened by now may still be on its way.
-      this.#traffic = await nodeRed.ask({ do: 'flush' });
+      await nodeRed.ask({ do: 'flush' });
       const found = evidence(now);
       if (!judge.isOver(found)) continue;
       const overflow = 'the nodes did more than a test can hold: do messages go round in a circle?';
@@ -276,17 +274,6 @@ class Attempt {
       this.#reported.push(
         report.kind === 'message' ? { ...report, msg: fromJson(report.msg) } : report,
       );
-  }
-
-  /** Which nodes messages have reached, and left. */
-  #path(): string[] {
-    const { nodes } = this.#setting.flows;
-    const reached = nodes.flatMap(({ id }) => {
-      const [received, sent] = this.#traffic[id] ?? [0, 0];
-      const numbers = [received > 0 && `${received} in`, sent > 0 && `${sent} out`].filter(Boolean);
-      return numbers.length > 0 ? [`"${nameOf(nodes, id)}" (${numbers.join(', ')})`] : [];
-    });
-    return reached.length === 0 ? [] : [`messages went by ${reached.slice(0, 20).join(', ')}`];
   }
 
   #log(): string[] {

@@ -58,5 +58,10 @@ export function parseYaml(text: string, file: string): Parsed {
       throw fileProblem(`${file}:${error.mark.line + 1}`, `${error.reason}.`);
     throw error;
   }
+  try {
+    JSON.stringify(value);
+  } catch {
+    throw fileProblem(file, 'an alias must not contain itself.');
+  }
   return { value, line };
 }

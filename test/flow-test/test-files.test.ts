@@ -92,6 +92,13 @@ describe('a file of tests', () => {
     ],
     [
       ...([
+        'an alias that contains itself',
+        expected('message: { at: a, match: &a { payload: *a } }'),
+      ] as const),
+      'a.yaml: an alias must not contain itself.',
+    ],
+    [
+      ...([
         'an operator',
         expected('message: { at: a, match: { payload: { gt: warm } } }'),
       ] as const),

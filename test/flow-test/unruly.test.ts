@@ -78,9 +78,8 @@ describe('a flow under test', () => {
     const nodes = flow.nodes.map((node) =>
       node.id === 'work' ? { ...node, wires: [['work', 'end']] } : node,
     );
-    const { failures, details } = await runner.run({ ...flow, nodes }, COUNTED);
+    const { failures } = await runner.run({ ...flow, nodes }, COUNTED);
     assert.match(failures.join(), /expected 1 messages at "End"/);
-    assert.match(details.join(), /"Work" \(\d+ in, \d+ out\)/);
     assert.deepEqual(await run('return msg;'), []);
   });
 
@@ -132,12 +131,11 @@ describe('a flow under test', () => {
     assert.deepEqual(await run('return msg;'), []);
   });
 
-  for (const text of ['no JSON', '{"id":2}', '{"test":1,"report":{}}'])
-    it(`that writes ${text} into the pipe of its process fails one test`, async () => {
-      const failures = await run(`${ESCAPE}load('fs').writeSync(3, '${text}\\n'); return msg;`);
-      assert.match(failures.join(), /something else than its answers came over its pipe/);
-      assert.deepEqual(await run('return msg;'), []);
-    });
+  it('that writes something else into the pipe of its process fails one test', async () => {
+    const failures = await run(`${ESCAPE}load('fs').writeSync(3, 'no JSON\\n'); return msg;`);
+    assert.match(failures.join(), /something else than its answers came over its pipe/);
+    assert.deepEqual(await run('return msg;'), []);
+  });
 
   it('finds no process to send to, as in any Node-RED', async () => {
     const failures = await run(
