@@ -52,8 +52,8 @@ async function bundle(node, registration) {
   return script;
 }
 
-/** How far the statuses with a number count: commands that wait; minutes, hours and days since an upload. */
-const COUNTS = { 'waiting-n': 99, 'upload-min-n': 59, 'upload-h-n': 23, 'upload-d-n': 99 };
+/** How far the statuses with a number count: commands that wait. */
+const COUNTS = { 'waiting-n': 99 };
 
 /** The editor fills no values into the text of a status, so each number has a text of its own. */
 function numbered([key, text]) {

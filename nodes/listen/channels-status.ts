@@ -7,30 +7,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The most days that a status counts. */
-const MAX_DAYS = 99;
-
-/**
- * The status text for an upload that arrived some time ago: a key of the catalogue: the build makes one
- * for each number.
- * @param age milliseconds
- * @returns undefined for the first minute, in which there is nothing to say
- */
-function agoText(age: number): string | undefined {
-  const text = (unit: 'min' | 'h' | 'd', length: number): string =>
-    `status.upload-${unit}-${Math.floor(age / length)}`;
-  if (age < MINUTE) return undefined;
-  if (age < HOUR) return text('min', MINUTE);
-  if (age < DAY) return text('h', HOUR);
-  return age < (MAX_DAYS + 1) * DAY ? text('d', DAY) : 'status.upload-d-more';
-}
-
 /** The state of one device's channel. */
 export interface DeviceState {
   readonly state: ChannelState;
   readonly reason: string | undefined;
-  /** When its last live upload arrived; undefined before the first. Milliseconds since 1970, this clock. */
-  readonly lastUpload: number | undefined;
   /** Its history does not contain what arrived live: missed uploads are not recovered. */
   readonly isHistoryUnclear?: boolean;
   /** Of a listener that waits for acknowledgements. */
@@ -91,9 +71,8 @@ function count(states: Iterable<DeviceState>) {
     ...{ isUnread: false, waiting: 0, longest: 0, elsewhere: 0 },
     /** The status with which the service refuses a channel. */
     refused: undefined as string | undefined,
-    lastUpload: undefined as number | undefined,
   };
-  for (const { state, reason, lastUpload, isHistoryUnclear, waiting } of states) {
+  for (const { state, reason, isHistoryUnclear, waiting } of states) {
     if (reason === ELSEWHERE) {
       counts.elsewhere++;
       continue;
@@ -103,7 +82,6 @@ function count(states: Iterable<DeviceState>) {
     const waitedFor = waiting?.waitedFor;
     if (waitedFor !== undefined) counts.waiting++;
     counts.longest = Math.max(counts.longest, waitedFor ?? 0);
-    counts.lastUpload = lastUpload;
     counts.total++;
     if (state === 'connected') counts.connected++;
     else if (state === 'connecting') counts.connecting = true;
@@ -115,31 +93,22 @@ function count(states: Iterable<DeviceState>) {
 type Counts = ReturnType<typeof count>;
 
 /**
- * What a listener shows for all its channels together: `connected`, or how long ago the last upload of the only
- * device was, if it was not just now; `3/5` when there are several; and what waits for an acknowledgement. While the history of any of them is not understood, it
- * says so instead.
+ * What a listener shows for all its channels together: `connected`; `3/5` when there are several; and what waits for an
+ * acknowledgement. While the history of any of them is not understood, it says so instead.
  * @param isKept whether the positions survive a restart, where they are meant to
  */
-export function channelsStatus(
-  states: Iterable<DeviceState>,
-  now = Date.now(),
-  isKept = true,
-): NodeStatus {
+export function channelsStatus(states: Iterable<DeviceState>, isKept = true): NodeStatus {
   const counts = count(states);
-  const { total, connected, lastUpload, ...some } = counts;
+  const { total, connected, ...some } = counts;
   if (total === 0) return some.elsewhere > 0 ? STATUS.elsewhere : STATUS.noDevices;
   if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
   if (connected > 0 && !isKept) return STATUS.notKept;
   if (connected > 0 && some.isUnread) return FIRST_READING;
   if (some.longest >= BRIEF) return waitingStatus(counts);
-  if (connected > 0) {
-    if (total + some.elsewhere > 1) return { ...STATUS.connected, text: `${connected}/${total}` };
-    const ago = lastUpload === undefined ? undefined : agoText(now - lastUpload);
-    return ago === undefined ? STATUS.connected : { ...STATUS.connected, text: ago };
-  }
+  if (connected > 0)
+    return total + some.elsewhere > 1
+      ? { ...STATUS.connected, text: `${connected}/${total}` }
+      : STATUS.connected;
   if (some.refused !== undefined) return STATUS.unauthorized;
   return some.connecting ? STATUS.connecting : STATUS.disconnected;
 }
-
-/** Whether a status says how long ago an upload was. */
-export const isAge = ({ text }: NodeStatus): boolean => /^status\.upload-/.test(text ?? '');

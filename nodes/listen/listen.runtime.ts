@@ -15,7 +15,7 @@ import type { Runtime } from '../common/action';
 import { numberOf, readListEntry, readProperties } from '../common/settings';
 import { clusterStatus, failureStatus, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
-import { channelsStatus, isAge } from './channels-status';
+import { channelsStatus } from './channels-status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
 import {
   changeDevices,
@@ -28,9 +28,6 @@ import { Positions } from './positions';
 
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
-
-/** Milliseconds between two statuses that differ in the age of an upload alone. */
-const MINUTE = 60_000;
 
 /** Milliseconds between two looks at what waits for an acknowledgement. */
 const LOOK = 1000;
@@ -62,9 +59,6 @@ class ListenLife implements DevicesListener {
   readonly #app: App;
   readonly #status: StatusLine;
   readonly #log = new FaultLog((line) => this.#node.warn(line));
-  /** Keeps up the age of the last upload, which only a listener to one device shows. */
-  readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
-  #showsAge = false;
   /** Shows what waits for an acknowledgement. */
   #looks: NodeJS.Timeout | undefined;
   readonly #types: DeviceTypes;
@@ -136,7 +130,6 @@ class ListenLife implements DevicesListener {
     this.#closing.abort();
     clearTimeout(this.#retry);
     this.#status.close();
-    clearInterval(this.#minutes);
     clearInterval(this.#looks);
     this.#stopWatching?.();
     this.#devices?.close();
@@ -147,7 +140,6 @@ class ListenLife implements DevicesListener {
   }
 
   onUpload(upload: WaitingUpload): void {
-    if (this.#showsAge) this.onChange();
     if (!upload.replayed) this.#online?.seen(upload.chipid);
     const { chipid } = upload;
     const type = this.#types.of(this.#client, chipid);
@@ -175,23 +167,12 @@ class ListenLife implements DevicesListener {
   }
 
   onChange(): void {
-    this.#status.update(() => this.#channelsStatus());
+    this.#status.update(() => this.#statusOfDevices());
   }
 
   onFault(chipid: string, fault: string, kind: string): void {
     // Some faults end with a full stop, some do not.
     this.#log.write(kind, `Device ${chipid}: ${fault.replace(/\.$/, '')}.`);
-  }
-
-  #channelsStatus(): NodeStatus {
-    const status = this.#statusOfDevices();
-    this.#showsAge = isAge(status);
-    return status;
-  }
-
-  /** Replaces `connected` only: without a device, the status may say what has failed. */
-  #showAge(): void {
-    if (isAge(this.#statusOfDevices())) this.onChange();
   }
 
   #statusOfDevices(): NodeStatus {
@@ -201,7 +182,7 @@ class ListenLife implements DevicesListener {
     if (awaits) return awaits;
     const states = this.#devices?.states() ?? [];
     const isKept = !this.#keeps || this.#app.store().problem === undefined;
-    return channelsStatus(states, Date.now(), isKept);
+    return channelsStatus(states, isKept);
   }
 
   async #start(): Promise<void> {

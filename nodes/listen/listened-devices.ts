@@ -35,7 +35,6 @@ export interface DevicesListener {
 class ListenedDevice implements ChannelListener, DeviceState {
   state: ChannelState = 'connecting';
   reason: string | undefined = undefined;
-  lastUpload: number | undefined = undefined;
   isHistoryUnclear = false;
   subscription: ChannelSubscription | undefined = undefined;
   /** The same of a listener that waits for acknowledgements. */
@@ -47,8 +46,6 @@ class ListenedDevice implements ChannelListener, DeviceState {
   ) {}
 
   onUpload(upload: WaitingUpload): void {
-    // One that was missed came before.
-    if (!upload.replayed) this.lastUpload = Date.now();
     this.listener.onUpload(upload);
   }
 

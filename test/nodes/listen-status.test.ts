@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
@@ -35,21 +34,6 @@ describe('the status of a listener', () => {
     assert.deepEqual(last(), DISCONNECTED);
     heal();
     await shows('listen', 'status.connected');
-  });
-
-  it('shows how long ago the last upload was, and is connected again with the next', async () => {
-    await start({ chipids: [one] });
-    await shows('listen', 'status.connected');
-    cloud.upload(one, 'first');
-    await until(() => arrivedAt('out').length === 1, 'it has come');
-    const now = Date.now() + 5 * 60_000;
-    const clock = mock.method(Date, 'now', () => now);
-    cloud.disconnect();
-    await shows('listen', 'status.upload-min-5');
-    assert.deepEqual(last(), { ...CONNECTED, text: 'status.upload-min-5' });
-    cloud.upload(one, 'second');
-    await shows('listen', 'status.connected');
-    clock.mock.restore();
   });
 
   it('stays connecting as long as the service does not answer', async () => {
