@@ -18,7 +18,7 @@ export interface ReadOptions {
 }
 
 /** Reads the properties of an application. @returns what is wrong with one, too */
-export const readSettings = (settings: AppSettings) =>
+export const readSettings = (settings: object) =>
   readProperties<AppConfig>(settings, DEFAULTS, CHOICES);
 
 /**

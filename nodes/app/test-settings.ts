@@ -2,45 +2,15 @@ import type { NodeAPI } from 'node-red';
 import { invalidInput } from '../../src/input';
 import { bodyOf } from '../common/admin';
 import type { Api } from '../common/app';
-import { isObject, isVariable } from '../common/shared.config';
+import { isObject, isVariable, readText } from '../common/shared.config';
 import type { AppCredentials } from './app.config';
 import { deployedCredentials, findDeployed, isDeployedEndpoint, type AppNode } from './deployed';
-import type { AppSettings } from './options';
+import { readSettings, type AppSettings } from './options';
 
 /** What the editor sends to test an application: its settings as typed, and the node's id. */
 export type TestRequest = AppSettings & { id?: string };
 
-const SETTINGS = [
-  ...['id', 'service', 'baseUrl', 'appid'],
-  ...['timeout', 'heartbeat', 'ping', 'deviceGap', 'tls', 'proxy'],
-  ...['timestampUnit', 'historyZone', 'charset'],
-];
-
 const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
-
-/** No setting is anywhere near as long. */
-const LONGEST = 4096;
-
-/** Reads the named fields, each text or a number. Errors name the field, never its value. */
-function readFields(
-  from: Record<string, unknown>,
-  names: readonly string[],
-): Record<string, string> {
-  const found = names.filter((name) => Object.hasOwn(from, name) && from[name] !== undefined);
-  return Object.fromEntries(
-    found.map((name) => {
-      const value = from[name];
-      if (typeof value !== 'string' && typeof value !== 'number') {
-        throw invalidInput(`The setting ${name} must be a text or a number.`);
-      }
-      const text = String(value);
-      if (text.length > LONGEST) {
-        throw invalidInput(`The setting ${name} is longer than ${LONGEST} characters.`);
-      }
-      return [name, text];
-    }),
-  );
-}
 
 /**
  * Reads the body of a request for a test, which may come from anyone who is logged in.
@@ -48,17 +18,21 @@ function readFields(
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function readTestRequest(body: unknown): TestRequest {
-  const sent = bodyOf(body, 'the settings as a JSON object');
-  const { service, ...settings } = readFields(sent, SETTINGS);
-  const given = sent['credentials'] ?? {};
-  if (!isObject(given)) throw invalidInput('The setting credentials has to be an object.');
-  if (!(service === undefined || service === 'cloud' || service === 'simulator')) {
-    throw invalidInput('The setting service has to be "cloud" or "simulator".');
-  }
+  const { id, credentials = {}, ...sent } = bodyOf(body, 'the settings as a JSON object');
+  const { config, problem } = readSettings(sent);
+  if (problem !== undefined) throw invalidInput(problem);
+  if (id !== undefined && typeof id !== 'string') throw invalidInput('The id must be text.');
+  if (!isObject(credentials)) throw invalidInput('The setting credentials must be an object.');
+  const given = CREDENTIALS.filter((name) => credentials[name] !== undefined).map((name) => {
+    const text = readText(credentials[name]);
+    // Never its value.
+    if (text === undefined) throw invalidInput(`The setting ${name} must be text.`);
+    return [name, text] as const;
+  });
   return {
-    ...(settings as unknown as Partial<TestRequest>),
-    ...(service === undefined ? {} : { service }),
-    credentials: readFields(given, CREDENTIALS),
+    ...config,
+    ...(id !== undefined && { id }),
+    credentials: Object.fromEntries<string>(given),
   };
 }
 

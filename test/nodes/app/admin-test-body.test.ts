@@ -28,13 +28,10 @@ describe('a request for a test that the editor would not send', () => {
     ['an address that is no text', { baseUrl: ['http://127.0.0.1:1'] }, /baseUrl/],
     ['an appid that is an object', { appid: {} }, /appid/],
     ['an id that is true', { id: true }, /id/],
-    ['a time-out that is null', { timeout: null }, /timeout/],
     ['another service', { service: 'elsewhere' }, /service.*cloud.*simulator/],
     ['credentials in an array', { credentials: [appkey] }, /credentials/],
     ['credentials as a text', { credentials: appkey }, /credentials/],
     ['a key in an array', { credentials: { appkey: [appkey] } }, /appkey/],
-    ['a huge key', { credentials: { appkey: appkey.repeat(4096) } }, /appkey.*4096/],
-    ['a huge address', { baseUrl: `http://${'x'.repeat(100_000)}` }, /baseUrl.*4096/],
   ];
   for (const [what, body, says] of ODD) {
     it(`is refused with the reason: ${what}`, async () => {
