@@ -25,25 +25,15 @@ export type State = keyof typeof STATES;
 
 export const isState = (value: string): value is State => Object.hasOwn(STATES, value);
 
-/** What the list shows. */
-export interface Filter {
-  /** In the name, the number or the latest values. */
-  text: string;
-  state: State;
-  /** `group:` or `type:` and its name; empty: all. */
-  kind: string;
-}
-
-/** The devices that a filter lets through. */
-export function matching(rows: Row[], { text: typed, state, kind }: Filter, now: number): Row[] {
+/** The devices in a state with a text in the name, the number, the latest values, the groups or the type. */
+export function matching(rows: Row[], typed: string, state: State, now: number): Row[] {
   const wanted = typed.trim().toLowerCase();
   const is: Is = STATES[state];
-  return rows.filter(
-    (row) =>
-      is(row, now) &&
-      (kind === '' || kindsOf(row).includes(kind)) &&
-      [row.chipid, row.name, row.latest].some((text) => text?.toLowerCase().includes(wanted)),
-  );
+  return rows.filter((row) => {
+    const { chipid, name, latest, groups = [], type } = row;
+    const texts = [chipid, name, latest, ...groups, type];
+    return is(row, now) && texts.some((text) => text?.toLowerCase().includes(wanted));
+  });
 }
 
 /** What comes first where the list is sorted by state. */
@@ -62,21 +52,6 @@ export const ORDERS = {
 
 export const isOrder = (value: string): value is keyof typeof ORDERS =>
   Object.hasOwn(ORDERS, value);
-
-/** The groups and the type of a device, as a filter names them. */
-const kindsOf = ({ groups = [], type }: FleetRow): string[] => [
-  ...groups.map((group) => `group:${group}`),
-  ...(type === undefined ? [] : [`type:${type}`]),
-];
-
-/** All groups and types of the devices, sorted, and how many devices are of each. */
-export function countKinds(rows: FleetRow[]): [kind: string, number: number][] {
-  const counts = new Map<string, number>();
-  for (const row of rows)
-    for (const kind of kindsOf(row)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  const { compare } = new Intl.Collator(undefined, { numeric: true });
-  return [...counts].sort(([a], [b]) => compare(a, b));
-}
 
 /** How many devices are in each state. */
 export function countStates(rows: FleetRow[], now: number): Record<State, number> {

@@ -8,7 +8,6 @@ import { Details } from './details.editor';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
 import { readProblem, type Tab, type Target, type View } from './commands.editor';
 import {
-  countKinds,
   countStates,
   Fleet,
   isOrder,
@@ -43,8 +42,6 @@ export class Panel implements Tab {
   readonly #app = control('<select>', 'app');
   readonly #text = control('<input>', 'text', { type: 'text', placeholder: t('filter.text') });
   readonly #state = control('<select>', 'state');
-  /** Groups and types, where the devices have some. */
-  readonly #kind = control('<select>', 'kind').hide();
   readonly #order = control('<select>', 'order');
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
   /** How many uploads wait for an acknowledgement. */
@@ -100,7 +97,7 @@ export class Panel implements Tab {
         .text(t(`order.${order}`))
         .appendTo(this.#order);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
-    filters.append(this.#app, this.#text, this.#kind, this.#state, this.#order);
+    filters.append(this.#app, this.#text, this.#state, this.#order);
     this.element.append(filters, this.#note, this.#unacknowledged, this.#cluster, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#recording = new RecordingView(this);
@@ -115,7 +112,6 @@ export class Panel implements Tab {
     this.#app.on('change', () => this.choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());
     this.#state.on('change', () => this.#filter());
-    this.#kind.on('change', () => this.#filter());
     this.#order.on('change', () => this.#filter());
     const resized = new ResizeObserver(() => this.#fit());
     for (const element of this.element.toArray()) resized.observe(element);
@@ -175,7 +171,6 @@ export class Panel implements Tab {
     this.showView('devices');
     this.#text.val('');
     this.#state.val('all');
-    this.#kind.val('');
     this.#filter();
     this.#list.go(this.fleet.find(app, chipid)?.key ?? '');
     this.#details.focus();
@@ -218,7 +213,6 @@ export class Panel implements Tab {
     this.#failures.delete(app);
     this.fleet.apply(app, answer);
     this.#recording.show(this.fleet.apps.get(this.app)?.recording);
-    this.#showKinds();
     this.#show();
     this.#readRecent();
     if (this.#ticking !== 0) this.#views[this.#view]?.read();
@@ -271,7 +265,6 @@ export class Panel implements Tab {
       });
     this.#feeds = new Map(this.#apps.map((id) => [id, feedOf(id)]));
     if (this.#ticking !== 0) this.readAgain();
-    this.#showKinds();
     this.#recording.show(undefined);
     this.#show();
   }
@@ -310,30 +303,12 @@ export class Panel implements Tab {
     this.#details.show(this.#device, this.now());
   }
 
-  #showKinds(): void {
-    const kinds = countKinds(this.fleet.rows());
-    const chosen = fieldValue(this.#kind);
-    const option = (value: string, text: string): JQuery => $('<option>', { value }).text(text);
-    const group = (name: string): JQuery[] => {
-      const own = kinds.filter(([kind]) => kind.startsWith(`${name}:`));
-      if (own.length === 0) return [];
-      const options = own.map(([kind, number]) =>
-        option(kind, t('kind.of', { name: kind.slice(name.length + 1), number })),
-      );
-      return [$('<optgroup>', { label: t(`kind.${name}`) }).append(options)];
-    };
-    this.#kind.empty().append(option('', t('kind.all')), ...group('group'), ...group('type'));
-    this.#kind.val(kinds.some(([kind]) => kind === chosen) ? chosen : '');
-    this.#kind.toggle(kinds.length > 0);
-  }
-
   #show(): void {
     const rows = this.fleet.rows();
     const now = this.now();
     const chosen = fieldValue(this.#state);
-    const [text, kind] = [fieldValue(this.#text), fieldValue(this.#kind)];
     const order = fieldValue(this.#order);
-    const found = matching(rows, { text, kind, state: isState(chosen) ? chosen : 'all' }, now);
+    const found = matching(rows, fieldValue(this.#text), isState(chosen) ? chosen : 'all', now);
     const shown = ORDERS[isOrder(order) ? order : 'name'](found);
     this.#rows = shown;
     const counts = countStates(rows, now);

@@ -45,17 +45,6 @@ function bytesError(description: string): string | undefined {
   return problem && t('error.at', { at: (problem.at ?? 0) + 1, what: problemText(problem) });
 }
 
-/** The same with what stands there. */
-function bytesHint(description: string): string {
-  const problem = descriptionProblem(() => bytesDecoder(description));
-  if (!problem || description.trim() === '') return '';
-  const { at = 0 } = problem;
-  const before = description.slice(Math.max(0, at - 20), at);
-  const values = { at: at + 1, before, what: problemText(problem) };
-  const after = description.slice(at, at + 20);
-  return after === '' ? t('error.here-end', values) : t('error.here', { ...values, after });
-}
-
 function pairsError(_value: string, node: Node): string | undefined {
   const values = [current(node, 'pairs'), current(node, 'equals')] as const;
   if (values.some(isVariable)) return undefined;
@@ -121,8 +110,8 @@ function tryHere(bytes: Uint8Array, charset: string): ReturnType<Trial['decode']
     return { problem: problemText(decoded.problem) };
   } catch (error) {
     if (!(error instanceof DescriptionError)) throw error;
-    const hint = typed('decode') === 'bytes' ? bytesHint(typed('bytes')) : '';
-    return { problem: hint || problemText(error.problem) };
+    const at = typed('decode') === 'bytes' ? bytesError(typed('bytes')) : undefined;
+    return { problem: at ?? problemText(error.problem) };
   }
 }
 
@@ -163,7 +152,10 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
     };
     input('decode').on('change', adapt);
     adapt();
-    const hint = (): void => void $('#device-cloud-bytes-error').text(bytesHint(typed('bytes')));
+    const hint = (): void => {
+      const text = typed('bytes');
+      $('#device-cloud-bytes-error').text((text.trim() && bytesError(text)) || '');
+    };
     input('bytes').on('input change', hint);
     hint();
     const name = (): void =>

@@ -34,13 +34,11 @@ describe('the dialog of a type', () => {
     await fill(here.editor, TYPED, '08');
     await results('The upload is too short: it has 1 of the 3 bytes that the fields take.');
     await fill(here.editor, BYTES, 'u8 a, u16 b');
-    const wrong =
-      'At character 7, after “u8 a, ” and before “u16 b”: u16 needs the order of its bytes: u16be or u16le';
+    const wrong = 'wrong at character 7: u16 needs the order of its bytes: u16be or u16le';
     assert.equal(await page.textContent('#device-cloud-bytes-error'), wrong);
     assert.ok(await page.isVisible(`${BYTES}.input-error`));
     await fill(here.editor, BYTES, 'u8 a, u8');
-    const unfinished =
-      'At character 9, at the end, after “u8 a, u8”: a name is expected, of letters, digits and _';
+    const unfinished = 'wrong at character 9: a name is expected, of letters, digits and _';
     assert.equal(await page.textContent('#device-cloud-bytes-error'), unfinished);
     await fill(here.editor, LIMITS, 'temperature > 30\ntemperature < 5 clear > 4');
     const noLimit =
