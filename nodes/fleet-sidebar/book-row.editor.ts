@@ -8,8 +8,8 @@ import {
   labelled,
   mayCommand,
   notify,
-  notifyFailure,
   smallButton,
+  tried,
   writeProblem,
   type Tab,
   type Target,
@@ -174,8 +174,8 @@ class RowForm {
  * Shows what the book has about a device, and changes it.
  * @param offered the name that a new row is offered
  */
-export async function editRow(tab: Tab, target: Target, offered = ''): Promise<void> {
-  try {
+export const editRow = (tab: Tab, target: Target, offered = ''): Promise<void> =>
+  tried('failed.read', {}, async () => {
     const book = await readBook(target.app, target.chipid);
     const form = new RowForm(tab, target, offered);
     form.show(book);
@@ -183,7 +183,4 @@ export async function editRow(tab: Tab, target: Target, offered = ''): Promise<v
       ? { no: RED._('common.label.cancel'), yes: RED._('common.label.save') }
       : { no: RED._('common.label.close') };
     ask(form.element, words, () => form.save());
-  } catch (failure) {
-    notifyFailure('failed.read', failure);
-  }
-}
+  });

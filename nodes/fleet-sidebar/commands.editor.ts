@@ -100,31 +100,26 @@ function refreshed(device: string, status: unknown): string {
 
 /** Calls a device. @param name `refresh` or `push` */
 export async function command(target: Target, name: string, body: object): Promise<void> {
-  const { app, chipid } = target;
-  const device = target.name;
-  try {
+  const { app, chipid, name: device } = target;
+  await tried(`failed.${name}`, { device }, async () => {
     const answer: unknown = await postRoute(appPath(app, 'devices', chipid, name), body);
     const { status } = answer as { status?: unknown };
     notify(name === 'refresh' ? refreshed(device, status) : t('done.push', { device }), 'success');
-  } catch (failure) {
-    notifyFailure(`failed.${name}`, failure, { device });
-  }
+  });
 }
 
-/** Says why a request that changes something has failed. @param key of the text, which takes the `reason` */
-export function notifyFailure(key: string, failure: unknown, values: object = {}): void {
-  const { reason, detail } = writeProblem(failure);
+/** Does something, or says why it has failed. @param key of the text, which takes these values and the `reason` */
+export const tried = (key: string, values: object, act: () => Promise<void>): Promise<void> =>
+  act().catch((failure: unknown) => notifyFailure(key, failure, values));
+
+function notifyFailure(key: string, failure: unknown, values: object): void {
+  const { reason, detail } = (key === 'failed.read' ? readProblem : writeProblem)(failure);
   notify(t(key, { ...values, reason }), 'error', detail);
 }
 
 /** Saves what a route answers as a file, or says why not. */
-export async function download(path: string, name: string, accept?: string): Promise<void> {
-  try {
-    await downloadRoute(path, name, accept);
-  } catch (failure) {
-    notifyFailure('failed.read', failure);
-  }
-}
+export const download = (path: string, name: string, accept?: string): Promise<void> =>
+  tried('failed.read', {}, () => downloadRoute(path, name, accept));
 
 /** A form that is nothing but a question. As text, always: a name in it comes from a server that may be anyone's. */
 export const question = (text: string): JQuery => $('<form>').append($('<p>').text(text));

@@ -3,7 +3,7 @@ import type { EditorNode } from '../common/editor/red';
 import { appPath, postRoute } from '../common/editor/routes';
 import { plain, t } from '../common/editor/texts';
 import { TYPE_TYPE } from '../common/shared.config';
-import { notify, notifyFailure, smallButton, WRITE, type Target } from './commands.editor';
+import { notify, smallButton, tried, WRITE, type Target } from './commands.editor';
 
 /** The type of a device as the editor has it: by its name, which the device book has. */
 function typeCalled(name: string | undefined): Partial<TypeConfig> | undefined {
@@ -66,24 +66,20 @@ export class Controls {
     const device = this.#target();
     if (!device) return;
     const said = { device: device.name, pin, level };
-    try {
+    await tried('failed.gpio', said, async () => {
       await postRoute(appPath(device.app, 'devices', device.chipid, 'gpio'), { pin, level });
       notify(t('done.gpio', said), 'success');
-    } catch (failure) {
-      notifyFailure('failed.gpio', failure, said);
-    }
+    });
   }
 
   async #ask(key: string, value: JQuery): Promise<void> {
     const device = this.#target();
     if (!device) return;
-    try {
+    value.text('');
+    await tried('failed.value', { device: device.name, key }, async () => {
       const path = appPath(device.app, 'devices', device.chipid, 'value');
       const answer = (await postRoute(path, { key })) as { value?: unknown };
       value.text(plain(String(answer.value)));
-    } catch (failure) {
-      value.text('');
-      notifyFailure('failed.value', failure, { device: device.name, key });
-    }
+    });
   }
 }

@@ -1,22 +1,18 @@
 import type { Diagnostics } from '../app/answers.config';
 import { getRoute } from '../common/editor/routes';
 import { t } from '../common/editor/texts';
-import { notify, readProblem, smallButton } from './commands.editor';
+import { smallButton, tried } from './commands.editor';
 
 /** For an issue, as a block of code: what is in it cannot end it. */
 const toMarkdown = (found: Diagnostics, browser: string): string =>
   `\`\`\`json\n${JSON.stringify({ browser, ...found }, null, 2).replaceAll('`', "'")}\n\`\`\`\n`;
 
-async function copyDiagnostics(button: JQuery): Promise<void> {
-  try {
+const copyDiagnostics = (button: JQuery): Promise<void> =>
+  tried('failed.read', {}, async () => {
     const body: unknown = await getRoute('diagnostics');
     const text = toMarkdown(body as Diagnostics, navigator.userAgent);
     RED.clipboard.copyText(text, button, 'clipboard.copyMessageValue');
-  } catch (failure) {
-    const { reason, detail } = readProblem(failure);
-    notify(t('failed.read', { reason }), 'error', detail);
-  }
-}
+  });
 
 /** A button that copies what helps with an issue. */
 export function diagnosticsButton(): JQuery {

@@ -1,7 +1,7 @@
 import type { TestRecording } from '../app/answers.config';
 import { appPath, postRoute, saveFile } from '../common/editor/routes';
 import { ageText, clockText, elapsed, t } from '../common/editor/texts';
-import { notifyFailure, smallButton, WRITE, type Tab, type View } from './commands.editor';
+import { smallButton, tried, WRITE, type Tab, type View } from './commands.editor';
 
 /** Records a test of the flows with the devices that the list shows, and downloads it. */
 export class RecordingView implements View {
@@ -64,20 +64,17 @@ export class RecordingView implements View {
     await this.#post({ action: 'start', chipids });
   }
 
-  async #save(): Promise<void> {
-    const yaml = await this.#post({ action: 'stop' });
-    if (typeof yaml === 'string')
-      saveFile(new Blob([yaml], { type: 'text/yaml' }), 'recorded.yaml');
+  #save(): Promise<void> {
+    return this.#post({ action: 'stop' }, (yaml) =>
+      saveFile(new Blob([String(yaml)], { type: 'text/yaml' }), 'recorded.yaml'),
+    );
   }
 
-  async #post(request: object): Promise<unknown> {
-    try {
-      return (await postRoute(appPath(this.#tab.app, 'record'), request)) as unknown;
-    } catch (failure) {
-      notifyFailure('failed.recording', failure);
-      return undefined;
-    } finally {
-      this.#tab.readAgain();
-    }
+  async #post(request: object, use?: (answer: unknown) => void): Promise<void> {
+    await tried('failed.recording', {}, async () => {
+      const answer: unknown = await postRoute(appPath(this.#tab.app, 'record'), request);
+      use?.(answer);
+    });
+    this.#tab.readAgain();
   }
 }

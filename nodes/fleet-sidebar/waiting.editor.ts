@@ -5,10 +5,10 @@ import {
   ask,
   linkButton,
   notify,
-  notifyFailure,
   question,
   readProblem,
   smallButton,
+  tried,
   WRITE,
   type Tab,
   type View,
@@ -24,16 +24,14 @@ interface Waiting extends WaitingChoice {
 }
 
 async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<void> {
-  try {
+  await tried('failed.change', {}, async () => {
     let number = 0;
     for (const app of apps) {
       const answer: unknown = await postRoute(appPath(app, 'waiting', 'cancel'), which);
       number += (answer as { cancelled: number }).cancelled;
     }
     notify(t('done.cancel', { number }), 'success');
-  } catch (failure) {
-    notifyFailure('failed.change', failure);
-  }
+  });
   tab.readAgain();
 }
 
