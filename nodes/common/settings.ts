@@ -2,6 +2,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { ProxySettings, TlsSettings } from '../../src/index';
 import { invalidInput, notConfigured, parseChipid, show } from '../../src/input';
+import { asError } from './errors';
 import {
   describedText,
   readFlag,
@@ -82,17 +83,23 @@ export function numberOf<K extends string>(
 }
 
 /**
- * Reads an entry of the list of devices. It may have been saved as `${NAME}`, which a subflow needs:
+ * Reads the list of devices. An entry may have been saved as `${NAME}`, which a subflow needs:
  * Node-RED replaces it inside arrays, too, and leaves it as it is if the variable is not set.
- * @throws DeviceCloudError `NOT_CONFIGURED` that names the variable, `INVALID_INPUT`
+ * @param failed is called for each entry that is no device, with an error that names the variable if it is one
  */
-export function readListEntry(entry: unknown): string {
-  const name = variableName(entry);
-  if (name === undefined) return parseChipid(entry);
-  throw notConfigured(
-    `The environment variable ${name} is not set, so the device that it stands for is left out.`,
-  );
-}
+export const readDevices = (list: readonly unknown[], failed: (error: Error) => void): string[] =>
+  list.flatMap((entry) => {
+    try {
+      const name = variableName(entry);
+      if (name === undefined) return [parseChipid(entry)];
+      throw notConfigured(
+        `The environment variable ${name} is not set, so the device that it stands for is left out.`,
+      );
+    } catch (error) {
+      failed(asError(error));
+      return [];
+    }
+  });
 
 /** A node that knows the variables of all flows, which Node-RED's global configuration has; undefined without it. */
 function knowingGlobals(RED: NodeAPI): Node | undefined {
@@ -137,30 +144,20 @@ export function findNode(RED: NodeAPI, id: string | undefined, type: string): No
   return node?.type === type ? node : undefined;
 }
 
-/** Finds a deployed node of an id and a type as it was saved, with each `${NAME}` in it. */
-export function findSaved<C extends object>(
-  RED: NodeAPI,
-  id: string | undefined,
-  type: string,
-): (NodeDef & Partial<C>) | undefined {
-  let saved: (NodeDef & Partial<C>) | undefined;
-  RED.nodes.eachNode((node) => {
-    if (node.id === id && node.type === type) saved = node as typeof saved;
-  });
-  return saved;
-}
-
-/** The settings of a node of the flows, disabled or not. Of one in a subflow, those of the template. */
-export function findInFlows(
+/**
+ * The settings of a node of the flows as they were saved, with each `${NAME}` in them, whether the node runs or not. Of one in a
+ * subflow, those of the template.
+ */
+export function findInFlows<C extends object = Record<string, unknown>>(
   RED: NodeAPI,
   id: string,
-): (NodeDef & Record<string, unknown>) | undefined {
+): (NodeDef & Partial<C>) | undefined {
   const [last] = id.split('-').slice(-1);
   let found: NodeDef | undefined;
   RED.nodes.eachNode((each) => {
     if (each.id === id || (each.id === last && !found)) found = each;
   });
-  return found as (NodeDef & Record<string, unknown>) | undefined;
+  return found as (NodeDef & Partial<C>) | undefined;
 }
 
 interface TlsNode extends Node {

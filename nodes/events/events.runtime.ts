@@ -11,23 +11,12 @@ import {
 import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
-import { asError, messageOf } from '../common/errors';
+import { messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
-import { numberOf, readListEntry, readProperties } from '../common/settings';
+import { numberOf, readDevices, readProperties } from '../common/settings';
 import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/status';
 import { CHOICES, DEFAULTS, LIMITS, type EventsConfig, type Kind } from './events.config';
-
-/** The devices of a list: an entry that is no device is left out. */
-const chipidsOf = (list: readonly unknown[], failed: (error: Error) => void): string[] =>
-  list.flatMap((entry) => {
-    try {
-      return [readListEntry(entry)];
-    } catch (error) {
-      failed(asError(error));
-      return [];
-    }
-  });
 
 /**
  * Makes the options of a watch of the node's properties.
@@ -37,7 +26,7 @@ export function watchOptions(config: EventsConfig, failed: (error: Error) => voi
   // What a node does not use may be anything.
   const asksFor = (kind: Kind): boolean => config.events.includes(kind);
   return {
-    ...(config.devices === 'list' ? { chipids: chipidsOf(config.chipids, failed) } : {}),
+    ...(config.devices === 'list' ? { chipids: readDevices(config.chipids, failed) } : {}),
     events: config.events,
     refresh: 1000 * numberOf(config, 'refresh', LIMITS.refresh),
     ...(asksFor('presence') && {

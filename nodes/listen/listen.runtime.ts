@@ -5,24 +5,20 @@ import {
   type DeviceCloudClient,
   type WaitingUpload,
 } from '../../src/index';
-import { chipidOf, invalidInput } from '../../src/input';
+import { chipidOf, invalidInput, parseChipid, show } from '../../src/input';
+import { withFields } from '../common/action.runtime';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/device-call';
 import { DeviceTypes, setListening } from '../common/device-types';
 import { asError, deviceText, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
-import { numberOf, readListEntry, readProperties } from '../common/settings';
+import { numberOf, readDevices, readProperties } from '../common/settings';
 import { clusterStatus, failureStatus, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { channelsStatus } from './channels-status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
-import {
-  changeDevices,
-  ListenedDevices,
-  type DevicesListener,
-  type Subscribed,
-} from './listened-devices';
+import { ListenedDevices, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
 
@@ -97,33 +93,43 @@ class ListenLife implements DevicesListener {
     this.#starting = this.#start();
   }
 
-  /** Carries out what a message asks of a dynamic listener. @returns the message to send on, if any */
+  /**
+   * Carries out what a message asks of a dynamic listener: `msg.action` = `subscribe`, `unsubscribe` or `list`, with `msg.chipid` a
+   * number, a string or an array of them.
+   * @returns the message to send on, for `list`: the chip numbers as payload
+   * @throws DeviceCloudError `INVALID_INPUT`: then nothing has changed; with other processes what their calls throw
+   */
   async change(msg: NodeMessage): Promise<NodeMessage | undefined> {
     await this.#restart();
     if (this.#closing.signal.aborted) throw closed();
-    if (!this.#devices) throw asError(this.#failure);
-    return changeDevices(this.#subscribed(this.#devices), msg);
+    const devices = this.#devices;
+    if (!devices) throw asError(this.#failure);
+    const { action, chipid } = msg;
+    if (action === 'list') {
+      const shared = this.#app.cluster()?.subscribed(this.#node.id);
+      const { chipids, missing } = (await shared) ?? { chipids: devices.chipids(), missing: 0 };
+      return withFields(msg, ['missing'], { payload: chipids, ...(missing > 0 && { missing }) });
+    }
+    if (action !== 'subscribe' && action !== 'unsubscribe')
+      throw invalidInput(
+        `msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`,
+      );
+    const chipids = (Array.isArray(chipid) ? chipid : [chipid]).map(parseChipid);
+    const isOn = action === 'subscribe';
+    await Promise.all(chipids.map((each) => this.#setSubscribed(devices, each, isOn)));
+    return undefined;
   }
 
-  /** What messages subscribe to: in all processes that share the devices, or in this one, which goes on with it after a restart. */
-  #subscribed(devices: ListenedDevices): Subscribed {
+  /** In all processes that share the devices, or in this one, which goes on with it after a restart. */
+  #setSubscribed(devices: ListenedDevices, chipid: string, isOn: boolean): unknown {
     const { id } = this.#node;
     const cluster = this.#app.cluster();
-    if (cluster)
-      return {
-        list: () => cluster.subscribed(id),
-        set: (chipid, isOn) => cluster.setSubscribed(id, chipid, isOn),
-      };
+    if (cluster) return cluster.setSubscribed(id, chipid, isOn);
+    if (isOn) devices.add(chipid);
+    else devices.remove(chipid);
     const store = this.#app.store();
-    return {
-      list: () => ({ chipids: devices.chipids(), missing: 0 }),
-      set: (chipid, isOn) => {
-        if (isOn) devices.add(chipid);
-        else devices.remove(chipid);
-        const key = `subscribed:${id}:${chipid}`;
-        return (store.get(key) === true) === isOn ? undefined : store.set(key, isOn || undefined);
-      },
-    };
+    const key = `subscribed:${id}:${chipid}`;
+    return (store.get(key) === true) === isOn ? undefined : store.set(key, isOn || undefined);
   }
 
   close(): void {
@@ -254,14 +260,8 @@ class ListenLife implements DevicesListener {
     } else if (mode === 'dynamic') {
       this.#restore(devices);
     } else {
-      for (const entry of chipids) {
-        try {
-          devices.add(readListEntry(entry));
-        } catch (error) {
-          // The others are listened to all the same.
-          this.#node.error(asError(error));
-        }
-      }
+      for (const chipid of readDevices(chipids, (error) => this.#node.error(error)))
+        devices.add(chipid);
     }
     this.onChange();
   }

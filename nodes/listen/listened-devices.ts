@@ -1,4 +1,3 @@
-import type { NodeMessage } from 'node-red';
 import {
   type AckOptions,
   type AckSubscription,
@@ -8,14 +7,10 @@ import {
   type ChannelState,
   type ChannelSubscription,
   type DeviceCloudClient,
-  type DeviceCloudError,
   type Position,
   type RecoverOptions,
   type WaitingUpload,
 } from '../../src/index';
-import { invalidInput, parseChipid, show } from '../../src/input';
-import { withFields } from '../common/action.runtime';
-import type { ClusterView } from '../common/app';
 import type { DeviceState } from './channels-status';
 import type { Positions } from './positions';
 
@@ -167,39 +162,4 @@ export class ListenedDevices {
     for (const { subscription } of this.#devices.values()) subscription?.release();
     this.#devices.clear();
   }
-}
-
-const wrongAction = (action: unknown): DeviceCloudError =>
-  invalidInput(`msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`);
-
-const chipidsOf = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).map(parseChipid);
-
-type Listed = Awaited<ReturnType<ClusterView['subscribed']>>;
-
-/** The devices of a dynamic listener: of this process, or shared with others. */
-export interface Subscribed {
-  /** @returns them, and how many processes were silent */
-  list: () => Listed | Promise<Listed>;
-  set: (chipid: string, isOn: boolean) => unknown;
-}
-
-/**
- * Carries out what a message asks of a dynamic listener: `msg.action` = `subscribe`, `unsubscribe` or
- * `list`, with `msg.chipid` a number, a string or an array of them.
- * @returns the message to send on, for `list`: the chip numbers as payload
- * @throws DeviceCloudError `INVALID_INPUT`: then nothing has changed; with other processes what their calls throw
- */
-export async function changeDevices(
-  { list, set }: Subscribed,
-  msg: NodeMessage,
-): Promise<NodeMessage | undefined> {
-  const { action } = msg;
-  if (action === 'list') {
-    const { chipids, missing } = await list();
-    return withFields(msg, ['missing'], { payload: chipids, ...(missing > 0 && { missing }) });
-  }
-  if (action !== 'subscribe' && action !== 'unsubscribe') throw wrongAction(action);
-  await Promise.all(chipidsOf(msg['chipid']).map((chipid) => set(chipid, action === 'subscribe')));
-  return undefined;
 }
