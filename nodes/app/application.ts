@@ -36,7 +36,13 @@ import {
   readSettings,
   type ReadOptions,
 } from './options';
-import { memoryOf, optionsOf, useSimulator, type SharedSimulator } from './simulator';
+import {
+  memoryOf,
+  optionsOf,
+  useSimulator,
+  type SharedSimulator,
+  type SimulatorUse,
+} from './simulator';
 import { openStore } from './store';
 import { callOf, Keeper } from './waiting';
 
@@ -93,12 +99,6 @@ function judge(client: DeviceCloudClient, store: Keeping, node: Node, charset: C
   void store.loaded.then(() => fleet.judge(store, node.id, limitsOf));
 }
 
-/** A client that could not be made at once, and what ends all that was begun for it. */
-interface Made {
-  readonly client: DeviceCloudClient;
-  readonly close: () => Promise<void>;
-}
-
 const notJoined = (): Promise<never> =>
   Promise.reject(
     new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the cluster is not joined yet.'),
@@ -137,7 +137,8 @@ export class Application implements App {
   #stopped: Promise<unknown> = Promise.resolve();
   #client: DeviceCloudClient | undefined;
   /** With the simulator or a device book: the client once they are ready. */
-  #making: Promise<Made> | undefined;
+  #making: Promise<DeviceCloudClient> | undefined;
+  #simulated: SimulatorUse | undefined;
   /** Of a service. */
   #options: ClientOptions | undefined;
   #wrong: DeviceCloudError | undefined;
@@ -253,7 +254,7 @@ export class Application implements App {
     const problem = this.problem(api);
     if (problem) throw problem;
     if (this.#client) return this.#client;
-    if (this.#isAsync) return this.#make().then(({ client }) => client);
+    if (this.#isAsync) return this.#make();
     if (!this.#options) throw notConfigured(API_NEEDS[api]);
     return (this.#client = new DeviceCloudClient(this.#options));
   }
@@ -304,10 +305,11 @@ export class Application implements App {
     const users = inUse.get(this.application);
     users?.delete(this);
     if (users?.size === 0) inUse.delete(this.application);
-    const [client, making] = [this.#client, this.#making];
-    this.#client = this.#making = this.#shared = undefined;
-    if (making) await making.then((made) => made.close()).catch(() => undefined);
-    else await client?.close();
+    const [client, making, simulated] = [this.#client, this.#making, this.#simulated];
+    this.#client = this.#making = this.#shared = this.#simulated = undefined;
+    const made = making ? await making.catch(() => undefined) : client;
+    await made?.close();
+    await simulated?.leave();
   }
 
   /** Each has queues and kept pins of its own. */
@@ -349,12 +351,12 @@ export class Application implements App {
     return this.isSimulated || this.#book !== undefined || this.#cluster !== undefined;
   }
 
-  #make(): Promise<Made> {
+  #make(): Promise<DeviceCloudClient> {
     if (this.#making) return this.#making;
     const making = this.isSimulated ? this.#withSimulator() : this.#connect(this.#options);
     this.#making = making;
     making.then(
-      ({ client }) => {
+      (client) => {
         if (this.#making !== making) return;
         this.#client = client;
         if (client.fleet.book) follow(this.#RED, this.#node, client.fleet.book);
@@ -367,15 +369,12 @@ export class Application implements App {
     return making;
   }
 
-  async #withSimulator(): Promise<Made> {
-    const use = useSimulator(this.#simulator);
+  async #withSimulator(): Promise<DeviceCloudClient> {
+    const use = (this.#simulated = useSimulator(this.#simulator));
     try {
-      const { client, close } = await this.#connect({
-        ...optionsOf(await use.ready),
-        ...commonSettings(this.#config),
-        store: this.#store,
-      });
-      return { client, close: () => close().then(() => use.leave()) };
+      const found = optionsOf(await use.ready);
+      const options = { ...found, ...commonSettings(this.#config), store: this.#store };
+      return await this.#connect(options);
     } catch (error) {
       await use.leave();
       throw error;
@@ -393,7 +392,7 @@ export class Application implements App {
   }
 
   /** Makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
-  async #connect(options: ClientOptions | undefined): Promise<Made> {
+  async #connect(options: ClientOptions | undefined): Promise<DeviceCloudClient> {
     if (!options) throw notConfigured(API_NEEDS.open);
     // Not for good: the other one may go with a deploy.
     this.#checkAlone();
@@ -404,7 +403,7 @@ export class Application implements App {
       await client.fleet.book?.ready;
       if (book !== undefined)
         judge(client, this.#store, this.#node, dialectOf(this.#config).charset);
-      return { client, close: () => client.close() };
+      return client;
     } catch (error) {
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {
         this.#lateProblem = error;

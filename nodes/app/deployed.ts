@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { noApp } from '../common/app';
-import { findNode, findSaved } from '../common/settings';
+import { findInFlows, findNode } from '../common/settings';
 import { APP_TYPE, readText } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
 import type { Application } from './application';
@@ -57,7 +57,7 @@ export const savedId = (node: Node): string => (node as { _alias?: string })._al
 /** All applications that run. */
 export const runningApps = (RED: NodeAPI): RunningApp[] =>
   [...running].flatMap((node) => {
-    const saved = findSaved<AppConfig>(RED, savedId(node), APP_TYPE);
+    const saved = findInFlows<AppConfig>(RED, node.id);
     return saved ? [{ saved, node }] : [];
   });
 
@@ -79,9 +79,10 @@ const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
 
 /** Finds the deployed config node of an id. Undefined for an id of anything else. */
 export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp | undefined {
-  const node = id === undefined ? undefined : findAppNode(RED, id);
-  const saved = findSaved<AppConfig>(RED, node ? savedId(node) : id, APP_TYPE);
-  return saved && { saved, node };
+  const saved = id === undefined ? undefined : findInFlows<AppConfig>(RED, id);
+  return id !== undefined && saved?.type === APP_TYPE
+    ? { saved, node: findAppNode(RED, id) }
+    : undefined;
 }
 
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');

@@ -5,7 +5,7 @@ import { messageOf } from '../common/errors';
 export type { Simulator };
 
 /** A use of the simulator that all config nodes of a Node-RED share. */
-interface SimulatorUse {
+export interface SimulatorUse {
   ready: Promise<Simulator>;
   /** Ends the use; the last one's end stops the simulator. */
   leave(): Promise<void>;

@@ -50,12 +50,13 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
 }
 
 function outcomeOf(
-  { app, client, config, msg, node, RED, types }: HistoryCall,
+  call: HistoryCall,
   records: readonly HistoryRecord[],
   isInBase64: boolean,
   statusCode: number,
   chipid: string | undefined,
 ): Outcome {
+  const { app, client, config, msg, node, types } = call;
   const { datatype, operation } = config;
   const form = { isBase64: isInBase64, charset: app.charset };
   // What was pushed to a device is not what it uploads.
@@ -74,11 +75,7 @@ function outcomeOf(
     );
     return { set: { ...fields, ...(units && { units: { ...units } }), payload } };
   }
-  const messages = splitRecords(RED, msg, records, decoded, {
-    zone: client.historyZone,
-    deviceOf: (device) => addName({ chipid: device }, client, device, msg),
-    fields,
-  });
+  const messages = splitRecords(call, records, decoded, fields);
   for (const [index, { error }] of decoded.entries()) if (error) node.error(error, messages[index]);
   return { messages: messages.filter((_, index) => !decoded[index]?.error) };
 }

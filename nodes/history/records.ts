@@ -1,4 +1,4 @@
-import type { NodeAPI, NodeMessage } from 'node-red';
+import type { NodeMessage } from 'node-red';
 import {
   unixOf,
   type Charset,
@@ -8,6 +8,8 @@ import {
   type UploadRecord,
 } from '../../src/index';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
+import type { ActionCall } from '../common/action';
+import { addName } from '../common/device-call';
 import type { DeviceType } from '../common/device-types';
 import { decodeBody, isTyped, typeFields, undecodable } from '../common/upload-message';
 import type { HistoryConfig } from './history.config';
@@ -80,26 +82,17 @@ export function decodeRecords(
   });
 }
 
-interface SplitOptions {
-  zone: string;
-  deviceOf: (chipid: string) => object;
-  fields: Readonly<Record<string, unknown>>;
-}
-
 /**
  * Makes one message per record, as core's split does for an array, so that join can put them together.
  * @param records as the service gave them, for `msg.record`
  * @param decoded the same with their bodies decoded, for the payloads
- * @param zone of the records' times, for `msg.timestamp`
- * @param deviceOf the fields of a device that a record of a synchronisation names itself (section 2.5)
  * @param fields further fields that each message gets
  */
 export function splitRecords(
-  RED: NodeAPI,
-  msg: NodeMessage,
+  { client, msg, RED }: Pick<ActionCall<object, string>, 'client' | 'msg' | 'RED'>,
   records: readonly HistoryRecord[],
   decoded: readonly DecodedRecord[],
-  { zone, deviceOf, fields }: SplitOptions,
+  fields: Readonly<Record<string, unknown>>,
 ): NodeMessage[] {
   const id = RED.util.generateId();
   const count = records.length;
@@ -108,15 +101,17 @@ export function splitRecords(
   return records.map((record, index) => {
     const { body: payload, raw, units } = decoded[index] ?? {};
     const { parts: outer, ...copy } = RED.util.cloneMessage(passed);
+    // A record of a synchronisation names its device itself (section 2.5).
+    const chipid = 'chipid' in record ? chipidOf(record) : undefined;
     return {
       ...copy,
-      ...('chipid' in record && deviceOf(chipidOf(record))),
+      ...(chipid !== undefined && addName({ chipid }, client, chipid, msg)),
       ...fields,
       ...(raw && { raw }),
       ...(units && { units }),
       payload,
       // Even if undefined: a timestamp that the message came with is not the record's.
-      timestamp: unixOf(record.create_time, zone),
+      timestamp: unixOf(record.create_time, client.historyZone),
       record,
       // As split does, so that the sequence the message itself belongs to can be joined later.
       parts: {
