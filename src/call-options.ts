@@ -43,12 +43,7 @@ interface Limits {
 }
 
 /** What a call to a device keeps to. */
-export interface DeviceLimits extends Limits, CommandLimits {
-  signal: AbortSignal | undefined;
-  progress: Progress | undefined;
-  /** Milliseconds that it may take once it has begun. */
-  longest: number;
-}
+export type DeviceLimits = Limits & CommandLimits & { longest: number };
 
 function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Progress | undefined {
   const onProgress: unknown = options?.onProgress;

@@ -50,7 +50,8 @@ export class TestRecorder {
   readonly #since = Date.now();
   readonly #start = performance.now();
   readonly #chipids: ReadonlySet<string> | undefined;
-  readonly #secrets: readonly Buffer[];
+  /** Their bytes, a character each. */
+  readonly #secrets: readonly string[];
   readonly #timer = setTimeout(() => this.end(), MAX_DURATION).unref();
   #onEnd!: () => void;
   #isOver = false;
@@ -63,7 +64,8 @@ export class TestRecorder {
   constructor(chipids: readonly string[] | undefined, secrets: readonly string[]) {
     this.#chipids = chipids && new Set(chipids);
     // A shorter one would blot out ordinary words.
-    this.#secrets = secrets.filter(({ length }) => length >= 4).map((each) => Buffer.from(each));
+    const long = secrets.filter(({ length }) => length >= 4);
+    this.#secrets = long.map((secret) => Buffer.from(secret).toString('latin1'));
     this.ended = new Promise((resolve) => (this.#onEnd = resolve));
   }
 
@@ -80,15 +82,15 @@ export class TestRecorder {
   /** An upload has come live. */
   onLive({ chipid, body }: Upload): void {
     if (!this.#takes(chipid, body.length)) return;
-    // A listener may change the bytes.
-    this.#uploads.push({ at: this.#now, chipid, body: this.#masked(Buffer.from(body)) });
+    // A copy: a listener may change the bytes.
+    this.#uploads.push({ at: this.#now, chipid, body: this.#masked(body) });
     if (this.#uploads.length === MAX_UPLOADS) this.end();
   }
 
   /** A flow has pushed over the channel. */
   onPush(chipid: string, bytes: Buffer): void {
     if (!this.#takes(chipid, bytes.length)) return;
-    const isSecret = this.#secrets.some((secret) => bytes.includes(secret));
+    const isSecret = this.#secrets.some((secret) => bytes.includes(secret, 0, 'latin1'));
     const text = bytes.toString();
     const match = isSecret || !Buffer.from(text).equals(bytes) ? { any: true } : text;
     this.#expect('pushed', { chipid: numberOf(chipid), match });
@@ -152,10 +154,9 @@ export class TestRecorder {
   }
 
   #masked(body: Buffer): Buffer {
-    return this.#secrets.reduce((masked, secret) => {
-      if (!masked.includes(secret)) return masked;
-      return Buffer.from(masked.toString('latin1').replaceAll(secret.toString('latin1'), '***'), 'latin1'); // prettier-ignore
-    }, body);
+    let text = body.toString('latin1');
+    for (const secret of this.#secrets) text = text.replaceAll(secret, '***');
+    return Buffer.from(text, 'latin1');
   }
 }
 
