@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { app, node, type FlowNode } from '../tooling/node-red/nodes';
-import { repository } from '../tooling/repository';
+import { makeUserDir } from '../tooling/node-red/user-dir';
 import { startRedis, type RedisProcess } from '../tooling/servers/redis';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
 import { describeOnRedis } from '../support/redis';
 import { around } from './harness/flows';
 import { startNodeRed, type Message, type NodeRed } from './harness/node-red';
-import { userDirWithPackage } from './harness/packed';
 
 const LEASE = 2;
 const DEVICES = Array.from({ length: 12 }, (_, index) => String(10_000_001 + index));
@@ -36,8 +34,8 @@ describeOnRedis('several Node-REDs that share an application', () => {
   ];
 
   async function start(): Promise<NodeRed> {
-    const userDir = await userDirWithPackage(`cluster-${++count}`);
-    symlinkSync(join(repository, 'node_modules', 'ioredis'), join(userDir, 'node_modules/ioredis'));
+    // Beside this package ioredis is installed.
+    const userDir = makeUserDir(temporaryFolder('cluster'));
     const red = await startNodeRed({ userDir, flows: flows(), env: {} });
     running.push(red);
     return red;

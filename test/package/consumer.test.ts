@@ -5,7 +5,8 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeviceCloudClient } from '../../src/client';
-import { npm, userDirWithPackage } from '../e2e/harness/packed';
+import { installedCopy, npm } from '../e2e/harness/packed';
+import { keep } from '../tooling/process';
 import { repository } from '../tooling/repository';
 import { TIMEOUT } from '../tooling/until';
 
@@ -30,7 +31,7 @@ const KINDS = ['module', 'commonjs'] as const;
  * modules and as CommonJS, a folder each, so that the compiler has to start but once.
  */
 async function project(): Promise<string> {
-  const folder = await userDirWithPackage('consumer');
+  const folder = installedCopy('consumer');
   const sources = join(repository, 'test', 'fixtures', 'consumer');
   await cp(join(sources, 'tsconfig.json'), join(folder, 'tsconfig.json'));
   for (const type of KINDS) {
@@ -47,8 +48,12 @@ async function project(): Promise<string> {
 }
 
 describe('a project that installs the package', () => {
+  let folder: string;
+  before(async () => {
+    folder = await project();
+  });
+
   it('is type-checked strictly, libraries too, and runs, as ES modules and as CommonJS', async () => {
-    const folder = await project();
     assert.deepEqual(readdirSync(join(folder, 'node_modules', '@types')), ['node']);
     await node([TSC, '-p', '.'], folder);
     for (const type of KINDS) {
@@ -65,7 +70,6 @@ describe('a project that installs the package', () => {
   });
 
   it('finds the three entries of the package, and no others', async () => {
-    const folder = await userDirWithPackage('consumer-entries');
     const script = `
       const entries = ['', '/simulator', '/package.json', '/dist/src/client.js', '/src/client'];
       const found = entries.filter((entry) => {
@@ -76,7 +80,6 @@ describe('a project that installs the package', () => {
   });
 
   it('loads the simulator only from its own entry', async () => {
-    const folder = await userDirWithPackage('consumer-loads');
     const loaded = (entry: string): Promise<string> =>
       node(
         [
@@ -93,7 +96,6 @@ describe('a project that installs the package', () => {
   });
 
   it('starts the simulator with npx', async () => {
-    const folder = await userDirWithPackage('consumer-npx');
     const manifest = join(folder, 'node_modules', PACKAGE, 'package.json');
     const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
       bin: Record<'device-cloud-simulator', string>;
@@ -103,20 +105,12 @@ describe('a project that installs the package', () => {
 
     // npx puts a shell between, which could not be ended by its id: the command itself is run on.
     const cli = join(folder, 'node_modules', PACKAGE, bin['device-cloud-simulator']);
-    const child = spawn(process.execPath, [cli, '--port', '0', '--devices', '1'], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      timeout: TIMEOUT,
-    });
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    let said = '';
-    await new Promise<void>((resolve) => {
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-        if (said.includes('Ctrl-C')) resolve();
-      });
-      void ended.then(() => resolve());
-    });
+    const child = keep(
+      'The simulator',
+      spawn(process.execPath, [cli, '--port', '0', '--devices', '1'], { cwd: folder }),
+    );
+    await child.logged(/Ctrl-C/);
+    const said = child.log();
     const value = (label: string): string =>
       new RegExp(`${label} +(\\S+)`).exec(said)?.[1] ?? assert.fail(said);
     const client = new DeviceCloudClient({
@@ -129,8 +123,7 @@ describe('a project that installs the package', () => {
       assert.equal((await client.devices()).body[0]?.chipid, 10000001);
     } finally {
       await client.close();
-      child.kill();
+      await child.end();
     }
-    await ended;
   });
 });

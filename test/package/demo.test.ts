@@ -7,7 +7,7 @@ import { startDemo, type Demo } from '../tooling/demo';
 import { openEditor } from '../e2e/harness/editor';
 import { until } from '../tooling/until';
 import type { FlowNode } from '../tooling/node-red/nodes';
-import { temporary } from '../e2e/harness/packed';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { repository } from '../tooling/repository';
 
 const nodes = JSON.parse(
@@ -42,7 +42,7 @@ if (process.env.STAND_IN_OF) {
 
 /** Starts `npm start` with a script that each of its processes loads first. */
 async function startWith(port: number, script: string): Promise<Demo> {
-  const preload = join(await temporary(), `preload-${port}.cjs`);
+  const preload = join(temporaryFolder('preload'), 'preload.cjs');
   await writeFile(preload, script);
   return startDemo(port, {
     env: { NODE_OPTIONS: `--require "${preload.replaceAll('\\', '/')}"` },

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { cp, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { npm, temporary } from '../e2e/harness/packed';
+import { npm } from '../e2e/harness/packed';
 import { repository } from '../tooling/repository';
+import { temporaryFolder } from '../tooling/temporary-folder';
 
 const execute = promisify(execFile);
 
@@ -41,8 +42,7 @@ describe('the package as it is published', () => {
   const text = (path: string): string => readFileSync(join(copy, path), 'utf8');
 
   before(async () => {
-    copy = join(await temporary(), 'fresh');
-    await mkdir(copy);
+    copy = temporaryFolder('fresh');
     for (const name of NEEDED) {
       await cp(join(repository, name), join(copy, name), { recursive: true });
     }

@@ -1,11 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEditor } from '../harness/editor';
 import type { Editor } from '../harness/editor';
 import { startNodeRed } from '../harness/node-red';
 import type { NodeRed } from '../harness/node-red';
-import { temporary, userDirWithPackage } from '../harness/packed';
+import { userDirWithPackage } from '../harness/packed';
 import { repository } from '../../tooling/repository';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 
 /** One Node-RED for all examples and the demo, with the packages that some of them need. */
 export interface Stage {
@@ -36,8 +36,8 @@ after(async () => {
 });
 
 async function start(): Promise<Stage> {
-  const folder = await mkdtemp(join(await temporary(), 'files-'));
-  const userDir = await userDirWithPackage('stage');
+  const folder = temporaryFolder('files');
+  const userDir = userDirWithPackage('stage');
   // The examples write into the folder for temporary files.
   const red = await startNodeRed({ settings: STAGE_SETTINGS, env: { TEMP: folder }, userDir });
   return { red, editor: await openEditor(red.url), folder };

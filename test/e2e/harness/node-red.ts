@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { logIn } from './admin';
 import type { User } from '../../tooling/editor/page';
 import { drive } from './drive';
@@ -12,8 +10,6 @@ export type { Message, NodeRed, Recorded } from './drive';
 
 interface StartOptions {
   flows?: FlowNode[];
-  /** What is in a fresh user folder before the start, by path: saved flows, for example. */
-  files?: Readonly<Record<string, string>>;
   env?: NodeJS.ProcessEnv;
   settings?: object;
   /** Who deploys, where the settings ask for a log-in. */
@@ -22,21 +18,9 @@ interface StartOptions {
   userDir?: string;
 }
 
-let count = 0;
-
-async function freshUserDir(files: StartOptions['files']): Promise<string> {
-  count += 1;
-  const userDir = await userDirWithPackage(`user-${count}`);
-  for (const [path, text] of Object.entries({ 'flows.json': '[]', ...files })) {
-    await mkdir(dirname(join(userDir, path)), { recursive: true });
-    await writeFile(join(userDir, path), text);
-  }
-  return userDir;
-}
-
 /** Starts Node-RED in a user folder, and deploys `flows`. */
 export async function startNodeRed(options: StartOptions = {}): Promise<NodeRed> {
-  const userDir = options.userDir ?? (await freshUserDir(options.files));
+  const userDir = options.userDir ?? userDirWithPackage('user');
   const settings = { ...SETTINGS, ...options.settings };
   const red = await start({ userDir, settings, env: options.env ?? {} });
   try {
