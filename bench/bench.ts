@@ -1,4 +1,6 @@
-import { compareScenario, type Earlier } from './compare';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compareScenario } from './compare';
 import { writePage } from './page';
 import { FULL, PAIRS, QUICK, type Plan } from './plan';
 import { comparisonText, resultText } from './report';
@@ -9,18 +11,28 @@ import { scenariosOf } from './scenarios';
 
 /* `npm run bench`: see docs/inside/performance.md. */
 
-/** What a run does. */
-export interface Options {
-  quick: boolean;
-  /** Scenarios, by their names or the first words of these; none: all. */
-  only: string[];
-  rounds?: number;
-  /** Whether the results go to bench/results and docs/inside/performance.md. */
-  record: boolean;
-  /** Writes the page again from what is recorded, and measures nothing. */
-  page: boolean;
-  against?: Earlier;
+/** What a run does, as it was typed. @throws Error that says what is wrong */
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
+      rounds: { type: 'string' },
+      record: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
+      against: { type: 'string' },
+    },
+  });
+  const { quick, record, page, against: folder } = values;
+  const rounds = Number(values.rounds ?? 0) || undefined;
+  if (record && (quick || folder !== undefined))
+    throw new Error('--record needs a whole run: without --quick and --against.');
+  const against = folder ? { ref: folder, folder: resolve(folder) } : undefined;
+  const only = values.only.split(',').filter((name) => name !== '');
+  return { quick, only, rounds, record, page, against };
 }
+
+type Options = ReturnType<typeof readOptions>;
 
 function choose(plan: Plan, { only, against }: Options): Scenario[] {
   // What grows with time takes longer to see than a comparison lasts.
@@ -34,11 +46,13 @@ function choose(plan: Plan, { only, against }: Options): Scenario[] {
   throw new Error(`Choose from these scenarios: ${all.map(({ name }) => name).join(', ')}.`);
 }
 
-/** @returns whether all is well: with `against`, that nothing has become worse */
-export async function bench(options: Options): Promise<boolean> {
+async function main(): Promise<void> {
+  const options = readOptions();
   const { quick, rounds, record, page, against } = options;
-  if (page) writePage(scenariosOf(FULL));
-  if (page) return true;
+  if (page) {
+    writePage(scenariosOf(FULL));
+    return;
+  }
   const plan = {
     ...(against ? PAIRS : quick ? QUICK : FULL),
     ...(rounds === undefined ? {} : { rounds, channelRounds: rounds }),
@@ -57,5 +71,12 @@ export async function bench(options: Options): Promise<boolean> {
   }
   console.log(`${settingText(readSetting())}.`);
   if (record) writePage(scenariosOf(FULL));
-  return !worse;
+  if (worse) process.exitCode = 1;
 }
+
+// Exit handlers must run: they end the subjects.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
