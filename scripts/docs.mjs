@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stage } from '../docs/site/stage.mjs';
@@ -16,15 +16,8 @@ const folder = join(docs, '.site');
 
 function vitepress(...args) {
   const main = join(docs, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
-  const child = spawn(process.execPath, [main, ...args], { cwd: docs, stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => {
-      if (code === 0 || signal === 'SIGINT') resolve();
-      else reject(new SetupError(`vitepress ${args[0]} failed.`));
-    });
-  });
+  const { status } = spawnSync(process.execPath, [main, ...args], { cwd: docs, stdio: 'inherit' });
+  if (status > 0) throw new SetupError(`vitepress ${args[0]} failed.`);
 }
 
 try {
@@ -34,11 +27,9 @@ try {
   // No script of theirs is needed: their binaries are packages.
   installIn(docs, 'what builds the site', { options: ['--ignore-scripts'] });
   stage(folder);
-  await vitepress('build', '.site');
+  vitepress('build', '.site');
   console.log(`The site is in ${join(folder, 'dist')}`);
-  if (values.serve) {
-    await vitepress('preview', '.site', '--host', '127.0.0.1', '--port', values.port);
-  }
+  if (values.serve) vitepress('preview', '.site', '--host', '127.0.0.1', '--port', values.port);
 } catch (error) {
   fail(error);
 }

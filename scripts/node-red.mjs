@@ -31,12 +31,10 @@ export const isVersion = (version) => version in VERSIONS;
  */
 export function target(version, node) {
   const nodeRed = process.env.E2E_NODE_RED ?? VERSIONS[version].folder;
+  const ownNode = process.env.E2E_NODE ?? node ?? VERSIONS[version].node();
+  if (!ownNode) throw new SetupError('Set E2E_NODE to the path of a Node.js 22.9 or newer.');
   const { version: exact } = JSON.parse(readFileSync(join(nodeRed, 'package.json'), 'utf8'));
-  const env = {
-    E2E_NODE_RED: nodeRed,
-    E2E_NODE: process.env.E2E_NODE ?? node ?? VERSIONS[version].node(),
-  };
-  return { name: `Node-RED ${exact}`, env };
+  return { name: `Node-RED ${exact}`, env: { E2E_NODE_RED: nodeRed, E2E_NODE: ownNode } };
 }
 
 /** Installs Node-RED 5 and both Node.js, when missing or stale. */
@@ -52,11 +50,8 @@ function nodePath(major) {
   return name && join(FIVE, 'node_modules', major === '22' ? `22-${name}` : name, 'bin', file);
 }
 
-/** @param major `22` or `24` */
+/** @param major `22` or `24` @returns undefined if there is none for this platform */
 export function installedNode(major) {
   const path = nodePath(major);
-  if (path && existsSync(path)) return path;
-  throw new SetupError(
-    `test/node-red-5 has no Node.js ${major} for ${process.platform}-${process.arch}. Set E2E_NODE to the path of a Node.js 22.9 or newer.`,
-  );
+  return path && existsSync(path) ? path : undefined;
 }

@@ -21,10 +21,6 @@ export function npm(args, { cwd = root } = {}) {
   return run('npm', args, { cwd, shell: process.platform === 'win32' });
 }
 
-/** Brings a file that was written by a script into the format of all others. */
-export const formatFile = (path) =>
-  run(process.execPath, [`${root}/node_modules/oxfmt/bin/oxfmt`, path]);
-
 /** Runs a command quietly: what it printed is shown only when it fails. */
 export function run(command, args, { cwd = root, shell = false, env = process.env } = {}) {
   const result = spawnSync(command, args, {

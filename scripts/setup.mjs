@@ -99,10 +99,7 @@ function sourcesHash() {
     });
   const settings = readdirSync(root).filter((name) => SETTINGS.test(name));
   for (const file of [...settings, ...SOURCES.flatMap(below)].sort()) {
-    hash
-      .update(`${file}\0`)
-      .update(readFileSync(join(root, file)))
-      .update('\0');
+    hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   }
   return hash.digest('hex');
 }

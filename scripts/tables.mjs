@@ -1,8 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { llmsText } from '../docs/site/llms.mjs';
-import { examples } from './examples.mjs';
-import { formatFile, root } from './npm.mjs';
+import { root, run } from './npm.mjs';
 import { fail } from './setup.mjs';
 
 /*
@@ -28,6 +27,16 @@ const nodeRows = (language) =>
     const { summary } = JSON.parse(read(`nodes/${node}/locales/${language}.json`));
     return row(`\`device-cloud-${node}\``, summary);
   });
+
+/** The examples in the order of the import menu, whose folders begin with a number for that. */
+const examples = readdirSync(join(root, 'examples'), { recursive: true })
+  .filter((path) => path.endsWith('.json'))
+  .sort((a, b) => a.localeCompare(b))
+  .map((path) => ({
+    title: dirname(path).replace(/^\d+ /, ''),
+    name: basename(path, '.json'),
+    flow: JSON.parse(read(join('examples', path))),
+  }));
 
 /** A sentence with more words than this ends at its first comma or colon after six words. */
 const MOST_WORDS = 15;
@@ -76,7 +85,7 @@ function put(page, pattern, text) {
     join(root, page),
     old.replace(pattern, (_, first) => first + text),
   );
-  formatFile(join(root, page));
+  run(process.execPath, ['node_modules/oxfmt/bin/oxfmt', page]);
 }
 
 /** Puts rows in place of the ones between the head of a table and the text after it. */

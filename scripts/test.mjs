@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion, target } from './node-red.mjs';
+import { lock } from './lock.mjs';
 import { SetupError, root } from './npm.mjs';
-import { lockPacked } from './packed.mjs';
 import { fail, setup } from './setup.mjs';
 
 /*
@@ -12,14 +12,14 @@ import { fail, setup } from './setup.mjs';
  * The last line is always the count; the exit code is 0 only when every step went well.
  */
 
-/** The parts of the tests: their folder of test/, whether they install the packed package, and can run `onNodeRed` of either version. */
+/** The parts of the tests: their folder of test/, what they need but the build, and whether they run on either Node-RED. */
 const SUITES = {
-  unit: { folder: 'src' },
-  nodes: { folder: 'nodes' },
-  flows: { folder: 'flow-test' },
-  package: { folder: 'package', packed: true },
-  e2e: { folder: 'e2e', packed: true, onNodeRed: true },
-  editor: { folder: 'editor', packed: true, onNodeRed: true },
+  unit: { folder: 'src', needs: [] },
+  nodes: { folder: 'nodes', needs: [] },
+  flows: { folder: 'flow-test', needs: [] },
+  package: { folder: 'package', needs: ['packed', 'scorecard', 'node-red-5'] },
+  e2e: { folder: 'e2e', needs: ['packed', 'browser'], onNodeRed: true },
+  editor: { folder: 'editor', needs: ['packed', 'browser'], onNodeRed: true },
 };
 
 const USAGE = `Usage: npm test [-- ${Object.keys(SUITES).join('|')}|FILE.test.ts … [--on 4|5] [-- …]]
@@ -47,7 +47,6 @@ const ALONE = {
       /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-use|labels|listener|picker|sidebar|sidebar-acknowledge|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
   },
 };
-const other = { 4: '5', 5: '4' };
 
 /**
  * The shares of a suite that `npm test` runs beside each other, by the paths of their files; all further files are its
@@ -168,9 +167,7 @@ async function runStep({ name, args, node = process.execPath, env, isTest }, isQ
   return ok;
 }
 
-const prepare = (name, what) => ({ name, args: ['scripts/prepare.mjs', what] });
-const build = prepare('build and types', 'build');
-const packed = prepare('packed package', 'packed');
+const prepare = (what) => runStep({ name: what, args: ['scripts/prepare.mjs', what] });
 const style = [
   { name: 'lint', args: ['node_modules/oxlint/bin/oxlint', '-c', 'oxlint.config.mjs', '.'] },
   { name: 'format', args: ['node_modules/oxfmt/bin/oxfmt', '--check', '.'] },
@@ -222,15 +219,18 @@ function shareStep(suite, share, { red, node: major }) {
     share === 'rest'
       ? !Object.values(shares).some((files) => files.test(name))
       : !share || shares[share].test(name);
-  const isElsewhere = (name) => red && ALONE[other[red]][suite].test(name);
-  let node;
-  try {
-    node = major && installedNode(major);
-  } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
-  }
-  return mochaStep(suite, share, (name) => isOf(name) && !isElsewhere(name), { red, node, major });
+  const isElsewhere = (name) => red && ALONE[red === '4' ? '5' : '4'][suite].test(name);
+  const isChosen = (name) => isOf(name) && !isElsewhere(name);
+  return mochaStep(suite, share, isChosen, { red, node: major && installedNode(major), major });
 }
+
+/** Another run would replace the installed package under the tests of this one. @throws SetupError if there is one */
+const lockPacked = () =>
+  lock(
+    join(root, '.cache', 'test', 'installed.lock'),
+    ({ pid = 'another' }) =>
+      `Process ${pid} is already running tests of the packed package in this clone. Wait until it has ended.`,
+  );
 
 /** Runs all steps, each once what it needs is there; of those that could start, the first of the plan. */
 async function everything() {
@@ -238,26 +238,24 @@ async function everything() {
   // The paths of user folders are random, so it would grow with each run.
   rmSync(COMPILED, { recursive: true, force: true });
   setup({ build: false });
-  const isBuilt = runStep(build);
-  const after = (needed, step) => needed.then((ok) => ok && runStep(step));
-  const isPacked = after(isBuilt, packed);
-  const hasBrowser = after(isBuilt, prepare('browser', 'browser'));
-  const hasNodeRed5 = runStep(prepare('Node-RED 5', 'node-red-5'));
-  const hasScorecard = runStep(prepare('scorecard tool', 'scorecard'));
+  const build = prepare('build');
+  const afterBuild = (what) => build.then((ok) => ok && prepare(what));
+  const ready = {
+    build,
+    packed: afterBuild('packed'),
+    browser: afterBuild('browser'),
+    'node-red-5': prepare('node-red-5'),
+    scorecard: prepare('scorecard'),
+  };
   const waiting = [];
   let free = AT_ONCE;
   const startNext = () => {
     waiting.sort((a, b) => a.place - b.place);
-    while (free > 0 && waiting.length > 0) {
-      free -= 1;
-      waiting.shift().start();
-    }
+    for (; free > 0 && waiting.length > 0; free -= 1) waiting.shift().start();
   };
   const one = async ([suite, share, options], place) => {
-    const needs = [isBuilt];
-    if (SUITES[suite].packed) needs.push(isPacked, hasBrowser);
-    if (suite === 'package') needs.push(hasScorecard);
-    if (options.red || options.node || suite === 'package') needs.push(hasNodeRed5);
+    const more = options.red || options.node ? ['node-red-5'] : [];
+    const needs = ['build', ...SUITES[suite].needs, ...more].map((name) => ready[name]);
     if ((await Promise.all(needs)).includes(false)) return;
     await new Promise((start) => {
       waiting.push({ place, start });
@@ -267,10 +265,10 @@ async function everything() {
     free += 1;
     startNext();
   };
-  const looks = isPacked.then(async () => {
+  const looks = ready.packed.then(async () => {
     for (const step of style) await runStep(step);
   });
-  await Promise.all([...PLAN.map(one), hasScorecard, looks]);
+  await Promise.all([...PLAN.map(one), ...Object.values(ready), looks]);
   if (total.failed > 0) return;
   for (const { folder } of Object.values(SUITES))
     for (const name of testsIn(folder))
@@ -280,11 +278,11 @@ async function everything() {
 
 /** Runs parts of the tests one after the other, with what they need. */
 async function some(parts) {
-  const isPacked = parts.some(({ suite }) => SUITES[suite].packed);
+  const isPacked = parts.some(({ suite }) => SUITES[suite].needs.includes('packed'));
   if (isPacked) lockPacked();
   setup();
   if (parts[0].version === '5') installNodeRed5();
-  if (isPacked && !(await runStep(packed))) return;
+  if (isPacked && !(await prepare('packed'))) return;
   for (const { suite, files, extra, version } of parts) {
     const red = SUITES[suite].onNodeRed ? version : undefined;
     const isChosen = (name) => !files || files.includes(name);
@@ -292,18 +290,13 @@ async function some(parts) {
   }
 }
 
-/** Which parts some test files belong to. @throws SetupError if a file is missing or cannot be run here */
-function partsOf(paths) {
-  const parts = new Map();
-  for (const path of paths) {
-    const full = resolve(root, path);
-    const [top, folder, ...rest] = relative(root, full).split(sep);
-    const suite = Object.keys(SUITES).find((each) => SUITES[each].folder === folder);
-    if (top !== 'test' || !suite || !existsSync(full))
-      throw new SetupError(`${path}: no such test.`);
-    parts.set(suite, [...(parts.get(suite) ?? []), rest.join('/')]);
-  }
-  return [...parts].map(([suite, files]) => ({ suite, files }));
+/** The part of a test file. @throws SetupError if the file is missing or no test */
+function partOf(path) {
+  const full = resolve(root, path);
+  const [top, folder, ...rest] = relative(root, full).split(sep);
+  const suite = Object.keys(SUITES).find((each) => SUITES[each].folder === folder);
+  if (top !== 'test' || !suite || !existsSync(full)) throw new SetupError(`${path}: no such test.`);
+  return { suite, files: [rest.join('/')] };
 }
 
 /** What was typed, as a list of parts. @throws SetupError if it cannot be understood */
@@ -313,17 +306,19 @@ function read(words) {
   const on = before.indexOf('--on');
   const version = on < 0 ? DEFAULT_VERSION : before[on + 1];
   const names = on < 0 ? before : before.toSpliced(on, 2);
-  if (names.length === 0 || !isVersion(version)) throw new SetupError(USAGE);
-  const parts = names.every((name) => name.endsWith('.test.ts'))
-    ? partsOf(names)
-    : names.map((suite) => ({ suite }));
-  const isRight = ({ suite }) => SUITES[suite] && (on < 0 || SUITES[suite].onNodeRed);
-  if (!parts.every(isRight)) throw new SetupError(USAGE);
-  return parts.map((each) => ({ ...each, version, extra }));
+  const parts = new Map();
+  for (const name of names) {
+    const { suite, files } = name.endsWith('.test.ts') ? partOf(name) : { suite: name };
+    const isRight = SUITES[suite] && (on < 0 || SUITES[suite].onNodeRed);
+    if (!isRight || !isVersion(version)) throw new SetupError(USAGE);
+    const more = files && [...(parts.get(suite)?.files ?? []), ...files];
+    parts.set(suite, { suite, files: more, version, extra });
+  }
+  return [...parts.values()];
 }
 
-const typed = process.argv.slice(2);
 try {
+  const typed = process.argv.slice(2);
   await (typed.length === 0 ? everything() : some(read(typed)));
 } catch (error) {
   fail(error);

@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { examples } from '../../dist/test/e2e/examples/files.js';
 import { EDITOR_SETTINGS, openPage } from '../../dist/test/tooling/editor/page.js';
 import { atPort, startBroker } from '../../dist/test/tooling/servers/broker.js';
 import { linesTo, startLineServer } from '../../dist/test/tooling/servers/lines.js';
-import { examples } from '../examples.mjs';
 import { root } from '../npm.mjs';
 import { atRest, startWithFlows, writeSmall } from './editor.mjs';
-
-/** Few colours are enough for a flow, and the pictures are many. */
-const COLOURS = 32;
 
 /** The nodes that some examples need, besides those of this package. */
 const NODES = [
@@ -22,8 +19,7 @@ const PAGE = join(root, 'docs', 'use', 'recipes.md');
 function recipes() {
   const pictures = readFileSync(PAGE, 'utf8').matchAll(/images\/(recipe-[a-z-]+\.png)/g);
   return [...pictures].map(([, picture]) => {
-    const { flow } = examples.find(({ name }) => picture === pictureOf(name));
-    return { picture, nodes: flow };
+    return { picture, nodes: examples.find(({ name }) => picture === pictureOf(name)).nodes };
   });
 }
 
@@ -45,7 +41,7 @@ async function takeRecipe(page, { picture: name, nodes }, folder) {
   await page.evaluate(`RED.workspaces.show('${tab.id}')`);
   await atRest(page);
   const picture = await page.screenshot({ clip: await page.evaluate(FLOW_AREA) });
-  await writeSmall(picture, join(folder, name), COLOURS);
+  await writeSmall(picture, join(folder, name));
 }
 
 /** Takes the pictures of the flows among the recipes, running, in an editor that shows nothing else. */
