@@ -58,15 +58,24 @@ describe('the list of devices for the editor', () => {
     await load([cloudApp(cloud), node('push'), node('devices')]);
     await call('devices', {});
     cloud.switchOff('10000002');
-    const { body } = await helper.request().get('/device-cloud/apps/app/devices?ages');
-    const shown = (body as { chipid: string; offline?: true }[]).map((each) => [
-      each.chipid,
-      each.offline ?? false,
-    ]);
-    assert.deepEqual(shown, [
+    const expected = [
       ['10000001', false],
       ['10000002', true],
-    ]);
+    ];
+    const shown = (body: unknown) =>
+      (body as { chipid: string; offline?: true }[]).map((each) => [
+        each.chipid,
+        each.offline ?? false,
+      ]);
+    const { body } = await helper.request().get('/device-cloud/apps/app/devices?ages');
+    assert.deepEqual(shown(body), expected);
+    // As the editor has them where only something else was changed, such as the name.
+    const { baseUrl, appid } = cloud;
+    const unsaved = await helper
+      .request()
+      .post('/device-cloud/apps/devices?ages')
+      .send({ id: 'app', baseUrl, appid });
+    assert.deepEqual(shown(unsaved.body), expected);
   });
 
   it('works for an application that no node uses yet, and leaves nothing open', async () => {
