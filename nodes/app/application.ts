@@ -24,7 +24,7 @@ import { deviceText, messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import { decodeBody } from '../common/upload-message';
 import { FLEET_TOPIC, type AppConfig } from './app.config';
-import type { AppNode, Endpoint } from './deployed';
+import type { AppNode } from './deployed';
 import { FleetView } from './fleet';
 import {
   bookOf,
@@ -121,11 +121,10 @@ export class Application implements App {
   readonly memory: Keeping | undefined;
   readonly charset: Charset;
   readonly keeper: Keeper;
-  /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
-  readonly endpoint: Endpoint;
+  /** Its properties as deployed, with each `${NAME}` replaced. */
+  readonly config: AppConfig;
   readonly #RED: NodeAPI;
   readonly #node: AppNode;
-  readonly #config: AppConfig;
   readonly #simulator: SharedSimulator;
   readonly #store: Keeping;
   readonly #waiting: SharedWaiting;
@@ -153,12 +152,11 @@ export class Application implements App {
 
   constructor(RED: NodeAPI, node: AppNode, def: AppConfig, simulator: SharedSimulator) {
     const { config, problem } = readSettings(def);
-    const { baseUrl, tls, proxy, charset, service, cluster } = config;
+    const { charset, service, cluster } = config;
     this.#RED = RED;
     this.#node = node;
-    this.#config = config;
+    this.config = config;
     this.#simulator = simulator;
-    this.endpoint = { baseUrl, tls, proxy };
     this.charset = charset;
     this.isSimulated = service === 'simulator';
     this.isShared = cluster !== '' && !this.isSimulated;
@@ -189,7 +187,7 @@ export class Application implements App {
   /** @throws whatever is wrong with them */
   #readSettings(problem: string | undefined): void {
     if (problem !== undefined) throw notConfigured(problem);
-    const [RED, node, config] = [this.#RED, this.#node, this.#config];
+    const [RED, node, config] = [this.#RED, this.#node, this.config];
     this.#book = bookOf(RED, node, config);
     this.#cluster = clusterOf(RED, config);
     if (this.isSimulated) return;
@@ -373,7 +371,7 @@ export class Application implements App {
     const use = (this.#simulated = useSimulator(this.#simulator));
     try {
       const found = optionsOf(await use.ready);
-      const options = { ...found, ...commonSettings(this.#config), store: this.#store };
+      const options = { ...found, ...commonSettings(this.config), store: this.#store };
       return await this.#connect(options);
     } catch (error) {
       await use.leave();
@@ -402,7 +400,7 @@ export class Application implements App {
       // Names and types belong to the first upload, too.
       await client.fleet.book?.ready;
       if (book !== undefined)
-        judge(client, this.#store, this.#node, dialectOf(this.#config).charset);
+        judge(client, this.#store, this.#node, dialectOf(this.config).charset);
       return client;
     } catch (error) {
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {

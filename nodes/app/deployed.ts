@@ -97,7 +97,7 @@ export const isDeployedEndpoint = (
 ): boolean =>
   ENDPOINT.every((key) => {
     const value = trimmed(settings[key]);
-    return value === trimmed(saved[key]) || (node && value === trimmed(node.app.endpoint[key]));
+    return value === trimmed(saved[key]) || (node && value === trimmed(node.app.config[key]));
   });
 
 /** The deployed credentials; a running node's without `${NAME}`, as it uses them. */

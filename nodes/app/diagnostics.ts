@@ -10,13 +10,13 @@ import { commonSettings } from './options';
 const ERRORS = 20;
 
 function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['settings'] {
-  const { baseUrl } = node.app.endpoint;
+  const { config } = node.app;
   const open = node.app.problem('open');
   const server = node.app.problem('server');
-  const { timeout, heartbeat, ping, ...common } = commonSettings(saved);
+  const { timeout, heartbeat, ping, ...common } = commonSettings(config);
   return {
     service: serviceOf(saved),
-    scheme: /^https?(?=:)/i.exec(baseUrl)?.[0].toLowerCase() ?? '',
+    scheme: /^https?(?=:)/i.exec(config.baseUrl)?.[0].toLowerCase() ?? '',
     addressFromVariable: isVariable(saved.baseUrl),
     openApi: open?.code ?? 'ready',
     serverApi: server?.code ?? 'ready',

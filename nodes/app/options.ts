@@ -8,8 +8,8 @@ import { findNode, proxyOf, readProperties, textOf, tlsOf } from '../common/sett
 import { CLUSTER_TYPE } from '../common/shared.config';
 import { CHOICES, DEFAULTS, isOutside, type AppConfig, type AppCredentials } from './app.config';
 
-/** The settings of an application as saved or typed: anything may be missing. */
-export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
+/** The settings of an application as {@link readSettings} has read them, with its keys. */
+export type AppSettings = AppConfig & { credentials?: AppCredentials | undefined };
 
 /** A client's options, and why the keys of an interface could not be read: the other one works regardless. */
 export interface ReadOptions {
@@ -42,8 +42,6 @@ export function clientOptions(
       return '';
     }
   };
-  const { problem } = readSettings(settings);
-  if (problem !== undefined) throw notConfigured(problem);
   const tls = tlsOf(RED, settings.tls);
   const proxy = proxyOf(RED, settings.proxy);
   const options = {
@@ -85,13 +83,13 @@ export const interfacesOf = (options: ClientOptions): Readonly<Record<Api, boole
 });
 
 /** The path of the device book, if there is one. @throws DeviceCloudError `NOT_CONFIGURED` */
-export const bookOf = (RED: NodeAPI, node: Node, { book }: AppSettings): string | undefined =>
+export const bookOf = (RED: NodeAPI, node: Node, { book }: AppConfig): string | undefined =>
   pathOf(RED, node, book, 'the device book');
 
 /** The engine on which processes share the devices, if they do. @throws DeviceCloudError `NOT_CONFIGURED` */
 export function clusterOf(
   RED: NodeAPI,
-  { cluster, service }: AppSettings,
+  { cluster, service }: AppConfig,
 ): ClusterSettings | undefined {
   if (!cluster || service === 'simulator') return undefined;
   const node = findNode(RED, cluster, CLUSTER_TYPE) as ClusterNode | undefined;
@@ -104,8 +102,7 @@ export function clusterOf(
 export const dialectOf = ({ historyZone, charset }: AppConfig) => ({ historyZone, charset });
 
 /** The settings that apply to every service, the simulator included; durations in ms, as the client has them. */
-export function commonSettings(settings: AppSettings) {
-  const { config } = readSettings(settings);
+export function commonSettings(config: AppConfig) {
   const { timeout, heartbeat, ping, deviceGap, pins, timestampUnit } = config;
   return {
     timeout: 1000 * Number(timeout),

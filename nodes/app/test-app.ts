@@ -41,7 +41,7 @@ const originOf = (baseUrl: string | undefined): string =>
 /** The devices whose channels are open at a service, of all applications: two of them may be the same one there. */
 const openAt = (RED: NodeAPI, baseUrl: string): string[] =>
   runningApps(RED)
-    .filter(({ node }) => originOf(node.app.endpoint.baseUrl) === originOf(baseUrl))
+    .filter(({ node }) => originOf(node.app.config.baseUrl) === originOf(baseUrl))
     .flatMap(({ node }) => [...openChannels(node.app.fleet).keys()]);
 
 /** Tries the interfaces whose keys are given, and then the channel. */
@@ -78,11 +78,7 @@ function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOption
   const found = node && findDeployed(RED, node.id);
   if (!found) return false;
   const credentials = deployedCredentials(RED, found);
-  const { options } = clientOptions(RED, node, {
-    ...found.saved,
-    ...node.app.endpoint,
-    credentials,
-  });
+  const { options } = clientOptions(RED, node, { ...node.app.config, credentials });
   return (['baseUrl', 'appid', 'appkey'] as const).every((name) => options[name] === tried[name]);
 }
 

@@ -131,7 +131,10 @@ export async function testSettings(
   }
   const node = deployed?.node;
   // Exactly where they were deployed for, whatever a `${NAME}` means by now.
-  if (isDeployed && node) settings = { ...settings, ...node.app.endpoint };
+  if (isDeployed && node) {
+    const { baseUrl, tls, proxy } = node.app.config;
+    settings = { ...settings, baseUrl, tls, proxy };
+  }
   const wanted = {
     open: !!typed.appid,
     server: !!typed.credentials?.serverKey || withheld.includes('serverKey'),
