@@ -111,8 +111,9 @@ const ACKNOWLEDGING = new Set<Acknowledged>();
  * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
  * missing or an invalid time-out, and the codes of the service and the network. Calls that reach a
  * device go out one at a time per device, in the order in which they were made, at most 100 waiting
- * (`QUEUE_FULL`), and are never repeated. A command may also wait until its device shows itself: see
- * {@link CommandOptions}. Reads that only touch the cloud are tried again at most twice.
+ * (`QUEUE_FULL`), and are never repeated: `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device acted. A
+ * command may also wait until its device shows itself: see {@link CommandOptions}; if it does not in time, it is `EXPIRED`.
+ * Reads that only touch the cloud are tried again at most twice.
  */
 export class DeviceCloudClient implements AsyncDisposable {
   readonly #application: Application;
@@ -168,8 +169,6 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
    * @param options see {@link PushOptions}
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
-   * got it; `EXPIRED` if the device did not show itself in time
    */
   push(chipid: Chipid, message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     return this.#callDevice(chipid, options, (api, device) => {
@@ -351,8 +350,6 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param pin an integer from 0
    * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
    * @param options see {@link CommandOptions}
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set;
-   * `EXPIRED` if the device did not show itself in time
    */
   setGpioEdge(
     chipid: Chipid,
@@ -447,8 +444,6 @@ export class DeviceCloudClient implements AsyncDisposable {
    * Resets a device (section 4.2, endpoint 12).
    * @param chipid the device
    * @param options see {@link CommandOptions}
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset;
-   * `EXPIRED` if the device did not show itself in time
    */
   async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
     let hasReset = true;
