@@ -23,8 +23,7 @@ import { decoderOf, typeCalled } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import { decodeBody } from '../common/upload-message';
-import { FLEET_TOPIC, type AppConfig } from './app.config';
-import type { AppNode } from './deployed';
+import { FLEET_TOPIC, type AppConfig, type AppCredentials } from './app.config';
 import { FleetView } from './fleet';
 import {
   bookOf,
@@ -45,6 +44,13 @@ import {
 } from './simulator';
 import { openStore } from './store';
 import { callOf, Keeper } from './waiting';
+
+/** The config node at run time. */
+export interface AppNode extends Node<AppCredentials> {
+  app: Application;
+  /** Nodes that use this one, so that its errors and status reach their Catch and Status nodes. */
+  users: Record<string, Node>;
+}
 
 const API_NEEDS: Readonly<Record<Api, string>> = {
   open: 'The open API needs the appid and the app key.',

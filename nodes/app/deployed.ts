@@ -3,17 +3,12 @@ import { noApp } from '../common/app';
 import { findInFlows, findNode } from '../common/settings';
 import { APP_TYPE, readText } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
-import type { Application } from './application';
+import type { AppNode } from './application';
+
+export type { AppNode } from './application';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
-
-/** The config node at run time. */
-export interface AppNode extends Node<AppCredentials> {
-  app: Application;
-  /** Nodes that use this one, so that its errors and status reach their Catch and Status nodes. */
-  users: Record<string, Node>;
-}
 
 /** Finds the config node of an id, which may be missing, unknown, disabled or another type's. */
 export const findAppNode = (RED: NodeAPI, id: string): AppNode | undefined =>
