@@ -29,15 +29,15 @@ const isNewer = ({ latest }: DeviceRecord, other: DeviceRecord): boolean =>
 export function sortList(all: readonly DeviceRecord[]): DeviceList {
   const devices = new Map<string, DeviceRecord>();
   const numberOf = (record: DeviceRecord | null): string | undefined => chipidOf(record?.chipid);
+  let invalid = 0;
   for (const record of all) {
     const chipid = numberOf(record);
-    const known = chipid === undefined ? record : devices.get(chipid);
-    if (chipid !== undefined && (!known || isNewer(record, known))) devices.set(chipid, record);
+    const known = devices.get(chipid ?? '');
+    if (chipid === undefined) invalid++;
+    else if (!known || isNewer(record, known)) devices.set(chipid, record);
   }
-  let invalid = 0;
   const records = all.filter((record) => {
     const chipid = numberOf(record);
-    if (chipid === undefined) invalid++;
     return chipid === undefined || devices.get(chipid) === record;
   });
   return { devices, invalid, records };
