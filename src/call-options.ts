@@ -1,8 +1,8 @@
 import { invalidInput } from './errors';
+import type { Request } from './commands/pending-request';
 import type { KeeperOptions } from './commands/pins';
 import type { Progress } from './commands/queue';
 import { matcherOf, type RequestOptions } from './commands/reply';
-import type { Request } from './commands/requests';
 import { originOf, semaphoreOf, type CommandLimits } from './commands/waiting-list';
 import { parseCodes, parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';

@@ -1,16 +1,28 @@
 import { DeviceCloudError, ERRORS, isDeviceCloudError, isSilence } from '../errors';
 import type { CallAborted } from '../http/deadline';
-import type { Answer, PushAnswer } from '../types';
-import type { Decoding, Matcher, Reply, UploadReading } from './reply';
+import type { RecoverOptions } from '../recovery/options';
+import type { Answer, Charset, PushAnswer } from '../types';
+import type { Decoding, Matcher, Reply, RequestProgress, UploadReading } from './reply';
 
-/** What a request waits for, and for how long. */
-export interface Wanted {
+/** A request that has been checked. */
+export interface Request {
+  chipid: string;
   /** The push, as errors name it: `Push to device 10000001`. */
   name: string;
-  matcher: Matcher;
-  decoding: Decoding;
+  /** Sends the push, once. */
+  push: () => Promise<Answer<PushAnswer>>;
+  /** Milliseconds that the channel may take to connect. */
+  timeout: number;
   /** Milliseconds from sending the push. */
   replyTimeout: number;
+  matcher: Matcher;
+  decoding: Decoding;
+  /** Of uploads that are not UTF-8. */
+  charset: Charset;
+  recover: RecoverOptions;
+  signal: AbortSignal | undefined;
+  /** Never throws. */
+  onProgress: (progress: RequestProgress) => void;
 }
 
 /** Whether it is unknown if a push arrived: then a reply shows that it did. */
@@ -32,7 +44,7 @@ export type PushOutcome = { answer: Answer<PushAnswer> } | { error: unknown };
  * answered it or no upload can.
  */
 export class PendingRequest {
-  readonly #wanted: Wanted;
+  readonly #request: Request;
   /** Is called once no upload can answer it any more. */
   readonly #closed: () => void;
   readonly #sentAt = performance.now();
@@ -47,11 +59,11 @@ export class PendingRequest {
 
   /** @param isCovered whether recovered uploads count: nothing that came before the request can be one */
   constructor(
-    wanted: Wanted,
+    request: Request,
     public isCovered: boolean,
     closed: () => void,
   ) {
-    this.#wanted = wanted;
+    this.#request = request;
     this.#closed = closed;
     this.#ended = new Promise((resolve) => (this.#resolve = resolve));
   }
@@ -68,7 +80,7 @@ export class PendingRequest {
       return false;
     }
     this.#judged++;
-    const { decoding, matcher } = this.#wanted;
+    const { decoding, matcher } = this.#request;
     const decoded = reading.decoded(decoding);
     if (!decoded) this.#undecodable++;
     if (!decoded || !matcher.matches(decoded.value, reading)) return false;
@@ -78,7 +90,7 @@ export class PendingRequest {
 
   /** Its time is over, or the caller, or the client's close, ends it. */
   end({ reason, detail = 'the caller aborted it' }: CallAborted): void {
-    const { name, replyTimeout } = this.#wanted;
+    const { name, replyTimeout } = this.#request;
     const error =
       reason === 'timeout'
         ? new DeviceCloudError(
@@ -119,7 +131,7 @@ export class PendingRequest {
 
   /** What came meanwhile, and why nothing of it was the reply, as sentences. */
   #came(): string {
-    const { matcher, decoding } = this.#wanted;
+    const { matcher, decoding } = this.#request;
     if (this.#judged + this.#older === 0)
       return 'No upload came: check that the device answers with an upload, and how long it takes.';
     const parts = [`Of ${count(this.#judged)} none ${matcher.wanted || 'is a reply'}`];

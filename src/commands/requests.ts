@@ -3,33 +3,18 @@ import type { ChannelListener, ChannelState } from '../channel/listener';
 import { DeviceCloudError, ERRORS } from '../errors';
 import type { Deadline, Deadlines } from '../http/deadline';
 import type { Listening } from '../recovery/listen';
-import type { RecoveringChannel, RecoverOptions } from '../recovery/options';
-import type { Answer, Charset, PushAnswer, Upload } from '../types';
+import type { RecoveringChannel } from '../recovery/options';
+import type { Charset, Upload } from '../types';
 import { deviceTitle } from '../util/show';
 import { MAX_WAITING, notSent, queueFull, type Queues } from './queue';
-import { PendingRequest, type PushOutcome, type Wanted } from './pending-request';
-import { UploadReading, type Reply, type RequestProgress } from './reply';
+import { PendingRequest, type PushOutcome, type Request } from './pending-request';
+import { UploadReading, type Reply } from './reply';
 
 /** Milliseconds that a request waits for the first reading of the history, once the channel is up. */
 const READING_PATIENCE = 2000;
 
 const FEWER =
   'It answers more slowly than requests arrive: send fewer, or give a shorter reply time-out.';
-
-/** A request that has been checked. */
-export interface Request extends Wanted {
-  chipid: string;
-  /** Sends the push, once. */
-  push: () => Promise<Answer<PushAnswer>>;
-  /** Milliseconds that the channel may take to connect. */
-  timeout: number;
-  recover: RecoverOptions;
-  /** Of uploads that are not UTF-8. */
-  charset: Charset;
-  signal: AbortSignal | undefined;
-  /** Never throws. */
-  onProgress: (progress: RequestProgress) => void;
-}
 
 interface RequestsDeps {
   listening: Pick<Listening, 'recover'>;
