@@ -9,15 +9,7 @@ import type { ListPoller } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/chipid';
-import {
-  AWAITING_DEVICE,
-  Command,
-  FEWER,
-  MAX_WAITING,
-  notSent,
-  queueFull,
-  type Queues,
-} from './queue';
+import { AWAITING_DEVICE, Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {
   readSelection,
@@ -220,8 +212,9 @@ export class DeviceCommands {
     for (const command of [...this.#all()]) {
       const { chipid, saved } = command;
       if (!isOf(chipid, saved)) continue;
+      // Not the other way round: its caller here is to know.
+      this.#deps.queues.abandon(command, ELSEWHERE);
       saved?.letGo();
-      this.#deps.queues.refuse(command, this.#notSent(chipid, ELSEWHERE));
     }
   }
 
@@ -257,14 +250,18 @@ export class DeviceCommands {
 
   /** Keeps a command until its device shows itself. */
   #hold(command: WaitingCommand): void {
-    const { queues, timers } = this.#deps;
+    const { queues, registry, timers } = this.#deps;
     const { chipid, limits } = command;
     const device = this.#devices.get(chipid) ?? new Device(chipid);
     command.device = device;
     const replaced = device.all.filter((other) => command.replaces(other));
-    const refusal = this.#refusalOf(device, replaced.length);
-    if (refusal) {
-      queues.refuse(command, refusal);
+    if (this.#isClosed) {
+      queues.abandon(command, CLOSED);
+      return;
+    }
+    if (device.all.length - replaced.length >= MAX_WAITING) {
+      const waiting = `${MAX_WAITING} commands wait for this device already`;
+      queues.refuse(command, queueFull(registry.titleOf(chipid), waiting, FEWER));
       return;
     }
     this.#setTime(command);
@@ -343,14 +340,6 @@ export class DeviceCommands {
 
   *#all(): Iterable<WaitingCommand> {
     for (const { all } of this.#devices.values()) yield* all;
-  }
-
-  /** @param replaced how many make room */
-  #refusalOf({ chipid, all }: Device, replaced: number): DeviceCloudError | undefined {
-    if (this.#isClosed) return this.#notSent(chipid, CLOSED);
-    if (all.length - replaced < MAX_WAITING) return undefined;
-    const waiting = `${MAX_WAITING} commands wait for this device already`;
-    return queueFull(this.#deps.registry.titleOf(chipid), waiting, FEWER);
   }
 
   /** A command has begun, or was refused. */
@@ -434,10 +423,6 @@ export class DeviceCommands {
   /** The list has been read. */
   #show(device: Device): void {
     if (this.#deps.registry.isOnline(device.chipid)) this.#release(device, true);
-  }
-
-  #notSent(chipid: string, why: string): DeviceCloudError {
-    return notSent(this.#deps.registry.titleOf(chipid), why);
   }
 
   #changed(chipid: string): void {
