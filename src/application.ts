@@ -4,7 +4,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
 import { KeptPins } from './commands/pins';
-import { Command, Queues } from './commands/queue';
+import { Command, Queues, type QueueObserver } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
@@ -69,16 +69,11 @@ export function createApplication(
   const deadlines = new Deadlines(explain);
   const fleet = new Fleet(now, Date.now() * REVISIONS_PER_MS);
   const titleOf = (chipid: string): string => fleet.titleOf(chipid);
-  const queues = new Queues(
-    settings.deviceGap,
-    explain,
-    (...loads) => fleet.onQueue(...loads),
-    titleOf,
-    guard,
-  );
+  const observer: QueueObserver = (...loads) => fleet.onQueue(...loads);
+  const queues = new Queues(settings.deviceGap, { explain, observer, titleOf, guard });
   const timers = new TimerQueue();
   // The ids of interface A are its own: one that looks like a chip number is another device.
-  const serverQueues = new Queues(settings.deviceGap, explain);
+  const serverQueues = new Queues(settings.deviceGap, { explain });
   const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy);
   const http: HttpContext = {
     dispatcher,
@@ -129,7 +124,7 @@ export function createApplication(
       listening,
       deadlines,
       queues,
-      turns: new Queues(0, explain),
+      turns: new Queues(0, { explain }),
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
     const pins = new KeptPins({

@@ -91,7 +91,7 @@ export class Calls {
   readonly #options: CallsOptions;
   readonly #pending = new Map<string, Pending>();
   /** The calls of this process to each device, in their order. */
-  readonly #turns = new Queues(0, () => ABORTED);
+  readonly #turns = new Queues(0, { explain: () => ABORTED });
   #isClosed = false;
 
   constructor(options: CallsOptions) {

@@ -116,35 +116,29 @@ const IDLE = 20;
 /** Milliseconds that a command may take whose caller does not say it. */
 const LONGEST = 15_000;
 
+/** What queues have besides their gap. */
+interface QueueOptions {
+  /** Why a signal aborted, without secrets. */
+  explain?: (signal: AbortSignal) => string;
+  observer?: QueueObserver | undefined;
+  /** What errors call a device. */
+  titleOf?: (chipid: string) => string;
+  /** Of commands to devices that other processes command, too. */
+  guard?: Guard | undefined;
+}
+
 /** The queues of the devices of an application. */
 export class Queues {
   /** Own code, which never throws: is called with the device of each command that arrives, before it is queued. */
   readonly arrivals = new Set<(chipid: string) => void>();
   readonly #gap: number;
-  readonly #explain: (signal: AbortSignal) => string;
-  readonly #observer: QueueObserver | undefined;
-  readonly #titleOf: (chipid: string) => string;
-  readonly #guard: Guard | undefined;
+  readonly #options: QueueOptions & Required<Pick<QueueOptions, 'explain' | 'titleOf'>>;
   readonly #queues = new Map<string, DeviceQueue>();
 
-  /**
-   * @param gap milliseconds between the end of a command and the start of the next one to the device
-   * @param explain why a signal aborted, without secrets
-   * @param titleOf what errors call a device
-   * @param guard of commands to devices that other processes command, too
-   */
-  constructor(
-    gap: number,
-    explain = abortReason,
-    observer?: QueueObserver,
-    titleOf: (chipid: string) => string = deviceTitle,
-    guard?: Guard,
-  ) {
+  /** @param gap milliseconds between the end of a command and the start of the next one to the device */
+  constructor(gap: number, options: QueueOptions = {}) {
     this.#gap = gap;
-    this.#explain = explain;
-    this.#observer = observer;
-    this.#titleOf = titleOf;
-    this.#guard = guard;
+    this.#options = { explain: abortReason, titleOf: deviceTitle, ...options };
   }
 
   /** Devices with a command that runs or is pending, or with a gap to keep. */
@@ -169,7 +163,7 @@ export class Queues {
         return await this.#begin(command);
       }
       command.ignoreSignal =
-        signal && onAbort(signal, () => this.abandon(command, this.#explain(signal)));
+        signal && onAbort(signal, () => this.abandon(command, this.#options.explain(signal)));
       return await new Promise<T>((resolve, reject) => {
         command.resolve = resolve;
         command.reject = reject;
@@ -203,7 +197,7 @@ export class Queues {
       this.#start(command);
     } else if (command.isCounted && isFull(queue)) {
       const waiting = `${MAX_WAITING} commands wait already`;
-      this.refuse(command, queueFull(this.#titleOf(chipid), waiting));
+      this.refuse(command, queueFull(this.#options.titleOf(chipid), waiting));
     } else {
       queue.pending.push(command);
       command.queue = queue;
@@ -266,7 +260,7 @@ export class Queues {
   #begin<T>(command: Command<T>): Promise<T> {
     command.settle();
     const { progress, semaphore, longest = LONGEST } = command.caller;
-    const guard = this.#guard;
+    const { guard } = this.#options;
     const send = (): Promise<T> => {
       this.#checkSignal(command);
       return guard ? guard.send(command.chipid, longest, command.work) : command.work();
@@ -278,11 +272,11 @@ export class Queues {
   }
 
   #notSent(chipid: string, why: string): DeviceCloudError {
-    return notSent(this.#titleOf(chipid), why);
+    return notSent(this.#options.titleOf(chipid), why);
   }
 
   #checkSignal({ chipid, caller: { signal } }: Command): void {
-    if (signal?.aborted) throw this.#notSent(chipid, this.#explain(signal));
+    if (signal?.aborted) throw this.#notSent(chipid, this.#options.explain(signal));
   }
 
   #occupy(command: Command): void {
@@ -290,7 +284,7 @@ export class Queues {
     command.queue = queue;
     queue.running = command;
     this.#queues.set(command.chipid, queue);
-    this.#observer?.(command.chipid, 0, 1);
+    this.#options.observer?.(command.chipid, 0, 1);
   }
 
   #release({ chipid, queue }: Command): void {
@@ -314,7 +308,7 @@ export class Queues {
   #changed(chipid: string, queue: DeviceQueue): void {
     // What was called meanwhile may have ended this queue and begun another.
     if ((this.#queues.get(chipid) ?? queue) !== queue) return;
-    this.#observer?.(chipid, queue.pending.length, queue.running ? 1 : 0);
+    this.#options.observer?.(chipid, queue.pending.length, queue.running ? 1 : 0);
     showPlaces(queue);
   }
 }

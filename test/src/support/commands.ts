@@ -4,7 +4,7 @@ import { settled } from '../../tooling/until';
 
 /** Commands that a test ends by hand, noted as they start. */
 export function commands(gap = 0, observer?: QueueObserver) {
-  const queues = new Queues(gap, undefined, observer);
+  const queues = new Queues(gap, { observer });
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
   const run = (chipid: string, name: string, signal?: AbortSignal): Promise<string> =>
