@@ -7,7 +7,7 @@ import { FORMAT, REFUSED, type Keys, type Script } from './scripts';
 /** The name in the engine's list of clients. */
 const NAME = 'device-cloud';
 
-/** Milliseconds: until a connection must be made; the longest pause before another one; that one which is replaced waits for its peer. */
+/** Milliseconds: until the connection must be made; the longest pause before another one; that one which is replaced waits for its peer. */
 const CONNECT = 2000;
 const LONGEST_PAUSE = 500;
 const DISCONNECT = 100;
@@ -85,58 +85,48 @@ export class EngineError extends Error {
   }
 }
 
-const lateAfter = (ms: number): Fault => ({
-  text: `there was no answer within ${Math.round(ms)} ms.`,
-  isMistake: false,
-});
-
 type Command = readonly [name: string, ...args: (string | number)[]];
 
 /**
- * A connection to Redis or Valkey for commands, and another one for what is subscribed to. Both are made again by themselves. No command
- * waits for a connection or is repeated: that is decided here, not by the client library.
+ * A connection to Redis or Valkey, for commands and for what is subscribed to, as RESP3 can. It is made again by itself. No command waits
+ * for it or is repeated: that is decided here, not by the client library.
  */
 export class Engine {
-  readonly #commands: Redis;
-  readonly #subscriber: Redis;
+  readonly #connection: Redis;
   readonly #redact: (text: string) => string;
   readonly #listeners = new Map<string, (text: string) => void>();
-  /** Those that are given up, until they are closed. */
-  readonly #renewed = new Set<Redis>();
   #isSubscribed = false;
-  /** The last connection fault since the last answer, if any. */
+  /** Whether it is given up, and not closed yet. */
+  #isRenewed = false;
+  /** The last fault of the connection since the last answer, if any. */
   #fault: Fault | undefined;
 
   private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {
     this.#redact = redactor([address.password].filter((secret) => secret !== undefined));
-    const connect = (): Redis => {
-      const connection = new library(optionsOf(address, settings));
-      if (address.master !== undefined) offerLogin(connection, address);
-      // Attached for good: without a listener an error would end the process.
-      for (const event of ['error', 'sentinelError'])
-        connection.on(event, (error: Error) => {
-          if (NO_CONNECTION.test(error.message)) return;
-          if (this.#fault && CONSEQUENCE.test(error.message)) return;
-          this.#fault = this.#meaningOf(error);
-        });
-      // The library waits indefinitely for an engine that accepts a connection and does not answer.
-      connection.on('connect', () => {
-        const timer = setTimeout(() => {
-          this.#fault = lateAfter(CONNECT);
-          this.#renew(connection);
-        }, CONNECT);
-        for (const event of ['ready', 'close']) connection.once(event, () => clearTimeout(timer));
+    const connection = new library(optionsOf(address, settings));
+    this.#connection = connection;
+    if (address.master !== undefined) offerLogin(connection, address);
+    // Attached for good: without a listener an error would end the process.
+    for (const event of ['error', 'sentinelError'])
+      connection.on(event, (error: Error) => {
+        if (NO_CONNECTION.test(error.message)) return;
+        if (this.#fault && CONSEQUENCE.test(error.message)) return;
+        this.#fault = this.#meaningOf(error);
       });
-      return connection;
-    };
-    this.#commands = connect();
-    this.#subscriber = connect();
-    this.#subscriber.on('message', (channel: string, text: string) =>
+    let timer: NodeJS.Timeout | undefined;
+    // The library waits indefinitely for an engine that accepts a connection and does not answer.
+    connection.on('connect', () => (timer = setTimeout(() => this.#isLate(CONNECT), CONNECT)));
+    connection.on('ready', () => {
+      clearTimeout(timer);
+      this.#subscribe([...this.#listeners.keys()]);
+    });
+    connection.on('close', () => {
+      clearTimeout(timer);
+      this.#isSubscribed = this.#isRenewed = false;
+    });
+    connection.on('message', (channel: string, text: string) =>
       this.#listeners.get(channel)?.(text),
     );
-    // Asked for before there is a connection; after each further one the library does it again.
-    this.#subscriber.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
-    this.#subscriber.on('close', () => (this.#isSubscribed = false));
   }
 
   /**
@@ -160,7 +150,7 @@ export class Engine {
    * @throws EngineError
    */
   async call(limit: number, ...[name, ...args]: Command): Promise<unknown> {
-    return this.#within(limit, this.#commands.call(name, ...args));
+    return this.#within(limit, this.#connection.call(name, ...args));
   }
 
   /**
@@ -197,7 +187,7 @@ export class Engine {
   /** Calls back with each message of a channel. */
   subscribe(channel: string, listener: (text: string) => void): void {
     this.#listeners.set(channel, listener);
-    if (this.#subscriber.status === 'ready') this.#subscribe([channel]);
+    if (this.#connection.status === 'ready') this.#subscribe([channel]);
   }
 
   /**
@@ -216,37 +206,34 @@ export class Engine {
       ['TIME'],
       ['WAIT', 0, 1],
       ['PUBLISH', trial, ''],
-    ];
-    const subscriptions: Command[] = [
       ['SUBSCRIBE', trial],
       ['UNSUBSCRIBE', trial],
     ];
     const missing = new Set<string>();
-    const ask = (connection: Redis, [name, ...args]: Command): Promise<unknown> =>
+    const ask = async ([name, ...args]: Command): Promise<void> => {
       // The library crashes on a subscription in capitals.
-      this.#within(limit, connection.call(name.toLowerCase(), ...args)).catch((error: unknown) => {
-        const { message } = error as Error;
-        if (!LACKS_RIGHTS.test(message)) return;
-        if (/\bchannels?\b/.test(message)) missing.add(`&${trial.replace('trial', '*')}`);
-        else if (/\bkeys?\b/.test(message)) missing.add(`~${trial.replace('trial', '*')}`);
-        else missing.add(`+${name.toLowerCase()}`);
-      });
-    await Promise.all([
-      ...commands.map((command) => ask(this.#commands, command)),
-      ...subscriptions.map((command) => ask(this.#subscriber, command)),
-    ]);
+      const right = name.toLowerCase();
+      const { message } = await this.call(limit, right, ...args).then(
+        () => ({ message: '' }),
+        (error: unknown) => error as Error,
+      );
+      if (!LACKS_RIGHTS.test(message)) return;
+      if (/\bchannels?\b/.test(message)) missing.add(`&${trial.replace('trial', '*')}`);
+      else if (/\bkeys?\b/.test(message)) missing.add(`~${trial.replace('trial', '*')}`);
+      else missing.add(`+${right}`);
+    };
+    await Promise.all(commands.map(ask));
     // In one order, so that they are logged once.
     return [...missing].sort();
   }
 
   close(): void {
-    this.#commands.disconnect();
-    this.#subscriber.disconnect();
+    this.#connection.disconnect();
   }
 
   #subscribe(channels: readonly string[]): void {
     if (channels.length > 0)
-      this.#subscriber.subscribe(...channels).then(
+      this.#connection.subscribe(...channels).then(
         () => (this.#isSubscribed = true),
         (error: unknown) => (this.#fault = this.#meaningOf(error as Error)),
       );
@@ -265,10 +252,9 @@ export class Engine {
       const error = reason as Error;
       const isRefusal = error.name === 'ReplyError';
       const isUnsent = error.message.includes("isn't writeable");
-      if (error.message === 'late') this.#fault = lateAfter(limit);
-      // What is silent may have been cut, and the other connection with it. Another one than that of a replica may find the primary.
-      if (isRefusal ? IS_REPLICA.test(error.message) : !isUnsent)
-        for (const connection of [this.#commands, this.#subscriber]) this.#renew(connection);
+      if (error.message === 'late') this.#isLate(limit);
+      // Another connection may find the primary.
+      else if (isRefusal && IS_REPLICA.test(error.message)) this.#renew();
       const why = isRefusal
         ? this.#meaningOf(error)
         : (this.#fault ?? { text: 'there is no connection yet.', isMistake: false });
@@ -278,12 +264,18 @@ export class Engine {
     }
   }
 
+  /** What is silent may have been cut. */
+  #isLate(limit: number): void {
+    const text = `there was no answer within ${Math.round(limit)} ms.`;
+    this.#fault = { text, isMistake: false };
+    this.#renew();
+  }
+
   /** Once for all commands that are late: the library listens anew each time. */
-  #renew(connection: Redis): void {
-    if (this.#renewed.has(connection) || connection.status === 'reconnecting') return;
-    this.#renewed.add(connection);
-    connection.once('close', () => this.#renewed.delete(connection));
-    connection.disconnect(true);
+  #renew(): void {
+    if (this.#isRenewed || this.#connection.status === 'reconnecting') return;
+    this.#isRenewed = true;
+    this.#connection.disconnect(true);
   }
 
   #meaningOf({ message }: Error): Fault {
@@ -310,7 +302,8 @@ function optionsOf({ hosts, isTls, master, ...address }: Address, { tls }: Engin
     connectionName: NAME,
     connectTimeout: CONNECT,
     disconnectTimeout: DISCONNECT,
-    protocol: 2 as const,
+    // It is subscribed to again here.
+    autoResubscribe: false,
     // It would hold back what is answered with an error that says more.
     enableReadyCheck: false,
     enableOfflineQueue: false,
