@@ -17,7 +17,7 @@ import {
 } from './cluster/hand-over';
 import { Lending, type Lent } from './cluster/lending';
 import type { UploadDecoder } from './commands/reply';
-import type { Result, SavedCall } from './commands/saved-call';
+import type { Result } from './commands/saved-call';
 import {
   readSelection,
   SEMAPHORE,
@@ -149,7 +149,8 @@ class SharedSubscription implements AckSubscription {
 export class ClusterClient extends DeviceCloudClient {
   readonly #sharing: Sharing;
   readonly #lending: Lending;
-  #handOvers!: HandOvers;
+  /** The commands that wait, of all processes. */
+  handOvers!: HandOvers;
   readonly #listening = new Set<SharedSubscription>();
   /** Of the nodes of this process, which are the same in all. */
   readonly #keepers = new Map<string, PinKeeper>();
@@ -205,13 +206,15 @@ export class ClusterClient extends DeviceCloudClient {
         wants: () => client.#wants(),
         handle: (name, of, args) => client.#handle(name, of, args as unknown[]),
         onOrphan: (chipid, kept, result) => {
-          if (kept) void client.#handOvers.adopt(chipid, kept as KeptMessage, result);
+          if (kept) void client.handOvers.adopt(chipid, kept as KeptMessage, result);
         },
       });
       client.#cluster = cluster;
-      client.#handOvers = new HandOvers(sharing.waiting, {
+      client.handOvers = new HandOvers(sharing.waiting, {
         ...{ calls: cluster.calls, member: cluster.id, members: () => cluster.members },
         make: (name, args) => client.#own(name, args),
+        letGo: (isOf) =>
+          client[APPLICATION].open?.commands.letGo((_, saved) => !!saved && isOf(saved)),
       });
       return client;
     } catch (error) {
@@ -329,21 +332,6 @@ export class ClusterClient extends DeviceCloudClient {
     return this.#lending.borrow(prefix);
   }
 
-  /** Whether the message of a command is in another process, or waits here. */
-  hasSender(saved: SavedCall): boolean {
-    return this.#handOvers.hasSender(saved);
-  }
-
-  /** Goes on with a command that another process has left, and says what becomes of it where its message is. */
-  async goOn(saved: SavedCall): Promise<void> {
-    await this.#handOvers.goOn(saved);
-  }
-
-  /** The commands of a node are given back: it closes. */
-  letGoOf(node: string): void {
-    this[APPLICATION].open?.commands.letGo((_, saved) => !!saved?.sender && saved.node === node);
-  }
-
   /** Gives all shares up, leaves, and ends. */
   override async close(): Promise<void> {
     await this.#cluster.close();
@@ -385,14 +373,14 @@ export class ClusterClient extends DeviceCloudClient {
   #begin(share: number): void {
     for (const listening of this.#listeningTo(share)) listening.begin();
     for (const keeper of this.#keepers.values()) void super.pins.restore(keeper);
-    this.#handOvers.begin();
+    this.handOvers.begin();
   }
 
   #end(share: number): void {
     const isOf = (chipid: string): boolean => shareOf(chipid) === share;
     for (const listening of this.#listeningTo(share)) listening.end();
     this[LET_GO](isOf);
-    this.#handOvers.letGo(isOf);
+    this.handOvers.letGo(isOf);
   }
 
   /** What is being emitted is emitted, and what is under way has ended. */
@@ -423,8 +411,8 @@ export class ClusterClient extends DeviceCloudClient {
         throw invalidInput('Only commands of nodes can wait for a device of several processes.');
       // One that a node was given back is in the store by now: if the device moves, whoever has it then finds it there.
       if (saved.of(device))
-        return this.#handOvers.resume(device, saved, () => this.#own(name, [device, ...others]));
-      return this.#handOvers.handOver(device, saved, longest + limits.expires, limits);
+        return this.handOvers.resume(device, saved, () => this.#own(name, [device, ...others]));
+      return this.handOvers.handOver(device, saved, longest + limits.expires, limits);
     }
     // A call of several has its place from its turn here to its end, wherever it is made.
     const own = semaphoreOf(options)
@@ -481,9 +469,9 @@ export class ClusterClient extends DeviceCloudClient {
     const [first, second] = values;
     switch (name) {
       case 'wait':
-        return this.#handOvers.take(chipid, first as HandedOver);
+        return this.handOvers.take(chipid, first as HandedOver);
       case 'ended':
-        return this.#handOvers.ended(first as string, second as Result);
+        return this.handOvers.ended(first as string, second as Result);
       case 'acknowledge':
         return super.acknowledged.acknowledge(first);
       case 'subscribe':

@@ -173,7 +173,7 @@ export class Application implements App {
     const mayCall = (): boolean => this.problem('open') === undefined;
     this.keeper = new Keeper(RED, node, {
       ...{ store, calls, isUsable: mayCall },
-      sharing: () => this.#shared,
+      sharing: () => this.#shared?.handOvers,
       application: () => this.application,
       titleOf: (chipid) => deviceText(this.fleet?.name(chipid), chipid),
     });

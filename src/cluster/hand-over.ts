@@ -67,6 +67,8 @@ interface HandOverDeps {
   readonly members: () => readonly string[];
   /** Makes a call to a device of this process. */
   readonly make: (name: string, args: readonly unknown[]) => Promise<unknown>;
+  /** Gives commands back: others go on with them. */
+  readonly letGo: (isOf: (saved: SavedCall) => boolean) => void;
 }
 
 export class HandOvers {
@@ -179,6 +181,11 @@ export class HandOvers {
   /** Devices are another process's from now on: that goes on with their commands, and says what becomes of them. */
   letGo(isOf: (chipid: string) => boolean): void {
     for (const saved of this.#here) if (saved.chipids.some(isOf)) saved.letGo();
+  }
+
+  /** Gives back what it does for a node that closes. */
+  letGoOf(node: string): void {
+    this.#deps.letGo((saved) => saved.sender !== undefined && saved.node === node);
   }
 
   /** Devices have come from another process: new commands come after those that have waited there. */

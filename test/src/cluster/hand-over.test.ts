@@ -28,6 +28,7 @@ function start(port: StorePort = MEMORY) {
     },
     ...{ member: 'a', members: () => ['a'] },
     make: () => assert.fail('it is made'),
+    letGo: () => assert.fail('no node closes'),
   });
   const give = (what: unknown): { saved: SavedCall; ended: Promise<unknown> } => {
     const saved = calls.add('node', ['1'], () => what);
@@ -105,6 +106,7 @@ describe('what became of a command', () => {
           },
         },
         ...{ member: 'a', members: () => ['a', 'b'] },
+        letGo: () => assert.fail('no node closes'),
         make: (_, args) => make(originOf(args.at(-1) as object)?.saved as SavedCall),
       },
     );
