@@ -154,17 +154,16 @@ for _, each in ipairs(beat.held) do
   if not settled and (not record or record[1] < epoch) then put(share, epoch, me) end
   held[share] = epoch
 end
-local mine = 0
+local owned = {}
 for share, record in pairs(records) do
-  if record[2] == me then
-    if held[share] == record[1] and not beat.leave then
-      mine = mine + 1
-    else
-      put(share, record[1], '')
-      news = true
-    end
+  if record[2] == me and (held[share] ~= record[1] or beat.leave) then
+    put(share, record[1], '')
+    news = true
+  else
+    owned[record[2]] = (owned[record[2]] or 0) + 1
   end
 end
+local mine = owned[me] or 0
 
 local settings = redis.call('HGET', meta, 'settings')
 if not beat.leave then
@@ -191,13 +190,15 @@ for member, each in pairs(alive) do
   end
 end
 if #wanting == 0 then wanting = all end
-table.sort(wanting)
-local quota = 0
+local quota, least = 0, math.floor(${SHARES} / #wanting)
+-- Who has one more keeps it, whoever comes and goes.
+table.sort(wanting, function(a, b)
+  local has_a, has_b = (owned[a] or 0) > least, (owned[b] or 0) > least
+  if has_a == has_b then return a < b end
+  return has_a
+end)
 for place, member in ipairs(wanting) do
-  if member == me then
-    quota = math.floor(${SHARES} / #wanting)
-    if place <= ${SHARES} % #wanting then quota = quota + 1 end
-  end
+  if member == me then quota = place <= ${SHARES} % #wanting and least + 1 or least end
 end
 if settled and beat.takes and alive[me] and alive[me][4] == 1 then
   for number = 0, ${SHARES - 1} do

@@ -211,4 +211,17 @@ describeOnRedis('a beat', () => {
     assert.equal((await beat('i', 2)).quota, 7);
     assert.equal((await beat('i', 3, { wants: false })).quota, 0);
   });
+
+  it('leaves the others what they have if one ends and another one begins', async () => {
+    // It gives up what is too much.
+    const held = ownedBy('a', await beat('a', 3)).slice(0, 22);
+    for (const member of 'cd') await beat(member, 1);
+    assert.equal((await beat('a', 4, { held })).quota, 22);
+    assert.equal(ownedBy('c', await beat('c', 2)).length, 21);
+    assert.equal(ownedBy('d', await beat('d', 2)).length, 21);
+    await beat('d', 3, { leave: true });
+    // Its id comes first.
+    assert.equal(ownedBy('0', await beat('0', 1)).length, 21);
+    assert.equal((await beat('a', 5, { held })).quota, 22);
+  });
 });
