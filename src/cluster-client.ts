@@ -115,7 +115,8 @@ class SharedSubscription implements AckSubscription {
   }
 
   begin(): void {
-    this.#joined ??= this.join();
+    if (this.#joined) return;
+    this.#joined = this.join();
     this.#show();
   }
 

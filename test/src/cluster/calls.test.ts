@@ -188,6 +188,32 @@ describe('a call to the process that has the device', () => {
     assert.deepEqual(bus.handled, ['push 1']);
   });
 
+  it('shows how many are before it, and is not sent if its caller has gone by its turn', async () => {
+    const releases: (() => void)[] = [];
+    bus.add('b', (name) => {
+      bus.handled.push(name);
+      return new Promise((resolve) => releases.push(() => resolve(name)));
+    });
+    const shown: unknown[] = [];
+    const gone = new AbortController();
+    const [first, second] = ['first', 'second'].map((name) => caller.call(name, '1', {}, LONG, 0));
+    const extras = { caller: { progress: shown.push.bind(shown), signal: gone.signal } };
+    const last = caller.call('last', '1', {}, LONG, 0, extras);
+    await until(() => releases.length === 1, 'the first is carried out');
+    releases[0]?.();
+    await first;
+    gone.abort();
+    await assert.rejects(last, failsWith('UNREACHABLE', /Not sent: /, false));
+    await until(() => releases.length === 2, 'the second is carried out');
+    releases[1]?.();
+    await second;
+    assert.deepEqual(bus.handled, ['first', 'second']);
+    assert.deepEqual(shown, [
+      { state: 'waiting', ahead: 2 },
+      { state: 'waiting', ahead: 1 },
+    ]);
+  });
+
   it('holds back the later ones to its device until it has ended, and no others', async () => {
     let release = (): void => undefined;
     const begun: string[] = [];

@@ -220,6 +220,11 @@ describeOnRedis('clients that share an application', () => {
       assert.equal(cloud.device(chipid).maxInFlight, 1);
     }
     assert.equal(third.client.owned, 0);
+    for (const { client } of [first, third]) {
+      const push = (chipid: string, options: object) => client.push(chipid, 'each', options);
+      const ends = await client.callEach(DEVICES, push, { atOnce: 1 });
+      assert.ok(ends.every(({ status }) => status === 'fulfilled'));
+    }
     // What is pushed is no option, whatever its fields are called.
     const message = { signal: 1, timeout: 'never', duration: 'long' };
     await third.client.push('10000001', message);
