@@ -303,7 +303,12 @@ async function main(): Promise<void> {
     ...[...verdict.acked].map(([name, row]) => [`acknowledged: ${name}`, row] as const),
   ];
   for (const [name, row] of rows) {
-    const { uploads, lost, doubled, marked, outOfOrder, delay, stayed, reopened } = row;
+    const { uploads, lost, doubled, marked, outOfOrder, delay } = row;
+    const channels = [
+      ['channels opened', number(row.opened)],
+      ['devices that stayed where they were', number(row.stayed)],
+      ['**of them, whose channel was opened anew**', number(row.reopened)],
+    ] as const;
     process.stdout.write(
       `\n${table(name, [
         ['uploads', number(uploads)],
@@ -312,8 +317,7 @@ async function main(): Promise<void> {
         ['doubled, marked', number(marked)],
         ['**out of order**', number(outOfOrder)],
         ['longest delay', seconds(delay)],
-        ['devices that stayed where they were', number(stayed)],
-        ['**of them, whose channel was opened anew**', number(reopened)],
+        ...(name.startsWith('acknowledged') ? [] : channels),
       ])}\n`,
     );
   }

@@ -23,7 +23,8 @@ interface Row {
   outOfOrder: number;
   /** The longest, in milliseconds. */
   delay: number;
-  /** Devices whose uploads came from one process all the time, and those of them whose channel was opened meanwhile. */
+  /** Channels that were opened; devices whose uploads came from one process all the time, and those of them whose channel was opened. */
+  opened: number;
   stayed: number;
   reopened: number;
 }
@@ -57,6 +58,7 @@ function judgeUploads(sent: readonly Sent[], lines: readonly Line[], of: string)
       marked: 0,
       outOfOrder: 0,
       delay: 0,
+      opened: 0,
       stayed: 0,
       reopened: 0,
     };
@@ -104,14 +106,13 @@ function judgeChannels(
       if (Number(at) < begin) before.set(chipid, process);
       else meanwhile.set(chipid, (meanwhile.get(chipid) ?? new Set()).add(process));
     }
-    const anew = new Set(
-      opened.filter(({ at }) => at >= begin && at <= end).map(({ chipid }) => chipid),
-    );
+    const anew = opened.filter(({ at }) => at >= begin && at <= end).map(({ chipid }) => chipid);
+    row.opened = anew.length;
     for (const [chipid, processes] of meanwhile) {
       const first = before.get(chipid) ?? [...processes][0];
       if (processes.size > 1 || !processes.has(first ?? '')) continue;
       row.stayed++;
-      if (anew.has(chipid)) row.reopened++;
+      if (anew.includes(chipid)) row.reopened++;
     }
   }
 }
@@ -174,7 +175,7 @@ export function judge(
   }
   const rows = [...faults.values(), ...acknowledged.values()];
   const isGood =
-    rows.every(({ lost, outOfOrder }) => lost === 0 && outOfOrder === 0) &&
+    rows.every(({ lost, outOfOrder, reopened }) => lost + outOfOrder + reopened === 0) &&
     commands.twice + commands.lied + commands.missing === 0;
   return { faults, acked: acknowledged, commands, isGood };
 }
