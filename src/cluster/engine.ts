@@ -22,12 +22,6 @@ const NO_CONNECTION = /isn't writeable|Connection is closed/;
 /** What follows from a fault that was there before: it says less. */
 const CONSEQUENCE = /\b(EPIPE|ECONNRESET|ECONNABORTED)\b/;
 
-/** What an error of the engine, or of the way to it, means; and whether it lasts until somebody changes something. */
-interface Fault {
-  readonly text: string;
-  readonly isMistake: boolean;
-}
-
 /** What users have to change. The first that applies. */
 const MISTAKES: readonly (readonly [RegExp, string])[] = [
   [
@@ -67,23 +61,29 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
 /** Why a command was not answered as it should be, in words for a log. */
 export class EngineError extends Error {
   override name = 'EngineError';
-  /** Certainly not sent: there was no connection. */
-  readonly isUnsent: boolean;
-  /** The engine has answered, with an error. */
-  readonly isRefusal: boolean;
   /** The user may not do all that is needed. */
   readonly lacksRights: boolean;
   /** It lasts until somebody changes something. */
   readonly isMistake: boolean;
 
-  constructor(message: string, isUnsent: boolean, isRefusal: boolean, isMistake = false) {
+  /**
+   * @param isUnsent certainly not sent: there was no connection
+   * @param isRefusal the engine has answered, with an error
+   */
+  constructor(
+    message: string,
+    readonly isUnsent: boolean,
+    readonly isRefusal: boolean,
+    isMistake = false,
+  ) {
     super(message);
-    this.isUnsent = isUnsent;
-    this.isRefusal = isRefusal;
     this.lacksRights = isRefusal && LACKS_RIGHTS.test(message);
     this.isMistake = isMistake || this.lacksRights;
   }
 }
+
+/** A fault of the connection, in words; and whether it lasts until somebody changes something. */
+type Fault = readonly [text: string, isMistake: boolean];
 
 type Command = readonly [name: string, ...args: (string | number)[]];
 
@@ -255,10 +255,10 @@ export class Engine {
       if (error.message === 'late') this.#isLate(limit);
       // Another connection may find the primary.
       else if (isRefusal && IS_REPLICA.test(error.message)) this.#renew();
-      const why = isRefusal
+      const [text, isMistake] = isRefusal
         ? this.#meaningOf(error)
-        : (this.#fault ?? { text: 'there is no connection yet.', isMistake: false });
-      throw new EngineError(why.text, isUnsent, isRefusal, why.isMistake);
+        : (this.#fault ?? ['there is no connection yet.', false]);
+      throw new EngineError(text, isUnsent, isRefusal, isMistake);
     } finally {
       clearTimeout(timer);
     }
@@ -266,8 +266,7 @@ export class Engine {
 
   /** What is silent may have been cut. */
   #isLate(limit: number): void {
-    const text = `there was no answer within ${Math.round(limit)} ms.`;
-    this.#fault = { text, isMistake: false };
+    this.#fault = [`there was no answer within ${Math.round(limit)} ms.`, false];
     this.#renew();
   }
 
@@ -282,12 +281,11 @@ export class Engine {
     for (const meanings of [MISTAKES, FAILURES])
       for (const [pattern, meaning] of meanings) {
         const found = pattern.exec(message);
-        if (!found) continue;
-        const text = meaning.replace('$<format>', found.groups?.['format'] ?? '');
-        return { text, isMistake: meanings === MISTAKES };
+        const text = meaning.replace('$<format>', found?.groups?.['format'] ?? '');
+        if (found) return [text, meanings === MISTAKES];
       }
     const text = this.#redact(/[.!?]$/.test(message) ? message : `${message}.`);
-    return { text, isMistake: /certificate|altnames/i.test(message) };
+    return [text, /certificate|altnames/i.test(message)];
   }
 }
 

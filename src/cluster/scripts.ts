@@ -23,6 +23,7 @@ export const FORMAT = 1;
 export const keysOf = (application: string) => {
   const prefix = `{dc:${application.replaceAll(/[^\w.:/-]/g, '_')}}:`;
   return {
+    /** Of the engine's generation, and what is known of the whole application. */
     meta: `${prefix}meta`,
     members: `${prefix}members`,
     shares: `${prefix}shares`,

@@ -96,14 +96,14 @@ export const factsPort = ({ engine, keys: { meta }, shares }: PortDeps): StorePo
 /** An empty text removes an entry. */
 const textOf = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value));
 
-/** The entries of a hash, as the engine answers it. One bad entry costs itself. */
+/** The entries of a hash, as the engine answers it. What is no JSON is left out: a bad entry costs itself, and others are no entries. */
 function entriesOf(answer: readonly unknown[]): [key: string, value: unknown][] {
   const found: [string, unknown][] = [];
   for (let at = 0; at < answer.length; at += 2)
     try {
       found.push([String(answer[at]), JSON.parse(String(answer[at + 1]))]);
     } catch {
-      // Nor is the number of the last write one.
+      // Such as the number of the last write.
     }
   return found;
 }

@@ -1,5 +1,4 @@
 import { Coalescer } from '../store/store';
-import { isolated } from '../util/thrown';
 import type { Beat, BeatAnswer } from './scripts';
 
 /**
@@ -38,7 +37,7 @@ export interface SharesOptions {
   readonly rules?: typeof RULES;
 }
 
-/** What is called as shares come and go. */
+/** Own code, which never throws: what is called as shares come and go. */
 export interface SharesListener {
   onGained(share: number, epoch: number): void;
   /** At once: nothing of it may be done any more. */
@@ -194,7 +193,7 @@ export class Shares {
     } catch (reason) {
       error = reason;
     }
-    isolated(() => this.#listener.onBeat(error));
+    this.#listener.onBeat(error);
     if (this.#isClosed) return;
     const pause = this.#lease / BEATS;
     const rest = error === undefined ? sent + pause - now() : pause;
@@ -217,7 +216,7 @@ export class Shares {
 
     if (answer.generation !== this.#generation) {
       if (this.#generation !== undefined) {
-        isolated(() => this.#listener.onAnew());
+        this.#listener.onAnew();
         // An owner with a later epoch says so within a lease, or may not act any more.
         if (!wasValid) this.#voidBefore = now + this.#rules.lapsed * this.#lease;
       }
@@ -242,12 +241,12 @@ export class Shares {
     for (const [share, epoch] of asked) {
       // It may be its own again, of a later epoch: another process had it in between.
       if (own.get(share) === epoch) own.delete(share);
-      else if (this.#held.delete(share)) isolated(() => this.#listener.onLost(share));
+      else if (this.#held.delete(share)) this.#listener.onLost(share);
     }
     for (const [share, epoch] of own) {
       if (this.#isLeaving) continue;
       this.#held.set(share, { epoch });
-      isolated(() => this.#listener.onGained(share, epoch));
+      this.#listener.onGained(share, epoch);
     }
     if (answer.settled && !this.#isLeaving) this.#balance(answer.quota);
   }
