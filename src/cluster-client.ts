@@ -160,6 +160,11 @@ export class ClusterClient extends DeviceCloudClient {
   #hasWrongKey = false;
   #keyTriedAt = -Infinity;
   #cluster!: Cluster;
+  /** Devices have come, or this process may act again: also for listeners that have come meanwhile. */
+  readonly #onMoved = (): void => {
+    for (const listening of this.#listening) if (this.owns(listening.chipid)) listening.begin();
+    for (const keeper of this.#keepers.values()) void super.pins.restore(keeper);
+  };
 
   static {
     for (const name of Object.keys(SHARED) as SharedCall[])
@@ -201,7 +206,7 @@ export class ClusterClient extends DeviceCloudClient {
       const { origin, ...all } = client[APPLICATION].settings;
       const cluster = await Cluster.open(settings, `${origin}/${appid}`, sharing.store, {
         settings: Object.fromEntries(AGREED.map((name) => [name, all[name]])),
-        begin: (share) => client.#begin(share),
+        begin: () => client.handOvers.begin(),
         end: (share) => client.#end(share),
         finish: (share) => client.#finish(share),
         wants: () => client.#wants(),
@@ -217,6 +222,7 @@ export class ClusterClient extends DeviceCloudClient {
         letGo: (isOf) =>
           client[APPLICATION].open?.commands.letGo((_, saved) => !!saved && isOf(saved)),
       });
+      sharing.store.onMoved.add(client.#onMoved);
       return client;
     } catch (error) {
       await DeviceCloudClient.prototype.close.call(client);
@@ -335,6 +341,7 @@ export class ClusterClient extends DeviceCloudClient {
 
   /** Gives all shares up, leaves, and ends. */
   override async close(): Promise<void> {
+    this.#sharing.store.onMoved.delete(this.#onMoved);
     await this.#cluster.close();
     await super.close();
   }
@@ -369,12 +376,6 @@ export class ClusterClient extends DeviceCloudClient {
     const wants = this.#listening.size > 0 || this.fleet.isWatched || this.pins.list().length > 0;
     if (wants) this.#wantedAt = performance.now();
     return performance.now() - this.#wantedAt < DEPLOY;
-  }
-
-  #begin(share: number): void {
-    for (const listening of this.#listeningTo(share)) listening.begin();
-    for (const keeper of this.#keepers.values()) void super.pins.restore(keeper);
-    this.handOvers.begin();
   }
 
   #end(share: number): void {

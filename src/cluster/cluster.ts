@@ -28,7 +28,7 @@ const LONGEST = 120_000;
 
 /** What happens with shares. Each begins as a process does that starts, and ends as one does that stops. */
 export interface ClusterListener {
-  /** The share is this process's, and what the store has of it is loaded. */
+  /** The share is this process's, and what the store has of it is loaded. The store says so a turn later, for all that have come. */
   begin(share: number): void;
   /** It is another process's by now, or nobody's: nothing of it may be done any more. */
   end(share: number): void;
@@ -213,6 +213,8 @@ export class Cluster {
 
   async #onBeat(error: unknown): Promise<void> {
     this.calls.changed();
+    // It may act again, perhaps after a moment that nothing else shows.
+    if (error === undefined && !this.#shares.wasValid) this.#store.moved();
     const isEngines = error instanceof EngineError;
     if (error === undefined) {
       this.#problem = this.#difference;

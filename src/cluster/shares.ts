@@ -66,6 +66,8 @@ export class Shares {
   answer: BeatAnswer | undefined;
   /** The engine's clock minus that of this process, in ms. */
   offset = 0;
+  /** Whether this process could act until the latest answer came. */
+  wasValid = false;
   readonly #options: SharesOptions;
   readonly #rules: typeof RULES;
   readonly #listener: SharesListener;
@@ -207,7 +209,7 @@ export class Shares {
     asked: ReadonlyMap<number, number>,
   ): void {
     const now = this.#options.now();
-    const wasValid = this.isValid;
+    this.wasValid = this.isValid;
     this.answer = answer;
     this.offset = answer.time - now;
     for (const [, lease] of Object.values(answer.members))
@@ -218,7 +220,7 @@ export class Shares {
       if (this.#generation !== undefined) {
         this.#listener.onAnew();
         // An owner with a later epoch says so within a lease, or may not act any more.
-        if (!wasValid) this.#voidBefore = now + this.#rules.lapsed * this.#lease;
+        if (!this.wasValid) this.#voidBefore = now + this.#rules.lapsed * this.#lease;
       }
       this.#generation = answer.generation;
       this.#generationSince = now;
@@ -232,7 +234,7 @@ export class Shares {
     this.#confirmedAt = sent;
     this.#confirmedWall = sentWall;
     // The clock of a machine that was suspended says that it is still valid.
-    if (!wasValid) this.#validUntil = -Infinity;
+    if (!this.wasValid) this.#validUntil = -Infinity;
     if (sent >= this.#voidBefore) this.#validUntil = sent + this.#rules.validity * this.#lease;
 
     const own = new Map<number, number>();

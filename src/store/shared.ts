@@ -68,7 +68,7 @@ export class SharedStore implements Keeping {
     return this.#shares.delete(share);
   }
 
-  /** Something has come or gone. */
+  /** Something has come or gone, or this process may act again. */
   moved(): void {
     if (this.#isMoving) return;
     this.#isMoving = true;
@@ -84,7 +84,6 @@ export class SharedStore implements Keeping {
     this.#problem = problem;
     this.#state = state;
     for (const listener of this.onProblem) listener();
-    if (state === 'joined') this.moved();
   }
 
   isWritten(key: string): boolean {
