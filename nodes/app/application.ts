@@ -198,7 +198,7 @@ export class Application implements App {
     this.#cluster = clusterOf(RED, config);
     if (this.isSimulated) return;
     const { credentials } = node;
-    const { options: read, unset } = clientOptions(RED, node, { ...config, credentials });
+    const { options: read, unset } = clientOptions(RED, node, { ...config, ...credentials });
     const options = { ...read, store: this.#store };
     this.#unset = unset;
     // Checks them. Without a book, it is the client, too.

@@ -9,7 +9,7 @@ import { CLUSTER_TYPE } from '../common/shared.config';
 import { CHOICES, DEFAULTS, isOutside, type AppConfig, type AppCredentials } from './app.config';
 
 /** The settings of an application as {@link readSettings} has read them, with its keys. */
-export type AppSettings = AppConfig & { credentials?: AppCredentials | undefined };
+export type AppSettings = AppConfig & AppCredentials;
 
 /** A client's options, and why the keys of an interface could not be read: the other one works regardless. */
 export interface ReadOptions {
@@ -31,7 +31,6 @@ export function clientOptions(
   node: Node | undefined,
   settings: AppSettings,
 ): ReadOptions {
-  const { credentials = {} } = settings;
   const unset: ReadOptions['unset'] = {};
   const key = (api: Api, value: unknown): string => {
     try {
@@ -47,9 +46,9 @@ export function clientOptions(
   const options = {
     baseUrl: textOf(RED, node, settings.baseUrl),
     appid: key('open', settings.appid),
-    appkey: key('open', credentials.appkey),
-    serverKey: key('server', credentials.serverKey),
-    serverPassword: key('server', credentials.serverPassword),
+    appkey: key('open', settings.appkey),
+    serverKey: key('server', settings.serverKey),
+    serverPassword: key('server', settings.serverPassword),
     ...commonSettings(settings),
     ...(tls ? { tls } : {}),
     ...(proxy ? { proxy } : {}),

@@ -78,7 +78,7 @@ function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOption
   const found = node && findDeployed(RED, node.id);
   if (!found) return false;
   const credentials = deployedCredentials(RED, found);
-  const { options } = clientOptions(RED, node, { ...node.app.config, credentials });
+  const { options } = clientOptions(RED, node, { ...node.app.config, ...credentials });
   return (['baseUrl', 'appid', 'appkey'] as const).every((name) => options[name] === tried[name]);
 }
 

@@ -32,7 +32,7 @@ export function readTestRequest(body: unknown): TestRequest {
   return {
     ...config,
     ...(id !== undefined && { id }),
-    credentials: Object.fromEntries<string>(given),
+    ...Object.fromEntries<string>(given),
   };
 }
 
@@ -69,23 +69,11 @@ export interface TestSettings {
   wanted: Record<Api, boolean>;
 }
 
-type Setting = 'baseUrl' | 'appid' | keyof AppCredentials;
-
 /** The settings of each interface besides the address: its id, and the secret that belongs to it. */
-const NEEDS: Readonly<Record<Api, readonly Exclude<Setting, 'baseUrl'>[]>> = {
+const NEEDS: Readonly<Record<Api, readonly ('appid' | keyof AppCredentials)[]>> = {
   open: ['appid', 'appkey'],
   server: ['serverKey', 'serverPassword'],
 };
-
-const valueOf = (settings: AppSettings, name: Setting): unknown =>
-  name === 'baseUrl' || name === 'appid' ? settings[name] : settings.credentials?.[name];
-
-/** The settings without those of an interface. */
-function without(settings: AppSettings, api: Api): AppSettings {
-  const credentials = { ...settings.credentials };
-  for (const name of NEEDS[api]) if (name !== 'appid') credentials[name] = '';
-  return { ...settings, ...(api === 'open' && { appid: '' }), credentials };
-}
 
 /**
  * Decides what a test may use. A stored credential is used only against the address, TLS and proxy that
@@ -103,15 +91,15 @@ export async function testSettings(
   const isDeployed = deployed !== undefined && isDeployedEndpoint(typed, deployed);
   const stored = deployed ? deployedCredentials(RED, deployed) : {};
   const untyped = Object.entries(stored).filter(
-    ([key, value]) => value !== '' && !Object.hasOwn(typed.credentials ?? {}, key),
+    ([key, value]) => value !== '' && !Object.hasOwn(typed, key),
   );
   const withheld = isDeployed ? [] : untyped.map(([key]) => key);
   const used = isDeployed ? Object.fromEntries(untyped) : {};
-  let settings: AppSettings = { ...typed, credentials: { ...used, ...typed.credentials } };
+  const settings: AppSettings = { ...used, ...typed };
 
   const networks = isDeployed ? [] : (['tls', 'proxy'] as const).filter((name) => typed[name]);
   const variables = (api: Api): string[] =>
-    (['baseUrl', ...NEEDS[api]] as const).filter((name) => isVariable(valueOf(settings, name)));
+    (['baseUrl', ...NEEDS[api]] as const).filter((name) => isVariable(settings[name]));
   const asksForMore = [...networks, ...variables('open'), ...variables('server')].length > 0;
   const isTrusted = !asksForMore || (await mayWriteFlows());
 
@@ -127,17 +115,17 @@ export async function testSettings(
     const refusal = refusalOf(api);
     if (!refusal) continue;
     refused[api] = refusal;
-    settings = without(settings, api);
+    for (const name of NEEDS[api]) settings[name] = '';
   }
   const node = deployed?.node;
   // Exactly where they were deployed for, whatever a `${NAME}` means by now.
   if (isDeployed && node) {
     const { baseUrl, tls, proxy } = node.app.config;
-    settings = { ...settings, baseUrl, tls, proxy };
+    Object.assign(settings, { baseUrl, tls, proxy });
   }
   const wanted = {
     open: !!typed.appid,
-    server: !!typed.credentials?.serverKey || withheld.includes('serverKey'),
+    server: !!typed.serverKey || withheld.includes('serverKey'),
   };
   return { settings, node, refused, wanted };
 }
