@@ -68,7 +68,7 @@ export interface CommandCount {
 
 /**
  * What is known of each device of an application. It opens nothing and calls nothing: it observes uploads,
- * channels, recoveries, commands and readings of the list.
+ * channels, recoveries, commands and readings of the list. What begins with `on` is called by this package alone.
  */
 export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** When the request of the latest list began, in ms; null before the first. */
@@ -115,13 +115,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     book.onChange(() => this.#devices.allChanged());
   }
 
-  /** The name of a device in the book or, without one, in the list. */
-  nameOf(chipid: string): string | undefined {
-    return this.#book?.find(chipid)?.name ?? this.#devices.get(chipid)?.name;
-  }
-
   titleOf(chipid: string): string {
-    return deviceTitle(chipid, this.nameOf(chipid));
+    return deviceTitle(chipid, this.name(chipid));
   }
 
   /** Whether a device is online, by the latest evidence; null without any. */
@@ -163,7 +158,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   name(chipid: Chipid): string | undefined {
-    return this.nameOf(parseChipid(chipid));
+    const digits = parseChipid(chipid);
+    return this.#book?.find(digits)?.name ?? this.#devices.get(digits)?.name;
   }
 
   /**

@@ -24,7 +24,7 @@ import { WatchedDevice } from './watched-device';
 export interface WatchSource {
   readonly appid: string;
   /** It learns of each reading of the list, and of each upload, first. */
-  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher' | 'isOnline' | 'nameOf'>;
+  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher' | 'isOnline' | 'name'>;
   readonly poller: Pick<ListPoller, 'poll'>;
   /** This machine's clock, in ms. */
   readonly now: () => number;
@@ -365,7 +365,7 @@ export class Watch {
 
   /** As the book or the list shows it, or as it was before the last start. */
   #nameOf({ chipid, name }: WatchedDevice): string | null {
-    return this.#source.registry.nameOf(chipid) ?? name;
+    return this.#source.registry.name(chipid) ?? name;
   }
 
   #emitPresence(device: WatchedDevice): void {
