@@ -108,6 +108,15 @@ describe('a channel over wss', () => {
     assert.equal(service.opened(), 0);
   });
 
+  it('stays closed at a port without TLS, with the code that a call has', async () => {
+    const { baseUrl } = await httpService(ok);
+    const client = clientOf(baseUrl.replace('http:', 'https:'));
+    const { reason } = await nextState(client, 'disconnected');
+    const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
+    assert.match(message, /Not sent \(ERR_SSL_\w+\)/);
+    assert.ok(message.includes(String(reason)), reason);
+  });
+
   it('stays closed with the certificate of another host', async () => {
     const service = await tlsChannelService(ELSEWHERE);
     const client = clientOf(service.baseUrl, { tls: { ca: ELSEWHERE.cert } });
