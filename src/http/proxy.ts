@@ -3,6 +3,7 @@ import https from 'node:https';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
+import { domainToASCII } from 'node:url';
 import { notConfigured } from '../errors';
 import type { ProxySettings } from '../types';
 import { CONNECT_TIMEOUT, EACH_ADDRESS } from './tls';
@@ -70,13 +71,15 @@ function names(entry: string, host: string, port: string): boolean {
   const [, pattern = '', entryPort] = /^(.*?)(?::(\d+))?$/.exec(text) ?? [];
   if (pattern === '' || (entryPort !== undefined && entryPort !== port)) return false;
   if (pattern === '*') return true;
-  const domain = ipv6(pattern) ?? pattern.replace(/^\*?\./, '');
+  // A final dot, as of a fully qualified name, means nothing here; the host of a URL is in ASCII.
+  const domain = ipv6(pattern) ?? domainToASCII(pattern.replace(/^\*?\.|\.$/g, ''));
   return host === domain || host.endsWith(`.${domain}`);
 }
 
 function resolve(settings: ProxySettings, target: URL): Proxy | undefined {
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');
-  if (settings.noProxy?.some((entry) => names(entry, target.hostname, port))) return undefined;
+  if (settings.noProxy?.some((entry) => names(entry, target.hostname.replace(/\.$/, ''), port)))
+    return undefined;
   const text = /^[a-z0-9+.-]+:\/\//i.test(settings.url) ? settings.url : `http://${settings.url}`;
   let url: URL;
   try {

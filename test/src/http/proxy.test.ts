@@ -59,6 +59,16 @@ describe('the proxy of the environment', () => {
     });
   }
 
+  it('is bypassed for a name with a final dot, or with letters of any language', () => {
+    for (const [host, entry] of [
+      ['cloud.example.com.', 'example.com'],
+      ['cloud.example.com', 'cloud.example.com.'],
+      ['设备.example.com', '设备.example.com'],
+      ['a.设备.example.com', '*.xn--srs139i.example.com'],
+    ] as const)
+      assert.equal(url(`https://${host}`, { ...all, NO_PROXY: entry }), undefined, entry);
+  });
+
   it('is bypassed for loopback addresses that NO_PROXY names', () => {
     const environment = { HTTP_PROXY: 'http://b:2', NO_PROXY: 'localhost,127.0.0.1,[::1]' };
     for (const host of ['localhost', '127.0.0.1', '[::1]']) {
