@@ -56,13 +56,12 @@ function untagged(text: string): string {
 export const BODIES = {
   text: asText,
   base64: (bytes: Buffer) => bytes.toString('base64'),
-  trimmed: (bytes: Buffer) => trimmed(asText(bytes)),
   tagged: (bytes: Buffer) => untagged(trimmed(asText(bytes))),
 } as const;
 
 /**
- * How histories write a `body`: as text, as Base64, without the white space at its ends, or so and without its
- * commas and what stands before the first one.
+ * How histories write a `body`: as text, as Base64, or without the white space at its ends, its commas and what stands before the
+ * first one.
  */
 export type HistoryEncoding = keyof typeof BODIES;
 

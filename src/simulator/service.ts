@@ -208,12 +208,10 @@ export class Service {
     this.channels.close(undefined, { code: 1008 });
   }
 
-  /** Puts the uploads back to an old copy, whose newest has the id `lastId`. */
-  restore(lastId: number): void {
-    this.#lastUpload = lastId;
-    for (const { uploads } of this.devices.values()) {
-      while ((uploads.at(-1)?.id ?? 0) > lastId) uploads.pop();
-    }
+  /** Forgets all uploads. */
+  restore(): void {
+    this.#lastUpload = 0;
+    for (const { uploads } of this.devices.values()) uploads.length = 0;
   }
 
   #keepPush({ chipid, pushes }: Device, { format, message, bytes }: Push): void {

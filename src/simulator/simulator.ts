@@ -157,13 +157,9 @@ export class Simulator {
     this.#service.deleteApp();
   }
 
-  /**
-   * Puts the uploads back to an old copy of the service: those with a higher id than `lastId` are gone,
-   * and the next upload gets the id after it.
-   * @param lastId default 0: the history is empty and ids begin at 1 again
-   */
-  restore(lastId = 0): void {
-    this.#service.restore(lastId);
+  /** Forgets all uploads, as a service that is set up anew: their ids begin at 1 again. */
+  restore(): void {
+    this.#service.restore();
   }
 
   /**
