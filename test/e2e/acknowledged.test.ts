@@ -59,7 +59,6 @@ if (fs.existsSync(${JSON.stringify(journal)} + '.${name}') && ${chance})
     step(
       'emitted',
       `${write('emitted')}${end('kills', 'Math.random() < 0.15')}
-if (msg.payload === 'poison') process.kill(process.pid, 'SIGKILL');
 return msg;`,
       ['ack'],
     ),
@@ -145,41 +144,5 @@ return msg;`,
     await until(() => acked() === number, 'all are acknowledged');
     check(sent);
     assert.deepEqual(of('caught'), []);
-  });
-
-  it('end with an error if they end the process each time, and no others are lost', async function () {
-    this.timeout(300_000);
-    await start({ attempts: 3 });
-    const sent = new Map([
-      [ONE, ['before', 'poison', 'after']],
-      [TWO, ['x', 'y']],
-      [THREE, ['z']],
-    ]);
-    simulator.upload(ONE, 'before');
-    await until(() => of('acked').length === 1, 'the first one is acknowledged');
-    for (const body of ['poison', 'after']) simulator.upload(ONE, body);
-    for (const body of ['x', 'y']) simulator.upload(TWO, body);
-    simulator.upload(THREE, 'z');
-    for (let time = 1; time <= 3; time++) {
-      await isDead();
-      await until(
-        () => of('emitted').filter(({ payload }) => payload === 'poison').length === time,
-        `it has ended the process ${time} times`,
-      );
-      await again();
-    }
-    await until(() => acked() === 5, 'all others are acknowledged');
-    check(sent);
-    assert.deepEqual(
-      of('caught').map(({ payload, code }) => [payload, code]),
-      [['poison', 'NOT_ACKNOWLEDGED']],
-    );
-    assert.deepEqual([...new Set(of('acked').map(({ payload }) => payload))].sort(), [
-      'after',
-      'before',
-      'x',
-      'y',
-      'z',
-    ]);
   });
 });

@@ -109,13 +109,6 @@ describe('the examples', () => {
     });
   }
 
-  it('are listed in docs/use/recipes.md, in both languages', () => {
-    for (const page of ['recipes.md', 'recipes.zh-CN.md']) {
-      const table = readFileSync(join(repository, 'docs', 'use', page), 'utf8');
-      for (const { name } of examples) assert.ok(table.includes(`| ${name} `), name);
-    }
-  });
-
   it('have a picture, if there is one, under their own name', () => {
     for (const page of ['recipes.md', 'recipes.zh-CN.md']) {
       const text = readFileSync(join(repository, 'docs', 'use', page), 'utf8');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
 import { app, node } from '../tooling/node-red/nodes';
@@ -111,26 +110,5 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     upload('h');
     await red.waitFor('listen', 'out');
     assert.deepEqual(await emitted(), ['h']);
-  });
-
-  it('is written by one of two Node-REDs on one user directory, and log and status of the other say so', async () => {
-    await red.stop();
-    await rm(join(red.userDir, 'device-cloud'));
-    await again();
-    const second = await startNodeRed({ userDir: red.userDir, env: {} });
-    try {
-      const isSaid = (): boolean =>
-        [red, second].some((each) => /another Node-RED uses it/.test(each.log()));
-      const isEmitted = async (): Promise<boolean> => {
-        const both = await Promise.all([red, second].map((each) => each.results('listen', 'out')));
-        return both.every(({ length }) => length > 0);
-      };
-      for (let n = 0; !isSaid() || !(await isEmitted()); n++) {
-        upload(`i${n}`);
-        await sleep(500);
-      }
-    } finally {
-      await second.stop();
-    }
   });
 });

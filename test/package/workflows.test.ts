@@ -107,13 +107,6 @@ describe('the release workflow', () => {
     );
   });
 
-  it('packs a package that names its repository and the site of its documentation', () => {
-    const at = (part: string): number => build.steps.findIndex(({ run }) => run?.includes(part));
-    for (const part of ['"repository.url=git+', '"homepage=https://']) {
-      assert.ok(at(part) !== -1 && at(part) < at('$(npm pack)'), part);
-    }
-  });
-
   it('publishes the tarball that was packed after the tests, by its checksum', () => {
     assert.equal(publish.needs, 'build');
     const order = ['npm test', 'npm pack'];
@@ -137,21 +130,6 @@ describe('the release workflow', () => {
     assert.ok(checks !== -1 && checks < last);
     assert.equal(publish.steps[checks]?.env?.['SHA512'], '${{ needs.build.outputs.sha512 }}');
     assert.deepEqual(build.outputs, { sha512: '${{ steps.pack.outputs.sha512 }}' });
-  });
-});
-
-describe('the site of the release', () => {
-  const { docs = { steps: [] }, pages = { steps: [] } } = workflow('release.yml').jobs;
-
-  it('is built after the package is published, and deployed by a job that installs and runs nothing', () => {
-    assert.equal(docs.needs, 'publish');
-    assert.ok(docs.steps.some(({ run }) => run?.includes('npm run docs')));
-    assert.doesNotMatch(JSON.stringify(docs), /secrets\.|id-token|"environment"/);
-    assert.deepEqual([pages.needs, pages.environment], ['docs', 'github-pages']);
-    assert.deepEqual(
-      pages.steps.map(({ uses }) => uses),
-      ['actions/deploy-pages@v4'],
-    );
   });
 });
 

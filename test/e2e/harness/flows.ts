@@ -10,7 +10,6 @@ const PLACE = { x: 100, y: 100 };
 
 /** What plain JSON lacks, written so that a message can carry it into the flow. */
 export const buffer = (hex: string): unknown => ({ $buffer: hex });
-export const date = (iso: string): unknown => ({ $date: iso });
 /** Any value, as a JavaScript expression. */
 export const js = (expression: string): unknown => ({ $js: expression });
 
@@ -19,7 +18,6 @@ const revive = (value) => {
   if (Array.isArray(value)) return value.map(revive);
   if (value === null || typeof value !== 'object') return value;
   if ('$buffer' in value) return Buffer.from(value.$buffer, 'hex');
-  if ('$date' in value) return new Date(value.$date);
   if ('$js' in value) return new Function('return (' + value.$js + ')')();
   return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, revive(v)]));
 };
