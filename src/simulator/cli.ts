@@ -38,7 +38,7 @@ const numberIn = (text: string): unknown => (/^-?\d+(?:\.\d+)?$/.test(text) ? Nu
  * Reads the arguments of `device-cloud-simulator`. The simulator checks the options.
  * @throws TypeError of parseArgs for an option that does not exist
  */
-export function readCommandLine(args: string[]) {
+function readCommandLine(args: string[]) {
   const { values } = parseArgs({ args, options: FLAGS });
   const { help = false, port = String(DEFAULT_PORT), devices, interval, ...texts } = values;
   const options: Record<string, unknown> = {
@@ -83,10 +83,7 @@ async function main(): Promise<void> {
   process.stdout.write(announcement(simulator));
 }
 
-// A test imports this file to read command lines.
-if (require.main === module) {
-  main().catch((error: unknown) => {
-    process.stderr.write(`device-cloud-simulator: ${explain(error)}\n`);
-    process.exitCode = 1;
-  });
-}
+main().catch((error: unknown) => {
+  process.stderr.write(`device-cloud-simulator: ${explain(error)}\n`);
+  process.exitCode = 1;
+});

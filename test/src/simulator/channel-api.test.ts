@@ -1,24 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { WebSocket } from 'ws';
-import { channelUrl, md5, openChannel, openGet, refusedUpgrade, withSimulator } from './client';
+import { channelUrl, openChannel, openGet, refusedUpgrade, withSimulator } from './client';
 import { until } from '../../tooling/until';
 
 const DEVICE = '10000001';
 
 describe('simulator: channel', () => {
-  it(
-    'opens with the sign that sections 4.3 and 5.2 spell out, and a timestamp of 13 digits',
-    withSimulator({ appid: 77, appkey: 'KeyC' }, async (simulator) => {
-      const sign = md5('gettimestamp=1700000000000&chipid=10000001&appid=77KeyC');
-      const query = `appid=77&timestamp=1700000000000&chipid=10000001&sign=${sign}`;
-      const url = `${simulator.baseUrl.replace('http', 'ws')}/noticed/peer?${query}`;
-      const socket = new WebSocket(url);
-      await once(socket, 'open');
-      assert.equal(simulator.channels(DEVICE), 1);
-    }),
-  );
-
   it(
     'records heartbeats and ignores unknown frames',
     withSimulator({}, async (simulator) => {
