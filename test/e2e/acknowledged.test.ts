@@ -5,7 +5,7 @@ import { startSimulator, type Simulator } from '../../src/simulator';
 import { app, type FlowNode, node } from '../tooling/node-red/nodes';
 import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
-import { ONE, THREE, TWO } from './harness/fixture';
+import { ONE, THREE, TWO } from './harness/devices';
 import { startNodeRed, type NodeRed } from './harness/node-red';
 
 /** How often Node-RED is killed; more by hand. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
 import { ADMIN_SETTINGS, FULL, OPERATOR, READER, logIn } from './harness/admin';
-import { ONE, THREE, TWO } from './harness/fixture';
+import { ONE, THREE, TWO } from './harness/devices';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
 import { app, node } from '../tooling/node-red/nodes';

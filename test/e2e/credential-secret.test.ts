@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { WRONG_SECRET } from '../nodes/matrix/wrong-secret';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { openEditor } from './harness/editor';
-import { ONE } from './harness/fixture';
+import { ONE } from './harness/devices';
 import { until } from '../tooling/until';
 import { around, idOf } from './harness/flows';
 import { type FlowNode, app, node } from '../tooling/node-red/nodes';

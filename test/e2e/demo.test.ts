@@ -9,7 +9,7 @@ import { app, type FlowNode } from '../tooling/node-red/nodes';
 import { repository } from '../tooling/repository';
 import { DIALECT } from '../tooling/dialect';
 import { TIMEOUT, until } from '../tooling/until';
-import { ONE, TWO } from './harness/fixture';
+import { ONE, TWO } from './harness/devices';
 import { change, named, ofType, troubles } from './examples/files';
 import { PIXELS, rgb } from './examples/pixels';
 import { useStage } from './examples/stage';

@@ -5,7 +5,7 @@ import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
 import { app, node } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
-import { ONE } from './harness/fixture';
+import { ONE } from './harness/devices';
 import { around } from './harness/flows';
 import { startNodeRed, type NodeRed } from './harness/node-red';
 

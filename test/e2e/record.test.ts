@@ -7,7 +7,7 @@ import { app, node, type FlowNode } from '../tooling/node-red/nodes';
 import { BARE, keep } from '../tooling/process';
 import { repository } from '../tooling/repository';
 import { until } from '../tooling/until';
-import { ONE, TWO } from './harness/fixture';
+import { ONE, TWO } from './harness/devices';
 import { startNodeRed, type NodeRed } from './harness/node-red';
 import { request } from './harness/request';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { secretSearch } from '../tooling/secret-search';
 import { comesToHold, until } from '../tooling/until';
-import { ONE } from './harness/fixture';
+import { ONE } from './harness/devices';
 import { startNodeRed, type NodeRed } from './harness/node-red';
 import { observe, type Observation, type Observer } from './harness/observer';
 import { request } from './harness/request';

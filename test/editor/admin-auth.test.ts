@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
 import { ADMIN_SETTINGS, FULL, READER } from '../e2e/harness/admin';
-import { ONE, TWO } from '../e2e/harness/fixture';
+import { ONE, TWO } from '../e2e/harness/devices';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
 import { EDITOR_SETTINGS, type User } from '../tooling/editor/page';

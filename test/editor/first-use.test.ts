@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ONE, TWO } from '../e2e/harness/fixture';
+import { ONE, TWO } from '../e2e/harness/devices';
 import { closeDialog, exported, fill, openDialog, rows } from '../tooling/editor/dialog';
 import { app } from '../tooling/node-red/nodes';
 import { world } from './world';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ONE } from '../e2e/harness/fixture';
+import { ONE } from '../e2e/harness/devices';
 import { app, node } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { world } from './world';

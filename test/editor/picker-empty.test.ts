@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ONE, THREE, TWO } from '../e2e/harness/fixture';
+import { ONE, THREE, TWO } from '../e2e/harness/devices';
 import { closeDialog, fill, openDialog, rows } from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
 import { app } from '../tooling/node-red/nodes';

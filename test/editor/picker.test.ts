@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Locator, Request } from 'playwright-core';
-import { ONE, THREE, TWO } from '../e2e/harness/fixture';
+import { ONE, THREE, TWO } from '../e2e/harness/devices';
 import { closeDialog, dialogReady, fill, openDialog, rows } from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
 import type { Simulator } from '../../src/simulator';

@@ -114,14 +114,16 @@ export async function worksAsImported(
 
 async function works({ red, editor }: Stage, name: string, nodes: FlowNode[]): Promise<void> {
   const logBefore = red.log().length;
-  const earlier = { debugged: new Map(editor.debugged), statuses: new Map(editor.statuses) };
+  const count = (id: string): number => editor.shown.get(id)?.length ?? 0;
+  const earlier = new Map(nodes.map(({ id }) => [id, count(id)]));
+  const stale = new Map(editor.statuses);
   await red.deploy(nodes);
 
   // A debug node shows in the sidebar, or below itself alone.
   const hasShown = ({ id, tosidebar }: FlowNode): boolean =>
     tosidebar === true
-      ? editor.debugged.get(id) !== earlier.debugged.get(id)
-      : editor.statuses.get(id) !== earlier.statuses.get(id) &&
+      ? count(id) !== earlier.get(id)
+      : editor.statuses.get(id) !== stale.get(id) &&
         // A deploy empties it.
         !['', undefined].includes(editor.statuses.get(id)?.text);
   const problems = WRONG_ON_PURPOSE.includes(name) ? [] : [WRONG];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../../tooling/editor/chromium';
 import { TIMEOUT, until } from '../../tooling/until';
-import { ONE, THREE, TWO } from '../harness/fixture';
+import { ONE, THREE, TWO } from '../harness/devices';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { change, named } from './files';
 import { PIXELS, rgb } from './pixels';

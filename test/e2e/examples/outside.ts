@@ -5,7 +5,7 @@ import { Database } from 'node-sqlite3-wasm';
 import { atPort, startBroker, type Broker } from '../../tooling/servers/broker';
 import { linesTo, startLineServer, type LineServer } from '../../tooling/servers/lines';
 import { until } from '../../tooling/until';
-import { ONE, THREE, TWO } from '../harness/fixture';
+import { ONE, THREE, TWO } from '../harness/devices';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { named, ofType } from './files';
 import { listening, plays } from './scene';

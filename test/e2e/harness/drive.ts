@@ -35,8 +35,6 @@ export interface NodeRed {
   ask(name: string, message: Message): Promise<{ sent: Message[]; error?: Message }>;
   /** Forgets the records so far. */
   forget(): Promise<void>;
-  /** Removes the flows, and forgets what was injected and recorded: as good as a Node-RED that has just started. */
-  reset(): Promise<void>;
   /** Fails unless every message injected so far has ended in exactly one done. */
   everyMessageEndedOnce(): Promise<void>;
   log: Child['log'];
@@ -140,11 +138,6 @@ export function drive(
     inject,
     deploy,
     forget,
-    async reset() {
-      await deploy([]);
-      await forget();
-      injected.clear();
-    },
     records: read,
     results,
     waitFor,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import WebSocket from 'ws';
 import { until } from '../../tooling/until';
+import { listenIn } from './editor';
 import type { NodeRed } from './node-red';
 import { request } from './request';
 
@@ -86,16 +86,7 @@ function tail(read: () => string): () => string {
 /** @param further routes to ask, without the first `/` */
 export async function observe(red: NodeRed, further: readonly string[] = []): Promise<Observer> {
   let comms = '';
-  const socket = new WebSocket(`${red.url.replace('http', 'ws')}/comms`);
-  await new Promise((resolve, reject) => {
-    socket.once('open', resolve);
-    socket.once('error', reject);
-  });
-  socket.on('message', (data: Buffer) => (comms += data.toString('utf8')));
-  for (const subscribe of ['debug', 'status/#', 'notification/#', 'event-log/#']) {
-    socket.send(JSON.stringify({ subscribe }));
-  }
-
+  const close = await listenIn(red.url, (text) => (comms += text));
   const log = tail(() => red.log());
   const sent = tail(() => comms);
   const answer = async (route: string): Promise<Observation> => {
@@ -113,6 +104,6 @@ export async function observe(red: NodeRed, further: readonly string[] = []): Pr
         ...(await files(red.userDir)),
       ];
     },
-    close: () => socket.terminate(),
+    close,
   };
 }

@@ -1,6 +1,6 @@
 import type { Simulator } from '../../../src/simulator';
 import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
-import { ONE } from './fixture';
+import { ONE } from './devices';
 import { around, idOf } from './flows';
 import type { Message } from './node-red';
 
