@@ -110,19 +110,14 @@ class Device implements Timed {
   /** When it is to be looked at, and until when it is not, unless a pin is to be set. */
   lookAt = 0;
   restsUntil = 0;
-  /** It is time, or something has changed. What waits for that replaces it. */
-  onDue = (): void => undefined;
 
-  constructor(readonly chipid: string) {}
+  constructor(
+    readonly chipid: string,
+    readonly onDue: () => void,
+  ) {}
 
   get isDue(): boolean {
     return [...this.pins.values()].some((pin) => pin.isDue);
-  }
-
-  /** When it is looked at next; Infinity while that is unknown. */
-  get nextLook(): number {
-    if (this.isBusy || this.subscription) return Infinity;
-    return this.isDue ? 0 : Math.max(this.lookAt, this.restsUntil);
   }
 }
 
@@ -217,20 +212,20 @@ export class KeptPins {
     if (!device) return;
     device.lookAt = this.#deps.timers.now() + BOOT;
     this.#doubt(device);
-    device.onDue();
+    this.#plan(device);
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const device of this.#devices.values()) device.onDue();
+    for (const device of this.#devices.values()) this.#quiet(device);
+    this.#leaveList?.();
   }
 
   /** Begins to keep a pin. Its device is looked at once, unless the list says that it is away. Never rejects. */
   async #add(pin: Pin, restsUntil = 0): Promise<void> {
     const { list } = this.#deps;
     const { chipid } = pin.kept;
-    const known = this.#devices.get(chipid);
-    const device = known ?? new Device(chipid);
+    const device = this.#devices.get(chipid) ?? new Device(chipid, () => this.#plan(device));
     device.pins.set(pin.kept.pin, pin);
     device.lookAt = 0;
     device.restsUntil = Math.max(device.restsUntil, restsUntil);
@@ -242,36 +237,7 @@ export class KeptPins {
     });
     const reading = await list.read(FRESH).catch(() => undefined);
     if (reading) this.#show(device);
-    if (!known) void this.#keep(device);
-    else if (pin.isDue) await this.#beginLook(device);
-    else device.onDue();
-  }
-
-  /** Looks at a device whenever it is time, for as long as pins of it are kept. Never rejects. */
-  async #keep(device: Device): Promise<void> {
-    const { timers } = this.#deps;
-    while (device.pins.size > 0 && !this.#isClosed) {
-      const at = device.nextLook;
-      if (at <= timers.now()) {
-        await this.#beginLook(device);
-        continue;
-      }
-      const changed = new Promise<void>((resolve) => (device.onDue = resolve));
-      if (at < Infinity) timers.set(device, at);
-      await changed;
-      timers.remove(device);
-    }
-    device.subscription?.release();
-    this.#devices.delete(device.chipid);
-    if (this.#devices.size > 0) return;
-    this.#leaveList?.();
-    this.#leaveList = undefined;
-  }
-
-  /** Many devices may be due after a start: wishes do not wait for these. */
-  #beginLook(device: Device): Promise<void> {
-    const limiter = device.isDue ? this.#wishes : this.#looks;
-    return limiter.run(() => this.#look(device));
+    this.#plan(device);
   }
 
   #isWanted(pin: Pin): boolean {
@@ -280,7 +246,35 @@ export class KeptPins {
 
   #remove({ kept: { chipid, pin } }: Pin): void {
     const device = this.#devices.get(chipid);
-    if (device?.pins.delete(pin)) device.onDue();
+    device?.pins.delete(pin);
+    if (!device || device.pins.size > 0) return;
+    this.#quiet(device);
+    this.#devices.delete(chipid);
+    if (this.#devices.size > 0) return;
+    this.#leaveList?.();
+    this.#leaveList = undefined;
+  }
+
+  #quiet(device: Device): void {
+    this.#deps.timers.remove(device);
+    device.subscription?.release();
+    device.subscription = undefined;
+  }
+
+  /** When a device is to be looked at next: now if a pin is to be set; Infinity while that is unknown. */
+  #nextLook({ isBusy, subscription, pins, isDue, lookAt, restsUntil }: Device): number {
+    if (this.#isClosed || isBusy || subscription || pins.size === 0) return Infinity;
+    return isDue ? 0 : Math.max(lookAt, restsUntil);
+  }
+
+  /** Has a device looked at when it is time. Many may be due after a start: wishes do not wait for these. */
+  #plan(device: Device): void {
+    const { timers } = this.#deps;
+    const at = this.#nextLook(device);
+    const limiter = device.isDue ? this.#wishes : this.#looks;
+    if (at <= timers.now()) void limiter.run(() => this.#look(device));
+    else if (at < Infinity) timers.set(device, at);
+    else timers.remove(device);
   }
 
   /** The list has been read. */
@@ -292,14 +286,14 @@ export class KeptPins {
 
   #heard(device: Device): void {
     if (!device.subscription) return;
-    device.subscription.release();
-    device.subscription = undefined;
+    this.#quiet(device);
     device.lookAt = 0;
-    device.onDue();
+    this.#plan(device);
   }
 
   /** Nothing is called until the device shows itself. */
   #lost(device: Device): void {
+    if (this.#isClosed || device.pins.size === 0) return;
     const onUpload = (): void => this.#heard(device);
     device.subscription ??= this.#deps.channels.join(device.chipid, { onUpload });
     this.#doubt(device);
@@ -323,12 +317,11 @@ export class KeptPins {
     const { timers } = this.#deps;
     const { pins } = device;
     // It may have been looked at, or lost, while this waited.
-    if (device.nextLook > timers.now()) return;
+    if (this.#nextLook(device) > timers.now()) return;
     device.isBusy = true;
     device.lookAt = Infinity;
     try {
-      const set = await this.#set(device);
-      if (pins.size > 0) await this.#read(device, set);
+      await this.#read(device, await this.#set(device));
     } catch (error) {
       for (const pin of pins.values()) this.#tell(pin, error);
       this.#lost(device);
@@ -341,7 +334,7 @@ export class KeptPins {
     device.restsUntil = now + GAP;
     // What was read before a reboot says nothing.
     device.lookAt = Math.min(device.lookAt, now + Math.min(...checks));
-    device.onDue();
+    this.#plan(device);
   }
 
   /** Sets the due pins of a device. @returns those that were set: a wish may have ended before its turn */
