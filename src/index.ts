@@ -39,8 +39,6 @@ export type { FleetEvent, WatchOptions } from './fleet/watch/watch-types';
 /** @internal */
 export { ELSEWHERE, type ChannelState, type ChannelSubscription } from './channel/listener';
 /** @internal */
-export type { Kept } from './commands/pins';
-/** @internal */
 export type { DecodedBody, RequestMatch, RequestProgress, UploadDecoder } from './commands/reply';
 /** @internal */
 export {
@@ -49,7 +47,6 @@ export {
   type ApiTest,
   type Cause,
   type ChannelTest,
-  type Problem,
 } from './service-test';
 /** @internal */
 export type { DeviceLimits } from './fleet/alarms';
@@ -86,7 +83,6 @@ export {
   plainError,
   readSaved,
   SavedCalls,
-  type Result,
   type SavedCall,
 } from './commands/saved-call';
 /** @internal */
@@ -136,7 +132,6 @@ export {
 export type {
   Charset,
   KeptPin,
-  Pin,
   PinKeeper,
   ProxySettings,
   PulseOptions,
