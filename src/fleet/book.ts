@@ -181,8 +181,14 @@ export class Book {
 
   /** The file as it is now, whether or not it is a device book. @throws DeviceCloudError if it is no text that can be edited */
   async content(): Promise<{ bytes: Buffer; revision: string }> {
-    const bytes = await this.#bytes();
-    return { bytes, revision: revisionOf(bytes) };
+    const bytes = await readBytes(this.#path).catch((error: unknown) => {
+      if (isMissing(error)) return Buffer.alloc(0);
+      throw error;
+    });
+    if (isText(bytes)) return { bytes, revision: revisionOf(bytes) };
+    throw invalidInput(
+      'The file of the device book is not text in UTF-8: move it away, or replace it.',
+    );
   }
 
   /** The file as it is now, with formulas disarmed, for a spreadsheet. */
@@ -263,20 +269,6 @@ export class Book {
     } catch (error) {
       this.#fail(error, stamp);
     }
-  }
-
-  async #bytes(): Promise<Buffer> {
-    let bytes: Buffer;
-    try {
-      bytes = await readBytes(this.#path);
-    } catch (error) {
-      if (isMissing(error)) return Buffer.alloc(0);
-      throw error;
-    }
-    if (isText(bytes)) return bytes;
-    throw invalidInput(
-      'The file of the device book is not text in UTF-8: move it away, or replace it.',
-    );
   }
 
   /** Makes a new content of the file, which has to be of the revision. */
