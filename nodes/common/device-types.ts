@@ -108,26 +108,16 @@ export const setListening = (node: Node, of: Listening): void => void listening.
 export const listenersOf = (users: Readonly<Record<string, Node>>): Listening[] =>
   Object.values(users).flatMap((user) => listening.get(user) ?? []);
 
-/** Names without a type that a node logs at most. */
-const MOST_LOGGED = 20;
-
 /** The types of a node's devices. */
 export class DeviceTypes {
   /** The type that the node names. */
   readonly #own: DeviceType | undefined;
-  #logged: Set<string> | undefined;
-  readonly #warn: (line: string) => void;
 
   /**
    * @param id of the type for all devices of the node; empty: the type that the book names for each
-   * @param warn logs faults
+   * @param warn logs what is wrong with the former
    */
-  constructor(
-    RED: NodeAPI,
-    id: string | undefined,
-    warn: (line: string) => void = () => undefined,
-  ) {
-    this.#warn = warn;
+  constructor(RED: NodeAPI, id: string | undefined, warn: (line: string) => void) {
     if (!id) return;
     this.#own =
       (findNode(RED, id, TYPE_TYPE) as TypeNode | undefined)?.deviceType ??
@@ -146,24 +136,12 @@ export class DeviceTypes {
 
   /**
    * The type of a device: the node's, or the book's. Undefined if it has none. A name of the book may be no more
-   * than a label, so that one without a deployed type counts as none, which is logged once if there are types.
+   * than a label, so that one without a deployed type counts as none; the sidebar names it as a problem.
    */
   of(client: DeviceCloudClient | undefined, chipid: string): DeviceType | undefined {
     if (this.#own) return this.#own;
     const name = client?.fleet.book?.find(chipid)?.type;
-    if (!name) return undefined;
-    const type = typeCalled(name);
-    if (!type && deployed.size > 0) this.#logMissing(name);
-    return type;
-  }
-
-  #logMissing(name: string): void {
-    const logged = (this.#logged ??= new Set());
-    if (logged.has(name) || logged.size >= MOST_LOGGED) return;
-    logged.add(name);
-    this.#warn(
-      `The book gives devices the type ${show(name)}, and no type of that name is deployed: they have none. This is logged once.`,
-    );
+    return name ? typeCalled(name) : undefined;
   }
 }
 
