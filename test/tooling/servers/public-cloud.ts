@@ -1,13 +1,11 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { signByHand } from '../sign-by-hand';
 import { atEnd } from './at-end';
 import { onLoopback } from './loopback';
+import { APPID as PUBLIC_APPID, APPKEY as PUBLIC_KEY, refusalOf } from './public-service';
 
-export const PUBLIC_APPID = '1234';
-/** Written as the server lowercases it. */
-export const PUBLIC_KEY = '25b28f0ffb9711e4a96d446d579b49a1';
+export { PUBLIC_APPID, PUBLIC_KEY };
 
 const BEIJING = 8 * 60 * 60_000;
 
@@ -55,13 +53,8 @@ export async function publicCloud(): Promise<PublicCloud> {
   const sockets = new WebSocketServer({ noServer: true });
   const opened = new Map<string, number>();
 
-  function refusal(method: string, params: URLSearchParams): string | undefined {
-    const { sign, ...rest } = Object.fromEntries(params);
-    if (rest['appid'] !== PUBLIC_APPID) return '设备类别不存在';
-    const seconds = Number(String(rest['timestamp']).slice(0, 10));
-    if ((Date.now() + cloud.ahead) / 1000 - seconds >= 3600) return '时间间隔大于一小时';
-    return sign === signByHand(method, rest, PUBLIC_KEY) ? undefined : '签名不正确';
-  }
+  const refusal = (method: string, params: URLSearchParams): string | undefined =>
+    refusalOf(method, Object.fromEntries(params), Date.now() + cloud.ahead);
 
   function answer(path: string): { status: number; body: unknown } {
     const [name, first = '', second = ''] = path.replace(/^\/openapi\//, '').split('/');

@@ -39,18 +39,21 @@ const notOwned = refuse('无设备对应操作权限！');
 const parameters = ({ search, body }: Received): Record<string, string> =>
   Object.fromEntries([...new URLSearchParams(search), ...new URLSearchParams(body)]);
 
-function refusal(request: Received, given: Record<string, string>): Script | undefined {
-  const { appid, sign, timestamp, ...rest } = given;
-  if (appid === undefined) return refuse('设备类别APP错误');
-  if (!/^\d+$/.test(appid)) return refuse('设备类别APP格式错误');
-  if (timestamp === undefined) return refuse('时间戳参数错误');
-  if (!/^\d+$/.test(timestamp)) return refuse('时间戳必须为整数');
-  const seconds = Number(timestamp.slice(0, 10));
-  if (Date.now() / 1000 - seconds >= 3600) return refuse('时间间隔大于一小时');
-  if (appid !== APPID) return refuse('设备类别不存在');
-  if (sign === undefined) return refuse('签名错误');
-  const right = signByHand(request.method, { ...rest, appid, timestamp }, APPKEY);
-  return sign === right ? undefined : refuse('签名不正确');
+/** Why a signature is refused. @param now of its clock */
+export function refusalOf(
+  method: string,
+  { appid, sign, timestamp, ...rest }: Record<string, string>,
+  now = Date.now(),
+): string | undefined {
+  if (appid === undefined) return '设备类别APP错误';
+  if (!/^\d+$/.test(appid)) return '设备类别APP格式错误';
+  if (timestamp === undefined) return '时间戳参数错误';
+  if (!/^\d+$/.test(timestamp)) return '时间戳必须为整数';
+  if (now / 1000 - Number(timestamp.slice(0, 10)) >= 3600) return '时间间隔大于一小时';
+  if (appid !== APPID) return '设备类别不存在';
+  if (sign === undefined) return '签名错误';
+  const right = signByHand(method, { ...rest, appid, timestamp }, APPKEY);
+  return sign === right ? undefined : '签名不正确';
 }
 
 function push({ message, format }: Record<string, string>, done: string): Script {
@@ -88,8 +91,8 @@ function device(
 
 function answer(service: PublicService, request: Received): Script {
   const given = parameters(request);
-  const refused = refusal(request, given);
-  if (refused) return refused;
+  const refused = refusalOf(request.method, given);
+  if (refused) return refuse(refused);
   const path = request.path.replace(/^\/openapi\/|\/$/g, '').split('/');
   switch (path[0]) {
     case 'devices':
