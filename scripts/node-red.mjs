@@ -21,7 +21,6 @@ const VERSIONS = {
   5: { folder: join(FIVE, 'node_modules', 'node-red'), node: () => installedNode('24') },
 };
 
-export const DEFAULT_VERSION = '4';
 export const isVersion = (version) => version in VERSIONS;
 
 /**

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion, target } from './node-red.mjs';
+import { installNodeRed5, installedNode, isVersion, target } from './node-red.mjs';
 import { lock } from './lock.mjs';
 import { SetupError, root } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
@@ -304,7 +304,7 @@ function read(words) {
   const at = words.indexOf('--');
   const [before, extra] = at < 0 ? [words, []] : [words.slice(0, at), words.slice(at + 1)];
   const on = before.indexOf('--on');
-  const version = on < 0 ? DEFAULT_VERSION : before[on + 1];
+  const version = on < 0 ? '4' : before[on + 1];
   const names = on < 0 ? before : before.toSpliced(on, 2);
   const parts = new Map();
   for (const name of names) {

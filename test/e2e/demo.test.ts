@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -10,18 +9,13 @@ import { repository } from '../tooling/repository';
 import { DIALECT } from '../tooling/dialect';
 import { TIMEOUT, until } from '../tooling/until';
 import { ONE, TWO } from './harness/devices';
-import { change, named, ofType, troubles } from './examples/files';
+import { change, demoFlows, named, ofType, troubles } from './examples/files';
 import { PIXELS, rgb } from './examples/pixels';
 import { useStage } from './examples/stage';
 
 const METER = '10000004';
 const DOOR = '10000005';
 const WIDEST = 760;
-
-/** The flows of `npm start`. */
-const demoFlows = JSON.parse(
-  readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
-) as FlowNode[];
 
 /** The built-in devices, which here neither sleep nor upload unless a test says so. */
 const devices = BUILT_IN_DEVICES.map((device) => {

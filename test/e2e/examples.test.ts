@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { examples, ofType } from './examples/files';
+import { demoFlows, examples, ofType } from './examples/files';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { repository } from '../tooling/repository';
-
-const demoFlows = JSON.parse(
-  readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
-) as FlowNode[];
 
 describe('the examples', () => {
   it('use every node of the package', () => {

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, takePort } from '../tooling/servers/ports';
 import { startDemo, type Demo } from '../tooling/demo';
+import { demoFlows } from '../e2e/examples/files';
 import { openEditor } from '../e2e/harness/editor';
 import { until } from '../tooling/until';
-import type { FlowNode } from '../tooling/node-red/nodes';
 import { temporaryFolder } from '../tooling/temporary-folder';
-import { repository } from '../tooling/repository';
 
-const nodes = JSON.parse(
-  readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
-) as FlowNode[];
-const idOfType = (type: string): string => nodes.find((node) => node.type === type)!.id;
+const idOfType = (type: string): string => demoFlows.find((node) => node.type === type)!.id;
 
 /** Windows has no signals: a process is killed, which only exit code 1 shows. */
 const WINDOWS = process.platform === 'win32';

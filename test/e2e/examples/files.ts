@@ -24,6 +24,11 @@ export const examples: Example[] = readdirSync(folder, { recursive: true, encodi
   }))
   .sort((a, b) => a.folder.localeCompare(b.folder) || a.name.localeCompare(b.name));
 
+/** The flows of `npm start`. */
+export const demoFlows = JSON.parse(
+  readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
+) as FlowNode[];
+
 export const example = (name: string): Example => {
   const found = examples.find((each) => each.name === name);
   if (!found) throw new Error(`There is no example ${name}.`);
