@@ -216,6 +216,10 @@ export class ClusterClient extends DeviceCloudClient {
         },
       });
       client.#cluster = cluster;
+      // A call to several devices has its place before those that come while it is made.
+      cluster.calls.arrivals.add((chipid) => {
+        for (const arrived of client[APPLICATION].queues.arrivals) arrived(chipid);
+      });
       client.handOvers = new HandOvers(sharing.waiting, {
         ...{ calls: cluster.calls, member: cluster.id, members: () => cluster.members },
         make: (name, args) => client.#own(name, args),

@@ -98,6 +98,11 @@ export class Calls {
     this.#options = options;
   }
 
+  /** Own code, as of {@link Queues.arrivals}. */
+  get arrivals(): Queues['arrivals'] {
+    return this.#turns.arrivals;
+  }
+
   /**
    * Makes a call in the process that owns the device, once the earlier ones of this process to the device have ended.
    * @param ms that it may take once it is handed over

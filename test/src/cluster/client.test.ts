@@ -242,6 +242,25 @@ describeOnRedis('clients that share an application', () => {
     assert.deepEqual([[...uploads].length, missing], [1, 0]);
   });
 
+  it('send a command after one to many devices that came before it', async () => {
+    const [first, second] = [await joins(), await joins()];
+    await settled(first, second);
+    const { client } = first;
+    const push = (chipid: string, options: object) => {
+      // So long that the others are called in later turns of the event loop.
+      const end = performance.now() + 50;
+      while (performance.now() < end);
+      return client.push(chipid, 'first', options);
+    };
+    const each = client.callEach(DEVICES, push);
+    const later = DEVICES.map((chipid) => client.push(chipid, 'second'));
+    await Promise.all([each, ...later]);
+    for (const chipid of DEVICES) {
+      const received = cloud.device(chipid).received.map(({ text }) => text);
+      assert.deepEqual(received, ['first', 'second'], chipid);
+    }
+  });
+
   it('leave the devices to those whose key the service accepts', async () => {
     const wrong = await joins({ keys: { ...keysOf(), appkey: 'wrong' } });
     await until(() => wrong.client.owned > 0, 'it is alone');
