@@ -188,6 +188,34 @@ function timeoutText(call: Call, timeout: number, { sent, detail }: Failure): st
 export const REFUSES_CERTIFICATE =
   /^ERR_SSL_\w+_ALERT_(CERTIFICATE_\w+|\w+_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)$/;
 
+/** Why there is no TLS, and what to do, by the code of Node.js. The first that applies. */
+const TLS_FAULTS: readonly (readonly [RegExp, string])[] = [
+  [
+    REFUSES_CERTIFICATE,
+    'The service refuses the certificate of this client, or requires one: check the certificate and the key of the TLS settings.',
+  ],
+  [
+    /^CERT_HAS_EXPIRED$/,
+    'The certificate of the service has expired, or the clock of this machine is wrong.',
+  ],
+  [
+    /^CERT_NOT_YET_VALID$/,
+    'The certificate of the service is not valid yet: check the clock of this machine.',
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    'The certificate of the service is of another host: check the address, and the server name of the TLS settings.',
+  ],
+  [
+    /SELF_SIGNED_CERT|UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/,
+    'The certificate of the service is of no authority that this machine trusts: add the one of the authority to the TLS settings.',
+  ],
+  [
+    /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/,
+    'What answers at the address speaks no TLS: check the port, and whether the address begins with http://.',
+  ],
+];
+
 /** Why a request could not be sent: a few words, and the explanation. No address: it may come from a variable. */
 function unreachable(hasProxy: boolean, detail: string): [what: string, why: string] {
   const [, status] = /^PROXY_(\d+)$/.exec(detail) ?? [];
@@ -199,12 +227,11 @@ function unreachable(hasProxy: boolean, detail: string): [what: string, why: str
         'Check the proxy settings, its user name and password, and what it allows.',
     ];
   }
-  if (REFUSES_CERTIFICATE.test(detail))
-    return [
-      `Not sent (${detail})`,
-      'The service refuses the certificate of this client, or requires one: ' +
-        'check the certificate and the key of the TLS settings.',
-    ];
+  const [, fault] = TLS_FAULTS.find(([code]) => code.test(detail)) ?? [];
+  if (fault !== undefined) {
+    const whose = hasProxy ? 'of the service or of the proxy' : 'of the service';
+    return [`Not sent (${detail})`, fault.replace('of the service', whose)];
+  }
   const through = hasProxy ? ' through the proxy' : '';
   return [
     `Not sent (${detail})`,

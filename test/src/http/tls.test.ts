@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
+import { transportError } from '../../../src/http/failures';
 import { clientOf } from '../support/client';
 import { ELSEWHERE, LOOPBACK } from '../../tooling/servers/certs';
 import { failure, thrown } from '../support/failure';
@@ -55,7 +56,7 @@ describe('a service over https', () => {
   it('is UNREACHABLE with a self-signed certificate, and receives nothing', async () => {
     const service = await httpService(ok, LOOPBACK);
     const { message } = await failure(clientOf(service.baseUrl).push(1, 'x'), 'UNREACHABLE');
-    assert.match(message, /DEPTH_ZERO_SELF_SIGNED_CERT.*TLS/);
+    assert.match(message, /DEPTH_ZERO_SELF_SIGNED_CERT.* of no authority .*TLS settings\.$/);
     assert.equal(service.requests.length, 0);
   });
 
@@ -64,7 +65,7 @@ describe('a service over https', () => {
     const client = clientOf(service.baseUrl, { tls: { ca: ELSEWHERE.cert } });
     for (let call = 0; call < 3; call++) {
       const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
-      assert.match(message, /ERR_TLS_CERT_ALTNAME_INVALID/);
+      assert.match(message, /ERR_TLS_CERT_ALTNAME_INVALID.* of another host: check the address/);
     }
     assert.equal(service.requests.length, 0);
   });
@@ -86,6 +87,14 @@ describe('a service over https', () => {
       assert.equal(service.requests.length, 2);
     });
   }
+
+  it('may have a certificate that is out of date only by the clock of this machine', () => {
+    const call = { name: 'Push', reach: 'device', ofDevice: true, api: 'open' } as const;
+    for (const detail of ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']) {
+      const failed = { kind: 'error', sent: false, detail } as const;
+      assert.match(transportError(call, failed, false, 1000).message, /clock of this machine/);
+    }
+  });
 
   it('is checked for the configured server name', async () => {
     const service = await httpService(ok, ELSEWHERE);
@@ -113,7 +122,7 @@ describe('a channel over wss', () => {
     const client = clientOf(baseUrl.replace('http:', 'https:'));
     const { reason } = await nextState(client, 'disconnected');
     const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
-    assert.match(message, /Not sent \(ERR_SSL_\w+\)/);
+    assert.match(message, /Not sent \(ERR_SSL_\w+\).* speaks no TLS: check/);
     assert.ok(message.includes(String(reason)), reason);
   });
 
