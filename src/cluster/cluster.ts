@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { shareOf, type SharedStore } from '../store/shared';
 import { Store } from '../store/store';
 import type { ClusterState } from '../util/guard';
-import { Semaphore } from '../util/semaphore';
 import { isolated } from '../util/thrown';
 import { Calls, GONE, NotSent, type Handler } from './calls';
 import type { Result } from '../commands/saved-call';
@@ -15,9 +14,6 @@ import { Shares } from './shares';
 
 /** In leases: without an answered beat for so long, nothing is handed over. */
 const OFFLINE = 0.4;
-
-/** Shares that are loaded side by side: an engine cuts off who subscribes and is sent more than 32 MB that it has not read. */
-const LOADS = 4;
 
 /** Milliseconds: a write without an answer for so long stops what emits; what is under way when a share is given up has so long. */
 const STALLED = 250;
@@ -54,7 +50,6 @@ export class Cluster {
   readonly #shares: Shares;
   /** The shares of this process. Once their entries are loaded, the store has them: they have begun. */
   readonly #ports = new Map<number, SharePort>();
-  readonly #loads = new Semaphore(LOADS);
   #problem: string | undefined;
   /** Whether it lasts until somebody changes something. */
   #isMistake = false;
@@ -256,7 +251,7 @@ export class Cluster {
   async #begin(share: number, epoch: number): Promise<void> {
     const port = new SharePort(this.#portDeps, share, epoch);
     this.#ports.set(share, port);
-    await this.#loads.run(() => port.entries.loaded);
+    await port.entries.loaded;
     if (this.#ports.get(share) !== port) return;
     if (port.isRefused) {
       this.#ports.delete(share);

@@ -88,43 +88,48 @@ type Fault = readonly [text: string, isMistake: boolean];
 type Command = readonly [name: string, ...args: (string | number)[]];
 
 /**
- * A connection to Redis or Valkey, for commands and for what is subscribed to, as RESP3 can. It is made again by itself. No command waits
- * for it or is repeated: that is decided here, not by the client library.
+ * A connection to Redis or Valkey for commands, and another one for what is subscribed to: an engine cuts off who subscribes and is sent
+ * more than 32 MB that it has not read, as a share may be. Both are made again by themselves. No command waits for a connection or is
+ * repeated: that is decided here, not by the client library.
  */
 export class Engine {
-  readonly #connection: Redis;
+  readonly #commands: Redis;
+  readonly #subscriber: Redis;
   readonly #redact: (text: string) => string;
   readonly #listeners = new Map<string, (text: string) => void>();
+  /** Those that are given up, until they are closed. */
+  readonly #renewed = new Set<Redis>();
   #isSubscribed = false;
-  /** Whether it is given up, and not closed yet. */
-  #isRenewed = false;
-  /** The last fault of the connection since the last answer, if any. */
+  /** The last fault of a connection since the last answer, if any. */
   #fault: Fault | undefined;
 
   private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {
     this.#redact = redactor([address.password].filter((secret) => secret !== undefined));
-    const connection = new library(optionsOf(address, settings));
-    this.#connection = connection;
-    if (address.master !== undefined) offerLogin(connection, address);
-    // Attached for good: without a listener an error would end the process.
-    for (const event of ['error', 'sentinelError'])
-      connection.on(event, (error: Error) => {
-        if (NO_CONNECTION.test(error.message)) return;
-        if (this.#fault && CONSEQUENCE.test(error.message)) return;
-        this.#fault = this.#meaningOf(error);
+    const connect = (): Redis => {
+      const connection = new library(optionsOf(address, settings));
+      if (address.master !== undefined) offerLogin(connection, address);
+      // Attached for good: without a listener an error would end the process.
+      for (const event of ['error', 'sentinelError'])
+        connection.on(event, (error: Error) => {
+          if (NO_CONNECTION.test(error.message)) return;
+          if (this.#fault && CONSEQUENCE.test(error.message)) return;
+          this.#fault = this.#meaningOf(error);
+        });
+      let timer: NodeJS.Timeout | undefined;
+      // The library waits indefinitely for an engine that accepts a connection and does not answer.
+      connection.on('connect', () => (timer = setTimeout(() => this.#isLate(CONNECT), CONNECT)));
+      connection.on('ready', () => clearTimeout(timer));
+      connection.on('close', () => {
+        clearTimeout(timer);
+        this.#renewed.delete(connection);
       });
-    let timer: NodeJS.Timeout | undefined;
-    // The library waits indefinitely for an engine that accepts a connection and does not answer.
-    connection.on('connect', () => (timer = setTimeout(() => this.#isLate(CONNECT), CONNECT)));
-    connection.on('ready', () => {
-      clearTimeout(timer);
-      this.#subscribe([...this.#listeners.keys()]);
-    });
-    connection.on('close', () => {
-      clearTimeout(timer);
-      this.#isSubscribed = this.#isRenewed = false;
-    });
-    connection.on('message', (channel: string, text: string) =>
+      return connection;
+    };
+    this.#commands = connect();
+    this.#subscriber = connect();
+    this.#subscriber.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
+    this.#subscriber.on('close', () => (this.#isSubscribed = false));
+    this.#subscriber.on('message', (channel: string, text: string) =>
       this.#listeners.get(channel)?.(text),
     );
   }
@@ -150,7 +155,7 @@ export class Engine {
    * @throws EngineError
    */
   async call(limit: number, ...[name, ...args]: Command): Promise<unknown> {
-    return this.#within(limit, this.#connection.call(name, ...args));
+    return this.#within(limit, this.#connectionFor(name).call(name, ...args));
   }
 
   /**
@@ -187,7 +192,7 @@ export class Engine {
   /** Calls back with each message of a channel. */
   subscribe(channel: string, listener: (text: string) => void): void {
     this.#listeners.set(channel, listener);
-    if (this.#connection.status === 'ready') this.#subscribe([channel]);
+    if (this.#subscriber.status === 'ready') this.#subscribe([channel]);
   }
 
   /**
@@ -228,12 +233,17 @@ export class Engine {
   }
 
   close(): void {
-    this.#connection.disconnect();
+    this.#commands.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  #connectionFor(command: string): Redis {
+    return /subscribe$/i.test(command) ? this.#subscriber : this.#commands;
   }
 
   #subscribe(channels: readonly string[]): void {
     if (channels.length > 0)
-      this.#connection.subscribe(...channels).then(
+      this.#subscriber.subscribe(...channels).then(
         () => (this.#isSubscribed = true),
         (error: unknown) => (this.#fault = this.#meaningOf(error as Error)),
       );
@@ -264,7 +274,7 @@ export class Engine {
     }
   }
 
-  /** What is silent may have been cut. */
+  /** What is silent may have been cut, and the other connection with it. */
   #isLate(limit: number): void {
     this.#fault = [`there was no answer within ${Math.round(limit)} ms.`, false];
     this.#renew();
@@ -272,9 +282,11 @@ export class Engine {
 
   /** Once for all commands that are late: the library listens anew each time. */
   #renew(): void {
-    if (this.#isRenewed || this.#connection.status === 'reconnecting') return;
-    this.#isRenewed = true;
-    this.#connection.disconnect(true);
+    for (const connection of [this.#commands, this.#subscriber]) {
+      if (this.#renewed.has(connection) || connection.status === 'reconnecting') continue;
+      this.#renewed.add(connection);
+      connection.disconnect(true);
+    }
   }
 
   #meaningOf({ message }: Error): Fault {
@@ -300,6 +312,7 @@ function optionsOf({ hosts, isTls, master, ...address }: Address, { tls }: Engin
     connectionName: NAME,
     connectTimeout: CONNECT,
     disconnectTimeout: DISCONNECT,
+    protocol: 2 as const,
     // It is subscribed to again here.
     autoResubscribe: false,
     // It would hold back what is answered with an error that says more.

@@ -109,7 +109,8 @@ describe('an engine that', () => {
     let answered = 0;
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
-      if (++answered > 1) socket.resetAndDestroy();
+      // One connection is for commands, and one for what is subscribed to.
+      if (++answered > 2) socket.resetAndDestroy();
       else socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
     });
     const { port, close, connections } = await onLoopback(server);

@@ -194,6 +194,23 @@ describeOnRedis('the entries of a share', () => {
     await until(isThere, 'it is written anew');
   });
 
+  it('are read however many they are, also by who hears others', async () => {
+    await belongsTo('a', 1);
+    const { port } = portOf({ member: 'a', epoch: 1 });
+    engine.subscribe('any', () => undefined);
+    await until(() => engine.isSubscribed);
+    const text = 'x'.repeat(2 ** 20);
+    // An engine sends who subscribes 32 MB at most.
+    for (let n = 0; n < 40; n++)
+      await engine.call(10_000, 'HSET', keys.share(3), `command:1:${n}`, JSON.stringify(text));
+    const store = new Store(
+      new SharePort({ ...port.deps, shares: { ...port.deps.shares, limit: 10_000 } }, 3, 1),
+    );
+    await store.loaded;
+    assert.equal(store.list('command:').length, 40);
+    await engine.call(10_000, 'FLUSHALL');
+  });
+
   it('that must not be forgotten wait for a replica once they are written', async () => {
     const replica = await startRedis({ config: [`replicaof 127.0.0.1 ${redis.port}`] });
     atEnd(() => replica.end());
