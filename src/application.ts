@@ -128,15 +128,21 @@ export function createApplication(
       onPushError: (chipid, error) => commands.failed(chipid, error),
     });
     const pins = new KeptPins({
-      ...{ api, channels, list, order: settings.pins, registry: fleet, store, timers },
+      api,
+      channels,
+      list,
+      order: settings.pins,
+      registry: fleet,
+      store,
+      timers,
       call(device, make, timeout) {
-        const call = async (): Promise<Answer<ResultAnswer> | undefined> => {
+        const work = async (): Promise<Answer<ResultAnswer> | undefined> => {
           const spec = make();
           if (!spec) return undefined;
           const { path } = spec.unsigned;
           return fleet.onCommand(device, path, callService(http, spec, timeout));
         };
-        return queues.run(new Command(device, call, { longest: timeout }, commands.onFailure));
+        return queues.run(new Command(device, work, { longest: timeout }, commands.onFailure));
       },
     });
     return {

@@ -432,8 +432,12 @@ export class DeviceCommands {
 }
 
 const infoOf = ({ id, chipid, limits, until }: WaitingCommand): WaitingInfo => ({
-  ...{ id, chipid, ...commandOf(limits.path), when: limits.when as WaitingInfo['when'] },
-  ...{ since: until - limits.expires, until },
+  id,
+  chipid,
+  ...commandOf(limits.path),
+  when: limits.when as WaitingInfo['when'],
+  since: until - limits.expires,
+  until,
   ...(limits.origin?.node !== undefined && { node: limits.origin.node }),
 });
 
