@@ -20,7 +20,7 @@ const NAME = '@device-cloud/node-red-device-cloud';
 
 const HELP = `Usage: device-cloud COMMAND [options]
 
-  listen [CHIPID…]           print uploads until Ctrl-C; without a number, of every online device
+  listen [CHIPID…]           print uploads until Ctrl-C; no CHIPID: all online
   devices                    list the online devices
   push CHIPID|all TEXT       push a text; - reads it from standard input
     --format <format>        MSG (default), HEX, B64, AT or LUA
@@ -28,17 +28,17 @@ const HELP = `Usage: device-cloud COMMAND [options]
   value CHIPID KEY           read the value of a callback
   refresh CHIPID             ask the service whether the device is online
   reboot CHIPID              reset the device
-  history CHIPID [--pushes]  print what the device has uploaded, or what was pushed to it
-  test                       try address, keys and channel, and say what is wrong
+  history CHIPID [--pushes]  print its uploads, or what was pushed to it
+  test                       try address, keys, channel; say what is wrong
 
   --json                     print one JSON object a line
   --env-file <file>          read variables from a file of NAME=value lines
-  --simulator                use the built-in simulator: no account, no variables
+  --simulator                the built-in simulator: no account, no variables
   --help, --version
 
-Variables: DEVICE_CLOUD_URL, DEVICE_CLOUD_APPID and DEVICE_CLOUD_APPKEY; for test also
-DEVICE_CLOUD_SERVER_KEY and DEVICE_CLOUD_SERVER_PASSWORD.
-Exit code: 0; 1 if the service or the device failed; 2 if the command was wrong.
+Variables: DEVICE_CLOUD_URL, DEVICE_CLOUD_APPID and DEVICE_CLOUD_APPKEY;
+for test also DEVICE_CLOUD_SERVER_KEY and DEVICE_CLOUD_SERVER_PASSWORD.
+Exit code: 0; 1 if service or device failed; 2 if the command was wrong.
 `;
 
 const OPTIONS = {
@@ -141,7 +141,10 @@ async function listen(context: Context): Promise<void> {
     client.listen(chipid, listener, {});
   };
   for (const chipid of words) add(chipid);
-  const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  // It may have come while the simulator was being started.
+  const ended = signal.aborted
+    ? Promise.resolve()
+    : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   if (words.length > 0) return Promise.race([ended, failed]);
   const look = async (): Promise<void> => {
     // Without the records that name no device.

@@ -126,6 +126,18 @@ describe('device-cloud', () => {
     }
   });
 
+  it('ends at a Ctrl-C that comes while the simulator is being started', async () => {
+    mkdirSync(folder, { recursive: true });
+    const hook = join(folder, 'early.cjs');
+    writeFileSync(
+      hook,
+      `process.on('newListener', (name) => name === 'SIGINT' && process.nextTick(() => process.emit(name)));`,
+    );
+    const env = { NODE_OPTIONS: `--require "${hook.replaceAll('\\', '/')}"` };
+    const { code, out } = await run(['listen', '--simulator', '--json'], env);
+    assert.deepEqual([code, out], [0, '']);
+  });
+
   it('ends if uploads come faster than they are read', async () => {
     const child = start(['listen', '--json', ONE]);
     let err = '';
@@ -214,6 +226,7 @@ describe('device-cloud', () => {
     assert.deepEqual([simulated.code, simulated.err], [0, '']);
     const help = await run(['--help'], {});
     assert.equal(help.code, 0);
-    assert.ok(help.out.split('\n').length <= 24, 'a screen');
+    const lines = help.out.split('\n');
+    assert.ok(lines.length <= 24 && lines.every((line) => line.length < 80), 'a screen');
   });
 });
