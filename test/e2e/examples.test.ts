@@ -35,6 +35,19 @@ describe('the examples', () => {
     }
   });
 
+  it('name the configurations of each subflow themselves: the dialog does not show those of the template, and takes them away', () => {
+    for (const { name, nodes } of examples)
+      for (const template of ofType(nodes, 'subflow')) {
+        const named = (node: FlowNode) => (node['env'] ?? []) as { name: string; value: string; ui?: { type: string } }[]; // prettier-ignore
+        const wanted = named(template).filter(({ ui }) => ui?.type === 'conf-types');
+        for (const room of ofType(nodes, `subflow:${template.id}`))
+          for (const { name: property } of wanted) {
+            const value = named(room).find((each) => each.name === property)?.value;
+            assert.ok(nodes.some(({ id }) => id === value), `${name}: ${String(room['name'])} has no ${property}`); // prettier-ignore
+          }
+      }
+  });
+
   it('share no node ids, so that all of them can be imported side by side', () => {
     const nodes = examples.flatMap((each) => each.nodes);
     const shared = new Map<string, FlowNode>();
