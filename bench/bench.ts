@@ -46,22 +46,19 @@ function choose(plan: Plan, { only, against }: Options): Scenario[] {
   throw new Error(`Choose from these scenarios: ${all.map(({ name }) => name).join(', ')}.`);
 }
 
+/** The exit code is 1 if something has become worse than in the version `against`. */
 async function main(): Promise<void> {
   const options = readOptions();
   const { quick, rounds, record, page, against } = options;
-  if (page) {
-    writePage(scenariosOf(FULL));
-    return;
-  }
+  if (page) return writePage(scenariosOf(FULL));
   const plan = {
     ...(against ? PAIRS : quick ? QUICK : FULL),
     ...(rounds === undefined ? {} : { rounds, channelRounds: rounds }),
   };
-  let worse = false;
   for (const scenario of choose(plan, options)) {
     if (against) {
       const comparisons = await compareScenario(scenario, plan, against);
-      worse ||= comparisons.some(({ verdict }) => verdict === 'WORSE');
+      if (comparisons.some(({ verdict }) => verdict === 'WORSE')) process.exitCode = 1;
       console.log(`\n${comparisons.map(comparisonText).join('\n')}\n`);
     } else {
       const rows = await runRounds(scenario, scenario.subjects, plan);
@@ -71,12 +68,8 @@ async function main(): Promise<void> {
   }
   console.log(`${settingText(readSetting())}.`);
   if (record) writePage(scenariosOf(FULL));
-  if (worse) process.exitCode = 1;
 }
 
 // Exit handlers must run: they end the subjects.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+void main();
