@@ -1,4 +1,6 @@
 import { buildConnector, errors, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import { errorCode } from './exchange';
+import { REFUSES_CERTIFICATE } from './failures';
 import { brokenOff, refusedBy, speaksFirst, type Proxy } from './proxy';
 import { CONNECT_TIMEOUT, EACH_ADDRESS, secureContextOf, type TlsSettings } from './tls';
 
@@ -21,14 +23,17 @@ class ProxyPool extends Pool {
 }
 
 /**
- * Ends a connection with its first error. Over TLS 1.3 the server refuses the client's certificate only after the handshake:
- * undici would report that the other side has closed the connection, which comes next.
+ * Ends a connection with the error that the server refuses the client's certificate, over TLS 1.3 only after the handshake:
+ * undici would report that the other side has closed the connection, which comes next. Other errors must not end it, since an
+ * answer may have arrived before.
  */
-function endingWithError(connect: buildConnector.connector): buildConnector.connector {
+function endingWithRefusal(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...result) => {
       const [, socket] = result;
-      socket?.once('error', (error: Error) => socket.destroy(error));
+      socket?.once('error', (error: Error) => {
+        if (REFUSES_CERTIFICATE.test(errorCode(error))) socket.destroy(error);
+      });
       callback(...result);
     });
 }
@@ -49,7 +54,7 @@ export function createDispatcher(
   const shared = { connections, pipelining: 1, keepAliveMaxTimeout: 30_000 };
   if (!proxy) {
     const connector = buildConnector({ ...connect, ...secure });
-    return new Pool(origin, { ...shared, connect: endingWithError(connector) });
+    return new Pool(origin, { ...shared, connect: endingWithRefusal(connector) });
   }
   return new ProxyAgent({
     ...shared,
@@ -60,7 +65,7 @@ export function createDispatcher(
     factory: (tunnelled, { connect: tunnel, ...options }: Pool.Options) =>
       new Pool(tunnelled, {
         ...options,
-        connect: endingWithError(tunnel as buildConnector.connector),
+        connect: endingWithRefusal(tunnel as buildConnector.connector),
       }),
     // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
     clientFactory: (proxyOrigin, options) =>
