@@ -196,13 +196,12 @@ function mochaStep(suite, share, isChosen, { red, node, major, extra = [], isMap
   for (const name of files) chosen.add(`${folder}/${name}`);
   if (files.length === 0) throw new SetupError(`test/${folder} has no such tests.`);
   const on = red ? target(red, node) : node && { name: `Node.js ${major}` };
-  // The examples as imported run on the public server's dialect there: on the document's, test/flows has them run.
-  const dialect = red === '5' ? 'public-2016' : 'document';
   return {
     name: `${suite}${share ? ` (${share})` : ''}${on ? ` on ${on.name}` : ''}`,
     isTest: true,
     node: red ? undefined : node,
-    env: red && { IMPORTED_DIALECT: dialect, ...on.env },
+    // The examples as imported: on the document's dialect, test/flows has them run.
+    env: red && { IMPORTED_DIALECT: red === '5' ? 'public-2016' : 'document', ...on.env },
     args: [
       ...(isMapped ? ['--enable-source-maps'] : []),
       ...['node_modules/mocha/bin/_mocha', '--no-config', '--timeout', String(TEST_LIMIT)],
