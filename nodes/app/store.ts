@@ -95,8 +95,16 @@ export function tidyStore(RED: NodeAPI, store: Keeping, removed: readonly string
   }
 }
 
+/** The one that is under way, if any: two at once would end a command twice. */
+let tidying: Promise<void> = Promise.resolve();
+
 /** Removes the folders of applications that a deploy has removed, or that were in no flow for 30 days. Never rejects. */
-export async function tidyFolders(
+export function tidyFolders(...call: Parameters<typeof tidyAll>): Promise<void> {
+  tidying = tidying.then(() => tidyAll(...call));
+  return tidying;
+}
+
+async function tidyAll(
   RED: NodeAPI,
   removed: readonly string[],
   end: (key: string, value: unknown) => void,

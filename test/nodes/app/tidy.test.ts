@@ -82,6 +82,13 @@ describe('what belongs to nothing in the flows', () => {
     assert.equal(ended.length, 2);
   });
 
+  it('goes once if two deploys follow each other', async () => {
+    ids = [];
+    await Promise.all([tidy(['app']), tidy(['app'])]);
+    assert.ok(!existsSync(folder()));
+    assert.deepEqual([ended.length, lines], [2, []]);
+  });
+
   it('is kept for 30 days by a clock that is years behind or ahead for a while', async () => {
     ids = [];
     for (const year of [1970, 2026, 2040, 2026, 2001]) {
