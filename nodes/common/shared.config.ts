@@ -127,11 +127,17 @@ export function readList(value: unknown): readonly unknown[] | undefined {
   return typeof value === 'number' ? [value] : undefined;
 }
 
+/** Texts that describe a list. */
+const DESCRIBED_LISTS = ['bytes', 'callbacks', 'limits', 'pins', 'sentinels'];
+
 /** A description that was saved as the list or the object that it describes, as the text; anything else as it is. */
 export function describedText(name: string, value: unknown): unknown {
   if (name === 'codes' || name === 'units') return isObject(value) ? JSON.stringify(value) : value;
-  const isList = ['bytes', 'callbacks', 'pins'].includes(name) && Array.isArray(value);
-  return isList && value.every((each) => readText(each) !== undefined) ? value.join(',') : value;
+  const between = name === 'limits' ? '\n' : ',';
+  const isList = DESCRIBED_LISTS.includes(name) && Array.isArray(value);
+  return isList && value.every((each) => readText(each) !== undefined)
+    ? value.join(between)
+    : value;
 }
 
 /** The text of a typedInput of such a type, if its value was saved instead; anything else as it is. */

@@ -10,6 +10,7 @@ const CHOICES = { word: ['one', 'two'] };
 const DEFAULTS = {
   ...{ flag: false, number: 5, text: 'usual', list: ['usual'], word: 'one' },
   ...{ value: 'usual', valueType: 'msg', codes: '{"0":0}', pins: 'auto' },
+  ...{ limits: '', sentinels: '' },
 };
 
 /** What is saved, and what each of that is read as; undefined: it is refused. */
@@ -36,6 +37,8 @@ const READ: [name: keyof typeof DEFAULTS, saved: unknown[], read: unknown][] = [
   ['codes', [[0]], undefined],
   ['pins', [[0, '1']], '0,1'],
   ['pins', [{ a: 1 }], undefined],
+  ['limits', [['t > 5', 'h < 3']], 't > 5\nh < 3'],
+  ['sentinels', [['a:1', 'b:2']], 'a:1,b:2'],
   ['flag', [null, ''], false],
   ['number', [null, '', ' '], 5],
   ['text', [null], 'usual'],

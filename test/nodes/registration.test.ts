@@ -57,6 +57,12 @@ describe('the start of Node-RED with the package', () => {
       'post /device-cloud/apps/test device-cloud.write',
       'put /device-cloud/apps/:id/book device-cloud.write',
     ]);
+    const security = readFileSync(join(repository, 'SECURITY.md'), 'utf8');
+    for (const route of routes ?? []) {
+      const [, method = '', path] = /^(\w+) \/device-cloud\/apps\/(.*) .*write$/.exec(route) ?? [];
+      const name = `\`${method.toUpperCase()} ${path}\``;
+      assert.ok(path === undefined || security.includes(name), `SECURITY.md lacks ${name}`);
+    }
     const files = loaded?.map((path) => relative(repository, path).replaceAll('\\', '/')) ?? [];
     assert.ok(files.length >= nodes.length, files.join(' '));
     assert.deepEqual(
