@@ -6,6 +6,7 @@ import { daySync, deviceLister } from './api/two-requests';
 import { KeptPins } from './commands/pins';
 import { Command, Queues, type QueueObserver } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
+import { Turns } from './http/turns';
 import { callService, type HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
 import { Book } from './fleet/book';
@@ -74,12 +75,14 @@ export function createApplication(
   const timers = new TimerQueue();
   // The ids of interface A are its own: one that looks like a chip number is another device.
   const serverQueues = new Queues(settings.deviceGap, { explain });
-  const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy);
+  const turns = new Turns();
+  const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy, turns);
   const http: HttpContext = {
     dispatcher,
     origin: settings.origin,
     hasProxy: proxy !== undefined,
     places: new Semaphore(CONNECTIONS),
+    turns,
     deadlines,
     redact,
     random,

@@ -15,6 +15,7 @@ import {
 import type { CallAborted, Deadline, Deadlines } from './deadline';
 import { REFUSES_CERTIFICATE, statusError, transportError, type Failure } from './failures';
 import { readRetryAfter, type ServiceClock } from './headers';
+import type { Turns } from './turns';
 
 /** The connections of one application, as the calls use them. */
 export interface HttpContext {
@@ -23,6 +24,7 @@ export interface HttpContext {
   hasProxy: boolean;
   /** As many calls at once as there are connections: no time-out of undici counts the time in its queue. */
   places: Semaphore;
+  turns: Turns;
   deadlines: Deadlines;
   /** Removes secrets from what the service says. */
   redact: (text: string) => string;
@@ -235,15 +237,10 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
     } else if (!reader.add(chunk)) this.#readRest(controller);
     else {
       this.#inTurn += chunk.length + COST_OF_CHUNK;
-      if (this.#inTurn >= IN_A_TURN && this.#rest > 0) this.#awaitTurn(controller);
+      if (this.#inTurn < IN_A_TURN || this.#rest <= 0) return;
+      this.#inTurn = 0;
+      this.#http.turns.await(controller);
     }
-  }
-
-  /** Reads no more before the event loop has turned. */
-  #awaitTurn(controller: Dispatcher.DispatchController): void {
-    this.#inTurn = 0;
-    controller.pause();
-    setImmediate(() => controller.resume());
   }
 
   /** Ends an answer and its connection: no more of it is needed, or can be collected. */

@@ -3,6 +3,7 @@ import { errorCode } from './exchange';
 import { REFUSES_CERTIFICATE } from './failures';
 import { brokenOff, refusedBy, speaksFirst, type Proxy } from './proxy';
 import { CONNECT_TIMEOUT, EACH_ADDRESS, secureContextOf, type TlsSettings } from './tls';
+import type { Turns } from './turns';
 
 /** HTTP connections of an application at most, and so calls at once. */
 export const CONNECTIONS = 64;
@@ -25,15 +26,16 @@ class ProxyPool extends Pool {
 /**
  * Ends a connection with the error that the server refuses the client's certificate, over TLS 1.3 only after the handshake:
  * undici would report that the other side has closed the connection, which comes next. Other errors must not end it, since an
- * answer may have arrived before.
+ * answer may have arrived before. With its end, what is paused goes on first: undici adds its listeners after these.
  */
-function endingWithRefusal(connect: buildConnector.connector): buildConnector.connector {
+function endingWell(connect: buildConnector.connector, turns: Turns): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...result) => {
       const [, socket] = result;
       socket?.once('error', (error: Error) => {
         if (REFUSES_CERTIFICATE.test(errorCode(error))) socket.destroy(error);
       });
+      socket?.once('end', () => turns.end());
       callback(...result);
     });
 }
@@ -48,13 +50,14 @@ export function createDispatcher(
   connections: number,
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
+  turns: Turns,
 ): Dispatcher {
   const connect = { timeout: CONNECT_TIMEOUT, ...EACH_ADDRESS };
   const secure = origin.startsWith('https:') && { ...tls, secureContext: secureContextOf(tls) };
   const shared = { connections, pipelining: 1, keepAliveMaxTimeout: 30_000 };
   if (!proxy) {
     const connector = buildConnector({ ...connect, ...secure });
-    return new Pool(origin, { ...shared, connect: endingWithRefusal(connector) });
+    return new Pool(origin, { ...shared, connect: endingWell(connector, turns) });
   }
   return new ProxyAgent({
     ...shared,
@@ -65,7 +68,7 @@ export function createDispatcher(
     factory: (tunnelled, { connect: tunnel, ...options }: Pool.Options) =>
       new Pool(tunnelled, {
         ...options,
-        connect: endingWithRefusal(tunnel as buildConnector.connector),
+        connect: endingWell(tunnel as buildConnector.connector, turns),
       }),
     // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
     clientFactory: (proxyOrigin, options) =>
