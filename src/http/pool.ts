@@ -1,3 +1,4 @@
+import './own-fetch';
 import { buildConnector, errors, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { errorCode } from './exchange';
 import { REFUSES_CERTIFICATE } from './failures';
