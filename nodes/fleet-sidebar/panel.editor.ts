@@ -58,6 +58,8 @@ export class Panel implements Tab {
   #feeds = new Map<string, Feed>();
   #known: AppChoice[] | undefined;
   #chosen = '';
+  /** What a user has chosen. It is taken again once it is there: during a deploy an application is missing for a moment. */
+  #wanted = '';
   #apps: readonly string[] = [];
   #view = 'devices';
   #rows: Row[] = [];
@@ -234,10 +236,11 @@ export class Panel implements Tab {
       .prop('disabled', apps.length === 0);
     // After a deploy the same application may be another one.
     const ids = apps.map(({ id }) => id);
-    const isAll = this.#chosen === ALL && ids.length > 1;
-    if (isAll && String(ids) !== String(this.#apps)) this.choose(ALL);
-    else if (!isAll && !ids.includes(this.#chosen))
-      this.choose(apps.find(({ devices }) => devices > 0)?.id ?? ids[0] ?? '');
+    const isThere = (app: string): boolean => (app === ALL ? ids.length > 1 : ids.includes(app));
+    const usual = apps.find(({ devices }) => devices > 0)?.id ?? ids[0] ?? '';
+    const next = [this.#wanted, this.#chosen].find(isThere) ?? usual;
+    if (next !== this.#chosen || (next === ALL && String(ids) !== String(this.#apps)))
+      this.#take(next);
     this.#app.val(this.#chosen);
     this.element.toggleClass('device-cloud-fleet-single', apps.length === 1);
     this.#show();
@@ -250,6 +253,11 @@ export class Panel implements Tab {
   }
 
   choose(app: string): void {
+    this.#wanted = app;
+    this.#take(app);
+  }
+
+  #take(app: string): void {
     for (const feed of this.#feeds.values()) feed.hide();
     this.#chosen = app;
     this.#app.val(app);

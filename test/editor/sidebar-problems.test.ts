@@ -236,6 +236,17 @@ for (const language of ['en-US', 'zh-CN'] as const)
       await count(0);
       await view('devices');
       await page.waitForFunction(`$('${ROW}').length === 3`);
+      await page.selectOption('#device-cloud-fleet-app', 'all');
+      const chosen = (app: string): Promise<unknown> =>
+        page.waitForFunction(`$('#device-cloud-fleet-app').val() === '${app}'`);
+      // As during a deploy, for a moment.
+      const one = { ...{ id: 'app', name: 'Greenhouse' }, service: 'cloud', devices: 3, online: 3 };
+      await page.route(/device-cloud\/apps$/, (route) => route.fulfill({ json: [one] }));
+      await here.editor.run(`void RED.events.emit('deploy')`);
+      await chosen('app');
+      await page.unroute(/device-cloud\/apps$/);
+      await here.editor.run(`void RED.events.emit('deploy')`);
+      await chosen('all');
       await page.selectOption('#device-cloud-fleet-app', 'app');
     });
   });
