@@ -120,6 +120,7 @@ describe('a dialog', () => {
       { id: 'h2', type: 'device-cloud-listen', ...list, name: 5 },
       { id: 'h3', type: 'device-cloud-events', ...list, events: 'channel' },
       { id: 'h4', type: 'device-cloud-gpio', operation: 'read', codes: { 0: 'low' } },
+      { id: 'h5', type: 'device-cloud-cluster', sentinels: ['a:1', 'b:2'], master: 'm' },
       ...sampleNodes.map(({ id, type, ...properties }) => {
         const all = Object.keys(properties).filter((name) => !(name in place) && name !== 'inputs');
         return { id: `bad-${id}`, type, ...Object.fromEntries(all.map((name) => [name, {}])) };
@@ -128,8 +129,11 @@ describe('a dialog', () => {
     await here.editor.run(
       `void RED.view.importNodes(${JSON.stringify(nodes)}, { generateIds: false, touchImport: true, notify: false })`,
     );
-    const saved = { h1: 'split', h2: 'chipids', h3: 'events', h4: 'codes' };
-    const read = { split: false, chipids: ['10000001'], events: ['channel'], codes: '{"0":"low"}' };
+    const saved = { h1: 'split', h2: 'chipids', h3: 'events', h4: 'codes', h5: 'master' };
+    const read = {
+      ...{ split: false, chipids: ['10000001'], events: ['channel'], codes: '{"0":"low"}' },
+      master: 'm',
+    };
     for (const [id, property] of Object.entries(saved)) {
       assert.deepEqual(await errors(id), []);
       await openDialog(here.editor, id);

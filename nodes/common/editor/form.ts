@@ -93,8 +93,7 @@ export const isOpen = (node: EditorNodeBase, element: JQuery): boolean =>
 export function current<T>(node: EditorNode<T>, property: keyof T & string): string {
   const element = input(node, property);
   if (isOpen(node, element)) return fieldValue(element);
-  const saved: unknown = node[property];
-  return readText(saved) ?? '';
+  return readText(describedText(property, node[property])) ?? '';
 }
 
 /** The same of a property that is a tick box. */
