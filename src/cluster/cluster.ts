@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { shareOf, type SharedStore } from '../store/shared';
 import { Store } from '../store/store';
 import type { ClusterState } from '../util/guard';
+import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
 import { Calls, GONE, NotSent, type Handler } from './calls';
 import type { Result } from '../commands/saved-call';
@@ -21,6 +22,18 @@ const FINISH = 2000;
 
 /** Milliseconds that a command can be under way at most: a pulse, whose two commands are one. */
 const LONGEST = 120_000;
+
+/** @throws EngineError if it is no answer to a beat: only Redis and Valkey run the script */
+export function readBeat(text: string): BeatAnswer {
+  try {
+    const answer = JSON.parse(text) as Partial<BeatAnswer> | null;
+    if (isObject(answer?.members) && isObject(answer.shares) && Number.isFinite(answer.time))
+      return answer as BeatAnswer;
+  } catch {
+    // Below.
+  }
+  throw new EngineError('it has answered what neither Redis nor Valkey does.', false, true, true);
+}
 
 /** What happens with shares. Each begins as a process does that starts, and ends as one does that stops. */
 export interface ClusterListener {
@@ -203,7 +216,7 @@ export class Cluster {
     const { meta, members, shares, all } = this.#keys;
     const args = [JSON.stringify(beat), all];
     const answer = await this.#engine.run(limit, BEAT, [meta, members, shares], args);
-    return JSON.parse(String(answer)) as BeatAnswer;
+    return readBeat(String(answer));
   }
 
   async #onBeat(error: unknown): Promise<void> {

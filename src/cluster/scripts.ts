@@ -236,14 +236,16 @@ return redis.call('HGETALL', KEYS[2])
 
 /**
  * Writes entries of a share, all or none. Keys: shares, the share's own. Arguments: share, epoch, member, number of the write,
- * 1 if all is written anew, pairs of key and text, where an empty text removes the entry. Answers with 1, or 0 unless that is its owner.
+ * 1 if all is written anew, pairs of key and text, where an empty text removes the entry. Answers with 1, 0 unless that is its owner, or
+ * 2, without writing, if what was written before is gone: an engine that is full may evict a share alone.
  * A write that comes late, from an old connection, changes nothing.
  */
 export const WRITE = script(`
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] .. ' ' .. ARGV[3] then return 0 end
 local epoch, last = (redis.call('HGET', KEYS[2], '~') or ''):match('^(%d+) (%d+)$')
 if epoch == ARGV[2] and tonumber(last) >= tonumber(ARGV[4]) then return 1 end
-if ARGV[5] == '1' then redis.call('DEL', KEYS[2]) end
+if ARGV[5] == '1' then redis.call('DEL', KEYS[2])
+elseif not epoch and tonumber(ARGV[4]) > 1 then return 2 end
 redis.call('HSET', KEYS[2], '~', ARGV[2] .. ' ' .. ARGV[4])
 for i = 6, #ARGV, 2 do
   if ARGV[i + 1] == '' then

@@ -47,10 +47,11 @@ export class SharePort implements StorePort {
     return undefined;
   }
 
-  async write(_: string, changes: Entries, _all: Entries, isAnew = false): Promise<boolean> {
+  async write(unit: string, changes: Entries, all: Entries, isAnew = false): Promise<boolean> {
     this.stalledSince = Math.min(this.stalledSince, performance.now());
     const texts = [...changes].flatMap(([key, value]) => [key, textOf(value)]);
     const answer = await this.#run(WRITE, [++this.#sequence, isAnew ? 1 : 0, ...texts]);
+    if (answer === 2) return this.write(unit, all, all, true);
     if (answer !== 1) {
       this.#refused();
       // The engine may have lost whose the share is. Only a beat says that it is another process's: then nothing is tried again.

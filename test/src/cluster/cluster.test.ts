@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import { Cluster } from '../../../src/cluster/cluster';
+import { Cluster, readBeat } from '../../../src/cluster/cluster';
 import { NotSent } from '../../../src/cluster/calls';
 import { keysOf } from '../../../src/cluster/scripts';
 import { SharedStore, SHARES, shareOf } from '../../../src/store/shared';
@@ -22,6 +22,14 @@ interface Member {
   readonly begun: Set<number>;
   wants: boolean;
 }
+
+describe('an answer to a beat', () => {
+  const members = '"members":null,"shares":{},"time":1';
+  const shares = '"members":{},"shares":[],"time":1';
+  for (const text of ['', 'null', '[]', '{}', `{${members}}`, `{${shares}}`])
+    it(`is not ${text || 'empty'}`, () =>
+      assert.throws(() => readBeat(text), /neither Redis nor Valkey/));
+});
 
 describeOnRedis('processes that share an application', () => {
   let redis: RedisProcess;

@@ -72,6 +72,19 @@ describeOnRedis('the entries of a share', () => {
     assert.deepEqual(second.get('position:n:1'), [1, 'ü']);
   });
 
+  it('are written anew by their owner if an engine that is full has evicted them', async () => {
+    await belongsTo('a', 1);
+    const store = new Store(portOf({ member: 'a', epoch: 1 }).port);
+    await store.loaded;
+    await store.set('pin:1:5', 1);
+    await store.set('pin:1:6', 0);
+    await engine.call(LIMIT, 'DEL', keys.share(3));
+    assert.equal(await store.set('pin:1:6', 1), true);
+    const { '~': _, ...entries } = await kept();
+    assert.deepEqual(entries, { 'pin:1:5': '1', 'pin:1:6': '1' });
+    await store.close();
+  });
+
   it('are neither read nor written by another process, or under an earlier claim', async () => {
     await belongsTo('b', 2);
     for (const hold of [
