@@ -72,6 +72,8 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
       until(() => statusOf(node) === text, `"${node}" has the status ${text}`),
     async again() {
       await red.deploy([]);
+      // Otherwise the old channels could pass for new ones.
+      await until(() => simulator.channels() === 0, 'its channels are closed');
       for (const [id, status] of editor.statuses) stale.set(id, status);
       await red.deploy(nodes);
     },
