@@ -65,7 +65,15 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
       assert.ok(response.ok, `the button of "${node}"`);
     },
     async waitShown(node, count = 1) {
-      await until(() => shown(node).length >= count, `"${node}" has shown ${count}`);
+      await until(() => shown(node).length >= count, `"${node}" has shown ${count}`).catch(
+        (error: unknown) => {
+          const all = nodes
+            .filter(({ type }) => type === 'debug')
+            .map(({ id }) => editor.shown.get(id));
+          const seen = JSON.stringify({ all, statuses: [...editor.statuses] });
+          throw new Error(`${String(error)} Shown: ${seen}. Log: ${red.log().slice(-2000)}`);
+        },
+      );
       return shown(node);
     },
     waitStatus: (node, text) =>
