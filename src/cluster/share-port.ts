@@ -47,11 +47,17 @@ export class SharePort implements StorePort {
     return undefined;
   }
 
-  async write(unit: string, changes: Entries, all: Entries, isAnew = false): Promise<boolean> {
+  async write(
+    unit: string,
+    changes: Entries,
+    all: () => Entries,
+    isAnew: boolean,
+  ): Promise<boolean> {
     this.stalledSince = Math.min(this.stalledSince, performance.now());
-    const texts = [...changes].flatMap(([key, value]) => [key, textOf(value)]);
+    const written = isAnew ? all() : changes;
+    const texts = [...written].flatMap(([key, value]) => [key, textOf(value)]);
     const answer = await this.#run(WRITE, [++this.#sequence, isAnew ? 1 : 0, ...texts]);
-    if (answer === 2) return this.write(unit, all, all, true);
+    if (answer === 2) return this.write(unit, changes, all, true);
     if (answer !== 1) {
       this.#refused();
       // The engine may have lost whose the share is. Only a beat says that it is another process's: then nothing is tried again.
@@ -60,7 +66,7 @@ export class SharePort implements StorePort {
     this.stalledSince = Infinity;
     const { engine, shares } = this.deps;
     // Otherwise a failover within the same second could forget it.
-    if (shares.answer?.replicas && [...changes.keys()].some((key) => DURABLE.has(kindOf(key))))
+    if (shares.answer?.replicas && [...written.keys()].some((key) => DURABLE.has(kindOf(key))))
       await engine.call(shares.limit, 'WAIT', 1, REPLICATED).catch(() => undefined);
     return true;
   }
@@ -86,8 +92,8 @@ export const factsPort = ({ engine, keys: { meta }, shares }: PortDeps): StorePo
     const all = entriesOf((await engine.call(shares.limit, 'HGETALL', meta)) as unknown[]);
     return all.filter(([key]) => kindOf(key) === 'fact');
   },
-  write: async (_, changes) => {
-    for (const [key, value] of changes)
+  write: async (_, changes, all, isAnew) => {
+    for (const [key, value] of isAnew ? all() : changes)
       if (value === undefined) await engine.call(shares.limit, 'HDEL', meta, key);
       else await engine.call(shares.limit, 'HSET', meta, key, textOf(value));
     return true;

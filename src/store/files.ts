@@ -104,9 +104,9 @@ export class Files implements StorePort {
     return found;
   }
 
-  async write(unit: string, changes: Entries, all: Entries): Promise<boolean> {
+  async write(unit: string, changes: Entries, all: () => Entries): Promise<boolean> {
     try {
-      if (KINDS.includes(unit)) return await this.#writeKind(unit, all);
+      if (KINDS.includes(unit)) return await this.#writeKind(unit, all());
       return await this.#limiter.run(() => this.#writeCommand(unit, changes.get(unit)));
     } catch (cause) {
       const why = `since ${this.#path} cannot be written: ${reasonOf(cause)}`;

@@ -21,11 +21,11 @@ export interface StorePort {
   unitOf(key: string): string;
   /**
    * Writes changes of a unit, all or none. Rejects if it is unknown whether they are written: they are written again.
-   * @param all the entries of that kind, with the changes
-   * @param isAnew whether what was written is lost: then the changes are all entries
+   * @param all the entries of the unit, with the changes
+   * @param isAnew whether what was written is lost: then all are to be written
    * @returns false if they are refused, since they are another process's
    */
-  write(unit: string, changes: Entries, all: Entries, isAnew: boolean): Promise<boolean>;
+  write(unit: string, changes: Entries, all: () => Entries, isAnew: boolean): Promise<boolean>;
 }
 
 /** Where nothing survives the process. */
@@ -177,7 +177,7 @@ export class Store {
     const name = this.#port.unitOf(key);
     const unit: Unit = this.#units.get(name) ?? {
       changed: new Set(),
-      writes: new Coalescer(() => this.#write(name, unit, this.#of(key)), this.loaded),
+      writes: new Coalescer(() => this.#write(name, unit), this.loaded),
     };
     this.#units.set(name, unit);
     return unit;
@@ -200,19 +200,19 @@ export class Store {
   }
 
   /** Writes what has changed of a unit. @returns whether it is written; it is false also if it was refused. Never rejects */
-  async #write(name: string, unit: Unit, all: Entries): Promise<boolean> {
+  async #write(name: string, unit: Unit): Promise<boolean> {
     const { changed } = unit;
     unit.changed = new Set();
-    const isAnew = changed.has(ALL);
+    const keys = [...changed].filter((key) => key !== ALL);
     try {
       // Nothing is written over what could not be read.
       if (this.#failures.has('load')) throw new Error(this.#failures.get('load'));
-      const changes = isAnew
-        ? new Map([...this.#entries.values()].flatMap((entries) => [...entries]))
-        : new Map([...changed].map((key) => [key, this.#of(key).get(key)]));
+      const changes = new Map(keys.map((key) => [key, this.#of(key).get(key)]));
+      const all = (): Entries => this.#allOf(name);
+      const isAnew = changed.has(ALL);
       const isWritten = changed.size === 0 || (await this.#port.write(name, changes, all, isAnew));
-      if (!isWritten) for (const key of changes.keys()) this.#of(key).delete(key);
-      for (const key of changed) if (!unit.changed.has(key)) this.#unconfirmed.delete(key);
+      if (!isWritten) for (const key of keys) this.#of(key).delete(key);
+      for (const key of keys) if (!unit.changed.has(key)) this.#unconfirmed.delete(key);
       this.#report(name);
       if (unit.changed.size === 0) this.#units.delete(name);
       return isWritten;
@@ -223,6 +223,12 @@ export class Store {
       this.#report(name, error);
       return false;
     }
+  }
+
+  /** The entries of a unit, which is a kind, or all of them. */
+  #allOf(name: string): Entries {
+    const kinds = [...this.#entries.values()];
+    return this.#entries.get(name) ?? new Map(kinds.flatMap((entries) => [...entries]));
   }
 
   #report(name: string, error?: unknown): void {

@@ -38,7 +38,7 @@ export function writtenCommands(state: 'waiting' | 'begun' = 'waiting'): string[
 export async function leaveCommand(chipid: string, id: string, value: object): Promise<void> {
   const key = `command:${chipid}:${id}`;
   const files = new Files(stateFolder, { of: () => 'one', log: assert.fail });
-  await files.write(key, new Map([[key, value]]), new Map());
+  await files.write(key, new Map([[key, value]]), () => new Map());
 }
 
 /** The services of a test: what is left open on them when the flow has stopped is a leak. */

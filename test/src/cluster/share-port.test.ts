@@ -53,7 +53,7 @@ describeOnRedis('the entries of a share', () => {
     return { port: new SharePort(deps, 3, epoch), state };
   }
   const write = (port: SharePort, ...changes: [key: string, value: unknown][]): Promise<boolean> =>
-    port.write('', new Map(changes), new Map());
+    port.write('', new Map(changes), () => new Map(), false);
 
   it('are what its owner has written, also for the next owner', async () => {
     await belongsTo('a', 1);
@@ -76,12 +76,15 @@ describeOnRedis('the entries of a share', () => {
     await belongsTo('a', 1);
     const store = new Store(portOf({ member: 'a', epoch: 1 }).port);
     await store.loaded;
+    await store.set('position:n:1', 7);
     await store.set('pin:1:5', 1);
     await store.set('pin:1:6', 0);
     await engine.call(LIMIT, 'DEL', keys.share(3));
-    assert.equal(await store.set('pin:1:6', 1), true);
+    assert.equal(await store.set('pin:1:6', undefined), true);
+    await engine.call(LIMIT, 'DEL', keys.share(3));
+    assert.equal(await store.set('event:n:1', 2), true);
     const { '~': _, ...entries } = await kept();
-    assert.deepEqual(entries, { 'pin:1:5': '1', 'pin:1:6': '1' });
+    assert.deepEqual(entries, { 'position:n:1': '7', 'pin:1:5': '1', 'event:n:1': '2' });
     await store.close();
   });
 

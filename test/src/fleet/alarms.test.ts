@@ -15,8 +15,8 @@ const revive = (_: string, value: unknown): unknown => ODD[String(value)] ?? val
 const port = () => ({
   load: () => Promise.resolve([...disk]),
   unitOf: () => 'event',
-  write: (_unit: string, _changes: Entries, all: Entries) => {
-    disk = new Map(JSON.parse(JSON.stringify([...all])) as [string, unknown][]);
+  write: (_unit: string, _changes: Entries, all: () => Entries) => {
+    disk = new Map(JSON.parse(JSON.stringify([...all()])) as [string, unknown][]);
     return Promise.resolve(true);
   },
 });
