@@ -176,7 +176,7 @@ async function devices({ client, print }: Context): Promise<void> {
 /** Bytes of standard input: no push takes more. */
 const MOST_INPUT = 64 * 2 ** 20;
 
-async function readInput(): Promise<string> {
+async function readStandardInput(): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of process.stdin as AsyncIterable<Buffer>) {
@@ -190,7 +190,7 @@ async function readInput(): Promise<string> {
 
 async function push({ client, words, options, print }: Context): Promise<void> {
   const [to = '', given = ''] = words;
-  const message = given === '-' ? await readInput() : given;
+  const message = given === '-' ? await readStandardInput() : given;
   const settings = options.format === undefined ? {} : { format: options.format as PushFormat };
   const { body } = await (to === 'all'
     ? client.pushToApp(message, settings)

@@ -13,6 +13,22 @@ function isData(value: unknown): boolean {
 }
 
 /**
+ * How many characters JSON has for a value at least: a large one is not even written, since an array of many holes or the
+ * bytes of a Buffer, anywhere in it, would take seconds.
+ * @returns more than `room` as soon as that is certain
+ */
+function sizeOf(value: unknown, room: number): number {
+  if (typeof value === 'string' || Buffer.isBuffer(value)) return value.length;
+  if (typeof value !== 'object' || value === null) return 1;
+  let size = Array.isArray(value) ? value.length : 1;
+  for (const name in value) {
+    if (size > room) break;
+    size += sizeOf((value as Record<string, unknown>)[name], room - size);
+  }
+  return size;
+}
+
+/**
  * The properties of a message that JSON and Buffers can hold, as JSON can hold them. What is left out: what JSON leaves
  * out, a property that is nested in itself or deeper than 100 levels, an object of a class such as a request, and a property
  * with which the message takes more than 64 KiB.
@@ -21,9 +37,7 @@ export function encodeMessage(msg: NodeMessage): Record<string, unknown> {
   let left = MAX_MESSAGE;
   const kept = Object.entries(msg).flatMap(([name, value]) => {
     try {
-      // JSON has at least as many characters: a large value is not even written.
-      const { length = 0 } = Object(value) as { length?: number };
-      const text = length <= left && isData(value) ? encode(value) : undefined;
+      const text = isData(value) && sizeOf(value, left) <= left ? encode(value) : undefined;
       const size = name.length + (text?.length ?? 0);
       if (text === undefined || size > left) return [];
       const entry = [name, parseJson(text)] as const;

@@ -5,7 +5,7 @@ import { chipidOf, type HistoryRecord } from './records';
 
 /** Up to where the records of one device have been emitted. */
 interface Mark {
-  /** The highest id that is a number, as digits; empty if there was none. */
+  /** The highest numeric id, as digits; empty without one. */
   id: string;
   /** The latest time; empty if none was a time of the service. */
   time: string;

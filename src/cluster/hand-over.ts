@@ -233,8 +233,8 @@ export class HandOvers {
   }
 
   /**
-   * Writes down how a command has ended before anybody is told: otherwise the next owner of the device might report another end, or
-   * send it again.
+   * Writes down how a command has ended before its end is reported: otherwise the next owner of the device might report another
+   * one, or send the command again.
    * @returns false if its device is another process's by then
    */
   async #isEnded(saved: SavedCall, chipid: string, outcome: Result): Promise<boolean> {

@@ -216,7 +216,7 @@ export class Queues {
     this.#changed(chipid, queue);
   }
 
-  /** Ends a command, unless it has begun. @param error undefined: nobody is told */
+  /** Ends a command, unless it has begun. @param error its promise rejects with it; undefined: it stays pending */
   refuse(command: Command, error: DeviceCloudError | undefined): void {
     if (command.isSettled) return;
     command.settle();

@@ -59,7 +59,7 @@ export const groupSeparator = ({ separator }: CsvForm): ';' | '|' =>
 const isKnown = (name: string): name is BookColumn =>
   (BOOK_COLUMNS as readonly string[]).includes(name);
 
-/** Columns that are none of the user's own: an empty name is a column that a spreadsheet has added. */
+/** Columns that are not the user's. A spreadsheet may add some with an empty name. */
 const NOT_OWN: ReadonlySet<string> = new Set(['', '__proto__', 'chipid']);
 
 /** White space and characters without a width, which a number or the name of a column may bring along when it is copied. */

@@ -182,8 +182,8 @@ function timeoutText(call: Call, timeout: number, { sent, detail }: Failure): st
 }
 
 /**
- * The alerts with which a server refuses this client's certificate, or that there is none. Over TLS 1.3 they may come after
- * the request, which the server has not read then.
+ * The TLS alerts of a server that rejects the client's certificate, or requires one. Over TLS 1.3 they may come after the
+ * request, which the server has not read then.
  */
 export const REFUSES_CERTIFICATE =
   /^ERR_SSL_\w+_ALERT_(CERTIFICATE_\w+|\w+_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)$/;

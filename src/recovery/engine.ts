@@ -444,7 +444,6 @@ export class Engine {
         if (arrival.isDone || arrival.mustBeThere) continue;
         // A late one is looked for until a later one is there; the others should have been there by now.
         if (arrival.isLate && place >= found.end) continue;
-
         this.#emitHeld(arrival);
         this.#forget(arrival);
       }

@@ -32,4 +32,14 @@ describe('a message that waits', () => {
     };
     assert.deepEqual(afterRestart({ ...lost, payload: 'kept' }), { payload: 'kept' });
   });
+
+  it('is not written where it is too large, which would take seconds', () => {
+    let written = 0;
+    const seen = { toJSON: () => ++written };
+    const holes = Object.assign([], { 1_000_000: 1 });
+    for (const large of ['x'.repeat(1e6), Buffer.alloc(1e6), holes, Array(70_000).fill({})])
+      assert.deepEqual(afterRestart({ inside: { seen, large }, payload: 1 }), { payload: 1 });
+    assert.equal(written, 0);
+    assert.deepEqual(afterRestart({ inside: { seen } }), { inside: { seen: 1 } });
+  });
 });
