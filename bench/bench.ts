@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareScenario } from './compare';
 import { writePage } from './page';
@@ -24,9 +25,13 @@ function readOptions() {
     },
   });
   const { quick, record, page, against: folder } = values;
-  const rounds = Number(values.rounds ?? 0) || undefined;
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))
+    throw new Error(`--rounds must be a whole number from 1 on, not ${values.rounds}.`);
   if (record && (quick || folder !== undefined))
     throw new Error('--record needs a whole run: without --quick and --against.');
+  if (folder !== undefined && !existsSync(join(folder, 'dist', 'src', 'index.js')))
+    throw new Error(`--against needs the folder of a version that is built: ${folder} is not one.`);
   const against = folder ? { ref: folder, folder: resolve(folder) } : undefined;
   const only = values.only.split(',').filter((name) => name !== '');
   return { quick, only, rounds, record, page, against };
@@ -72,4 +77,7 @@ async function main(): Promise<void> {
 
 // Exit handlers must run: they end the subjects.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
-void main();
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

@@ -57,22 +57,11 @@ describe('calls through a proxy', () => {
     assert.equal(service.connections(), 0);
   });
 
-  it('are UNREACHABLE after one attempt if data arrives through the tunnel before the request', async () => {
-    const through = await proxy('chatter');
-    const service = await httpService(ok);
-    const client = clientOf(service.baseUrl, { proxy: { url: through.url } });
-    for (let call = 1; call <= 3; call++) {
-      await failure(client.push(1, 'x'), 'UNREACHABLE');
-      assert.equal(through.targets.length, call);
-    }
-    through.behaviour = 'tunnel';
-    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
-  });
-
   for (const [what, behaviour] of [
     ['ends the connection', 'end'],
     ['answers 100', 100],
     ['answers 101', 101],
+    ['sends data through the tunnel before the request', 'chatter'],
   ] as const) {
     it(`are UNREACHABLE after one attempt if the proxy ${what}`, async () => {
       const through = await proxy(behaviour);
