@@ -5,8 +5,15 @@ import type { Progress } from './commands/queue';
 import { matcherOf, type RequestOptions } from './commands/reply';
 import { originOf, semaphoreOf, type CommandLimits } from './commands/waiting-list';
 import { parseCodes, parseDuration } from './input/gpio';
-import { parseFormat } from './input/push-payload';
-import { oneOf, parseDatatype, parseSignal, parseValueDatatype, readInput } from './input/values';
+import {
+  parseFormat,
+  oneOf,
+  parseDatatype,
+  parseSignal,
+  parseValueDatatype,
+  readInput,
+  isolated,
+} from './input/values';
 import type { RecoverOptions } from './recovery/options';
 import { durationOf, readTimeout, type Settings } from './settings';
 import {
@@ -21,7 +28,6 @@ import {
   type ValueOptions,
 } from './types';
 import { show } from './util/show';
-import { isolated } from './util/thrown';
 
 /*
  * The options of the calls, each checked when the call is made. Each reader throws a DeviceCloudError, `INVALID_INPUT` or, for a

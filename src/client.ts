@@ -39,11 +39,9 @@ import { zoneText } from './recovery/zone';
 import { AllServiceLimits } from './http/service-limiter';
 import type { CallSpec } from './http/answer';
 import { callService } from './http/call';
-import { parseChipid, parseChipids } from './input/chipid';
+import { parseChipid, parseChipids, pushBytes, pushMessage, parseKey } from './input/values';
 import { parsePeriod } from './input/day';
 import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
-import { pushBytes, pushMessage } from './input/push-payload';
-import { parseKey } from './input/values';
 import type { RecoverOptions } from './recovery/options';
 import { testService, type ServiceTest, type TestOptions } from './service-test';
 import type { ClientOptions } from './settings';
@@ -72,7 +70,7 @@ import type {
   UploadRecord,
   ValueOptions,
 } from './types';
-import { isObject } from './util/object';
+import { isObject } from './util/json';
 import { show } from './util/show';
 
 /** Not for users: for the client of a process that shares its devices. */

@@ -26,7 +26,7 @@ import {
 } from './commands/waiting-list';
 import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
 import type { LatestUpload } from './fleet/latest';
-import { parseChipid } from './input/chipid';
+import { parseChipid, isolated } from './input/values';
 import type { ClusterSettings } from './input/engine-address';
 import type { Acknowledging, AckOptions, AckSubscription } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
@@ -35,8 +35,7 @@ import type { ClientOptions } from './settings';
 import { shareOf, type SharedStore } from './store/shared';
 import type { Chipid, Level, Pin, PinKeeper, PulseOptions } from './types';
 import { GUARD, WHOLE, type ClusterState } from './util/guard';
-import { isObject } from './util/object';
-import { isolated } from './util/thrown';
+import { isObject } from './util/json';
 
 export type { SharedWaiting } from './cluster/hand-over';
 export type { Lent } from './cluster/lending';

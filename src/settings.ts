@@ -1,4 +1,4 @@
-import { parseAppid } from './input/chipid';
+import { parseAppid } from './input/values';
 import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_TIMEOUT } from './http/deadline';

@@ -1,7 +1,7 @@
 import type { Shape } from '../http/answer';
 import type { Call, Refusal, StatusMeaning } from '../http/failures';
 import type { AppRecord, DeviceRecord, RefreshAnswer, ResultAnswer } from '../types';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { show } from '../util/show';
 
 const isObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);

@@ -4,8 +4,7 @@ import type { Call } from '../http/failures';
 import type { CallSpec } from '../http/answer';
 import type { JsonObject, Query } from '../types';
 import { anyShape } from './answers';
-import { parseJson, JsonLimitError } from '../util/json';
-import { isPlainObject } from '../util/object';
+import { parseJson, JsonLimitError, isPlainObject } from '../util/json';
 import { show } from '../util/show';
 import {
   encodeQuery,

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { invalidInput, notConfigured } from '../errors';
 import type { HttpRequest } from '../http/answer';
 import { USER_AGENT } from '../http/headers';
-import { checkLength } from '../input/push-payload';
-import { readInput } from '../input/values';
+import { checkLength, readInput } from '../input/values';
 import type { JsonObject } from '../types';
 
 /** Request parameters by name. A value is the raw one, before any URL or form encoding. */

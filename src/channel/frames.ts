@@ -1,8 +1,7 @@
-import { decodeBase64, decodeLenientBase64 } from '../util/base64';
-import { dropLeadingZeros } from '../input/chipid';
+import { decodeBase64, decodeLenientBase64 } from '../util/decode';
+import { dropLeadingZeros } from '../input/values';
 import type { JsonObject, Upload } from '../types';
-import { parseJson, startOfJson } from '../util/json';
-import { isObject } from '../util/object';
+import { parseJson, startOfJson, isObject } from '../util/json';
 
 /**
  * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws

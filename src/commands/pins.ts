@@ -20,9 +20,9 @@ import type { FleetRegistry } from '../fleet/registry';
 import { levelOf, readLevels, type LevelCodes, type PinOrder } from '../input/gpio';
 import type { Keeping } from '../store/store';
 import type { Answer, KeptPin, KeptState, PinKeeper, ResultAnswer } from '../types';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { Semaphore } from '../util/semaphore';
-import { isolated } from '../util/thrown';
+import { isolated } from '../input/values';
 
 /** The most pins of an application that are kept: two of each of the 10,000 devices that the fleet remembers. */
 export const MAX_KEPT = 20_000;

@@ -2,7 +2,7 @@ import { invalidInput } from '../errors';
 import type { RecoverOptions } from '../recovery/options';
 import type { CallProgress, Charset, Datatype, PushAnswer, PushFormat, Upload } from '../types';
 import { decodeUpload, uploadText } from '../util/decode';
-import { equalJson, readPath, valueAt } from '../util/object';
+import { equalJson, readPath, valueAt } from '../util/json';
 import { Pattern } from '../util/pattern';
 import { oneLine, show } from '../util/show';
 

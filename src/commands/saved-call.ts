@@ -4,7 +4,7 @@ import { DeviceCloudError, isDeviceCloudError, withoutCode, type ErrorCode } fro
 import type { ServiceClock } from '../http/headers';
 import type { Keeping } from '../store/store';
 import { deviceTitle } from '../util/show';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { FEWER, notSent } from './queue';
 
 /** Milliseconds between two looks whether a command is written by now. */

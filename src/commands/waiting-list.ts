@@ -1,8 +1,8 @@
 import type { CommandKind } from '../fleet/recent';
 import { invalidInput } from '../errors';
-import { parseChipids } from '../input/chipid';
+import { parseChipids } from '../input/values';
 import type { When } from '../types';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import type { Semaphore } from '../util/semaphore';
 import { show } from '../util/show';
 import type { Caller } from './queue';

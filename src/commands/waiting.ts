@@ -8,7 +8,7 @@ import { CLOSED } from '../http/deadline';
 import type { ListPoller } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
-import { parseChipid } from '../input/chipid';
+import { parseChipid } from '../input/values';
 import { AWAITING_DEVICE, Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {

@@ -1,7 +1,7 @@
 import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import type { Guard } from '../util/guard';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import type { FleetDevice } from './devices';
 import type { Alarm, AlarmEvent, Limit } from './limits';
 import type { FleetRegistry, FleetWatcher } from './registry';

@@ -1,7 +1,7 @@
 import { invalidInput } from '../errors';
-import { parseChipid } from '../input/chipid';
+import { parseChipid } from '../input/values';
 import { cellText, disarmedCell, writeCsv } from '../util/csv';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { show } from '../util/show';
 import { Slices } from '../util/slices';
 import {

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from '../errors';
 import { replaceFile } from '../util/replace-file';
 import { csvForm } from '../util/csv';
-import { isObject } from '../util/object';
-import { isolated } from '../util/thrown';
+import { isObject } from '../util/json';
+import { isolated } from '../input/values';
 import {
   difference,
   disarmedBytes,

@@ -4,7 +4,7 @@ import type { ChannelState } from '../channel/listener';
 import { invalidInput } from '../errors';
 import type { ServiceClock } from '../http/headers';
 import { MAX_TIMEOUT } from '../http/deadline';
-import { parseChipid } from '../input/chipid';
+import { parseChipid } from '../input/values';
 import type { AckCounts } from '../recovery/acknowledged';
 import type { RecoveryShared } from '../recovery/options';
 import type { Chipid } from '../types';

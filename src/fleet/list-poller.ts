@@ -1,7 +1,6 @@
 import { DeviceCloudError, waitOf } from '../errors';
-import { chipidOf } from '../input/chipid';
+import { chipidOf, isolated } from '../input/values';
 import type { DeviceRecord } from '../types';
-import { isolated } from '../util/thrown';
 
 /** The result of one good reading of the list of online devices. */
 export interface ListReading {

@@ -1,10 +1,9 @@
 import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
-import { parseChipid } from '../input/chipid';
+import { parseChipid } from '../input/values';
 import type { RecoveryObserver } from '../recovery/options';
 import type { Charset, Chipid, DeviceRecord, Upload } from '../types';
-import { deviceTitle, oneLine } from '../util/show';
-import { thrownText } from '../util/thrown';
+import { deviceTitle, oneLine, thrownText } from '../util/show';
 import type { Alarm, AlarmEvent } from './limits';
 import type { Book } from './book';
 import {

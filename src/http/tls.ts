@@ -7,8 +7,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { notConfigured } from '../errors';
-import { oneLine, show } from '../util/show';
-import { thrownText } from '../util/thrown';
+import { oneLine, show, thrownText } from '../util/show';
 
 /** The time limit for establishing a connection, in ms; a command is better refused early than late. */
 export const CONNECT_TIMEOUT = 10_000;

@@ -1,7 +1,6 @@
 import { invalidInput } from '../errors';
-import { checkJson, JsonLimitError } from '../util/json';
+import { checkJson, JsonLimitError, isObject } from '../util/json';
 import { show } from '../util/show';
-import { isObject } from '../util/object';
 
 const LEVELS: ReadonlyMap<unknown, 0 | 1> = new Map<unknown, 0 | 1>([
   [0, 0],

@@ -1,4 +1,4 @@
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { KNOWN_WRITINGS, type KnownWriting } from './writing';
 import { toUnix, USUAL_OFFSET, WIDEST, zoneOf } from './zone';
 

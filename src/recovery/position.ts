@@ -1,5 +1,5 @@
 import { invalidInput } from '../errors';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import type { Measure, Seen } from './answer';
 import { Arrival } from './compare';
 import { idFromText, type RecordId } from './record';

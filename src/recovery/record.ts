@@ -1,7 +1,7 @@
 import { timeOf, toUnix } from './zone';
-import { chipidOf } from '../input/chipid';
+import { chipidOf } from '../input/values';
 import type { ServiceInteger } from '../types';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { recordHashes, type RecordHashes } from './writing';
 
 /**

@@ -3,10 +3,10 @@ import { type ChannelListener, type ChannelState, IsolatedListener } from '../ch
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { isDeviceCloudError, isWorthRetry } from '../errors';
 import type { Place } from '../http/service-limiter';
-import { readInput } from '../input/values';
+import { readInput, catchRejection } from '../input/values';
 import type { Upload } from '../types';
 import { backoff } from '../util/backoff';
-import { catchRejection, thrownText } from '../util/thrown';
+import { thrownText } from '../util/show';
 import type { HistoryAnswer } from './answer';
 import { Engine } from './engine';
 import type { ExactOptions, RecoveringChannel, RecoveryShared } from './options';

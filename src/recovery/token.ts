@@ -1,6 +1,6 @@
 import { invalidInput } from '../errors';
 import type { Upload } from '../types';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { Keys, recordHashes, WRITINGS } from './writing';
 import { QUARTER } from './zone';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeBase64 } from '../util/base64';
+import { decodeBase64 } from '../util/decode';
 
 /**
  * The writings of a `body` in a history; sections 2.3 to 2.5 do not show which one a service has. `trimmed`: without

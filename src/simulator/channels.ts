@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import { decodeBase64 } from '../util/base64';
+import { decodeBase64 } from '../util/decode';
 import type { Device } from './device';
 import type { Application, Dialect, Push } from './document';
 import { readObject } from './encoding';

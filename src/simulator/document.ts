@@ -1,10 +1,15 @@
 import { signOpenApi, type Params } from '../api/signing';
 import { PUSH_FORMATS, type PushFormat } from '../types';
-import { decodeBase64 } from '../util/base64';
+import { decodeBase64 } from '../util/decode';
 import { PINS, type Device, type Received } from './device';
 import { SERVER_ZONE, serverDay, serverTime, startOfDay } from './encoding';
-import { syncRecord, type Form, type HistoryEncoding } from './history';
-import type { PushEntry, UploadEntry } from './history';
+import {
+  syncRecord,
+  type Form,
+  type HistoryEncoding,
+  type PushEntry,
+  type UploadEntry,
+} from './history';
 import { badRequest, integer, notFound, nothingHere, Refusal, requireParam } from './http';
 
 /** The calls that wait for a device, by how long. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 
 /** Beijing, which 5.1 calls server time, in milliseconds ahead of UTC. Assumed: the zone of every time and day (2.1, 4.2.7). */
 export const SERVER_ZONE = 8 * 60 * 60 * 1000;

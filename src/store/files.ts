@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isObject } from '../util/object';
+import { isObject } from '../util/json';
 import { replaceFile } from '../util/replace-file';
 import { Semaphore } from '../util/semaphore';
 import { Coalescer, KINDS, kindOf, type Entries, type StorePort } from './store';

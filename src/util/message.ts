@@ -1,4 +1,4 @@
-import { isObject } from './object';
+import { isObject } from './json';
 
 /** Keys that stand for what JSON cannot hold. */
 const BYTES = '\0bytes';

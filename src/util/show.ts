@@ -66,3 +66,12 @@ export function show(value: unknown): string {
       return `a ${typeof value}`;
   }
 }
+
+/** A thrown value as text; anything can be thrown, even values without a text. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'a value without a text';
+  }
+}

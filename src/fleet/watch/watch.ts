@@ -3,10 +3,9 @@ import type { FleetDevice } from '../devices';
 import type { ListPoller, ListReading } from '../list-poller';
 import type { FleetRegistry } from '../registry';
 import { isDeviceCloudError } from '../../errors';
-import { parseChipid } from '../../input/chipid';
+import { parseChipid, isolated } from '../../input/values';
 import type { Chipid } from '../../types';
-import { isObject } from '../../util/object';
-import { isolated } from '../../util/thrown';
+import { isObject } from '../../util/json';
 import {
   EVENTS,
   MAX_WATCHED,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseAppid, parseChipid } from '../../../src/input/chipid';
+import { parseAppid, parseChipid } from '../../../src/input/values';
 import { BAD_CHIPIDS } from '../support/bad-values';
 import { thrown } from '../support/failure';
 

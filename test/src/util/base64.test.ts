@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decodeBase64, decodeLenientBase64 } from '../../../src/util/base64';
+import { decodeBase64, decodeLenientBase64 } from '../../../src/util/decode';
 
 describe('Base64', () => {
   for (const bytes of ['', '\0', 'ab', 'abc', 'äöü', '\xff\xfe\xfb\xef'.repeat(50)]) {

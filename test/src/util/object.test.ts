@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
-import { equalJson, readPath, valueAt } from '../../../src/util/object';
+import { equalJson, readPath, valueAt } from '../../../src/util/json';
 
 describe('the path of a property', () => {
   const paths: [path: string, steps: string[] | undefined][] = [
