@@ -282,20 +282,24 @@ export class Engine {
     this.failures = 0;
     answer.end();
     for (const fault of answer.faults) this.#reports.unusable(fault);
-    if (this.#id === undefined) this.#begin(answer);
+    answer.faults.clear();
+    if (answer.sought.after === undefined) this.#begin(answer);
     else if (this.#isOverflown) this.again = 0;
     else if (answer.isRestarted) this.#startOver();
     else yield* this.#settle(answer);
     answer.release();
   }
 
-  /** Rule 1. What has come since the request may be in the answer: the next one shows it. */
+  /**
+   * Rule 1. What has come since the request may be in the answer: the next one shows it. It is called when the answer has
+   * been read, so that what a cut misses from then on comes back, and once more when nothing announced earlier is under way.
+   */
   #begin(answer: HistoryAnswer): void {
     const isQuiet = this.#arrivals.length === this.#sure && !this.#isDisturbed;
     if (!isQuiet) this.again ??= 1;
     this.#arrivals = this.#arrivals.slice(this.#sure);
+    this.#sure = 0;
     for (const arrival of this.#arrivals) arrival.isLoose = true;
-    this.#isGuessed = seemsBase64(answer.sample);
     this.#moveTo(answer.newest, answer);
     this.#isGapped = !isQuiet;
     this.#due = 1;

@@ -146,6 +146,8 @@ export class DeviceHistory {
         },
         ended,
       );
+      for (const [member, answer] of answers)
+        if (!isOver() && answer.sought.after === undefined) await member.settle(answer, signal);
       const [first] = this.#members;
       if (isOver() || !first) return;
       await flushed(first, signal);

@@ -75,6 +75,48 @@ describe('what came live', () => {
         ]);
       });
 
+    it('does not keep what a cut misses from coming back, although nothing shows that all has arrived', async () => {
+      const subject = createSubject();
+      // A service that answers no pings is waited for.
+      Object.assign(subject.recovery.channel, { flush: () => undefined });
+      const [zero, one, two] = [record(1, 'zero'), record(2, 'one'), record(3, 'two')];
+      subject.has(zero);
+      await subject.connect();
+      subject.live('one');
+      subject.recovery.onState('disconnected');
+      subject.has(zero, one, two);
+      Object.assign(subject.recovery.channel, { flush: (passed: () => void) => passed() });
+      await subject.connect();
+      subject.live('three');
+      assert.deepEqual(subject.given, [
+        ['one', 'live'],
+        ['two', 3],
+        ['three', 'live'],
+      ]);
+    });
+
+    it('proves nothing, although the answer was read before it came', async () => {
+      const subject = createSubject();
+      let passed: (() => void) | undefined;
+      const flush = (done: () => void): void => void (passed = done);
+      Object.assign(subject.recovery.channel, { flush });
+      subject.has(record(1, 'zero'), record(2, 'one'));
+      await subject.connect();
+      subject.live('one');
+      passed?.();
+      await settled();
+      Object.assign(subject.recovery.channel, { flush: (done: () => void) => done() });
+      subject.has(...['zero', 'one', 'two'].map((body, at) => record(at + 1, body)));
+      await subject.connect();
+      subject.live('three');
+      assert.deepEqual(subject.given, [
+        ['one', 'live'],
+        ['two', 3],
+        ['three', 'live'],
+      ]);
+      assert.deepEqual(subject.kinds(), []);
+    });
+
     it('is not taken for an equal one that comes after it', async () => {
       const [one, two] = [record(1, 'on'), record(2, 'on')];
       const subject = await begun([one], 'on');
