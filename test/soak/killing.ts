@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Arrival } from '../../src/recovery/compare';
 import type { Position } from '../../src/recovery/position';
 import type { Child } from '../tooling/process';
 import type { Dice } from './dice';
@@ -25,9 +26,9 @@ type Counts = Map<string, number>;
 /** How many uploads of each device a position stands for, of those that must be emitted. */
 function covered(positions: Record<string, Position>, accepted: readonly Accepted[]): Counts {
   const counts: Counts = new Map();
-  for (const [chipid, { id, keys = [] }] of Object.entries(positions)) {
+  for (const [chipid, { id, keys = '' }] of Object.entries(positions)) {
     const upTo = accepted.filter((upload) => upload.chipid === chipid && upload.id <= Number(id));
-    counts.set(chipid, upTo.length + keys.length);
+    counts.set(chipid, upTo.length + Arrival.readAll(keys).length);
   }
   return counts;
 }

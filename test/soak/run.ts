@@ -8,7 +8,7 @@ import { auditFleet, unsettled, type FleetAudit } from './fleet-audit';
 import { createDice } from './dice';
 import { createKilling, type Killing } from './killing';
 import { readLines, readRecords, type Usage } from './lines';
-import { prepareUserDir, startNodeRed } from './node-red';
+import { prepareUserDir, savedPositions, startNodeRed } from './node-red';
 import type { Files } from './nodes';
 import type { Note } from './notes';
 import type { SoakOptions } from './options';
@@ -33,12 +33,18 @@ const QUIET_LIMIT = 180_000;
 /** Nothing has come for so long: nothing more is under way. */
 const REST = 10_000;
 
-/** Every channel is open and every history has been read: from now on each upload counts. */
-async function ready(service: Service, devices: number): Promise<void> {
+/**
+ * Every channel is open and every history has been read: from now on each upload counts.
+ * @param userDir where positions are kept; what is uploaded before a kill without one is not given back
+ */
+async function ready(service: Service, devices: number, userDir?: string): Promise<void> {
   const isReady = (): boolean => service.open() === devices && service.read.size === devices;
   await until(isReady, 'the listener has connected', READY_LIMIT);
-  // The last answers have left the service; now they have been taken, and written down.
+  // The last answers have left the service; now they have been taken.
   await sleep(1500);
+  if (userDir === undefined) return;
+  const isKept = (): boolean => Object.keys(savedPositions(userDir)).length === devices;
+  await until(isKept, 'positions are written', READY_LIMIT);
 }
 
 /** @returns whether everything has come to rest in time */
@@ -75,7 +81,7 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
   // What was uploaded is compared to the byte where a history loses some.
   prepareUserDir(files, service, { recover, datatype: isPublic ? 'utf8' : 'auto-detect' });
   const first = await startNodeRed(files.userDir);
-  await Promise.race([ready(service, devices), first.crashed]);
+  await Promise.race([ready(service, devices, kill ? files.userDir : undefined), first.crashed]);
 
   const end = Date.now() + minutes * 60_000;
   service.begin();
