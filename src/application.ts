@@ -7,7 +7,7 @@ import { KeptPins } from './commands/pins';
 import { Command, Queues, type QueueObserver } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
 import { Turns } from './http/turns';
-import { callService, type HttpContext } from './http/call';
+import { callOnce, type HttpContext } from './http/exchange';
 import { DeviceCommands } from './commands/waiting';
 import { Book } from './fleet/book';
 import { Fleet } from './fleet/fleet';
@@ -22,7 +22,7 @@ import { Requests } from './commands/requests';
 import type { AllServiceLimits } from './http/service-limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
-import { ServiceClock } from './http/headers';
+import { ServiceClock } from './http/answer';
 import { serverApi } from './api/server-api';
 import { invalidInput } from './errors';
 import { readSettings, type ClientOptions, type Settings } from './settings';
@@ -143,7 +143,7 @@ export function createApplication(
           const spec = make();
           if (!spec) return undefined;
           const { path } = spec.unsigned;
-          return fleet.onCommand(device, path, callService(http, spec, timeout));
+          return fleet.onCommand(device, path, callOnce(http, spec, timeout));
         };
         return queues.run(new Command(device, work, { longest: timeout }, commands.onFailure));
       },

@@ -39,6 +39,7 @@ import { zoneText } from './recovery/zone';
 import { AllServiceLimits } from './http/service-limiter';
 import type { CallSpec } from './http/answer';
 import { callService } from './http/call';
+import { callOnce } from './http/exchange';
 import { parseChipid, parseChipids, pushBytes, pushMessage, parseKey } from './input/values';
 import { parsePeriod } from './input/day';
 import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
@@ -186,7 +187,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { timeout, signal, progress } = readSentNow(options, '', 'A push to all devices');
     const spec = this.#open.api.pushToApp(pushMessage(message, format), format);
     progress?.(CALLING);
-    return callService(this.#application.http, spec, timeout, signal);
+    return callOnce(this.#application.http, spec, timeout, signal);
   }
 
   /**
@@ -212,7 +213,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const request = {
       ...readRequest(options, settings),
       ...{ chipid: device, name: spec.call.name, timeout, signal },
-      push: () => callService(http, spec, timeout, signal),
+      push: () => callOnce(http, spec, timeout, signal),
     };
     const run = (): Promise<Reply> => requests.run(request);
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
@@ -712,7 +713,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   ): Promise<Answer<T>> {
     const { http, serverQueues, settings } = this.#application;
     const { timeout, signal, progress } = readLimits(options, settings.timeout);
-    const call = (): Promise<Answer<T>> => callService(http, spec, timeout, signal);
+    const call = (): Promise<Answer<T>> => callOnce(http, spec, timeout, signal);
     return serverQueues.call(deviceid, call, { signal, progress });
   }
 
@@ -734,7 +735,7 @@ export class DeviceCloudClient implements AsyncDisposable {
       const { timeout, signal, when } = limits;
       // Its error is not to advise what it has done.
       if (when !== 'now') spec.call.canWait = false;
-      return this.#onDevice(device, limits, () => callService(http, spec, timeout, signal));
+      return this.#onDevice(device, limits, () => callOnce(http, spec, timeout, signal));
     } catch (error) {
       // As an async function fails: what was thrown may be anything.
       return new Promise(() => {

@@ -94,7 +94,7 @@ export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
 /** @internal */
 export { withoutCode } from './errors';
 /** @internal */
-export { VERSION } from './http/headers';
+export { VERSION } from './api/signing';
 /** @internal */
 export type { TlsSettings } from './http/tls';
 /** @internal */

@@ -3,7 +3,7 @@ import { readInput } from '../input/values';
 import type { Call } from '../http/failures';
 import type { CallSpec } from '../http/answer';
 import type { JsonObject, Query } from '../types';
-import { anyShape } from './answers';
+import { anyShape } from './open-api';
 import { parseJson, JsonLimitError, isPlainObject } from '../util/json';
 import { show } from '../util/show';
 import {

@@ -1,9 +1,16 @@
 import { hash } from 'node:crypto';
 import { invalidInput, notConfigured } from '../errors';
 import type { HttpRequest } from '../http/answer';
-import { USER_AGENT } from '../http/headers';
 import { checkLength, readInput } from '../input/values';
 import type { JsonObject } from '../types';
+
+const { name, version } = require('../../../package.json') as { name: string; version: string };
+
+/** Of this package. */
+export const VERSION = version;
+
+/** Section 4.2, rule 5: clients send their own User-Agent. The `@` and `/` of a scope are invalid in one. */
+export const USER_AGENT = `${name.replace(/^.*\//, '')}/${version}`;
 
 /** Request parameters by name. A value is the raw one, before any URL or form encoding. */
 export type Params = Readonly<Record<string, string>>;

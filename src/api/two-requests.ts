@@ -1,5 +1,6 @@
 import { isDeviceCloudError } from '../errors';
-import { callWithin, type HttpContext } from '../http/call';
+import { callWithin } from '../http/call';
+import type { HttpContext } from '../http/exchange';
 import type { Deadline } from '../http/deadline';
 import { dayAfter, dayOfTime } from '../input/day';
 import type { Answer, DeviceRecord, SyncRecord } from '../types';

@@ -12,7 +12,7 @@ import {
   type ChannelView,
 } from './listener';
 import { backoff } from '../util/backoff';
-import { readRetryAfter } from '../http/headers';
+import { readRetryAfter } from '../http/answer';
 import {
   Connection,
   MAX_FRAME,

@@ -1,10 +1,7 @@
 import type { createConnection } from 'node:net';
-import { USER_AGENT } from '../http/headers';
-import type { Proxy } from '../http/proxy';
-import type { TlsSettings } from '../http/tls';
-import { EACH_ADDRESS, secureContextOf, tlsConnector } from '../http/tls';
-import { encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
-import { tunnelsThrough, type Tunnels } from '../http/proxy';
+import { USER_AGENT, encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
+import { type Proxy, tunnelsThrough, type Tunnels } from '../http/proxy';
+import { type TlsSettings, EACH_ADDRESS, secureContextOf, tlsConnector } from '../http/tls';
 import { Channel, type ChannelSettings } from './channel';
 import type { ChannelListener, ChannelSubscription } from './listener';
 import { TurnShare, type SocketOptions } from './socket';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
-import { callService, callWithin, type HttpContext } from '../http/call';
+import { attempt, callOnce, type HttpContext } from '../http/exchange';
 import { CLOSED, Deadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
 import type { OpenApi } from '../api/open-api';
@@ -118,7 +118,7 @@ export class Pulses {
   ): Promise<{ failed?: DeviceCloudError; warning?: string | undefined }> {
     try {
       const set = this.#api.setGpioEdge(chipid, pin, level);
-      const { warning } = await callService(this.#http, set, timeout, signal);
+      const { warning } = await callOnce(this.#http, set, timeout, signal);
       return { warning };
     } catch (error) {
       if (!isDeviceCloudError(error)) throw error;
@@ -142,11 +142,8 @@ export class Pulses {
     if (ended.aborted) hurry();
     else ended.addEventListener('abort', hurry);
     try {
-      return await callWithin(
-        this.#http,
-        this.#api.setGpioEdge(chipid, pin, opposite(level)),
-        deadline,
-      );
+      const set = this.#api.setGpioEdge(chipid, pin, opposite(level));
+      return await attempt(this.#http, set, deadline, false);
     } finally {
       deadline.clear();
       ended.removeEventListener('abort', hurry);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, isDeviceCloudError, withoutCode, type ErrorCode } from '../errors';
-import type { ServiceClock } from '../http/headers';
+import type { ServiceClock } from '../http/answer';
 import type { Keeping } from '../store/store';
 import { deviceTitle } from '../util/show';
 import { isObject } from '../util/json';

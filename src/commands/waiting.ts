@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { DeviceCloudError, ERRORS, isOffline, isSilence } from '../errors';
-import type { ServiceClock } from '../http/headers';
+import type { ServiceClock } from '../http/answer';
 import { CLOSED } from '../http/deadline';
 import type { ListPoller } from '../fleet/list-poller';
 import { commandOf } from '../fleet/recent';

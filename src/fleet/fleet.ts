@@ -2,7 +2,7 @@ import type { ListDevices } from '../api/two-requests';
 import { openApiMissing } from '../api/open-api';
 import type { ChannelState } from '../channel/listener';
 import { invalidInput } from '../errors';
-import type { ServiceClock } from '../http/headers';
+import type { ServiceClock } from '../http/answer';
 import { MAX_TIMEOUT } from '../http/deadline';
 import { parseChipid } from '../input/values';
 import type { AckCounts } from '../recovery/acknowledged';

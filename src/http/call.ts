@@ -5,8 +5,6 @@ import type { Deadline, Extension } from './deadline';
 import { isWorthRetry, waitOf } from '../errors';
 import { attempt, type HttpContext } from './exchange';
 
-export type { HttpContext };
-
 /** How often a read that only touches the cloud is retried. */
 const RETRIES = 2;
 const RETRY_BASE = 200;

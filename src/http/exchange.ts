@@ -11,10 +11,11 @@ import {
   type HttpAnswer,
   type HttpRequest,
   type UnsignedRequest,
+  readRetryAfter,
+  type ServiceClock,
 } from './answer';
 import type { CallAborted, Deadline, Deadlines } from './deadline';
 import { REFUSES_CERTIFICATE, statusError, transportError, type Failure } from './failures';
-import { readRetryAfter, type ServiceClock } from './headers';
 import type { Turns } from './turns';
 
 /** The connections of one application, as the calls use them. */
@@ -216,7 +217,7 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
     const encoding = contentEncoding(headers['content-encoding']);
     const isRead = isGood && encoding === undefined;
     const reader = isRead && spec.succeeds(statusCode) ? spec.reader : undefined;
-    const retryAfter = readRetryAfter(statusCode, headers, Date.now());
+    const retryAfter = isGood ? undefined : readRetryAfter(statusCode, headers, Date.now());
     const date = headerText(headers.date);
     this.#begun = { statusCode, body: NOTHING, reader, encoding, date, retryAfter };
     this.#rest = Number(headers['content-length'] ?? Infinity);
@@ -344,3 +345,15 @@ export const attempt = <T>(
   new Promise((resolve, reject) =>
     new Exchange(http, spec, deadline, clears, resolve, reject).start(),
   );
+
+/**
+ * Makes one call with one attempt: a command, which could act twice if it were repeated, or a read that reaches its device.
+ * @param timeout milliseconds for the whole call, waiting for a connection included
+ * @throws DeviceCloudError
+ */
+export const callOnce = <T>(
+  http: HttpContext,
+  spec: CallSpec<T>,
+  timeout: number,
+  signal?: AbortSignal,
+): Promise<Answer<T>> => attempt(http, spec, http.deadlines.start(timeout, signal), true);

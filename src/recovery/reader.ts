@@ -1,6 +1,7 @@
 import { JsonLimitError, MAX_DEPTH, isSpace, parseJson, startOfJson, tooDeep } from '../util/json';
 import type { OpenApi } from '../api/open-api';
-import { type HttpContext, callService } from '../http/call';
+import { callService } from '../http/call';
+import type { HttpContext } from '../http/exchange';
 import { AnswerBody, type BodyReader, type CallSpec, type Shape } from '../http/answer';
 
 /**

@@ -7,7 +7,7 @@ import { ClusterClient } from '../../../src/cluster-client';
 import { SavedCalls, timeLeft } from '../../../src/commands/saved-call';
 import { withOrigin } from '../../../src/commands/waiting-list';
 import { readLimits } from '../../../src/fleet/limits';
-import type { ServiceClock } from '../../../src/http/headers';
+import type { ServiceClock } from '../../../src/http/answer';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
 import type { WaitingUpload } from '../../../src/recovery/acknowledged';

@@ -3,7 +3,7 @@ import { HandOvers, type SharedWaiting } from '../../../src/cluster/hand-over';
 import { SavedCalls, timeLeft, type SavedCall } from '../../../src/commands/saved-call';
 import { originOf } from '../../../src/commands/waiting-list';
 import { DeviceCloudError } from '../../../src/errors';
-import type { ServiceClock } from '../../../src/http/headers';
+import type { ServiceClock } from '../../../src/http/answer';
 import { until } from '../../tooling/until';
 import { MEMORY, Store, type StorePort } from '../../../src/store/store';
 

@@ -4,7 +4,7 @@ import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { Queues } from '../../../src/commands/queue';
 import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
 import { DeviceCommands } from '../../../src/commands/waiting';
-import { ServiceClock } from '../../../src/http/headers';
+import { ServiceClock } from '../../../src/http/answer';
 import type { ListReading, ListUser } from '../../../src/fleet/list-poller';
 import { FleetRegistry } from '../../../src/fleet/registry';
 import type { CallProgress, DeviceRecord, When } from '../../../src/types';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readRetryAfter } from '../../../src/http/headers';
+import { readRetryAfter } from '../../../src/http/answer';
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 27);
 

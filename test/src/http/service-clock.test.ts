@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceClock, USER_AGENT } from '../../../src/http/headers';
+import { ServiceClock } from '../../../src/http/answer';
+import { USER_AGENT } from '../../../src/api/signing';
 import { repository } from '../../tooling/repository';
 import { clientOf, simulator } from '../support/client';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LinkedList, type Linked } from '../../../src/util/linked-list';
+import { LinkedList, type Linked } from '../../../src/http/deadline';
 
 class Item implements Linked<Item> {
   previous: Item | undefined = undefined;
