@@ -21,23 +21,9 @@ export const CHANNEL_PATH = '/noticed/peer';
 
 /** Assumed: the longest frame that an application may send, in bytes; a longer one closes the channel, 1009 (6). */
 const LONGEST_FRAME = 16 * 1024 * 1024;
-/** Assumed: the code that closes a channel that a newer one of its device replaces, normal closure (6). */
-const REPLACED = 1000;
-
-/** Assumed: how a push over a channel, which is Base64, is labelled in the history (2.4). */
-const FORMAT = 'B64';
-
-/** How channels are closed. */
-export interface CloseOptions {
-  /** Close code, default 1001. */
-  code?: number;
-  /** Breaks the connection off without a closing handshake: the other side sees 1006. */
-  terminate?: boolean;
-}
 
 /** What channels need of their application. */
 interface Hub extends Application {
-  readonly settings: Application['settings'] & { readonly replace: boolean };
   readonly dialect: Pick<Dialect, 'checkSign'>;
   readonly faults: Faults;
   readonly frames: FrameRecord[];
@@ -100,14 +86,10 @@ export class Channels {
     }
   }
 
-  /** Closes the channels of one device, or all. */
-  close(
-    chipid: string | number | undefined,
-    { code = 1001, terminate = false }: CloseOptions,
-  ): void {
+  /** Closes the channels of one device, or all. @param code 1006 cuts the connection: it cannot be sent */
+  close(chipid: string | number | undefined, code: number): void {
     for (const { socket } of this.#of(chipid)) {
-      // No side can send 1006: it means a connection that was cut.
-      if (terminate || code === 1006) socket.terminate();
+      if (code === 1006) socket.terminate();
       else socket.close(code);
     }
   }
@@ -135,7 +117,8 @@ export class Channels {
   #add(socket: WebSocket, chipid: string, wire: Duplex): void {
     const service = this.#service;
     if (service.settings.replace) {
-      for (const older of this.#of(chipid)) older.socket.close(REPLACED);
+      // Assumed: normal closure (6).
+      for (const older of this.#of(chipid)) older.socket.close(1000);
     }
     const channel: Channel = { chipid, socket, wire };
     this.#open.add(channel);
@@ -152,7 +135,8 @@ export class Channels {
       const { type, body } = readObject(data.toString('utf8')) ?? {};
       if (type !== 'msgpush' || typeof body !== 'string') return;
       const bytes = decodeBase64(body);
-      const push = { via: 'channel', format: FORMAT, message: body } as const;
+      // Assumed: that it is Base64 is how the history labels it (2.4).
+      const push = { via: 'channel', format: 'B64', message: body } as const;
       if (bytes) service.send(service.device(chipid), { ...push, bytes });
     });
   }

@@ -31,22 +31,13 @@ const FLAGS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** A number, or the text, which the simulator refuses. */
-const numberIn = (text: string): unknown => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text);
-
 /**
  * Reads the arguments of `device-cloud-simulator`. The simulator checks the options.
  * @throws TypeError of parseArgs for an option that does not exist
  */
 function readCommandLine(args: string[]) {
-  const { values } = parseArgs({ args, options: FLAGS });
-  const { help = false, port = String(DEFAULT_PORT), devices, interval, ...texts } = values;
-  const options: Record<string, unknown> = {
-    ...texts,
-    port: numberIn(port),
-    devices: devices && numberIn(devices),
-    interval: interval && numberIn(interval),
-  };
+  const { help = false, ...given } = parseArgs({ args, options: FLAGS }).values;
+  const options: object = { port: DEFAULT_PORT, ...given };
   return { help, options: options as SimulatorOptions };
 }
 

@@ -92,15 +92,15 @@ function messageBytes(message: string, format: PushFormat, _via: Push['via']): B
   );
 }
 
-/** What signatures are checked against. */
+/** What is known of an application where signatures are checked. */
 export interface Application {
   readonly settings: {
     readonly appid: string;
     readonly appkey: string;
     readonly timestampWindow: number;
+    readonly replace: boolean;
     readonly now: () => number;
   };
-  readonly isDeleted: boolean;
 }
 
 /**
@@ -126,7 +126,7 @@ export const documentDialect = {
   zone: SERVER_ZONE,
 
   /** Checks the common parameters of interfaces B and C (section 5.2). 400 if one is missing or invalid (section 7). */
-  checkSign({ settings, isDeleted }: Application, { method, query, params, of }: Signed): void {
+  checkSign({ settings }: Application, { method, query, params, of }: Signed): void {
     const { appid, appkey, timestampWindow, now } = settings;
     // The common parameters have to be in the URL (section 4.2, rule 2).
     const given = integer('appid', requireParam(query, 'appid'));
@@ -137,7 +137,6 @@ export const documentDialect = {
     }
     // Assumed: as for a deleted application; 404 is the other possible reading (7).
     if (given !== appid) throw new Refusal(401, 'there is no such application');
-    if (isDeleted) throw new Refusal(401, 'the application has been deleted');
     // Assumed: a malformed one is wrong, too, and no invalid parameter (7).
     if (sign !== signOpenApi(method, params, appkey)) throw new Refusal(401, 'sign is wrong');
     const ms = Number(timestamp) * (timestamp.length >= LEAST_MILLISECONDS ? 1 : 1000);
@@ -161,12 +160,12 @@ export const documentDialect = {
   checkHistory: (_uploads: readonly UploadEntry[]): void => undefined,
   /** Which uploads `sync/` gives for two dates. Assumed: both are included, and they are in order (4.2.7). */
   readSpan(begin: string, end: string): (upload: UploadEntry) => boolean {
-    if ([begin, end].some((day) => startOfDay(day, SERVER_ZONE) === undefined)) {
+    if ([begin, end].some((day) => startOfDay(day) === undefined)) {
       throw badRequest('dates must be YYYYMMDD');
     }
     if (begin > end) throw badRequest('begin_date is after end_date');
     return ({ at }) => {
-      const day = serverDay(at, SERVER_ZONE);
+      const day = serverDay(at);
       return begin <= day && day <= end;
     };
   },
@@ -235,7 +234,7 @@ export const documentDialect = {
     name: device.name,
     status: device.online ? 'online' : 'offline',
     disabled: device.disabled,
-    vertype: device.settings.vertype,
+    vertype: 1,
     latest: serverTime(device.lastSeen, SERVER_ZONE),
   }),
   serverUploads: (uploads: readonly UploadEntry[], page: ListPage, form: Form): object => ({

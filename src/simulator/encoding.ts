@@ -13,22 +13,17 @@ const isoIn = (ms: number, zone: number): string => new Date(ms + zone).toISOStr
 export const serverTime = (ms: number, zone: number): string =>
   isoIn(ms, zone).slice(0, 19).replace('T', ' ');
 
-/** The day of a time, `YYYYMMDD` (section 4.2.7). @param zone milliseconds ahead of UTC */
-export const serverDay = (ms: number, zone: number): string =>
-  isoIn(ms, zone).slice(0, 10).replaceAll('-', '');
+/** The day of a time in Beijing, `YYYYMMDD` (section 4.2.7). */
+export const serverDay = (ms: number): string =>
+  isoIn(ms, SERVER_ZONE).slice(0, 10).replaceAll('-', '');
 
-/**
- * When a day begins, milliseconds since 1970.
- * @param text `YYYYMMDD`
- * @param zone milliseconds ahead of UTC
- * @returns undefined if there is no such day
- */
-export function startOfDay(text: string, zone: number): number | undefined {
+/** When a day, `YYYYMMDD`, begins in Beijing, milliseconds since 1970; undefined if there is no such day. */
+export function startOfDay(text: string): number | undefined {
   const iso = text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3');
   const time = iso === text ? NaN : Date.parse(iso);
   // Of the 30th of February JavaScript makes the first of March.
   const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso);
-  return exists ? time - zone : undefined;
+  return exists ? time - SERVER_ZONE : undefined;
 }
 
 /** Removes the white space of ASCII alone at both ends: the server of 2016 trims bytes. */

@@ -69,7 +69,7 @@ export type HistoryEncoding = keyof typeof BODIES;
 export type Form = Readonly<{ historyEncoding: HistoryEncoding; appName: string; zone: number }>;
 
 /** A record of `up_messages/dev/:chipid/` (section 2.3). */
-export const uploadRecord = (upload: UploadEntry, form: Form): object => ({
+export const uploadRecord = (upload: UploadEntry, form: Form) => ({
   body: BODIES[form.historyEncoding](upload.bytes),
   app: form.appName,
   create_time: serverTime(upload.made, form.zone),
@@ -78,14 +78,10 @@ export const uploadRecord = (upload: UploadEntry, form: Form): object => ({
 });
 
 /** A record of `sync/:begin_date/:end_date/` (section 2.5). */
-export const syncRecord = (upload: UploadEntry, form: Form): object => ({
-  body: BODIES[form.historyEncoding](upload.bytes),
-  recv_time: serverTime(upload.at, form.zone),
-  app: form.appName,
-  chipid: upload.chipid,
-  create_time: serverTime(upload.made, form.zone),
-  id: upload.id,
-});
+export const syncRecord = (upload: UploadEntry, form: Form): object => {
+  const { dev: chipid, ...record } = uploadRecord(upload, form);
+  return { ...record, chipid, recv_time: serverTime(upload.at, form.zone) };
+};
 
 const secondOf = (upload: UploadEntry): number => Math.floor(upload.made / 1000);
 

@@ -10,4 +10,3 @@ export { FAULT_NAMES, type FaultName, type FaultOptions } from './faults';
 export type { HistoryEncoding, UploadEntry, UploadType } from './history';
 export type { FrameRecord, RequestRecord } from './history';
 export type { HistoryRewrite, UploadOptions } from './service';
-export type { CloseOptions } from './channels';

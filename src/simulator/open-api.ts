@@ -47,8 +47,9 @@ const onlineDevices = ({ service }: OpenApiCall): object[] =>
     name: device.name,
     devid: BigInt(device.chipid),
     appid: BigInt(service.settings.appid),
-    vertype: device.settings.vertype,
-    devkey: device.settings.devkey,
+    vertype: 1,
+    // Section 2.1: a NUL with further text behind it, for clients to cope with.
+    devkey: `key-${device.chipid}\u0000simulated`,
     latest: service.dialect.latest(device),
   }));
 
@@ -61,7 +62,7 @@ const app = (call: OpenApiCall): object => ({
 function written(
   uploads: readonly UploadEntry[],
   { dialect, form }: Service,
-  record: typeof uploadRecord,
+  record: typeof syncRecord,
 ): object[] {
   dialect.checkHistory(uploads);
   return inOrder(uploads, dialect.isNewestFirst).map((upload) => record(upload, form));

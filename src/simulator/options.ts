@@ -82,47 +82,52 @@ export const DEFAULT_CREDENTIALS = {
   serverPassword: 'Simulator-Password',
 } as const;
 
-/** The longest time of a timer. */
-const MAX_SECONDS = (2 ** 31 - 1) / 1000;
-
-/** What a value must be, in words, and whether it is. */
-type Rule = readonly [must: string, fits: (value: unknown) => boolean];
+/** What a value must be, in words, and the value as it is used, undefined if it is invalid. */
+type Rule = readonly [must: string, read: (value: unknown) => unknown];
 
 const number = (min: number, max: number, isWhole = false): Rule => [
-  `a ${isWhole ? 'whole ' : ''}number ${max === Infinity ? `of ${min} or more` : `from ${min} to ${max}`}`,
-  (value) => Number(value) >= min && Number(value) <= max && (!isWhole || Number.isInteger(value)),
+  `a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`,
+  (value) => {
+    const read = Number(value);
+    return read >= min && read <= max && (!isWhole || Number.isInteger(read)) ? read : undefined;
+  },
 ];
 
 const oneOf = (values: readonly string[]): Rule => [
   `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
-  (value) => values.includes(String(value)),
+  (value) => values.find((each) => each === value),
 ];
 
 const digits: Rule = [
   'an integer of 1 to 20 digits (beyond the safe integers as a string)',
-  (value) =>
-    (typeof value === 'string' || Number.isSafeInteger(value)) &&
-    /^(?:0|[1-9][0-9]{0,19})$/.test(String(value)),
+  (value) => {
+    const isExact = typeof value === 'string' || Number.isSafeInteger(value);
+    return isExact && /^(?:0|[1-9][0-9]{0,19})$/.test(String(value)) ? String(value) : undefined;
+  },
 ];
 
-type Rules<T> = Partial<Record<keyof T, Rule>>;
-
-const RULES: Rules<SimulatorOptions> = {
-  dialect: oneOf(Object.keys(DIALECTS)),
-  port: number(0, 65535, true),
-  appid: digits,
-  interval: number(0, MAX_SECONDS),
-};
+/** Of the simulator's options and those of a device. */
+const RULES = new Map<string, Rule>([
+  ['dialect', oneOf(Object.keys(DIALECTS))],
+  ['port', number(0, 65535, true)],
+  ['devices', number(0, 10_000, true)],
+  ['appid', digits],
+  // A timer takes at most 2^31 ms.
+  ['interval', number(0, 2_000_000)],
+  ['chipid', digits],
+  ['kind', oneOf(Object.keys(SENSORS))],
+]);
 
 /** The options that are given. @throws OptionError if one of them is invalid */
-function checked<T extends object>(options: T, rules: Rules<T>, of = ''): Partial<T> {
+function checked<T extends object>(options: T, of = ''): Partial<T> {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) {
-    const [must, fits] = rules[name as keyof T] ?? ['', () => true];
-    if (fits(value)) continue;
+  const read = given.map(([name, value]) => {
+    const [must, readValue] = RULES.get(name) ?? ['', (each: unknown) => each];
+    const found = readValue(value);
+    if (found !== undefined) return [name, found] as const;
     throw new OptionError(name + of, `must be ${must}, but is ${JSON.stringify(value)}`);
-  }
-  return Object.fromEntries(given) as Partial<T>;
+  });
+  return Object.fromEntries(read) as Partial<T>;
 }
 
 const FIRST_CHIPID = 10_000_001;
@@ -130,9 +135,9 @@ const FIRST_CHIPID = 10_000_001;
 const NAMES = ['Greenhouse', 'Cold store', null] as const;
 
 /** The options of the first devices, chip numbers from 10000001. */
-function firstDevices(count: number): DeviceOptions[] {
-  checked({ devices: count }, { devices: number(0, 10_000, true) });
-  return Array.from({ length: count }, (_, index) => ({
+function firstDevices(devices: number): DeviceOptions[] {
+  const { devices: length = 0 } = checked({ devices });
+  return Array.from({ length }, (_, index) => ({
     chipid: FIRST_CHIPID + index,
     name: NAMES[index] === undefined ? `Device ${index + 1}` : NAMES[index],
   }));
@@ -140,18 +145,16 @@ function firstDevices(count: number): DeviceOptions[] {
 
 /** Checks the options of one device and fills in the defaults. @throws OptionError */
 export function readDevice(options: DeviceOptions): DeviceSettings {
-  const rules = { chipid: digits, kind: oneOf(Object.keys(SENSORS)) };
-  const given = checked(options, rules, ' of a device');
+  const given = checked(options, ' of a device');
   const chipid = String(options.chipid);
-  // Section 2.1: a NUL with further text behind it, for clients to cope with.
-  const devkey = `key-${chipid}\u0000simulated`;
-  const defaults = { name: null, kind: 'climate', vertype: 1, devkey, callbacks: {} } as const;
+  const defaults = { name: null, kind: 'climate', callbacks: {} } as const;
   return { ...defaults, sleep: undefined, ...given, chipid };
 }
 
 /** Checks options and fills in the defaults. @throws OptionError */
 export function readOptions(options: SimulatorOptions): Settings {
-  const { dialect: name = 'document', offlineAfter, ...given } = checked(options, RULES);
+  const { devices = 3, ...others } = options;
+  const { dialect: name = 'document', offlineAfter, ...given } = checked(others);
   const dialect: Dialect = DIALECTS[name];
   const all = {
     ...DEFAULT_CREDENTIALS,
@@ -159,7 +162,6 @@ export function readOptions(options: SimulatorOptions): Settings {
     appName: 'Simulator',
     replace: false,
     port: 0,
-    devices: 3,
     interval: 5,
     answerDelay: 20,
     rebootTime: 1000,
@@ -168,12 +170,11 @@ export function readOptions(options: SimulatorOptions): Settings {
     now: Date.now,
     ...given,
   };
-  const devices = typeof all.devices === 'object' ? all.devices : firstDevices(all.devices);
   return {
     ...all,
     dialect,
     appid: String(all.appid),
-    devices: devices.map(readDevice),
+    devices: (typeof devices === 'object' ? devices : firstDevices(devices)).map(readDevice),
     waits:
       offlineAfter === undefined
         ? dialect.waits

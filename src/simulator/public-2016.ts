@@ -27,7 +27,7 @@ const refusedPush = (via: Push['via'], msg: string): Refusal =>
 const MAX_AT_WITH_LINES = 64;
 
 /** Row 1, in the order of the checks (S, read only). D says 401. */
-const checkSign: Dialect['checkSign'] = ({ settings, isDeleted }, { method, params }) => {
+const checkSign: Dialect['checkSign'] = ({ settings }, { method, params }) => {
   const { appid, appkey, timestampWindow, now } = settings;
   const { appid: given, timestamp, sign } = params;
   if (!given) throw badRequest('设备类别APP错误');
@@ -38,7 +38,7 @@ const checkSign: Dialect['checkSign'] = ({ settings, isDeleted }, { method, para
   const behind = Math.floor(now() / 1000) - Number(timestamp);
   if (behind >= timestampWindow) throw badRequest('时间间隔大于一小时');
   if (!sign) throw badRequest('签名错误');
-  if (given !== appid || isDeleted) throw badRequest('设备类别不存在');
+  if (given !== appid) throw badRequest('设备类别不存在');
   // Row 1b.
   if (sign !== signOpenApi(method, params, appkey.toLowerCase())) throw badRequest('签名不正确');
 };
@@ -120,8 +120,8 @@ export const publicDialect: Dialect = {
   },
   readSpan(begin, end) {
     // Row 15: from midnight to midnight, by the time of the device's clock.
-    const from = startOfDay(begin, SERVER_ZONE);
-    const to = startOfDay(end, SERVER_ZONE);
+    const from = startOfDay(begin);
+    const to = startOfDay(end);
     if (from === undefined || to === undefined) throw badRequest('日期错误（模拟器）');
     return ({ made }) => from <= made && made <= to;
   },
@@ -191,7 +191,7 @@ export const publicDialect: Dialect = {
     heap: 32_768,
     flash: 4_194_304,
     firmware: 'simulator',
-    version: String(device.settings.vertype),
+    version: '1',
     latest_ipaddr: '127.0.0.1',
     app_name: appName,
     up_datas: device.uploads.length,

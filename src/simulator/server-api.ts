@@ -30,15 +30,14 @@ function header({ headers }: Incoming, name: string): string {
 
 /**
  * Checks the headers of interface A (section 5.1). The sign is over the path as it was sent.
- * @throws Refusal 400 if a header is missing, 401 if the sign is wrong, the application gone or, assumed, the clock off
+ * @throws Refusal 400 if a header is missing, 401 if the sign is wrong or, assumed, the clock off
  */
-function checkServerSign({ settings, isDeleted }: Service, request: Incoming): void {
+function checkServerSign({ settings }: Service, request: Incoming): void {
   const key = header(request, 'key');
   const timestamp = integer('header timestamp', header(request, 'timestamp'));
   const sign = header(request, 'sign');
   const { method, path } = request;
   const expected = signServerApi({ method, path, key, timestamp }, settings.serverPassword);
-  if (isDeleted) throw new Refusal(401, 'the application has been deleted');
   if (key !== settings.serverKey || sign !== expected) throw new Refusal(401, 'sign is wrong');
   if (Math.abs(Number(timestamp) - settings.now() / 1000) > MAX_CLOCK_OFF) {
     throw new Refusal(401, 'Timestamp is too far from the time of the server');

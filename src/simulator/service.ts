@@ -74,8 +74,6 @@ export class Service {
   readonly devices = new Map<string, Device>();
   /** The open TCP connections. */
   readonly connections = new Set<Socket>();
-  /** Whether the application has been deleted (section 2.2). */
-  isDeleted = false;
   /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
   #lastUpload = 0;
@@ -122,7 +120,6 @@ export class Service {
     return device;
   }
 
-  /** The devices that are online. */
   online(): Device[] {
     return [...this.devices.values()].filter((device) => device.online);
   }
@@ -200,18 +197,6 @@ export class Service {
     const { online } = device;
     if (this.dialect.keepsPush(push.via, online)) this.#keepPush(device, push);
     if (online) this.#deliver(device, push);
-  }
-
-  deleteApp(): void {
-    this.isDeleted = true;
-    // Assumed: policy violation (6).
-    this.channels.close(undefined, { code: 1008 });
-  }
-
-  /** Forgets all uploads. */
-  restore(): void {
-    this.#lastUpload = 0;
-    for (const { uploads } of this.devices.values()) uploads.length = 0;
   }
 
   #keepPush({ chipid, pushes }: Device, { format, message, bytes }: Push): void {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import type { CloseOptions } from './channels';
 import type { SimulatedDevice, DeviceOptions } from './device';
 import type { FaultName, FaultOptions } from './faults';
 import type { FrameRecord, RequestRecord, UploadEntry } from './history';
@@ -24,8 +23,6 @@ export class Simulator {
   readonly appid: string;
   /** The application's key. */
   readonly appkey: string;
-  /** The application's name, which `apps/` and the histories give. */
-  readonly appName: string;
   /** The product key of the server API. */
   readonly serverKey: string;
   /** The password that belongs to the product key. */
@@ -42,12 +39,11 @@ export class Simulator {
 
   private constructor(service: Service, server: Server) {
     const { port } = server.address() as AddressInfo;
-    const { appid, appkey, appName, serverKey, serverPassword } = service.settings;
+    const { appid, appkey, serverKey, serverPassword } = service.settings;
     this.baseUrl = `http://${LOOPBACK}:${port}`;
     this.port = port;
     this.appid = appid;
     this.appkey = appkey;
-    this.appName = appName;
     this.serverKey = serverKey;
     this.serverPassword = serverPassword;
     this.devices = service.devices;
@@ -91,9 +87,9 @@ export class Simulator {
     return this.#service.upload(device, bytes, options);
   }
 
-  /** Closes the channels of one device, or all. */
-  disconnect(chipid?: string | number, options: CloseOptions = {}): void {
-    this.#service.channels.close(chipid, options);
+  /** Closes the channels of one device, or all. @param code 1006 cuts the connection, without a closing handshake */
+  disconnect(chipid?: string | number, code = 1001): void {
+    this.#service.channels.close(chipid, code);
   }
 
   /** Sets how many ms one device takes to answer, or all. Calls under way are not affected. */
@@ -152,16 +148,6 @@ export class Simulator {
     return this.#service.addDevice(readDevice(options));
   }
 
-  /** Deletes the application (section 2.2): from now on 401, and every channel is closed. */
-  deleteApp(): void {
-    this.#service.deleteApp();
-  }
-
-  /** Forgets all uploads, as a service that is set up anew: their ids begin at 1 again. */
-  restore(): void {
-    this.#service.restore();
-  }
-
   /**
    * Lets every answer of `up_messages/dev/:chipid/` go through a function, which may leave out, double,
    * reorder or spoil records, or answer something else. Without one, answers are right again.
@@ -196,7 +182,7 @@ export class Simulator {
     timers.close();
     const ends = [this.#server, ...connections].map((each) => once(each, 'close'));
     this.#server.close();
-    channels.close(undefined, { terminate: true });
+    channels.close(undefined, 1006);
     for (const socket of connections) socket.destroy();
     await Promise.all(ends);
   }

@@ -108,7 +108,7 @@ describe('secrets that were entered as credentials', () => {
     simulator.fail('bad-json', { times: 1 });
     simulator.upload(ONE, 'no JSON');
     await red.logged(/not JSON/);
-    simulator.disconnect(undefined, { code: 1008 });
+    simulator.disconnect(undefined, 1008);
     await red.logged(/channel is down/);
     await check();
   });

@@ -84,10 +84,10 @@ describe('the devices node', () => {
     assert.equal(cloud.requests.length, 6);
   });
 
-  it('fails with a clear error if the application was deleted', async () => {
+  it('fails with a clear error if the service refuses the application', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('devices', { operation: 'app' })]);
-    cloud.deleteApp();
+    cloud.fail('unauthorized');
     const caught = await fail('devices', {}, 'UNAUTHORIZED');
     assert.equal(caught['statusCode'], 401);
   });

@@ -84,7 +84,7 @@ describe('the latest node', () => {
     // What was uploaded before the first reading of the history would not be missed.
     await openWithRecovery(cloud, [one], {}, node('latest'));
     await upload(one, 'live');
-    cloud.disconnect(one, { terminate: true });
+    cloud.disconnect(one, 1006);
     await upload(one, 'missed');
     const { payload, source } = (await call('latest', { chipid: one })) as Record<string, unknown>;
     assert.deepEqual([payload, source], ['missed', 'replayed']);

@@ -45,7 +45,7 @@ describe('a listener, when something goes wrong', () => {
     await load([cloudApp(cloud), node('listen', { chipids, recover: 'reconnect' })]);
     await until(() => cloud.channels() === devices, 'the channels are open');
     cloud.fail('server-error', { path: 'up_messages' });
-    cloud.disconnect(undefined, { code: 1011 });
+    cloud.disconnect(undefined, 1011);
     const failed = (): number =>
       cloud.requests.filter(({ path, status }) => path.includes('up_messages') && status === 500)
         .length;

@@ -108,16 +108,8 @@ export function startChaos(
     [3, 'connections silent', () => front.silence(share(), dice.between(8e3, 15e3), false, roll)],
     [3, 'connections stalled', () => front.silence(share(), dice.between(1e3, 7e3), true, roll)],
     [1, 'service restarted', () => front.restart(dice.between(200, 4000))],
-    [
-      4,
-      'channel closed',
-      () => simulator.disconnect(dice.pick(chipids), { code: dice.pick(CLOSE_CODES) }),
-    ],
-    [
-      1,
-      'all channels closed',
-      () => simulator.disconnect(undefined, { code: dice.pick(CLOSE_CODES) }),
-    ],
+    [4, 'channel closed', () => simulator.disconnect(dice.pick(chipids), dice.pick(CLOSE_CODES))],
+    [1, 'all channels closed', () => simulator.disconnect(undefined, dice.pick(CLOSE_CODES))],
     [
       2,
       'upgrades refused',

@@ -11,7 +11,7 @@ const closing = (code: number): Row =>
   row(`close code ${code}`, down(String(code)), LOST, async () => {
     const cloud = await listening();
     // In the same moment, so that the channel misses them.
-    cloud.disconnect(CHIPID, { code });
+    cloud.disconnect(CHIPID, code);
     for (const text of ['missed 1', 'missed 2']) cloud.upload(CHIPID, text);
     await recovered(cloud, ['missed 1', 'missed 2']);
     return said();
@@ -37,7 +37,7 @@ const flapping = row('flapping every 100 ms', down('1006'), LOST, async () => {
   };
   const opened = () => cloud.requests.filter(({ path }) => path === '/noticed/peer').length;
   const uploads = setInterval(upload, 20);
-  const flaps = setInterval(() => cloud.disconnect(CHIPID, { terminate: true }), 100);
+  const flaps = setInterval(() => cloud.disconnect(CHIPID, 1006), 100);
   try {
     await until(() => opened() >= 3, 'it was opened thrice');
     clearInterval(flaps);

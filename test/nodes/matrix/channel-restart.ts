@@ -64,7 +64,7 @@ async function restart(): Promise<string> {
   const chipids = [...first.devices.keys()];
   await openWithRecovery(first, chipids);
   // One has its first upload from the history, as any may whose connection broke.
-  first.disconnect(chipids[0], { terminate: true });
+  first.disconnect(chipids[0], 1006);
   await uploadKnown(first, chipids);
   await first.close();
   await until(() => said().includes('ECONNREFUSED'), 'an attempt was refused');

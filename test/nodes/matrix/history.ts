@@ -44,7 +44,10 @@ const restored = row(
     miss(cloud, ['missed 5']);
     await emitted('missed 5');
     await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
-    cloud.restore();
+    const { length } = cloud.device(CHIPID).uploads;
+    cloud.rewriteHistory((records) =>
+      records.slice(length).map((record, index) => ({ ...record, id: index + 1 })),
+    );
     // Nobody restores a service within a second.
     await sleep(1100);
     miss(cloud, ['new 1', 'new 2']);

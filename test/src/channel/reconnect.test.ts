@@ -17,7 +17,7 @@ describe('a channel that the service closes', () => {
       const service = await simulator();
       const listener = listen(clientOf(service.baseUrl));
       await listener.state('connected');
-      service.disconnect(CHIPID, { code });
+      service.disconnect(CHIPID, code);
       await listener.state('connected', 2);
       assert.deepEqual(listener.changes, [
         { state: 'connected', reason: undefined },

@@ -68,7 +68,7 @@ inEachDialect('a command for a device that sleeps', () => {
     client.listen(CHIPID, { onUpload }, { save: () => (isReady = true) });
     await until(() => isReady, 'a first position');
     const [held] = hold(client, ['later']);
-    service.disconnect(CHIPID, { terminate: true });
+    service.disconnect(CHIPID, 1006);
     service.upload(CHIPID, 'missed');
     await until(() => replayed.length === 1);
     assert.deepEqual(received(service), []);

@@ -27,7 +27,7 @@ inEachDialect('the fleet of a client', () => {
     service.upload(CHIPID, 'live');
     await until(() => bodies.length === 1, 'the live upload');
     assert.equal(fleet.latest(CHIPID)?.source, 'live');
-    service.disconnect(CHIPID, { terminate: true });
+    service.disconnect(CHIPID, 1006);
     service.upload(CHIPID, 'missed');
     await until(() => bodies.length === 2, 'the missed upload');
     await until(() => fleet.device(CHIPID)?.recovered === 1, 'the end of the recovery');

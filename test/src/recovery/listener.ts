@@ -77,6 +77,6 @@ export async function ready(simulator: Simulator, listener: Listener): Promise<v
 
 /** Closes the channel and uploads in the same moment, so that the channel misses it. */
 export function miss(simulator: Simulator, ...bodies: unknown[]): void {
-  simulator.disconnect(CHIPID, { code: 1006 });
+  simulator.disconnect(CHIPID, 1006);
   for (const body of bodies) simulator.upload(CHIPID, body);
 }

@@ -47,7 +47,7 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
     try {
       for (let round = 0; round < 5; round++) {
         await sleep(60);
-        await reopened(() => simulator.disconnect(CHIPID, { code: 1012 }));
+        await reopened(() => simulator.disconnect(CHIPID, 1012));
       }
     } finally {
       clearInterval(race);
@@ -134,7 +134,7 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
       client.listen(chipid, { onUpload }, { save: () => void read.add(chipid) });
     }
     await until(() => read.size === devices, 'every history has been read');
-    simulator.disconnect(undefined, { code: 1006 });
+    simulator.disconnect(undefined, 1006);
     for (const chipid of seen.keys()) simulator.upload(chipid, `missed by ${chipid}`);
     const all = (): boolean => [...seen.values()].every(({ length }) => length === 1);
     await until(all, 'every device has its missed upload');

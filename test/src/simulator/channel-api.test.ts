@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { channelUrl, openChannel, openGet, refusedUpgrade, withSimulator } from './client';
+import { channelUrl, openChannel, refusedUpgrade, withSimulator } from './client';
 import { until } from '../../tooling/until';
 
 const DEVICE = '10000001';
@@ -40,18 +39,6 @@ describe('simulator: channel', () => {
       for (const [address, status] of refused) {
         assert.equal(await refusedUpgrade(address), status, address);
       }
-    }),
-  );
-
-  it(
-    'closes the channels of a deleted application and accepts no further ones',
-    withSimulator({}, async (simulator) => {
-      const socket = await openChannel(simulator, DEVICE);
-      const closed = once(socket, 'close');
-      simulator.deleteApp();
-      assert.equal((await closed)[0], 1008);
-      assert.equal(await refusedUpgrade(channelUrl(simulator, DEVICE)), 401);
-      assert.equal((await openGet(simulator, 'apps/')).status, 401);
     }),
   );
 });
