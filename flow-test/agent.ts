@@ -10,8 +10,8 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { isNativeError } from 'node:util/types';
 import { Worker } from 'node:worker_threads';
-import { toJson } from './copy';
 import { DISABLED, MAX_SEEN, PIPE, type Answer, type Command, type Report } from './protocol';
 
 /** What is used of a running node. */
@@ -50,15 +50,20 @@ const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 
-/** How many characters one test may report; the runner is told when there are more. */
+/** How many characters one test may report, and how many each report counts at least; the runner is told when there are more. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
+const LEAST = MAX_CHARACTERS / MAX_SEEN;
+/** Characters of a property of a message as JSON, and of a longer one those that are kept. */
+const MAX_PROPERTY = 1024 * 1024;
+const CUT_TO = 64 * 1024;
 
 const pipe = new Socket({ fd: PIPE, writable: true });
 const answer = (said: Answer): void => void pipe.write(`${JSON.stringify(said)}\n`);
 
+/** Counts deploys: a test is one, and its end another. */
 let test = 0;
 let watched = new Set<string>();
-let left = { reports: 0, characters: 0 };
+let left = 0;
 
 const hasInput = (node: RunningNode): boolean =>
   Boolean(node._inputCallback ?? node._inputCallbacks);
@@ -72,10 +77,36 @@ const madeFor = new WeakMap<RunningNode, number>();
 const isOfTest = (node: RunningNode): boolean => madeFor.get(node) === test;
 
 function report(what: Report): void {
-  if (left.reports < 0 || left.characters < 0) return;
-  const said = --left.reports < 0 ? ({ kind: 'overflow', at: what.at } as const) : what;
-  left.characters -= JSON.stringify(said).length;
-  answer({ test, report: said });
+  if (left < 0) return;
+  left -= Math.max(JSON.stringify(what).length, LEAST);
+  answer({ report: left < 0 ? { kind: 'overflow', at: what.at } : what });
+}
+
+/** Bytes become their text, as which they are compared, and errors and odd numbers what they say. */
+function replaced(this: unknown, key: string, value: unknown): unknown {
+  const original = (this as Readonly<Record<string, unknown>>)[key];
+  if (original instanceof Uint8Array) return Buffer.from(original).toString();
+  if (isNativeError(original))
+    return { ...original, name: original.name, message: original.message };
+  const isOdd =
+    typeof original === 'bigint' || (typeof original === 'number' && !Number.isFinite(original));
+  return isOdd ? String(original) : value;
+}
+
+function propertyToJson(value: unknown): unknown {
+  try {
+    const json = JSON.stringify(value, replaced) as string | undefined;
+    if (json === undefined) return undefined;
+    return json.length > MAX_PROPERTY ? `${json.slice(0, CUT_TO)}…` : JSON.parse(json);
+  } catch {
+    return '[circular]';
+  }
+}
+
+/** A copy of a message or a status that JSON can hold, of a limited size. What has no place in JSON is left out or described. */
+function toJson(value: unknown): object {
+  const properties = Object.entries(Object(value) as object);
+  return Object.fromEntries(properties.map(([name, each]) => [name, propertyToJson(each)]));
 }
 
 function see(node: RunningNode, msg: unknown): void {
@@ -160,9 +191,9 @@ async function deploy(command: Command & { do: 'deploy' }): Promise<void> {
   const global = get('global');
   for (const name of global.keys()) global.set(name, undefined);
   rmSync(join(userDir, 'device-cloud'), { recursive: true, force: true });
-  ({ test } = command);
+  test++;
   watched = new Set(command.watched);
-  left = { reports: MAX_SEEN, characters: MAX_CHARACTERS };
+  left = MAX_CHARACTERS;
   await setFlows(flows);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync, realpathSync, watch, type FSWatcher } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, realpathSync, watch, type FSWatcher } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { disabledNodes, fileOfFlows, readFlows, type Flows } from './flows';
 import { loadTests } from './load';
@@ -26,7 +26,6 @@ with the nodes disabled that reach outside.
   --junit <file>       write the results to a file, too, for CI services
   --watch              run again whenever the flows or the tests change
   --help               show this text
-  --version            show the version of the package
 
 Exit code: 0 all tests passed, 1 a test failed, 2 the tests could not be run.
 `;
@@ -38,7 +37,6 @@ const OPTIONS = {
   junit: { type: 'string' },
   watch: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
 } as const;
 
 const PASSED = 0;
@@ -143,16 +141,12 @@ function explain(error: unknown): string {
   return error instanceof Problem || code !== '' ? error.message : String(error.stack);
 }
 
-function ownVersion(): string {
-  const manifest = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
-}
-
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  if (values.help) print(HELP);
-  if (values.version) print(ownVersion());
-  if (values.help || values.version) return PASSED;
+  if (values.help) {
+    print(HELP);
+    return PASSED;
+  }
   const [flowsPath, ...testPaths] = positionals;
   if (flowsPath === undefined || testPaths.length === 0)
     throw new Problem('Name the flows and the tests. See --help.');
@@ -160,10 +154,8 @@ async function main(): Promise<number> {
   const plan: Plan = { flowsPath, testPaths, grep, allowed, junit };
   const nodeRed = nodeRedIn(values['node-red']);
   // The project's own nodes are loaded only for what is allowed of them.
-  const modules =
-    allowed.length > 0
-      ? nearest(realpathSync(readFlows(flowsPath).folder), 'node_modules')
-      : undefined;
+  const folder = realpathSync(dirname(fileOfFlows(flowsPath)));
+  const modules = allowed.length > 0 ? nearest(folder, 'node_modules') : undefined;
   const runner = new Runner(() => new NodeRed(nodeRed, modules), allowed);
   process.once('exit', () => runner.closeAtExit());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -75,8 +75,7 @@ export class Judge {
     const { seen } = evidence;
     if (expected.kind === 'noError') {
       const errors = seen.filter(({ kind }) => kind === 'error');
-      const list = this.#list(errors, evidence);
-      return ['expected no error, but there was', ...list].join('\n');
+      return ['expected no error, but there was', ...this.#list(errors, evidence)].join('\n');
     }
     if (expected.kind === 'none') {
       const found = seen.filter((each) => expected.sights.some((sight) => this.#is(sight, each)));

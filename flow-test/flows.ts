@@ -26,7 +26,6 @@ const runs = (type: string, allowed: readonly string[]): boolean =>
 /** Flows as read, and the folder that paths in them are relative to. */
 export interface Flows {
   readonly nodes: readonly FlowNode[];
-  readonly file: string;
   readonly folder: string;
 }
 
@@ -61,7 +60,7 @@ export function readFlows(path: string): Flows {
     throw new Problem(`${file} is not JSON: ${(error as Error).message}.`);
   }
   if (Array.isArray(parsed) && parsed.every(isNode))
-    return { nodes: parsed, file, folder: dirname(file) };
+    return { nodes: parsed, folder: dirname(file) };
   throw new Problem(`${file} is not a list of nodes, as Node-RED exports and saves it.`);
 }
 
@@ -139,12 +138,9 @@ type Change = Given & { kind: 'set' };
 
 /** Sets a property of a node, such as `timeout` or `rules.0.v`. @throws Problem if it does not exist */
 function setProperty(nodes: FlowNode[], { node: at, property, value }: Change): void {
-  const [node, ...more] = nodesNamed(nodes, at);
-  if (!node) throw new Problem(`"set": the flows have no node "${at}".`);
-  if (more.length > 0) throw new Problem(`"set": several nodes are called "${at}". Use an id.`);
   const path = property.split('.');
   const last = path.pop() ?? '';
-  let owner: unknown = node;
+  let owner: unknown = nodesNamed(nodes, at)[0];
   for (const key of path)
     owner = Object.hasOwn(Object(owner), key) ? (owner as FlowNode)[key] : undefined;
   if (!Object.hasOwn(Object(owner), last))
@@ -181,16 +177,18 @@ export function prepareFlows(
     }
     if (runs(node.type, allowed)) return kept as FlowNode;
     const { id, name = '', z, g, x, y, d, wires } = kept;
-    const place = Object.entries({ z, g, x, y, d, wires }).filter(
-      ([, value]) => value !== undefined,
-    );
-    return { id, type: DISABLED, name, ...Object.fromEntries(place) };
+    return { id, type: DISABLED, name, z, g, x, y, d, wires };
   });
 }
 
 /** The properties by which an application is on the simulator. */
 const onSimulator = ({ baseUrl, appid, appkey, serverKey, serverPassword }: Service): object => ({
-  ...{ service: 'cloud', baseUrl, appid, tls: '', proxy: '', cluster: '' },
+  service: 'cloud',
+  baseUrl,
+  appid,
+  tls: '',
+  proxy: '',
+  cluster: '',
   credentials: { appkey, serverKey, serverPassword },
 });
 

@@ -18,7 +18,7 @@ function inFile<T>(place: string, make: () => T): T {
 /** Reads a file of tests, or one that belongs to it. @throws Problem */
 function read(file: string): Buffer {
   if (statSync(file).size > MAX_FILE)
-    throw fileProblem(file, `it is larger than ${MAX_FILE / 1024 ** 2} MiB.`);
+    throw fileProblem(file, `it is larger than ${MAX_FILE / 1024 ** 2} MiB. Make several of it.`);
   return readFileSync(file);
 }
 
@@ -28,12 +28,7 @@ function read(file: string): Buffer {
  */
 export function loadTests(paths: readonly string[]): FlowTest[] {
   return paths.flatMap(testFiles).flatMap((file) => {
-    const tests = readTests(
-      read(file)
-        .toString()
-        .replace(/^\uFEFF/, ''),
-      file,
-    );
+    const tests = readTests(read(file).toString(), file);
     return tests.map((test) => ({ ...test, given: test.given.map((each) => loaded(each, test)) }));
   });
 }
@@ -64,9 +59,6 @@ function testFiles(path: string): string[] {
   throw fileProblem(path, 'there is no test in it (.yaml, .yml or .json).');
 }
 
-/** The columns that say when an upload came, and how many milliseconds their unit has. */
-const TIMES = { after: 1000, timestamp: 1 } as const;
-
 /**
  * Reads uploads from a CSV file: the columns `chipid` and `payload`, and `after` or `timestamp`, in any order.
  * @returns in the order of their times
@@ -82,7 +74,7 @@ export function readUploads(file: string): Upload[] {
     const place = `${file}:${line}`;
     const cell = (name: string): string => cells[column(name)] ?? '';
     const text = time === undefined ? '0' : cell(time).trim();
-    const at = Number(text) * (time === undefined ? 1 : TIMES[time]);
+    const at = Number(text) * (time === 'after' ? 1000 : 1);
     if (text === '' || !Number.isFinite(at))
       throw fileProblem(place, `"${time}" must be a number, but is ${show(text)}.`);
     const chipid = inFile(place, () => parseChipid(cell('chipid').trim()));

@@ -17,26 +17,6 @@ export function isOperator(value: object): value is Operators {
   return keys.length > 0 && keys.every((key) => KNOWN.includes(key));
 }
 
-/** What is wrong with operators, or undefined. */
-export function operatorProblem(operators: Operators): string | undefined {
-  for (const [name, wanted] of Object.entries(operators) as [string, unknown][]) {
-    const needed = whatIsNeeded(name, wanted);
-    if (needed) return `"${name}" must be ${needed}, but is ${JSON.stringify(wanted)}.`;
-  }
-  return undefined;
-}
-
-function whatIsNeeded(name: string, wanted: unknown): string | undefined {
-  if (name === 'any') return wanted === true ? undefined : 'true';
-  if (name !== 'regex') return typeof wanted === 'number' ? undefined : 'a number';
-  try {
-    if (typeof wanted === 'string') return void new Pattern(wanted);
-  } catch {
-    // Said below.
-  }
-  return 'a regular expression without look-around and back-references';
-}
-
 const MAX_SHOWN = 300;
 
 /** A value as it is shown to a person, on one line. */

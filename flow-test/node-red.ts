@@ -47,14 +47,15 @@ export function findGlobalNodeRed(): string | undefined {
 
 /** A Node-RED in a process and a folder of its own. */
 export class NodeRed {
-  /** Is called with what happens in a test. */
-  onReport: (test: number, report: Report) => void = () => undefined;
+  /** Is called with what happens in Node-RED. */
+  onReport: (report: Report) => void = () => undefined;
   readonly #userDir: string;
   readonly #child: ChildProcess;
   #partial = '';
   /** What waits for an answer, by its id. */
   readonly #asked = new Map<number, (failure: Error | undefined) => void>();
-  readonly #log: string[] = [];
+  /** The newest lines of its log. */
+  readonly log: string[] = [];
   readonly #ended: Promise<void>;
   #end: string | undefined;
   #lastId = 0;
@@ -96,16 +97,6 @@ export class NodeRed {
     pipe?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
     this.ready = this.#answer(0, START, 'start');
     this.ready.catch(() => undefined);
-  }
-
-  /** The newest lines of its log. */
-  get log(): readonly string[] {
-    return this.#log;
-  }
-
-  /** Leaves the log of earlier tests behind. */
-  forgetLog(): void {
-    this.#log.length = 0;
   }
 
   /** Whether it still runs. */
@@ -188,7 +179,7 @@ export class NodeRed {
   }
 
   #take(answer: Answer): void {
-    if ('report' in answer) return this.onReport(answer.test, answer.report);
+    if ('report' in answer) return this.onReport(answer.report);
     const { id, error } = answer;
     this.#asked.get(id)?.(error === undefined ? undefined : new Error(error));
   }
@@ -198,8 +189,8 @@ export class NodeRed {
       .slice(-LINES * WIDTH)
       .split('\n')
       .filter((line) => line.trim() !== '');
-    this.#log.push(...lines.map((line) => line.slice(0, WIDTH)));
-    this.#log.splice(0, this.#log.length - LINES);
+    this.log.push(...lines.map((line) => line.slice(0, WIDTH)));
+    this.log.splice(0, this.log.length - LINES);
   }
 }
 
@@ -207,6 +198,6 @@ export class NodeRed {
 function environment(userDir: string): NodeJS.ProcessEnv {
   const kept = ['PATH', 'SystemRoot', 'TZ', 'LANG'];
   const env = Object.fromEntries(kept.map((name) => [name, process.env[name]]));
-  const [HOME, TMPDIR] = [userDir, userDir];
-  return { ...env, HOME, USERPROFILE: HOME, TMPDIR, TEMP: TMPDIR, TMP: TMPDIR };
+  const folders = ['HOME', 'USERPROFILE', 'TMPDIR', 'TEMP', 'TMP'];
+  return { ...env, ...Object.fromEntries(folders.map((name) => [name, userDir])) };
 }

@@ -29,8 +29,6 @@ export type Asked =
   /** The first one is 0, which nobody sends: it is answered when Node-RED has started. */
   | {
       readonly do: 'deploy';
-      /** Number of the test, which its reports have. */
-      readonly test: number;
       readonly flows: readonly FlowNode[];
       /** Ids of the nodes whose messages are reported. */
       readonly watched: readonly string[];
@@ -56,6 +54,4 @@ export type Report =
   | { readonly kind: 'overflow'; readonly at: number };
 
 /** What Node-RED says. */
-export type Answer =
-  | { readonly id: number; readonly error?: string }
-  | { readonly test: number; readonly report: Report };
+export type Answer = { readonly id: number; readonly error?: string } | { readonly report: Report };

@@ -3,11 +3,7 @@ import { dirname } from 'node:path';
 import { printable } from '../src/input';
 import type { Result } from './run';
 
-const indented = (text: string, by: string): string =>
-  text
-    .split('\n')
-    .map((line) => by + line)
-    .join('\n');
+const indented = (text: string, by: string): string => text.replace(/^/gm, by);
 
 /** A line for a test that passed; otherwise the expectation, what was seen, and the log. */
 export function resultText({ test, seconds, failures, details }: Result): string {
@@ -24,18 +20,11 @@ export function summary(results: readonly Result[]): string {
   return `${results.length - failed} passed, ${failed} failed`;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
 /** Text for XML, which of what is printable has no place for two characters. */
 const xml = (text: string): string =>
   printable(text)
     .replace(/[\uFFFE\uFFFF]/g, '\uFFFD')
-    .replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
+    .replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** Writes the results as JUnit does, which CI services read. */
 export function writeJunit(file: string, results: readonly Result[]): void {

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fromJson } from './copy';
 import { Judge, type Evidence } from './expect';
 import {
   appidOf,
@@ -12,7 +11,7 @@ import {
   type Flows,
 } from './flows';
 import { NodeRedGone, type NodeRed } from './node-red';
-import { MAX_SEEN, Problem, type FlowNode, type Report } from './protocol';
+import { Problem, type FlowNode } from './protocol';
 import { isListening, type Seen } from './seen';
 import type { Expected, FlowTest, Given, Sight } from './tests';
 import { World } from './world';
@@ -39,7 +38,6 @@ export class Runner {
   readonly #newNodeRed: () => NodeRed;
   readonly #allowed: readonly string[];
   #nodeRed: NodeRed | undefined;
-  #test = 0;
 
   /**
    * @param newNodeRed starts one
@@ -74,12 +72,11 @@ export class Runner {
     const nodeRed = this.#nodeRed ?? (await this.#start());
     const chipids = [...chipidsIn(flows.nodes), ...test.given.flatMap(chipidsOf)];
     const world = await World.start(chipids, appidOf(flows.nodes));
-    const [number, allowed] = [++this.#test, this.#allowed];
     try {
-      return await new Attempt({ flows, test, world, nodeRed, allowed, number }).run();
+      return await new Attempt({ flows, test, world, nodeRed, allowed: this.#allowed }).run();
     } finally {
       // The flows stop while the service is still there.
-      const stop = { do: 'deploy', test: 0, flows: [], watched: [] } as const;
+      const stop = { do: 'deploy', flows: [], watched: [] } as const;
       await nodeRed.ask(stop).catch(() => undefined);
       if (!nodeRed.isRunning) await this.close();
       await world.close();
@@ -99,17 +96,19 @@ export class Runner {
   }
 }
 
-/** Nodes that a test names, and that the flows do not have. */
+/** Nodes that a test names, and that the flows do not have, or several of where it needs one. */
 function unknownNames(nodes: readonly FlowNode[], { given, expect }: FlowTest): string[] {
   const named = expect.flatMap(sightsOf).flatMap((sight) => ('at' in sight ? [sight.at] : []));
-  const buttons = given.flatMap((each) => (each.kind === 'inject' ? [each.at] : []));
-  const unknown = [...new Set([...named, ...buttons])].filter(
-    (at) => nodesNamed(nodes, at).length === 0,
-  );
-  const twice = [...new Set(buttons)].filter((at) => nodesNamed(nodes, at).length > 1);
+  const changed = given.flatMap((each) => {
+    if (each.kind === 'set') return [each.node];
+    return each.kind === 'inject' ? [each.at] : [];
+  });
+  const count = (at: string): number => nodesNamed(nodes, at).length;
+  const unknown = [...new Set([...named, ...changed])].filter((at) => count(at) === 0);
+  const twice = [...new Set(changed)].filter((at) => count(at) > 1);
   return [
     ...unknown.map((at) => `the flows have no node "${at}"`),
-    ...twice.map((at) => `"inject": several nodes are called "${at}". Use an id.`),
+    ...twice.map((at) => `several nodes are called "${at}". Use an id.`),
   ];
 }
 
@@ -131,8 +130,6 @@ interface Setting {
   readonly world: World;
   readonly nodeRed: NodeRed;
   readonly allowed: readonly string[];
-  /** Of the test, which its reports have. */
-  readonly number: number;
 }
 
 /** One test on a Node-RED that runs. */
@@ -146,10 +143,11 @@ class Attempt {
   }
 
   async run(): Promise<Omit<Result, 'test' | 'seconds'>> {
-    const { nodeRed, number } = this.#setting;
-    nodeRed.forgetLog();
-    nodeRed.onReport = (of, report) => {
-      if (of === number) this.#take(report);
+    const { nodeRed } = this.#setting;
+    nodeRed.log.length = 0;
+    nodeRed.onReport = (report) => {
+      if (report.kind === 'overflow') this.#hasOverflowed = true;
+      else this.#reported.push(report);
     };
     const failures = await this.#judged(Date.now()).catch((error: unknown) => [
       error instanceof Error ? error.message : String(error),
@@ -158,7 +156,7 @@ class Attempt {
   }
 
   async #judged(begin: number): Promise<string[]> {
-    const { flows, test, world, nodeRed, allowed, number } = this.#setting;
+    const { flows, test, world, nodeRed, allowed } = this.#setting;
     const { given, expect } = test;
     // What is given of devices first is so before the flow starts.
     const first = given.findIndex(({ kind }) => kind !== 'device' && kind !== 'set');
@@ -169,7 +167,7 @@ class Attempt {
     const prepared = prepareFlows(flows, allowed, world.simulator, changes, copyIn);
     const sights = expect.flatMap(sightsOf).filter((sight) => sight.kind === 'message');
     const watched = sights.flatMap(({ at }) => nodesNamed(prepared, at)).map(({ id }) => id);
-    await nodeRed.ask({ do: 'deploy', test: number, flows: prepared, watched });
+    await nodeRed.ask({ do: 'deploy', flows: prepared, watched });
     world.mayOpen();
     const deployed = performance.now();
     for (const each of steps) {
@@ -249,7 +247,9 @@ class Attempt {
     const judge = new Judge(test.expect, flows.nodes);
     const evidence = (now: number): Evidence => ({
       seen: [...this.#reported, ...world.seen].sort((a, b) => a.at - b.at),
-      ...{ begin, given, now },
+      begin,
+      given,
+      now,
       level: (chipid, pin) => world.level(chipid, pin),
     });
     for (;;) {
@@ -266,14 +266,6 @@ class Attempt {
       const overflow = 'the nodes did more than a test can hold: do messages go round in a circle?';
       return [...judge.failures(found), ...(this.#hasOverflowed ? [overflow] : [])];
     }
-  }
-
-  #take(report: Report): void {
-    if (report.kind === 'overflow') this.#hasOverflowed = true;
-    else if (this.#reported.length < MAX_SEEN)
-      this.#reported.push(
-        report.kind === 'message' ? { ...report, msg: fromJson(report.msg) } : report,
-      );
   }
 
   #log(): string[] {

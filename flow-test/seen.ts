@@ -61,11 +61,9 @@ const compare = (sight: { readonly match?: unknown }, found: unknown): string | 
 
 /** A push is text. It is read as JSON where something else than text is looked for. */
 function pushedAs(wanted: unknown, text: string): unknown {
-  if (typeof wanted === 'string') return text;
+  if (typeof wanted === 'string' || Object.hasOwn(Object(wanted), 'regex')) return text;
   try {
-    const parsed: unknown = JSON.parse(text);
-    const isPattern = typeof wanted === 'object' && wanted !== null && 'regex' in wanted;
-    return isPattern ? text : parsed;
+    return JSON.parse(text);
   } catch {
     return text;
   }

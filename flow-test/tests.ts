@@ -1,6 +1,6 @@
 import { FAULT_NAMES } from '../src/simulator/index';
-import { parseChipid } from '../src/input';
-import { isOperator, operatorProblem } from './match';
+import { parseChipid, Pattern } from '../src/input';
+import { isOperator } from './match';
 import { MAX_SEEN } from './protocol';
 import { fileProblem, parseYaml, type Parsed } from './yaml';
 
@@ -22,7 +22,7 @@ class Place {
   }
 
   fail(problem: string): never {
-    const line = this.parsed.line(this.of, this.key);
+    const line = this.parsed.lines.get(this.of);
     throw fileProblem(line === undefined ? this.file : `${this.file}:${line}`, problem);
   }
 
@@ -144,11 +144,29 @@ const pins = table(
   Object.fromEntries(Array.from({ length: PINS }, (_, pin) => [String(pin), level])),
 );
 
+const anyNumber: Check<number> = (value, place) =>
+  typeof value === 'number' ? value : place.refuse(value, 'a number');
+
+const pattern: Check<string> = (value, place) => {
+  try {
+    if (typeof value === 'string') {
+      new Pattern(value).test('');
+      return value;
+    }
+  } catch {
+    // It is refused like anything else.
+  }
+  return place.refuse(value, 'a regular expression without look-around and back-references');
+};
+
+const isTrue: Check<true> = (value, place) => value === true || place.refuse(value, 'true');
+
+const operators = table({}, { gt: anyNumber, lt: anyNumber, regex: pattern, any: isTrue });
+
 /** What is to be matched, its operators checked. */
 const match: Check<unknown> = (value, place) => {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
-  const problem = isOperator(value) ? operatorProblem(value) : undefined;
-  if (problem) place.at(value, '').fail(problem);
+  if (isOperator(value)) return operators(value, place);
   for (const [key, inside] of Object.entries(value)) match(inside, place.at(value, key));
   return value;
 };

@@ -21,7 +21,9 @@ export class World {
   /** Starts the simulator with devices that upload nothing by themselves: the examples' devices, and others. */
   static async start(chipids: readonly string[], appid?: string): Promise<World> {
     const builtIn = BUILT_IN_DEVICES.map(({ chipid, name = null, kind = 'climate' }) => ({
-      ...{ chipid: String(chipid), name, kind },
+      chipid: String(chipid),
+      name,
+      kind,
     }));
     const known = builtIn.map(({ chipid }) => chipid);
     const others = [...new Set(chipids)].filter((chipid) => !known.includes(chipid));

@@ -19,49 +19,28 @@ export const fileProblem = (place: string, problem: string): Problem =>
 /** What a file says, and on which line. */
 export interface Parsed {
   readonly value: unknown;
-  /** The line of an object or array, or of one of its keys. Counted from 1. */
-  line(of: unknown, key?: string): number | undefined;
-}
-
-interface Frame {
-  readonly line: number;
-  readonly children: { value: unknown; line: number }[];
+  /** The lines on which objects and arrays begin, counted from 1. */
+  readonly lines: ReadonlyMap<unknown, number>;
 }
 
 /** Parses YAML, and so JSON. @throws Problem */
 export function parseYaml(text: string, file: string): Parsed {
-  if (Buffer.byteLength(text) > MAX_FILE)
-    throw fileProblem(file, `it is larger than ${MAX_FILE / 1024 ** 2} MiB. Make several of it.`);
-  const frames: Frame[] = [];
-  const known = new WeakMap<object, Frame>();
+  const open: number[] = [];
+  const lines = new Map<unknown, number>();
   function listen(this: State, event: EventType, state: State): void {
     if (event === 'open') {
-      frames.push({ line: state.line + 1, children: [] });
+      open.push(state.line + 1);
       return;
     }
-    const frame = frames.pop();
-    if (!frame) return;
+    const line = open.pop();
     const value: unknown = state.result;
-    frames.at(-1)?.children.push({ value, line: frame.line });
-    if (typeof value === 'object' && value !== null && !known.has(value)) known.set(value, frame);
+    if (line && typeof value === 'object' && !lines.has(value)) lines.set(value, line);
   }
-  const line: Parsed['line'] = (of, key) => {
-    const frame = typeof of === 'object' && of !== null ? known.get(of) : undefined;
-    const child = frame?.children.find(({ value }) => key !== undefined && value === key);
-    return child?.line ?? frame?.line;
-  };
-  let value: unknown;
   try {
-    value = load(text, { listener: listen, schema: SCHEMA });
+    return { value: load(text, { listener: listen, schema: SCHEMA }), lines };
   } catch (error) {
     if (error instanceof YAMLException)
       throw fileProblem(`${file}:${error.mark.line + 1}`, `${error.reason}.`);
     throw error;
   }
-  try {
-    JSON.stringify(value);
-  } catch {
-    throw fileProblem(file, 'an alias must not contain itself.');
-  }
-  return { value, line };
 }

@@ -81,7 +81,7 @@ describe('the command device-cloud-test', () => {
     const junit = readFileSync(join(project, 'results.xml'), 'utf8');
     assert.match(junit, /<testsuite name="device-cloud-test" tests="2" failures="1" /);
     assert.match(junit, /<testcase name="it is so" classname="tests\/both.yaml" time="[\d.]+"\/>/);
-    assert.match(junit, /<failure message="[^"]*&quot;End&quot;[^"]*">[^<]*a &lt; b/);
+    assert.match(junit, /<failure message="[^"]*&#34;End&#34;[^"]*">[^<]*a &#60; b/);
 
     const chosen = await run('--grep', 'so');
     assert.equal(chosen.end, 'exit code 0', chosen.text);

@@ -6,7 +6,6 @@ import { startRunner } from './support';
 
 /** A flow whose function does what is given, and then passes the message on. */
 const flowOf = (func: string) => ({
-  file: 'flows.json',
   folder: '.',
   nodes: [
     { id: 'tab', type: 'tab' },
