@@ -4,7 +4,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
 import { KeptPins } from './commands/pins';
-import { Command, Queues, type QueueObserver } from './commands/queue';
+import { Command, Queues } from './commands/queue';
 import { CONNECTIONS, createDispatcher } from './http/pool';
 import { Turns } from './http/turns';
 import { callOnce, type HttpContext } from './http/exchange';
@@ -70,8 +70,12 @@ export function createApplication(
   const deadlines = new Deadlines(explain);
   const fleet = new Fleet(now, Date.now() * REVISIONS_PER_MS);
   const titleOf = (chipid: string): string => fleet.titleOf(chipid);
-  const observer: QueueObserver = (...loads) => fleet.onQueue(...loads);
-  const queues = new Queues(settings.deviceGap, { explain, observer, titleOf, guard });
+  const queues = new Queues(settings.deviceGap, {
+    explain,
+    observer: fleet.onQueue,
+    titleOf,
+    guard,
+  });
   const timers = new TimerQueue();
   // The ids of interface A are its own: one that looks like a chip number is another device.
   const serverQueues = new Queues(settings.deviceGap, { explain });
@@ -142,8 +146,7 @@ export function createApplication(
         const work = async (): Promise<Answer<ResultAnswer> | undefined> => {
           const spec = make();
           if (!spec) return undefined;
-          const { path } = spec.unsigned;
-          return fleet.onCommand(device, path, callOnce(http, spec, timeout));
+          return fleet.onCommand(device, spec.does, callOnce(http, spec, timeout));
         };
         return queues.run(new Command(device, work, { longest: timeout }, commands.onFailure));
       },

@@ -19,7 +19,9 @@ import { durationOf, readTimeout, type Settings } from './settings';
 import {
   WHENS,
   type CallOptions,
+  type CommandKind,
   type CommandOptions,
+  type CommandWhat,
   type PinKeeper,
   type PulseOptions,
   type PushFormat,
@@ -70,8 +72,11 @@ export const readLimits = (options: CallOptions | undefined, usual: number): Lim
 /** How long a command waits for its device unless its caller says otherwise. */
 const EXPIRES = 3_600_000;
 
-/** @param path of the command's request, or what stands for it */
-export const readCommand = (options: CommandOptions | undefined, path: string): DeviceLimits =>
+/** @param what the command does; left out where only its other options are read */
+export const readCommand = (
+  options: CommandOptions | undefined,
+  what: CommandWhat = { kind: 'request' },
+): DeviceLimits =>
   readInput('options object', () => {
     const { when, expires, replace = false } = options ?? {};
     if (typeof replace !== 'boolean')
@@ -88,22 +93,22 @@ export const readCommand = (options: CommandOptions | undefined, path: string): 
       replace,
       expires: durationOf(expires, 'The expiry', EXPIRES),
       origin: originOf(options),
-      path,
+      what,
     };
   });
 
 /**
  * The options of a push that cannot wait for a device.
- * @param what the push, as the error names it
+ * @param name the push, as the error names it
  */
 export function readSentNow(
   options: CommandOptions | undefined,
-  path: string,
-  what: string,
+  kind: CommandKind,
+  name: string,
 ): DeviceLimits {
-  const limits = readCommand(options, path);
+  const limits = readCommand(options, { kind });
   if (limits.when === 'now') return limits;
-  throw invalidInput(`${what} cannot wait for a device: when must be now.`);
+  throw invalidInput(`${name} cannot wait for a device: when must be now.`);
 }
 
 /** How many calls of `callEach` run side by side unless its caller says otherwise. */
@@ -113,7 +118,7 @@ const AT_ONCE = 16;
 export function readEachOptions<O extends CallOptions>(
   options: (O & { atOnce?: number }) | undefined,
 ) {
-  const { timeout, signal, progress } = readCommand(options, '');
+  const { timeout, signal, progress } = readCommand(options);
   return readInput('options object', () => {
     const atOnce: unknown = options?.atOnce ?? AT_ONCE;
     if (!Number.isInteger(atOnce) || (atOnce as number) < 1)

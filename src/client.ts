@@ -1,4 +1,4 @@
-import { openApiMissing, type OpenApi, type OpenApiCall } from './api/open-api';
+import { openApiMissing, type OpenApi, type OpenApiCommand } from './api/open-api';
 import {
   parseBody,
   parseDeviceid,
@@ -23,7 +23,7 @@ import {
 } from './call-options';
 import { Subscription, type ChannelListener } from './channel/listener';
 import type { Kept } from './commands/pins';
-import { CALLING } from './commands/queue';
+import { CALLING, Command } from './commands/queue';
 import type { Acknowledged, Acknowledging } from './recovery/acknowledged';
 import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting';
@@ -184,7 +184,7 @@ export class DeviceCloudClient implements AsyncDisposable {
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     const format = readFormat(options);
-    const { timeout, signal, progress } = readSentNow(options, '', 'A push to all devices');
+    const { timeout, signal, progress } = readSentNow(options, 'push', 'A push to all devices');
     const spec = this.#open.api.pushToApp(pushMessage(message, format), format);
     progress?.(CALLING);
     return callOnce(this.#application.http, spec, timeout, signal);
@@ -218,7 +218,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const run = (): Promise<Reply> => requests.run(request);
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
     const reply = semaphoreOf(options)?.run(run) ?? run();
-    return this.fleet.onCommand(device, 'request/', reply);
+    return this.fleet.onCommand(device, { kind: 'request' }, reply);
   }
 
   /**
@@ -237,7 +237,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const device = parseChipid(chipid);
     const { charset } = this.#application.settings;
     const bytes = pushBytes(message, readFormat(options), charset);
-    const limits = readSentNow(options, 'channel/', 'A push over the channel');
+    const limits = readSentNow(options, 'channel', 'A push over the channel');
     const { timeout, signal } = limits;
     const { channelPush } = this.#open;
     await this.#onDevice(device, limits, () => channelPush.push(device, bytes, timeout, signal));
@@ -385,7 +385,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const edge = parseLevel(level);
     const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
     const { pulses } = this.#open;
-    const limits = readCommand(options, `pulse/${device}/${number}/${edge}/`);
+    const limits = readCommand(options, { kind: 'pulse', pin: number, level: edge });
     const { timeout, signal } = limits;
     limits.longest = 2 * timeout + pulse.duration;
     return this.#onDevice(device, limits, () => pulses.run(pulse, timeout, signal));
@@ -725,13 +725,13 @@ export class DeviceCloudClient implements AsyncDisposable {
   #callDevice<T>(
     chipid: Chipid,
     options: CommandOptions | undefined,
-    make: (api: OpenApi, device: string) => OpenApiCall<T>,
+    make: (api: OpenApi, device: string) => OpenApiCommand<T>,
   ): Promise<Answer<T>> {
     try {
       const device = parseChipid(chipid);
       const { http } = this.#application;
       const spec = make(this.#open.api, device);
-      const limits = readCommand(options, spec.unsigned.path);
+      const limits = readCommand(options, spec.does);
       const { timeout, signal, when } = limits;
       // Its error is not to advise what it has done.
       if (when !== 'now') spec.call.canWait = false;
@@ -751,7 +751,11 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param work is called at most once
    */
   #onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
-    const outcome = this.#open.commands.run(device, work, limits);
-    return this.fleet.onCommand(device, limits.path, outcome);
+    const { commands } = this.#open;
+    const outcome =
+      limits.when === 'now'
+        ? this.#application.queues.run(new Command(device, work, limits, commands.onFailure))
+        : commands.run(device, work, limits);
+    return this.fleet.onCommand(device, limits.what, outcome);
   }
 }

@@ -408,7 +408,7 @@ export class ClusterClient extends DeviceCloudClient {
     const device = parseChipid(chipid);
     const at = SHARED[name];
     const options = others[at] as PulseOptions | undefined;
-    const limits = readCommand(options, '');
+    const limits = readCommand(options);
     const longest = 2 * limits.longest + readDuration(options) + IN_QUEUE;
     const saved = limits.origin?.saved;
     if (limits.when !== 'now') {

@@ -59,7 +59,7 @@ export type { LatestSource } from './fleet/latest';
 /** @internal */
 export type { FleetMetrics } from './fleet/fleet';
 /** @internal */
-export type { RecentCommand, RecentUpload } from './fleet/recent';
+export type { RecentCommand, RecentUpload } from './fleet/latest';
 /** @internal */
 export { readLimits, type Limit } from './fleet/limits';
 /** @internal */

@@ -45,6 +45,26 @@ export type CallProgress =
   | { state: 'waiting'; ahead: number }
   | { state: 'calling' };
 
+/** What a command does. */
+export type CommandKind =
+  | 'push'
+  | 'channel'
+  | 'request'
+  | 'gpio'
+  | 'pulse'
+  | 'gpio-status'
+  | 'rt-status'
+  | 'refresh'
+  | 'reboot';
+
+/** What a command does, without what it sends. */
+export interface CommandWhat {
+  readonly kind: CommandKind;
+  /** Of `gpio` and `pulse`. */
+  readonly pin?: number;
+  readonly level?: number;
+}
+
 /** The times at which a command can be sent: see {@link CommandOptions}. */
 export const WHENS = ['now', 'online', 'upload'] as const;
 /** When a command is sent: see {@link CommandOptions}. */

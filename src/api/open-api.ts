@@ -1,5 +1,6 @@
 import type {
   AppRecord,
+  CommandWhat,
   DeviceRecord,
   PushAnswer,
   RefreshAnswer,
@@ -182,6 +183,14 @@ export interface OpenApiCall<T> extends CallSpec<T> {
   unsigned: UnsignedOpenApiRequest;
 }
 
+/** A call to one device. */
+export interface OpenApiCommand<T> extends OpenApiCall<T> {
+  does: CommandWhat;
+}
+
+const toDevice = <T>(does: CommandWhat, call: OpenApiCall<T>): OpenApiCommand<T> =>
+  Object.assign(call, { does });
+
 export type OpenApi = ReturnType<typeof openApi>;
 
 /**
@@ -244,11 +253,14 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       spec(inCloud('Listing the online devices'), 'GET', path, deviceList),
 
     push: (chipid: string, message: string, format: PushFormat) =>
-      push(command('Push to', chipid), 'dev/push/message/', message, {
-        devid: chipid,
-        message,
-        format,
-      }),
+      toDevice(
+        { kind: 'push' },
+        push(command('Push to', chipid), 'dev/push/message/', message, {
+          devid: chipid,
+          message,
+          format,
+        }),
+      ),
 
     pushToApp: (message: string, format: PushFormat) =>
       push(
@@ -289,30 +301,44 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
 
     /** The only answer that need not be JSON: its shape depends on the callback. */
     rtStatus: (chipid: string, key: string, datatype: ValueDatatype) =>
-      spec<unknown>(
-        new DeviceCall('Reading a callback of', chipid, titleOf, 'device', false),
-        'GET',
-        `rt_status/${chipid}/`,
-        anyShape,
-        { key },
-        {
-          decode: (body) => decodeValue(body, datatype),
-          advice: adviceOn(datatype),
-          meaning: callbackMeaning,
-        },
+      toDevice(
+        { kind: 'rt-status' },
+        spec<unknown>(
+          new DeviceCall('Reading a callback of', chipid, titleOf, 'device', false),
+          'GET',
+          `rt_status/${chipid}/`,
+          anyShape,
+          { key },
+          {
+            decode: (body) => decodeValue(body, datatype),
+            advice: adviceOn(datatype),
+            meaning: callbackMeaning,
+          },
+        ),
       ),
 
-    gpioStatus: (chipid: string) => read('Reading the pins of', 'gpio_status', chipid, resultShape),
+    gpioStatus: (chipid: string) =>
+      toDevice(
+        { kind: 'gpio-status' },
+        read('Reading the pins of', 'gpio_status', chipid, resultShape),
+      ),
 
     setGpioEdge: (chipid: string, pin: number, edge: 0 | 1) =>
-      act(
-        command(`Setting pin ${pin} to ${edge} on`, chipid),
-        `set_gpio_edge/${chipid}/${pin}/${edge}/`,
+      toDevice(
+        { kind: 'gpio', pin, level: edge },
+        act(
+          command(`Setting pin ${pin} to ${edge} on`, chipid),
+          `set_gpio_edge/${chipid}/${pin}/${edge}/`,
+        ),
       ),
 
     refresh: (chipid: string) =>
-      read('Refreshing the status of', 'manual_refresh', chipid, refreshShape),
+      toDevice(
+        { kind: 'refresh' },
+        read('Refreshing the status of', 'manual_refresh', chipid, refreshShape),
+      ),
 
-    reboot: (chipid: string) => act(command('Rebooting', chipid), `reboot/dev/${chipid}/`),
+    reboot: (chipid: string) =>
+      toDevice({ kind: 'reboot' }, act(command('Rebooting', chipid), `reboot/dev/${chipid}/`)),
   };
 }

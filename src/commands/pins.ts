@@ -11,7 +11,7 @@
  * device (section 8): at least 30 s lie between two looks that set nothing, and between two calls for the same level.
  * The store has the wishes, each before anything is called for it.
  */
-import type { OpenApi, OpenApiCall } from '../api/open-api';
+import type { OpenApi, OpenApiCommand } from '../api/open-api';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
@@ -69,7 +69,7 @@ export interface KeepDeps {
    */
   call: (
     chipid: string,
-    make: () => OpenApiCall<ResultAnswer> | undefined,
+    make: () => OpenApiCommand<ResultAnswer> | undefined,
     timeout: number,
   ) => Promise<Answer<ResultAnswer> | undefined>;
 }
@@ -344,7 +344,7 @@ export class KeptPins {
     for (const pin of [...pins.values()].filter(({ isDue }) => isDue)) {
       const { kept, by } = pin;
       pin.isDue = false;
-      const make = (): OpenApiCall<ResultAnswer> | undefined => {
+      const make = (): OpenApiCommand<ResultAnswer> | undefined => {
         if (!this.#isWanted(pin)) return undefined;
         pin.setAt = timers.now();
         return api.setGpioEdge(chipid, kept.pin, kept.wanted);
@@ -363,7 +363,7 @@ export class KeptPins {
   /** Reads the levels of a device. @param set the pins that were set just now */
   async #read({ chipid, pins }: Device, set: readonly Pin[]): Promise<void> {
     const { api, call, order, timers } = this.#deps;
-    const make = (): OpenApiCall<ResultAnswer> | undefined =>
+    const make = (): OpenApiCommand<ResultAnswer> | undefined =>
       this.#isClosed || pins.size === 0 ? undefined : api.gpioStatus(chipid);
     const timeout = Math.max(...[...pins.values()].map(({ by }) => by.timeout));
     const answer = await call(chipid, make, timeout);

@@ -1,7 +1,6 @@
-import type { CommandKind } from '../fleet/recent';
+import type { CommandWhat, When } from '../types';
 import { invalidInput } from '../errors';
 import { parseChipids } from '../input/values';
-import type { When } from '../types';
 import { isObject } from '../util/json';
 import type { Semaphore } from '../util/semaphore';
 import { show } from '../util/show';
@@ -15,8 +14,7 @@ export interface CommandLimits extends Caller {
   readonly expires: number;
   /** Whether it takes the place of one like it. */
   readonly replace: boolean;
-  /** Of its request, or what stands for it. */
-  readonly path: string;
+  readonly what: CommandWhat;
   readonly origin: Origin | undefined;
 }
 
@@ -46,14 +44,9 @@ export const semaphoreOf = (options: object | undefined): Semaphore | undefined 
   (options as Record<symbol, Semaphore | undefined> | undefined)?.[SEMAPHORE];
 
 /** A command that waits for its device, without what it sends. */
-export interface WaitingInfo {
+export interface WaitingInfo extends CommandWhat {
   id: string;
   chipid: string;
-  /** What it does. */
-  kind: CommandKind;
-  /** Of `gpio` and `pulse`. */
-  pin?: number;
-  level?: number;
   when: 'online' | 'upload';
   /** Since and until when it waits, in ms by this machine's clock. */
   since: number;

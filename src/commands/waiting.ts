@@ -6,7 +6,6 @@ import { DeviceCloudError, ERRORS, isOffline, isSilence } from '../errors';
 import type { ServiceClock } from '../http/answer';
 import { CLOSED } from '../http/deadline';
 import type { ListPoller } from '../fleet/list-poller';
-import { commandOf } from '../fleet/recent';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/values';
 import { AWAITING_DEVICE, Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
@@ -100,7 +99,7 @@ class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   /** Whether it takes the place of another one: of the same kind and, if it is about a pin, about the same pin. */
   replaces({ limits }: WaitingCommand): boolean {
     if (!this.limits.replace) return false;
-    const [own, other] = [commandOf(this.limits.path), commandOf(limits.path)];
+    const [own, other] = [this.limits.what, limits.what];
     return own.kind === other.kind && own.pin === other.pin;
   }
 
@@ -113,9 +112,8 @@ class WaitingCommand<T = unknown> extends Command<T> implements Timed {
 export type WaitingCommands = Pick<DeviceCommands, 'list' | 'cancel'>;
 
 /**
- * All commands to devices of the open API. They are sent at once, or wait until their device shows itself: `online` by the list of
- * online devices or by a live upload, `upload` by its next live upload. Then they go through the device's queue, in the
- * order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
+ * The commands that wait until their device shows itself: `online` by the list of online devices or by a live upload, `upload`
+ * by its next live upload. Then they go through the device's queue, in the order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
  */
 export class DeviceCommands {
   readonly #deps: DeviceCommandsDeps;
@@ -133,16 +131,11 @@ export class DeviceCommands {
   }
 
   /**
-   * Carries a command out: `now` in its device's queue, the others after the device has shown itself.
+   * Carries a command out after its device has shown itself.
    * @param work sends it; it is called at most once
    * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED` or `UNREACHABLE` if it never began; what its work throws
    */
-  run<T>(chipid: string, work: () => Promise<T>, limits: CommandLimits): Promise<T> {
-    if (limits.when !== 'now') return this.#runLater(chipid, work, limits);
-    return this.#deps.queues.run(new Command(chipid, work, limits, this.onFailure));
-  }
-
-  async #runLater<T>(chipid: string, work: () => Promise<T>, limits: CommandLimits): Promise<T> {
+  async run<T>(chipid: string, work: () => Promise<T>, limits: CommandLimits): Promise<T> {
     const saved = limits.origin?.saved;
     const begin = async (): Promise<T> => {
       await saved?.begin(chipid);
@@ -315,10 +308,15 @@ export class DeviceCommands {
   /** Writes it down: only then it counts as waiting. */
   async #save(command: WaitingCommand): Promise<void> {
     const { chipid, saved, expiresAt = 0 } = command;
-    const { path, when, expires, progress } = command.limits;
+    const { what, when, expires, progress } = command.limits;
     const left = timeLeft(expiresAt - this.#deps.timers.now(), this.#deps.clock);
     try {
-      await saved?.save(chipid, { path, when: when as WaitingInfo['when'], expires, ...left });
+      await saved?.save(chipid, {
+        path: what.kind,
+        when: when as WaitingInfo['when'],
+        expires,
+        ...left,
+      });
     } catch (error) {
       // The only error is one that refuses it.
       this.#deps.queues.refuse(command, error as DeviceCloudError);
@@ -434,7 +432,7 @@ export class DeviceCommands {
 const infoOf = ({ id, chipid, limits, until }: WaitingCommand): WaitingInfo => ({
   id,
   chipid,
-  ...commandOf(limits.path),
+  ...limits.what,
   when: limits.when as WaitingInfo['when'],
   since: until - limits.expires,
   until,

@@ -1,9 +1,7 @@
 import type { ChannelState } from '../channel/listener';
 import type { ErrorCode } from '../errors';
 import type { Alarm } from './limits';
-import type { KeptUpload } from './latest';
-import { Presence } from './presence';
-import { RecentActivity } from './recent';
+import type { KeptUpload, RecentCommand, UploadEntry } from './latest';
 
 /** An error of a call to a device. */
 export interface FleetError {
@@ -69,6 +67,68 @@ export interface FleetChanges {
   complete: boolean;
 }
 
+/**
+ * Whether one device is online, by the latest evidence. A list counts from the moment of its request; a live upload and the
+ * end of a call count from now. The service answers a call only if the device does, and about 10 seconds without an answer
+ * mean that the device is offline (section 4.2). Everything that needs to know whether a device is online asks here. Times
+ * are Unix times in ms by this machine's clock.
+ */
+class Presence {
+  /** Whether the latest list of online devices has it; null before the first. */
+  listed: boolean | null = null;
+  /** Since when {@link isOnline} is as it is; null if that is unknown. */
+  since: number | null = null;
+  #online: boolean | null = null;
+  /** When an upload or a call was the evidence; -Infinity if a list was. */
+  #at = -Infinity;
+  /** Uploads are the only evidence so far. */
+  #isHeardOnly = false;
+
+  /**
+   * @param isListRead whether a list has been read: without one, nothing would ever show that a device no longer uploads
+   * @returns null without evidence
+   */
+  isOnline(isListRead: boolean): boolean | null {
+    return this.#isHeardOnly && !isListRead ? null : this.#online;
+  }
+
+  /** It has uploaded. */
+  uploaded(at: number): void {
+    if (this.#online === null) this.#isHeardOnly = true;
+    this.#show(true, at);
+    this.#at = at;
+  }
+
+  /** A call to it has ended: answered, or not answered by the device; null if the service could not be reached. */
+  called(online: boolean | null, at: number): void {
+    this.#isHeardOnly = false;
+    this.#show(online, at);
+    this.#at = at;
+  }
+
+  /**
+   * The latest list has been read. Evidence from after its request is newer.
+   * @param at when it was requested @param now evidence from a later time is from before the clock was set back
+   * @returns whether anything has changed
+   */
+  read(listed: boolean, at: number, now: number): boolean {
+    const { since, listed: was } = this;
+    const wasHeardOnly = this.#isHeardOnly;
+    this.listed = listed;
+    if (at > this.#at || this.#at > now) {
+      this.#isHeardOnly = false;
+      this.#show(listed, at);
+      this.#at = -Infinity;
+    }
+    return was !== listed || since !== this.since || wasHeardOnly !== this.#isHeardOnly;
+  }
+
+  #show(online: boolean | null, at: number): void {
+    if (this.#online !== online) this.since = at;
+    this.#online = online;
+  }
+}
+
 /** What is known of one device: see {@link DeviceSnapshot}. Plain fields, since there are up to 10,000; times in ms by this clock. */
 export class FleetDevice {
   /** Undefined until a list contains it, and for a device without a name. */
@@ -100,7 +160,9 @@ export class FleetDevice {
   running = 0;
   lastError: FleetError | null = null;
   latest: KeptUpload | undefined = undefined;
-  readonly recent = new RecentActivity();
+  /** Its last uploads and commands, the oldest first. */
+  readonly uploads: UploadEntry[] = [];
+  readonly commands: RecentCommand[] = [];
   alarms: readonly Alarm[] = [];
   /** The revision of all devices at the last change of this one. */
   revision = 0;
@@ -138,6 +200,15 @@ export class FleetDevice {
       ...(this.alarms.length > 0 && { alarms: this.alarms.map((alarm) => ({ ...alarm })) }),
     };
   }
+}
+
+/** Uploads, and commands, that are kept of a device. */
+export const MOST = 20;
+
+/** Adds the newest, and drops the oldest where there are more than {@link MOST}. */
+export function remember<T>(entries: T[], entry: T): void {
+  entries.push(entry);
+  if (entries.length > MOST) entries.shift();
 }
 
 /** Devices that are known at most, and how many are forgotten at once to make room. */

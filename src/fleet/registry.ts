@@ -2,7 +2,7 @@ import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
 import { parseChipid } from '../input/values';
 import type { RecoveryObserver } from '../recovery/options';
-import type { Charset, Chipid, DeviceRecord, Upload } from '../types';
+import type { Charset, Chipid, CommandWhat, DeviceRecord, Upload } from '../types';
 import { deviceTitle, oneLine, thrownText } from '../util/show';
 import type { Alarm, AlarmEvent } from './limits';
 import type { Book } from './book';
@@ -13,10 +13,18 @@ import {
   type FleetChanges,
   type FleetError,
   type ReportedError,
+  remember,
 } from './devices';
-import { isLater, KeptUpload } from './latest';
+import {
+  isLater,
+  KeptUpload,
+  shortText,
+  shownUploads,
+  uploadEntry,
+  type Recent,
+  type RecentCommand,
+} from './latest';
 import type { ListReading } from './list-poller';
-import { commandOf, shortText, type Recent, type RecentCommand } from './recent';
 import type { TestRecorder } from './test-recorder';
 
 /**
@@ -177,8 +185,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   recent(chipid: Chipid, charset: Charset = 'utf-8'): Recent {
-    const device = this.#devices.get(parseChipid(chipid));
-    return device?.recent.shown(charset) ?? { uploads: [], commands: [] };
+    const { uploads = [], commands = [] } = this.#devices.get(parseChipid(chipid)) ?? {};
+    return {
+      uploads: shownUploads(uploads, charset),
+      commands: commands.toReversed().map((command) => ({ ...command })),
+    };
   }
 
   /** The latest 20 errors of calls to devices and of polling the list, the newest first. */
@@ -278,7 +289,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     device.presence.uploaded(at);
     const latest = (device.latest ??= new KeptUpload());
     latest.set(upload, 'live', at, device.connections, base64);
-    device.recent.upload(upload, 'live', at, latest.base64);
+    remember(device.uploads, uploadEntry(upload, 'live', at, latest.base64));
     for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
   }
 
@@ -309,7 +320,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const device = this.#devices.touch(upload.chipid);
     const { connections } = device;
     device.wasSeen = true;
-    device.recent.upload(upload, 'replayed', at);
+    remember(device.uploads, uploadEntry(upload, 'replayed', at));
     if (isLater(upload, device.latest, connections, at))
       (device.latest ??= new KeptUpload()).set(upload, 'replayed', at, connections);
   }
@@ -334,11 +345,12 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const watcher of this.#watchers) watcher.onRecovered?.(device, device.emitted);
   }
 
-  onQueue(chipid: string, waiting: number, running: number): void {
+  /** Commands of a device wait in its queue, or run. */
+  readonly onQueue = (chipid: string, waiting: number, running: number): void => {
     const device = this.#devices.touch(chipid);
     device.queued = waiting;
     device.running = running;
-  }
+  };
 
   /** The number of commands that wait for a device to show itself has changed. */
   onHeld(chipid: string, held: number): void {
@@ -347,13 +359,12 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /**
    * A command to a device was called.
-   * @param path of its request, or what stands for it: `pulse/…`, `channel/`, `request/`
    * @param outcome what the caller gets, which is returned
    */
-  onCommand<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
+  onCommand<T>(chipid: string, what: CommandWhat, outcome: Promise<T>): Promise<T> {
     const at = this.#now();
-    const command: RecentCommand = { at, ...commandOf(path), outcome: null, took: null };
-    this.#devices.touch(chipid).recent.command(command);
+    const command: RecentCommand = { at, ...what, outcome: null, took: null };
+    remember(this.#devices.touch(chipid).commands, command);
     outcome.then(
       () => {
         this.#ended(command, 'OK');

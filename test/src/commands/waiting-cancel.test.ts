@@ -4,16 +4,16 @@ import { settled } from '../../tooling/until';
 import { waitingWorld } from './waiting-world';
 import { useClock } from '../../support/clock';
 
-const EDGE = 'set_gpio_edge/1/';
+const edge = (pin: number, level: number) => ({ kind: 'gpio', pin, level }) as const;
 
 describe('commands that wait for their devices', () => {
   useClock(1000);
 
   it('are listed by what they do, since when, until when and whose they are, in their order', async () => {
     const world = waitingWorld();
-    world.run('a', 'upload', { path: `${EDGE}5/1/`, node: 'n1', expires: 60 });
+    world.run('a', 'upload', { what: edge(5, 1), node: 'n1', expires: 60 });
     await world.pass(1);
-    world.run('b', 'online', { path: 'dev/push/message/' });
+    world.run('b', 'online', { what: { kind: 'push' } });
     world.run('c', 'upload', { device: '2' });
     const [a, b, ...rest] = world.commands.list('01');
     assert.deepEqual(rest, []);
@@ -84,16 +84,16 @@ describe('commands that wait for their devices', () => {
 
   it('make room for a newer one of their kind to the device, for pins to the same pin', async () => {
     const world = waitingWorld();
-    const path = `${EDGE}5/1/`;
-    const old = world.run('old', 'upload', { path });
+    const what = edge(5, 1);
+    const old = world.run('old', 'upload', { what });
     for (const [name, other] of [
-      ['another pin', `${EDGE}4/1/`],
-      ['another kind', 'pulse/1/5/1/'],
-      ['a push', 'dev/push/message/'],
+      ['another pin', edge(4, 1)],
+      ['another kind', { kind: 'pulse', pin: 5, level: 1 }],
+      ['a push', { kind: 'push' }],
     ] as const)
-      world.run(name, 'upload', { path: other });
-    world.run('another device', 'upload', { path: 'set_gpio_edge/2/5/1/', device: '2' });
-    world.run('new', 'upload', { path: `${EDGE}5/0/`, replace: true });
+      world.run(name, 'upload', { what: other });
+    world.run('another device', 'upload', { what, device: '2' });
+    world.run('new', 'upload', { what: edge(5, 0), replace: true });
     assert.match((await failure(old.promise, 'CANCELLED')).message, /Replaced by a newer command/);
     world.channels.upload('1');
     await world.answer('another pin', 'another kind', 'a push', 'new');

@@ -1,13 +1,13 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
-import { Queues } from '../../../src/commands/queue';
+import { Command, Queues } from '../../../src/commands/queue';
 import { SavedCalls, type SavedCall } from '../../../src/commands/saved-call';
 import { DeviceCommands } from '../../../src/commands/waiting';
 import { ServiceClock } from '../../../src/http/answer';
 import type { ListReading, ListUser } from '../../../src/fleet/list-poller';
 import { FleetRegistry } from '../../../src/fleet/registry';
-import type { CallProgress, DeviceRecord, When } from '../../../src/types';
+import type { CallProgress, DeviceRecord, When, CommandWhat } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../tooling/until';
 import { pass } from '../../support/clock';
@@ -131,7 +131,7 @@ export function waitingWorld(gap = 0, port = new MemoryPort()) {
     ...{ clock, store, calls, port },
     run(name: string, when: When, options: RunOptions = {}): Fate {
       const { device = '1', expires = 3600, signal, onProgress } = options;
-      const { path = 'reboot/', replace = false, node, saved } = options;
+      const { what = { kind: 'reboot' }, replace = false, node, saved } = options;
       const progress: CallProgress[] = [];
       note({ kind: 'run', device, name });
       const command = (): Promise<string> => {
@@ -146,10 +146,14 @@ export function waitingWorld(gap = 0, port = new MemoryPort()) {
         onProgress?.(each);
       };
       const caller = { signal, progress: show };
-      const promise = commands.run(device, command, {
-        ...{ ...caller, when, expires: expires * 1000, path, replace },
+      const limits = {
+        ...{ ...caller, when, expires: expires * 1000, what, replace },
         origin: { ...(node !== undefined && { node }), ...(saved && { saved }) },
-      });
+      };
+      const promise =
+        when === 'now'
+          ? queues.run(new Command(device, command, limits, commands.onFailure))
+          : commands.run(device, command, limits);
       const end = (): void => note({ kind: 'end', device, name });
       // Tests look at the errors that matter to them.
       promise.then(end, end);
@@ -182,7 +186,7 @@ interface RunOptions {
   expires?: number;
   signal?: AbortSignal | undefined;
   onProgress?: (progress: CallProgress) => void;
-  path?: string;
+  what?: CommandWhat;
   replace?: boolean;
   node?: string;
   saved?: SavedCall;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { MOST, shortText } from '../../../src/fleet/recent';
+import { MOST } from '../../../src/fleet/devices';
+import { shortText } from '../../../src/fleet/latest';
 import { FleetRegistry } from '../../../src/fleet/registry';
 import { DeviceCloudError } from '../../../src/errors';
 import type { Upload } from '../../../src/types';
@@ -55,16 +56,18 @@ describe('what devices did of late', () => {
     assert.ok(longer && longer.size === 802 && !('body' in longer));
   });
 
-  it('keeps the outcome of commands, and the path of a pin that is set', async () => {
+  it('keeps the outcome of commands, and of one that sets a pin which it is', async () => {
     let end = (_value: string): void => undefined;
     const running = new Promise<string>((resolve) => (end = resolve));
-    const given = registry.onCommand('1', 'set_gpio_edge/1/5/0/', running);
+    const given = registry.onCommand('1', { kind: 'gpio', pin: 5, level: 0 }, running);
     assert.equal(given, running);
     const failure = new DeviceCloudError('TIMEOUT', 'No answer.');
-    const failed = registry.onCommand('1', 'dev/push/message/', Promise.reject(failure));
+    const failed = registry.onCommand('1', { kind: 'push' }, Promise.reject(failure));
     await assert.rejects(failed, failure);
     now = 250;
-    await assert.rejects(registry.onCommand('1', 'request/', Promise.reject(new Error('odd'))));
+    await assert.rejects(
+      registry.onCommand('1', { kind: 'request' }, Promise.reject(new Error('odd'))),
+    );
     assert.deepEqual(registry.recent('1').commands, [
       { at: 250, kind: 'request', outcome: 'ERROR', message: 'Error: odd', took: 0 },
       { at: 0, kind: 'push', outcome: 'TIMEOUT', message: failure.message, took: 0 },
@@ -80,11 +83,12 @@ describe('what devices did of late', () => {
     let end = (): void => undefined;
     const first = registry.onCommand(
       '1',
-      'reboot/dev/1/',
+      { kind: 'reboot' },
       new Promise<void>((done) => (end = done)),
     );
     const running = new Promise<void>(() => undefined);
-    for (let count = 0; count < MOST; count++) void registry.onCommand('1', 'request/', running);
+    for (let count = 0; count < MOST; count++)
+      void registry.onCommand('1', { kind: 'request' }, running);
     end();
     await first;
     const { commands } = registry.recent('1');

@@ -99,9 +99,9 @@ describe('the registry of devices', () => {
     assert.equal(device('1').online, true);
     registry.onCalled('1', false);
     pass(10);
-    await registry.onCommand('1', 'channel/', Promise.resolve());
+    await registry.onCommand('1', { kind: 'channel' }, Promise.resolve());
     assert.equal(device('1').online, false, 'nothing answers a push over the channel');
-    await registry.onCommand('1', 'reboot/1/', Promise.resolve());
+    await registry.onCommand('1', { kind: 'reboot' }, Promise.resolve());
     assert.equal(device('1').online, true, 'it has answered');
     registry.onCalled('2', false);
     live('2');
