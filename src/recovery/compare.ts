@@ -1,5 +1,5 @@
 import type { Upload } from '../types';
-import { BEFORE_ALL, type HistoryRecord, type RecordId } from './record';
+import { BEFORE_ALL, type HistoryRecord, type RecordId } from './answer';
 import {
   FREE_FLAG,
   isLossy,
@@ -62,9 +62,9 @@ export class Arrival {
     return bytes.toString('base64url', 0, end);
   }
 
-  /** Whether an answer to a later request must have it. */
-  get mustBeThere(): boolean {
-    return !(this.isDoubtful || this.isLoose || this.isLate || this.keys.mayBeEmpty);
+  /** Whether an answer to a later request must have it, as far as is known of the writing. */
+  mustBeThere(known: KnownWriting | undefined): boolean {
+    return !(this.isDoubtful || this.isLoose || this.isLate || this.keys.mayBeEmpty(known));
   }
 }
 
@@ -131,14 +131,14 @@ const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean
 
 /** Compares an answer with what arrived. It changes nothing. */
 export function compare(compared: Compared): Comparison {
-  const { arrivals, sure, isCut, shortAfter } = compared;
+  const { arrivals, sure, known, isCut, shortAfter } = compared;
   const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
   const pairs = match(compared, gone);
   const found = new Set(Array.from(pairs.values(), ({ place }) => place));
   const end = endOf(pairs, sure);
   const missing: number[] = [];
   for (let place = gone; place < sure && !isCut; place++)
-    if (!found.has(place) && arrivals[place]?.mustBeThere) missing.push(place);
+    if (!found.has(place) && arrivals[place]?.mustBeThere(known)) missing.push(place);
   const passed = missing.filter((place) => place < end);
   const awaited = missing.filter((place) => place >= end);
   const isUnproven = pairs.size === 0 && missing.length >= UNPROVEN;
@@ -163,9 +163,9 @@ function match(
   gone: number,
 ): Pairs {
   const pairs = new Map<HistoryRecord, Pair>();
-  let left: number[] = [];
-  for (let place = gone; place < arrivals.length; place++)
-    if (!arrivals[place]?.isDone) left.push(place);
+  // What may lie before the position has a record only if an equal one has its own.
+  let left = arrivals.flatMap(({ isDone }, place) => (isDone || place < gone ? [] : [place]));
+  left.sort((a, b) => Number(arrivals[a]?.isLoose) - Number(arrivals[b]?.isLoose));
   const isKnown = known !== undefined && known !== 'bare';
   let isSureFound = false;
   let isTagged = !keepsCommas || known === 'tagged';
@@ -192,10 +192,10 @@ function match(
     const taken = new Set<number>();
     for (const equal of wanted.values()) {
       const isAmbiguous = equal.places.length !== equal.records.length;
-      const chosen = likely(equal.places, equal.records.length, arrivals, sure);
-      for (const [at, place] of chosen.entries()) {
-        // What was missed comes before what arrived after the gap, and after all else.
-        const missed = place < afterGap ? 0 : equal.records.length - chosen.length;
+      // What was missed comes before what arrived after the gap, and after all else.
+      const more = Math.max(0, equal.records.length - equal.places.length);
+      for (const [at, place] of equal.places.slice(0, equal.records.length).entries()) {
+        const missed = place < afterGap ? 0 : more;
         pairs.set(equal.records[at + missed] as HistoryRecord, { place, writing, isAmbiguous });
         taken.add(place);
         isSureFound ||= place < sure;
@@ -208,27 +208,8 @@ function match(
   return pairs;
 }
 
-/**
- * Of equal arrivals, those that have records if there are fewer records: not what is in doubt, since it may have been
- * announced twice, nor what may lie before the position, nor the newest, which may not be in the answer yet.
- */
-function likely(
-  places: readonly number[],
-  count: number,
-  arrivals: readonly Arrival[],
-  sure: number,
-): readonly number[] {
-  if (places.length <= count) return places;
-  const rank = (place: number): number => {
-    const { isDoubtful, isLoose } = arrivals[place] as Arrival;
-    return isDoubtful ? 3 : place >= sure ? 2 : Number(isLoose);
-  };
-  const ordered = places.toSorted((one, other) => rank(one) - rank(other));
-  return ordered.slice(0, count).sort((a, b) => a - b);
-}
-
 /** How many arrivals have left a short history: rule 10. */
-function goneOf({ records, arrivals, sure, known }: Compared, position: number | bigint): number {
+function goneOf({ records, arrivals, sure }: Compared, position: number | bigint): number {
   const [first, last] = [records[0], records.at(-1)];
   if (!first || !last) return 0;
   const between = Number(BigInt(first.id) - BigInt(position) - 1n);
@@ -240,7 +221,7 @@ function goneOf({ records, arrivals, sure, known }: Compared, position: number |
   const isThere = ({ keys }: Arrival): boolean =>
     WRITINGS.some((writing) => there.has(keys.hashes[writing]));
   const end = arrivals.slice(0, sure).findLastIndex(isThere);
-  if (end < 0) return known !== undefined || sure < UNPROVEN || between >= sure ? sure : 0;
+  if (end < 0) return sure;
   let from = end + 1;
   for (let at = records.length - 1; at >= 0 && from > run; at--)
     if (mayBeOne(arrivals[from - 1] as Arrival, records[at])) from--;

@@ -1,12 +1,11 @@
 import type { Upload } from '../types';
 import type { HistoryFacts } from './facts';
 import type { Budgets, LIMITS } from './options';
-import { type Position, readPosition, writePosition } from './position';
+import { type Position, readPosition, type Shown, writePosition } from './position';
 import { Reports } from './reports';
 import { fromUnix, toUnix } from './zone';
-import { HistoryAnswer, type Measure, type Seen } from './answer';
 import { Arrival, compare, type Comparison, type Pair, UNPROVEN } from './compare';
-import { BEFORE_ALL, type HistoryRecord, type RecordId } from './record';
+import { BEFORE_ALL, HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
 import { isLossy, Keys, type KnownWriting, restore, seemsBase64, WRITINGS } from './writing';
 
 /*
@@ -38,8 +37,6 @@ const ANNOUNCED_WITHIN = 5000;
 const MOST_RECENT = 100;
 /** By how much times of an arrival and its record may differ from those of others of the device, in ms (rule 7). */
 const SAME_TIME = 5000;
-/** Of how many pairs the differences are remembered. */
-const PAIRS = 3;
 
 export interface EngineOptions {
   readonly appid: string;
@@ -79,15 +76,11 @@ export class Engine {
   /** Failed readings in a row. */
   failures = 0;
   #id: RecordId | undefined;
-  #seen: readonly Seen[];
-  #measure: Measure | undefined;
-  /** Since ids have started over, only records with a later time count, until there is one. */
-  #afterTime: string | undefined;
-  #isPlain: boolean;
-  #isMixed: boolean;
-  #isUnordered: boolean;
-  #isGuessed = false;
-  #arrivals: Arrival[];
+  #shown: Shown = {
+    ...{ seen: [], measure: undefined, afterTime: undefined },
+    ...{ isPlain: false, isMixed: false, isUnordered: false },
+  };
+  #arrivals: Arrival[] = [];
   /** How many of them came before the answer was requested. */
   #sure = 0;
   #heldCount = 0;
@@ -108,8 +101,8 @@ export class Engine {
   #due = 1;
   #recent = new Map<number, number>();
   #recentUntil = 0;
-  /** Differences between the times of records and arrivals, of the latest pairs. */
-  #skews: number[] = [];
+  /** The difference between the times of a record and its arrival, of the latest pair. */
+  #skew: number | undefined;
   /** The answer that is being read or looked at. */
   #answer: HistoryAnswer | undefined;
   readonly #reports: Reports;
@@ -125,15 +118,12 @@ export class Engine {
     this.#options = options;
     this.#facts = facts;
     this.#reports = new Reports((text, kind) => options.log(text, kind));
-    const state = start && readPosition(start);
-    this.#id = state?.id;
-    this.#seen = state?.seen ?? [];
-    this.#measure = state?.measure;
-    this.#afterTime = state?.afterTime;
-    this.#isPlain = state?.isPlain === true;
-    this.#isMixed = state?.isMixed === true;
-    this.#isUnordered = state?.isUnordered === true;
-    this.#arrivals = [...(state?.arrivals ?? [])];
+    if (start) {
+      const { id, arrivals, ...shown } = readPosition(start);
+      this.#id = id;
+      this.#arrivals = [...arrivals];
+      this.#shown = shown;
+    }
     this.#count();
   }
 
@@ -158,13 +148,8 @@ export class Engine {
     const arrivals =
       this.#heldCount === 0 ? this.#arrivals : this.#arrivals.filter(({ held }) => !held);
     const { length } = arrivals;
-    const [seen, measure, afterTime] = [this.#seen, this.#measure, this.#afterTime];
-    const [isPlain, isMixed, isUnordered] = [this.#isPlain, this.#isMixed, this.#isUnordered];
-    return () =>
-      writePosition({
-        ...{ id, seen, measure, afterTime, isPlain, isMixed, isUnordered },
-        arrivals: arrivals.slice(0, length),
-      });
+    const shown = { ...this.#shown };
+    return () => writePosition({ ...shown, id, arrivals: arrivals.slice(0, length) });
   }
 
   /** Whether something that is held back may have been announced twice: the history shows it a little later. */
@@ -241,14 +226,13 @@ export class Engine {
     this.#isDisturbed = false;
     this.#isOverflown = false;
     this.#answer?.release();
+    const { writing } = this.#facts;
     return (this.#answer = new HistoryAnswer({
       chipid: this.#options.chipid,
       after: this.#id,
-      afterTime: this.#afterTime,
-      seen: this.#seen,
-      measure: this.#measure,
-      expected: this.#arrivals.filter(({ mustBeThere }) => mustBeThere).length,
-      mayEnd: this.#unclear === 0 && !this.#isUnordered,
+      ...this.#shown,
+      expected: this.#arrivals.filter((arrival) => arrival.mustBeThere(writing)).length,
+      mayEnd: this.#unclear === 0 && !this.#shown.isUnordered,
       margin: this.#options.limits.margin,
       budget: this.#options.budgets.answers,
     }));
@@ -309,18 +293,16 @@ export class Engine {
   #startOver(): void {
     this.#reports.startedOver();
     for (const arrival of this.#arrivals) arrival.isLoose = true;
-    this.#afterTime = this.#latestTime();
+    this.#shown.afterTime = this.#latestTime();
     this.#id = BEFORE_ALL;
-    this.#measure = undefined;
+    this.#shown.measure = undefined;
     this.again = 0;
   }
 
   *#settle(answer: HistoryAnswer): Generator<void> {
     const { records } = answer;
     const isCut = answer.cutAt !== undefined;
-    this.#isUnordered ||= answer.isMixed;
-    if (this.#facts.writing === undefined && !this.#isPlain && records.length > 0)
-      this.#isGuessed = seemsBase64([...answer.sample, ...records.map(({ body = '' }) => body)]);
+    this.#shown.isUnordered ||= answer.isMixed;
     const position = this.#id ?? BEFORE_ALL;
     this.#reports.behind(answer.newest, position, answer.length === 0);
     const arrivals = [...this.#arrivals];
@@ -332,9 +314,9 @@ export class Engine {
       arrivals,
       sure,
       known: this.#facts.writing,
-      isUnderstood: this.#facts.isUnderstood || this.#isPlain,
+      isUnderstood: this.#facts.isUnderstood || this.#shown.isPlain,
       keepsCommas: this.#facts.keepsCommas,
-      afterGap: this.#afterGap(arrivals, isShort),
+      afterGap: this.#afterGap(arrivals),
       isCut,
       shortAfter: isShort && records.length > 0 ? this.#id : undefined,
       isAtTime: (record, arrival) => this.#isAtTime(record, arrival),
@@ -356,7 +338,7 @@ export class Engine {
       this.#unclear = 0;
       this.#reports.proven();
     }
-    yield* this.#emit(records.slice(0, use), arrivals, found);
+    yield* this.#emit(records.slice(0, use), arrivals, found, answer);
     if (use < records.length) {
       this.#forgetDone();
       return;
@@ -365,10 +347,8 @@ export class Engine {
   }
 
   /** The place from which on they arrived after the gap that the next answer closes; Infinity if none did. */
-  #afterGap(arrivals: readonly Arrival[], isShort: boolean): number {
+  #afterGap(arrivals: readonly Arrival[]): number {
     if (!this.#isGapped || this.#isAfterGap) return Infinity;
-    // What has left a short history, or is spoilt, is a guess: the model loses less from the oldest on (rules 7 and 10).
-    if (isShort || arrivals.some(({ keys }) => keys.mayBeSpoilt)) return Infinity;
     const place = arrivals.findLastIndex(({ isAfterGap }) => isAfterGap);
     return place < 0 ? Infinity : place;
   }
@@ -378,6 +358,7 @@ export class Engine {
     records: readonly HistoryRecord[],
     arrivals: readonly Arrival[],
     found: Comparison,
+    answer: HistoryAnswer,
   ): Generator<void> {
     const { pairs, gone, spoilt } = found;
     // Before anything is given back, so that it is restored by all that is known.
@@ -387,7 +368,7 @@ export class Engine {
     }
     const isSpoilt = (place: number): boolean => arrivals[place]?.keys.mayBeSpoilt === true;
     if (spoilt.size > 0 || found.passed.some(isSpoilt)) this.#facts.isSpoiling = true;
-    const known = this.#known;
+    const known = this.#knownOf(answer);
     let next = 0;
     const emitBefore = (end: number): void => {
       for (; next < end; next++) this.#emitHeld(arrivals[next] as Arrival);
@@ -395,17 +376,13 @@ export class Engine {
     const last = records.findLast(
       (record) => record.body !== undefined && !pairs.has(record) && !spoilt.has(record),
     );
-    const places = new Set(Array.from(pairs.values(), ({ place }) => place));
-    const doubtful = arrivals.flatMap(({ held, isDoubtful }, place) =>
-      held && isDoubtful && !places.has(place) ? [place] : [],
-    );
     emitBefore(gone);
     for (let place = 0; place < gone; place++) this.#forget(arrivals[place] as Arrival);
     for (const [at, record] of records.entries()) {
       const pair = pairs.get(record);
       if (pair) {
         emitBefore(pair.place);
-        const arrival = oldestOf(arrivals, pair, doubtful);
+        const arrival = arrivals[pair.place] as Arrival;
         this.#emitHeld(arrival, true);
         this.#forget(arrival);
       } else if (spoilt.has(record)) {
@@ -437,23 +414,22 @@ export class Engine {
     // A record that was taken for an arrival after the request may be an earlier, equal one instead.
     const isOpen = Array.from(found.pairs.values()).some(({ place }) => place >= sure);
     const wasGapped = this.#isGapped;
+    const known = this.#facts.writing;
     if (!isCut) {
-      // While equal ones may have changed places, only the next answer shows which of them is not there.
-      for (const place of found.passed)
-        if (this.#owed > 0) (arrivals[place] as Arrival).isLate = true;
-        else this.#forgetMissing(arrivals[place] as Arrival);
+      for (const place of found.passed) this.#forgetMissing(arrivals[place] as Arrival);
       for (const place of found.awaited) (arrivals[place] as Arrival).isLate = true;
       for (let place = 0; place < sure; place++) {
         const arrival = arrivals[place] as Arrival;
-        if (arrival.isDone || arrival.mustBeThere) continue;
-        // A late one is looked for until a later one is there; the others should have been there by now.
-        if (arrival.isLate && place >= found.end) continue;
+        if (arrival.isDone || arrival.mustBeThere(known)) continue;
+        // What is late, or may be left out, is looked for until a later one is there; the others should have been there by now.
+        const isLookedFor = arrival.isLate || arrival.keys.mayBeEmpty(known);
+        if (isLookedFor && place >= found.end) continue;
         this.#emitHeld(arrival);
         this.#forget(arrival);
       }
     }
     this.#forgetDone();
-    if (answer.records.length > 0) this.#afterTime = undefined;
+    if (answer.records.length > 0) this.#shown.afterTime = undefined;
     if (answer.newest > (this.#id ?? BEFORE_ALL) && !isCut) this.#id = answer.newest;
     this.#moveTo(this.#id ?? BEFORE_ALL, answer);
     if (isCut) {
@@ -474,8 +450,8 @@ export class Engine {
   #moveTo(id: RecordId, answer: HistoryAnswer): void {
     this.#id = id;
     const seen = answer.seenUpTo(id);
-    if (seen.length > 0) this.#seen = seen;
-    this.#measure = answer.measure;
+    if (seen.length > 0) this.#shown.seen = seen;
+    this.#shown.measure = answer.measure;
   }
 
   get #isHopeless(): boolean {
@@ -496,7 +472,9 @@ export class Engine {
   /** The latest time that is remembered, but for that of a wrong clock; empty without one. */
   #latestTime(): string {
     const until = this.#options.now() + DAY + this.#zone;
-    const latest = Math.max(...this.#seen.map(([, time]) => time).filter((time) => time <= until));
+    const latest = Math.max(
+      ...this.#shown.seen.map(([, time]) => time).filter((time) => time <= until),
+    );
     return latest > -Infinity ? fromUnix(latest, 0) : '';
   }
 
@@ -612,13 +590,14 @@ export class Engine {
   }
 
   /** What is known of the writing, and the zone: the same for all that an answer gives back. */
-  get #known(): Known {
+  #knownOf({ sample, records }: HistoryAnswer): Known {
     const { writing, isSpoiling } = this.#facts;
+    const isOpen = writing === undefined && !this.#shown.isPlain;
     return {
       known: writing,
-      isMixed: this.#isMixed,
-      isPlain: this.#isPlain && !isSpoiling,
-      isGuessed: this.#isGuessed && writing === undefined && !this.#isPlain,
+      isMixed: this.#shown.isMixed,
+      isPlain: this.#shown.isPlain && !isSpoiling,
+      isGuessed: isOpen && seemsBase64([...sample, ...records.map(({ body = '' }) => body)]),
       zone: this.#zone,
     };
   }
@@ -675,8 +654,7 @@ export class Engine {
 
   #isAtTime(record: HistoryRecord, arrival: Arrival): boolean {
     const skew = record.unix - arrival.timestamp;
-    if (Number.isNaN(skew) || this.#skews.length === 0) return true;
-    return this.#skews.some((known) => Math.abs(known - skew) <= SAME_TIME);
+    return Number.isNaN(skew) || Math.abs((this.#skew ?? skew) - skew) <= SAME_TIME;
   }
 
   /** Rule 17: an upload came both ways. */
@@ -686,13 +664,13 @@ export class Engine {
     if (!isAmbiguous) this.#learnTime(record, timestamp);
     const { hashes } = keys;
     if (!keys.isText) {
-      if (writing === 'base64' && this.#facts.writing !== 'base64') this.#isMixed = true;
+      if (writing === 'base64' && this.#facts.writing !== 'base64') this.#shown.isMixed = true;
       return;
     }
     const known = this.#facts.writing;
     const whole = record.hashes?.whole;
     if (whole === hashes.text) {
-      this.#isPlain = true;
+      this.#shown.isPlain = true;
       if (hashes.trimmed !== hashes.text) this.#setWriting('text', arrival, record);
       else if (hashes.tagged !== hashes.text) {
         this.#facts.learn({ keepsCommas: true });
@@ -700,7 +678,7 @@ export class Engine {
       }
       return;
     }
-    this.#isPlain = false;
+    this.#shown.isPlain = false;
     if (record.hashes?.decoded === hashes.base64) this.#setWriting('base64', arrival, record);
     else if (hashes.trimmed !== hashes.tagged) {
       if (writing === 'tagged') this.#facts.learn({ keepsCommas: false });
@@ -712,8 +690,7 @@ export class Engine {
   #learnTime(record: HistoryRecord, timestamp: number): void {
     const skew = record.unix - timestamp;
     if (Number.isNaN(skew)) return;
-    this.#skews.push(skew);
-    if (this.#skews.length > PAIRS) this.#skews.shift();
+    this.#skew = skew;
     this.#facts.sawTime(this.#options.chipid, timestamp, record.time);
   }
 
@@ -736,23 +713,3 @@ export class Engine {
 /** The place of the last record that is an arrival from before the request. */
 const lastSure = (records: readonly HistoryRecord[], { pairs }: Comparison, sure: number): number =>
   records.findLastIndex((record) => (pairs.get(record)?.place ?? Infinity) < sure);
-
-/**
- * Of equal arrivals, the older goes first, although it is in doubt: which of them was announced twice cannot be told, so
- * that the newer one is in doubt from now on.
- */
-function oldestOf(
-  arrivals: readonly Arrival[],
-  { place, writing }: Pair,
-  doubtful: number[],
-): Arrival {
-  const arrival = arrivals[place] as Arrival;
-  const hash = arrival.keys.hashes[writing];
-  const at = doubtful.findIndex((each) => arrivals[each]?.keys.hashes[writing] === hash);
-  const older = doubtful[at] ?? Infinity;
-  if (older > place || !arrival.held) return arrival;
-  arrival.isDoubtful = true;
-  doubtful[at] = place;
-  doubtful.sort((a, b) => a - b);
-  return arrivals[older] as Arrival;
-}

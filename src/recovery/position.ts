@@ -1,8 +1,7 @@
 import { invalidInput } from '../errors';
 import { isObject } from '../util/json';
-import type { Measure, Seen } from './answer';
 import { Arrival } from './compare';
-import { idFromText, type RecordId } from './record';
+import { idFromText, type Measure, type RecordId, type Seen } from './answer';
 
 const SECOND = 1000;
 
@@ -42,16 +41,25 @@ export function isPosition(value: unknown): value is Position {
   );
 }
 
-/** What a position is made of, as a recovery has it. */
-export interface State {
-  id: RecordId;
-  arrivals: readonly Arrival[];
+/** What earlier answers have shown of a history. */
+export interface Shown {
+  /** The newest records, newest first. */
   seen: readonly Seen[];
   measure: Measure | undefined;
+  /** Since ids have started over, only records with a later time count, until there is one. */
   afterTime: string | undefined;
+  /** The latest text that came both ways was in it as it was. */
   isPlain: boolean;
+  /** Among texts, what is no text is in Base64. */
   isMixed: boolean;
+  /** Times are not in the order of ids. */
   isUnordered: boolean;
+}
+
+/** What a position is made of, as a recovery has it. */
+export interface State extends Shown {
+  id: RecordId;
+  arrivals: readonly Arrival[];
 }
 
 const lowerBy = (id: RecordId, than: RecordId): number => Number(BigInt(than) - BigInt(id));

@@ -1,6 +1,6 @@
 import { show } from '../util/show';
 import type { Arrival } from './compare';
-import type { HistoryRecord, RecordId } from './record';
+import type { HistoryRecord, RecordId } from './answer';
 import type { KnownWriting } from './writing';
 
 /** With line ends that can be seen: many a history lacks them. */

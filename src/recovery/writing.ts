@@ -171,9 +171,9 @@ export class Keys {
     return this.#text;
   }
 
-  /** Whether some writing leaves nothing of it: such a history may not have it at all (rule 9). */
-  get mayBeEmpty(): boolean {
-    return this.hashes.tagged === EMPTY;
+  /** Whether the writing, or any while it is open, leaves nothing of it: the history may not have it at all (rule 9). */
+  mayBeEmpty(known: KnownWriting | undefined): boolean {
+    return this.hashes[known === undefined || known === 'bare' ? 'tagged' : known] === EMPTY;
   }
 }
 

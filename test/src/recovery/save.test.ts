@@ -117,7 +117,7 @@ describe('the position of a listener', () => {
     const { arrivals: before, ...others } = state;
     assert.deepEqual(rest, others);
     const shown = ({ keys, isLoose, isAfterGap }: Arrival): unknown => [
-      ...[keys.hashes, keys.isText, keys.mayBeSpoilt, keys.mayBeEmpty, isLoose, isAfterGap],
+      ...[keys.hashes, keys.isText, keys.mayBeSpoilt, isLoose, isAfterGap],
     ];
     assert.deepEqual(arrivals.map(shown), before.map(shown));
     for (let end = 0; end < position.keys!.length; end++)
