@@ -2,11 +2,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installNodeRed5 } from './node-red.mjs';
 import { npm, root } from './npm.mjs';
-import { buildIfStale, fail, installIn } from './setup.mjs';
+import { buildIfStale, fail, installIn, setup } from './setup.mjs';
 
 /*
- * `node scripts/prepare.mjs build|packed|browser|node-red-5|scorecard`: what a test needs, in a process of its own, so
- * that other steps can run beside it.
+ * `node scripts/prepare.mjs dependencies|build|packed|browser|node-red-5|scorecard`: what a test needs, in a process of its
+ * own, so that other steps can run beside it.
  */
 
 /** The tests of all suites link the package in this one. */
@@ -26,6 +26,7 @@ function installPacked() {
 }
 
 const THINGS = {
+  dependencies: () => setup({ build: false }),
   build: buildIfStale,
   packed: installPacked,
   // Once, before the suites that would each do it. From dist, which is built before.
