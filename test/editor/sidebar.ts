@@ -26,10 +26,10 @@ const SPOKEN = '.device-cloud-fleet [role=status]';
 /** The requests of the tab. */
 export const ofFleet = (url: string): boolean => /device-cloud\/apps(\/[^/]+\/fleet.*)?$/.test(url);
 
-/** Runs in the page: a pause of a second or more is over in a thousandth of it. */
-const QUICK = `(() => {
+/** Runs in the page: a pause of a second or more is over that many times sooner. */
+const quickened = (times: number): string => `(() => {
   const set = window.usualTimeout = window.setTimeout;
-  window.setTimeout = (run, ms, ...values) => set(run, ms < 1000 ? ms : ms / 1000, ...values);
+  window.setTimeout = (run, ms, ...values) => set(run, ms < 1000 ? ms : ms / ${times}, ...values);
 })()`;
 
 /** Runs in the page: undoes what the last test has changed of it. */
@@ -144,6 +144,8 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         const answer = (await response.json()) as object;
         await route.fulfill({ response, json: { ...answer, devices: [device] } });
       });
+      // Each change waits for the next request.
+      await here.editor.run(quickened(20));
       const fleet = `$('.device-cloud-fleet')`;
       const isWaiting = (count: string): Promise<unknown> =>
         page.waitForFunction(
@@ -211,6 +213,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       device = usual;
       await page.waitForSelector(`#device-cloud-row-${VALUED}-app[data-online=true]`);
       await page.unroute(/fleet\?since=/);
+      await here.editor.run(AS_BEFORE);
     });
 
     // The rest does not depend on the language.
@@ -439,7 +442,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       const whole = (): number => asked().filter((url) => url.endsWith('since=0')).length;
       const once = whole();
       await show('info');
-      await here.editor.run(QUICK);
+      await here.editor.run(quickened(1000));
       await show();
       const before = asked().length;
       await until(() => asked().length > before + 3, 'it requests the fleet again and again');
