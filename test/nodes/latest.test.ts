@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
-import { openWithRecovery } from './matrix/listening';
+import { openWithRecovery } from './support/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { learnForm, trimmed } from './support/histories';
 import { arrivedAt, call, fail, post, shows } from './support/messages';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../tooling/until';
-import { openWithRecovery, PATIENCE } from './matrix/listening';
+import { openWithRecovery, PATIENCE } from './support/listening';
 import { reversed, asThePublicServer } from './support/histories';
 import { journal } from './support/journal';
 import { arrivedAt, shows, statusesOf } from './support/messages';

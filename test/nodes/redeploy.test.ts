@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { cloudApp, deploy, load, node } from './support/flow';
+import flows from '@node-red/runtime/lib/flows';
+import { cloudApp, deploy, load, node, watchSinks } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, post, shows, statusesOf } from './support/messages';
+import { arrivedAt, call, emitted, fail, post, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
@@ -103,5 +104,20 @@ describe('a redeploy', () => {
     cloud.upload(chipid, 'still here');
     await until(() => arrivedAt('out').length === 1, 'it is emitted');
     assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);
+  });
+
+  it('that only stops and starts the flow ends the connections, and both nodes work again', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })]);
+    await shows('listen', 'status.connected');
+    await flows.stopFlows();
+    await until(() => cloud.sockets() === 0, 'nothing is open');
+    await flows.startFlows();
+    await until(() => cloud.channels(chipid) === 1, 'the channel is open');
+    const { error } = await send('push', { chipid, payload: 'x' });
+    assert.equal(error, undefined);
+    watchSinks();
+    cloud.upload(chipid, 'good');
+    await emitted('good');
   });
 });

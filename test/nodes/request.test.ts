@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../tooling/until';
-import { openWithRecovery } from './matrix/listening';
+import { openWithRecovery } from './support/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { learnForm, trimmed } from './support/histories';
 import { arrivedAt, call, fail, post, send, shows, statusesOf } from './support/messages';

@@ -4,7 +4,7 @@ import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
-import { openWithRecovery } from './matrix/listening';
+import { openWithRecovery } from './support/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, send, shows, type Caught } from './support/messages';

@@ -3,7 +3,7 @@ import helper from 'node-red-node-test-helper';
 import parsePrometheus from 'parse-prometheus-text-format';
 import type { Simulator } from '../../../src/simulator';
 import { until } from '../../tooling/until';
-import { openWithRecovery } from '../matrix/listening';
+import { openWithRecovery } from '../support/listening';
 import { cloudApp, load, node, simulatorApp } from '../support/flow';
 import { arrivedAt, call, fail, post, shows } from '../support/messages';
 import { startCloud, useNodeRed } from '../support/node-red';

@@ -8,7 +8,7 @@ import type { Simulator } from '../../../src/simulator';
 import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { until } from '../../tooling/until';
-import { openWithRecovery, PATIENCE } from '../matrix/listening';
+import { openWithRecovery, PATIENCE } from '../support/listening';
 import { cloudApp, deploy, load, node } from '../support/flow';
 import { reversed } from '../support/histories';
 import { journal } from '../support/journal';

@@ -33,6 +33,13 @@ export async function send(id: string, msg: NodeMessage): Promise<Ending> {
 export const arrivedAt = (sink: 'out' | 'caught' | 'completed'): NodeMessage[] =>
   journal.arrived.filter((each) => each.sink === sink).map(({ msg }) => msg);
 
+/** The payloads that the nodes have sent, in order. */
+export const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
+
+/** Waits until a payload has been emitted. */
+export const emitted = (payload: unknown): Promise<void> =>
+  until(() => payloads().includes(payload), `${String(payload)} is emitted`);
+
 async function arrival(sink: 'out' | 'caught', id: string | undefined): Promise<NodeMessage> {
   const find = () => arrivedAt(sink).find(({ _msgid }) => _msgid === id);
   await until(() => find() !== undefined, `a message arrives at ${sink}`);
@@ -63,4 +70,23 @@ export const statusesOf = (id: string): NodeStatus[] =>
 export async function shows(id: string, text: string | undefined): Promise<void> {
   const last = () => statusesOf(id).at(-1) as { text?: string } | undefined;
   await until(() => !!last() && last()?.text === text, `${id} shows ${text ?? 'nothing'}`);
+}
+
+const WARN = 30;
+
+/**
+ * What the nodes have said so far, each once: lines in the log, warnings or worse, and the codes of errors. The log also has
+ * the error of a message whose node was closed: its code represents both.
+ */
+export function said(): string[] {
+  const ends = new Set(journal.endings.map(({ error }) => error));
+  const lines = journal.logs
+    .filter(({ level, id, msg }) => level <= WARN && id !== undefined && !ends.has(msg))
+    .map(({ msg }) => String(msg).replace(/^Device \d+: /, ''))
+    // How often it was repeated depends on how quick the machine is.
+    .filter((line) => !/^\d+ more of this kind within a minute/.test(line));
+  const codes = journal.endings.flatMap(({ error }) =>
+    error ? [String((error as { code?: unknown }).code ?? error)] : [],
+  );
+  return [...new Set([...lines, ...codes])];
 }

@@ -121,6 +121,21 @@ describe('live uploads that are held back while the history is read', () => {
     subject.recovery.close();
   });
 
+  it('go on after a minute without an answer, which is said; what was missed comes late, once', async () => {
+    const history = slowHistory();
+    const subject = createSubject(START, { answer: history.read });
+    await subject.connect();
+    subject.live('live');
+    await pass(59_999);
+    assert.deepEqual(subject.given, []);
+    await pass(1);
+    assert.deepEqual(subject.given, [['live', 'live'] satisfies Given]);
+    assert.match(subject.faults[0]?.text ?? '', /could not be read in time: missed .* come late/);
+    await history.answer(record(1, 'missed'), record(2, 'live'));
+    assert.deepEqual(subject.given.slice(1), [['missed', 1]]);
+    subject.recovery.close();
+  });
+
   it('continue after five failures of the history, which is then read less and less often', async () => {
     const invalid = createSubject(START, {
       random: () => 0,

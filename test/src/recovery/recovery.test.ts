@@ -87,6 +87,7 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
       [large.length, 5],
     );
     assert.equal(listener.uploads[0]!.replayed, true);
+    assert.equal(listener.faults[0], 'An upload is larger than 16 MiB, the limit for a frame.');
   });
 
   it('ends a channel that has fallen silent, and recovers what it did not deliver', async () => {

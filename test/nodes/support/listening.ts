@@ -1,14 +1,12 @@
-import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudClient } from '../../../src/client';
 import type { Position } from '../../../src/recovery/position';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { cloudApp, load, node } from '../support/flow';
-import { arrivedAt, shows } from '../support/messages';
-import { startCloud } from '../support/node-red';
+import type { Simulator } from '../../../src/simulator';
+import { cloudApp, load, node } from './flow';
+import { arrivedAt } from './messages';
 import { until } from '../../tooling/until';
-import { CHIPID, emitted, payloads } from './row';
 
+/** The upload that every history begins with. */
 export const KNOWN = 'known';
 
 /** Milliseconds that a step with many devices may take on a machine that is busy. */
@@ -59,40 +57,4 @@ export async function openWithRecovery(
 export async function uploadKnown(cloud: Simulator, chipids: readonly string[]): Promise<void> {
   for (const chipid of chipids) cloud.upload(chipid, KNOWN);
   await until(() => arrivedAt('out').length === chipids.length, 'all are emitted', PATIENCE);
-}
-
-/** A listener on the first device, connected; with recovery, all uploads from now on must be emitted. */
-export async function listening(
-  {
-    recover = 'reconnect',
-    ...properties
-  }: {
-    recover?: 'off' | 'reconnect';
-    ping?: number;
-    timeout?: number;
-  } = {},
-  service: SimulatorOptions = {},
-): Promise<Simulator> {
-  const cloud = await startCloud(service);
-  if (recover === 'reconnect') {
-    await openWithRecovery(cloud, [CHIPID], properties);
-    await uploadKnown(cloud, [CHIPID]);
-  } else await load([cloudApp(cloud, properties), node('listen', { chipids: [CHIPID], recover })]);
-  await shows('listen', 'status.connected');
-  return cloud;
-}
-
-/** Waits for the channel after one that ended: what it missed comes, once, in order, and marked. */
-export async function recovered(cloud: Simulator, missed: readonly string[]): Promise<void> {
-  await emitted(missed.at(-1));
-  await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
-  await shows('listen', 'status.connected');
-  cloud.upload(CHIPID, 'good');
-  await emitted('good');
-  assert.deepEqual(payloads(), [KNOWN, ...missed, 'good']);
-  const marked = arrivedAt('out').filter((msg) => msg['replayed'] === true);
-  assert.deepEqual(
-    marked.map(({ payload }) => payload),
-    missed,
-  );
 }

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Simulator } from '../../../../src/simulator';
-import { startCloud } from '../../support/node-red';
+import { startCloud } from '../node-red';
 import { until } from '../../../tooling/until';
 import { CHIPIDS, SLOW, type FromNodeRed, type Question, type Report } from './messages';
 

@@ -1,13 +1,13 @@
-import type { Simulator } from '../../../src/simulator';
-import { cloudApp, deploy, load, node } from '../support/flow';
-import type { FlowNode } from '../../tooling/node-red/nodes';
-import { held, nothingMore, type Held } from '../support/held';
-import { call, post, statusesOf } from '../support/messages';
-import { startCloud } from '../support/node-red';
-import { until } from '../../tooling/until';
-import { ARRIVES, CHIPID, emitted, NOTHING, rowsOf, said, WORKS, type Row } from './row';
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, deploy, load, node } from './support/flow';
+import type { FlowNode } from '../tooling/node-red/nodes';
+import { held, nothingMore, type Held } from './support/held';
+import { call, emitted, post, said, statusesOf } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from '../tooling/until';
 
-const row = rowsOf('Node-RED');
+const CHIPID = '10000001';
 
 /** A slow operation, during which a flow is stopped. */
 interface Stage {
@@ -22,28 +22,6 @@ async function nothingLeft(cloud: Simulator, before: Held): Promise<void> {
   await until(() => cloud.sockets() === 0, 'the service has no connection');
   await nothingMore(before);
 }
-
-/** Stops a flow in the middle of it, once for nothing and once for another flow. */
-const during = (what: string, saying: string, then: string, stage: Stage): Row =>
-  row(`redeploy during ${what}`, saying, `nothing is left, ${then}`, async () => {
-    const cloud = await startCloud();
-    const flow = (name: string): FlowNode[] => [cloudApp(cloud, { name }), ...stage.nodes];
-    await load([]);
-    const before = await held();
-    await deploy(flow('first'));
-    await stage.reach(cloud);
-    await deploy([]);
-    await nothingLeft(cloud, before);
-    cloud.heal();
-    await deploy(flow('second'));
-    await stage.reach(cloud);
-    cloud.heal();
-    await deploy(flow('third'));
-    await stage.works(cloud);
-    await deploy([]);
-    await nothingLeft(cloud, before);
-    return said();
-  });
 
 async function arrives(cloud: Simulator): Promise<void> {
   await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
@@ -109,9 +87,32 @@ const aRecovery: Stage = {
   },
 };
 
-export const DURING: readonly Row[] = [
-  during('a call', '`CONNECTION_LOST`', WORKS, aCall),
-  during('a handshake', '`NOT_CONNECTED`', ARRIVES, aHandshake),
-  during('back-off', '`the channel is down (ECONNRESET).`', ARRIVES, aBackOff),
-  during('recovery', NOTHING, ARRIVES, aRecovery),
-];
+describe('a redeploy in the middle of', () => {
+  useNodeRed();
+
+  for (const [what, saying, stage] of [
+    ['a call', ['CONNECTION_LOST'], aCall],
+    ['a handshake', ['NOT_CONNECTED'], aHandshake],
+    ['back-off', ['the channel is down (ECONNRESET).'], aBackOff],
+    ['recovery', [], aRecovery],
+  ] as const)
+    it(`${what} leaves nothing behind, once for nothing and once for another flow, which works`, async () => {
+      const cloud = await startCloud();
+      const flow = (name: string): FlowNode[] => [cloudApp(cloud, { name }), ...stage.nodes];
+      await load([]);
+      const before = await held();
+      await deploy(flow('first'));
+      await stage.reach(cloud);
+      await deploy([]);
+      await nothingLeft(cloud, before);
+      cloud.heal();
+      await deploy(flow('second'));
+      await stage.reach(cloud);
+      cloud.heal();
+      await deploy(flow('third'));
+      await stage.works(cloud);
+      await deploy([]);
+      await nothingLeft(cloud, before);
+      assert.deepEqual(said(), saying);
+    });
+});

@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import nodeRed from '@node-red/util';
 import events from '@node-red/util/lib/events';
 import type { NodeMessage } from 'node-red';
-import { cloudApp, coreNode, node } from '../../support/flow';
+import { cloudApp, coreNode, node } from '../flow';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { CANARIES } from '../../support/secrets';
+import { CANARIES } from '../secrets';
 import { comesToHold, until } from '../../../tooling/until';
 import { embedNodeRed, type EmbeddedNodeRed } from '../../../tooling/node-red/embedded';
 import {
@@ -78,7 +78,7 @@ function post(id: string, chipid: unknown, payload: unknown): NodeMessage {
 }
 
 function watch(): void {
-  nodeRed.hooks.add('onComplete.matrix', ({ msg, error, node }: nodeRed.CompleteEvent) => {
+  nodeRed.hooks.add('onComplete.traffic', ({ msg, error, node }: nodeRed.CompleteEvent) => {
     if (!node.node.type.startsWith('device-cloud-')) return;
     // A command that waits goes on after a deploy, as a message that its node receives anew.
     if (!posted.has(msg)) return;
@@ -87,7 +87,7 @@ function watch(): void {
     ends[end] = (ends[end] ?? 0) + 1;
     if (!pending.delete(msg)) unsettled++;
   });
-  nodeRed.hooks.add('onReceive.matrix', ({ destination }: nodeRed.ReceiveEvent) => {
+  nodeRed.hooks.add('onReceive.traffic', ({ destination }: nodeRed.ReceiveEvent) => {
     if (destination.id === 'out') emitted++;
   });
 }
