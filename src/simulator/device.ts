@@ -71,6 +71,8 @@ export interface DeviceOptions {
   name?: string | number | null;
   /** What it measures: temperature and humidity (as JSON, or a probe as bytes), power, or whether a door is open. Default `climate`. */
   kind?: DeviceKind;
+  /** May contain NUL. Default: made of the chip number. */
+  devkey?: string;
   /** Further callbacks: a value of any shape by key. */
   callbacks?: Readonly<Record<string, unknown>>;
   /** Lets it sleep and wake by itself. It uploads as soon as it wakes. Default: always awake. */

@@ -78,9 +78,6 @@ const LEAST_MILLISECONDS = 13;
 /** Assumed: the `result` of a command that the device has carried out (4.2.10, 4.2.12). */
 const DONE = 'OK';
 
-/** Assumed: the service waits as long for every answer as for that to a push (4.2.3, 8). */
-const WAIT = 10_000;
-
 const noDevice = (chipid: string): Refusal => notFound(`there is no device ${chipid.slice(0, 40)}`);
 
 function messageBytes(message: string, format: PushFormat, _via: Push['via']): Buffer {
@@ -114,8 +111,8 @@ export const documentDialect = {
   historyEncoding: 'text' as HistoryEncoding,
   /** The default of the option. Assumed: any timestamp is accepted (5.2). */
   timestampWindow: Infinity,
-  /** Milliseconds without the device's answer after which the service gives up on a call. */
-  waits: { push: WAIT, call: WAIT, refresh: WAIT },
+  /** Milliseconds after which the service gives up on a call. Assumed: the same for every call as for a push (4.2.3, 8). */
+  waits: { push: 10_000, call: 10_000, refresh: 10_000 },
   /** Whether a call to a device that is not connected is answered at once, without a wait. */
   knowsWhoIsAway: false,
   /** How endpoint 2 is spelled, assumed; the other spelling is 404 (4.2). */

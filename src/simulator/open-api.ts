@@ -48,8 +48,7 @@ const onlineDevices = ({ service }: OpenApiCall): object[] =>
     devid: BigInt(device.chipid),
     appid: BigInt(service.settings.appid),
     vertype: 1,
-    // Section 2.1: a NUL with further text behind it, for clients to cope with.
-    devkey: `key-${device.chipid}\u0000simulated`,
+    devkey: device.settings.devkey,
     latest: service.dialect.latest(device),
   }));
 

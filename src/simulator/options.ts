@@ -147,7 +147,9 @@ function firstDevices(devices: number): DeviceOptions[] {
 export function readDevice(options: DeviceOptions): DeviceSettings {
   const given = checked(options, ' of a device');
   const chipid = String(options.chipid);
-  const defaults = { name: null, kind: 'climate', callbacks: {} } as const;
+  // Section 2.1: a NUL with further text behind it, for clients to cope with.
+  const devkey = `key-${chipid}\u0000simulated`;
+  const defaults = { name: null, kind: 'climate', devkey, callbacks: {} } as const;
   return { ...defaults, sleep: undefined, ...given, chipid };
 }
 

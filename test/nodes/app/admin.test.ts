@@ -28,7 +28,7 @@ describe('the list of devices for the editor', () => {
   it('contains the online devices of an application without their keys', async () => {
     const long = '98765432109876543210';
     const devices = [
-      { chipid: 10000001, name: 'Greenhouse', vertype: 3, devkey: 'device-key-1' },
+      { chipid: 10000001, name: 'Greenhouse', devkey: 'device-key-1' },
       { chipid: 10000002, name: 17, devkey: 'device-key-2' },
       { chipid: long, name: null, devkey: 'device-key-3' },
       { chipid: 10000004 },
@@ -45,7 +45,7 @@ describe('the list of devices for the editor', () => {
         return choice;
       }),
       [
-        { chipid: '10000001', name: 'Greenhouse', vertype: 3 },
+        { chipid: '10000001', name: 'Greenhouse', vertype: 1 },
         { chipid: '10000002', name: '17', vertype: 1 },
         { chipid: long, name: null, vertype: 1 },
       ],
