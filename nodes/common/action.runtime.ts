@@ -187,16 +187,12 @@ class ActionLife<C extends object, K extends string> {
     this.#status.close();
     this.#unregister?.();
     this.#isClosing = true;
-    const client = removed && !this.#problem ? this.#app.current() : undefined;
+    const client = this.#problem ? undefined : this.#app.current();
     // With a cluster, this process may go on with commands whose messages are in others.
     const isAny = this.#app.isShared || [...this.#open].some(({ kept }) => kept);
-    const mayWait = client && this.#action.waits && isAny;
-    if (!mayWait) this.#endAll(removed, done);
+    if (!client || !this.#action.waits || !isAny) this.#endAll(removed, done);
     else
-      void client.waiting
-        // There may be 10,000: it takes several turns.
-        .cancel({ all: true }, { node: this.#node.id, isRemoved: true })
-        .then(() => this.#endAll(removed, done));
+      void client.waiting.closeNode(this.#node.id, removed).then(() => this.#endAll(removed, done));
   }
 
   #endAll(removed: boolean, done: () => void): void {

@@ -224,6 +224,8 @@ export class SavedCall {
 
   /** Lets go of it, if a command of it waits and survives: another caller may take it. */
   detach(): void {
+    // It may have 10,000 commands, for each of which this is called.
+    if (this.isDetached) return;
     const goesOn = this.isHandedOver || this.chipids.some((chipid) => this.#waits(chipid));
     if (this.isKept && goesOn) this.letGo();
   }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { DeviceCloudError, ERRORS, isOffline, isSilence } from '../errors';
@@ -8,6 +7,7 @@ import { CLOSED } from '../http/deadline';
 import type { ListPoller } from '../fleet/list-poller';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/values';
+import { Slices } from '../util/slices';
 import { AWAITING_DEVICE, Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {
@@ -21,10 +21,8 @@ const ELSEWHERE = 'another process has the device by now';
 
 const CANCELLED = 'Cancelled before its device showed itself';
 const REMOVED = 'The node was removed';
+const NODE_CLOSED = 'the node was closed';
 const REPLACED = 'Replaced by a newer command';
-
-/** Commands that are cancelled in one turn of the event loop. */
-const CANCELLED_AT_ONCE = 200;
 
 /** Milliseconds by which the times of events and answers may differ. */
 const INACCURACY = 3000;
@@ -109,7 +107,7 @@ class WaitingCommand<T = unknown> extends Command<T> implements Timed {
 }
 
 /** The commands that wait for their devices. */
-export type WaitingCommands = Pick<DeviceCommands, 'list' | 'cancel'>;
+export type WaitingCommands = Pick<DeviceCommands, 'list' | 'cancel' | 'closeNode'>;
 
 /**
  * The commands that wait until their device shows itself: `online` by the list of online devices or by a live upload, `upload`
@@ -121,6 +119,10 @@ export class DeviceCommands {
   readonly #devices = new Map<string, Device>();
   readonly #prefix = randomBytes(4).toString('hex');
   #count = 0;
+  /** Those that have come before the service's time was known. */
+  readonly #timeless: WaitingCommand[] = [];
+  /** The nodes that are gone, while their commands end: their application may close at the same time. */
+  readonly #removed = new Set<string | undefined>();
   /** The commands for which the list is read. */
   readonly #listed = new Set<WaitingCommand>();
   #leaveList: (() => void) | undefined;
@@ -165,29 +167,34 @@ export class DeviceCommands {
 
   /**
    * Cancels some of those that wait: each fails with `CANCELLED`, and nothing is sent.
-   * @param options `node`: only those of this node; `isRemoved`: the node is gone, and the promise does not wait for the store
-   * @returns how many were cancelled
+   * @param options `node`: only those of this node
+   * @returns how many were cancelled, once a process that is killed does not bring them back
    * @throws DeviceCloudError `INVALID_INPUT`
    */
-  async cancel(
-    which: WaitingSelection,
-    { node, isRemoved = false }: { node?: string; isRemoved?: boolean } = {},
-  ): Promise<number> {
+  async cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
     const isOfSelection = readSelection(which);
     const chosen = [...this.#all()].filter(
       (command) =>
         isOfSelection(command) && (node === undefined || command.limits.origin?.node === node),
     );
     const endings: Promise<void>[] = [];
-    for (const [index, command] of chosen.entries()) {
-      // There may be 20,000, each of which ends a message or a part of one: the event loop turns in between.
-      if (index % CANCELLED_AT_ONCE === CANCELLED_AT_ONCE - 1) await nextTurn();
-      const ending = this.#cancel(command, isRemoved ? REMOVED : CANCELLED);
+    await inSlices(chosen, (command) => {
+      const ending = this.#cancel(command, CANCELLED);
       if (ending) endings.push(ending);
-    }
-    // A process that is killed after this does not bring them back. A deploy must not take so long.
-    if (!isRemoved) await Promise.all(endings);
+    });
+    await Promise.all(endings);
     return endings.length;
+  }
+
+  /**
+   * A node closes: its commands that wait end without an outcome if another one is to take them.
+   * @param isRemoved whether the node is gone: then they fail with `CANCELLED`. A deploy does not wait until that is written
+   */
+  async closeNode(node: string, isRemoved: boolean): Promise<void> {
+    if (isRemoved) this.#removed.add(node);
+    const all = [...this.#all()].filter(({ limits }) => limits.origin?.node === node);
+    await inSlices(all, (command) => this.#leave(command, NODE_CLOSED));
+    this.#removed.delete(node);
   }
 
   /** A call to a device has failed: a command's, or the push of a request. */
@@ -211,13 +218,12 @@ export class DeviceCommands {
     }
   }
 
-  /** Ends the commands that have waited for their device. The other ones end with the queues. */
-  close(): void {
+  /** Ends the commands that have waited for their device: at once those in the queues, which may be closed then. */
+  async close(): Promise<void> {
     this.#isClosed = true;
-    for (const command of [...this.#all()]) {
-      command.saved?.detach();
-      this.#deps.queues.abandon(command, CLOSED);
-    }
+    const all = [...this.#all()];
+    for (const command of all) if (command.queue) this.#leave(command, CLOSED);
+    await inSlices(all, (command) => this.#leave(command, CLOSED));
   }
 
   /** The time of a command for finding its device in the list has passed, or it has expired. */
@@ -294,15 +300,19 @@ export class DeviceCommands {
   #askForTime(command: WaitingCommand): void {
     const { clock, list } = this.#deps;
     if (command.serviceUntil !== undefined || command.isSettled || !command.saved) return;
-    clock.whenKnown(() => {
-      if (!command.isWaiting) return;
+    if (this.#timeless.push(command) === 1) clock.whenKnown(() => void this.#timeIsKnown());
+    // Any answer tells it.
+    if (clock.time() === undefined) list.read(FRESH).catch(() => undefined);
+  }
+
+  async #timeIsKnown(): Promise<void> {
+    await inSlices(this.#timeless.splice(0), (command) => {
+      if (!command.isWaiting || command.saved?.isDetached) return;
       const isNews = command.expiresAt === undefined;
       this.#setTime(command);
       if (isNews) this.onDue(command);
       else void this.#save(command);
     });
-    // Any answer tells it.
-    if (clock.time() === undefined) list.read(FRESH).catch(() => undefined);
   }
 
   /** Writes it down: only then it counts as waiting. */
@@ -336,6 +346,17 @@ export class DeviceCommands {
     return saved?.notSent(chipid, error) ?? Promise.resolve();
   }
 
+  /** Its caller goes away: another one is to take it, or it ends as not sent. */
+  #leave(command: WaitingCommand, why: string): void {
+    if (command.isSettled) return;
+    const { saved, limits } = command;
+    if (this.#removed.has(limits.origin?.node)) void this.#cancel(command, REMOVED);
+    else {
+      saved?.detach();
+      this.#deps.queues.abandon(command, why);
+    }
+  }
+
   *#all(): Iterable<WaitingCommand> {
     for (const { all } of this.#devices.values()) yield* all;
   }
@@ -361,6 +382,7 @@ export class DeviceCommands {
    * @param time of its upload: the clock of a machine that was suspended stood still
    */
   #release(device: Device, isListed: boolean, time = this.#deps.clock.time() ?? 0): void {
+    if (this.#isClosed) return;
     for (const command of [...device.all]) {
       if (!command.isWaiting || (isListed && command.limits.when !== 'online')) continue;
       if (command.expiresAt === undefined) continue;
@@ -438,6 +460,23 @@ const infoOf = ({ id, chipid, limits, until }: WaitingCommand): WaitingInfo => (
   until,
   ...(limits.origin?.node !== undefined && { node: limits.origin.node }),
 });
+
+/**
+ * Calls a function with commands that end by it. There may be 10,000, each of which ends a message or closes a channel: the event
+ * loop turns in between.
+ */
+async function inSlices(
+  commands: readonly WaitingCommand[],
+  end: (command: WaitingCommand) => void,
+): Promise<void> {
+  const slices = new Slices();
+  for (const command of commands) {
+    if (slices.isOver) await slices.next();
+    end(command);
+    // So that what its caller does at once counts, too.
+    await Promise.resolve();
+  }
+}
 
 /** Adds a command in the order of arrival: one that comes back is before those that came after it. */
 function insert(all: WaitingCommand[], command: WaitingCommand): void {

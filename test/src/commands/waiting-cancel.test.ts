@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { SavedCall } from '../../../src/commands/saved-call';
 import { failure } from '../support/failure';
 import { settled } from '../../tooling/until';
 import { waitingWorld } from './waiting-world';
@@ -120,5 +123,71 @@ describe('commands that wait for their devices', () => {
     world.channels.upload('1');
     await world.answer('last');
     assert.equal(await last.promise, 'last');
+  });
+
+  describe('many at a time', () => {
+    const { now } = performance;
+    let time = 0;
+    beforeEach(() => {
+      // Whatever is done takes a millisecond.
+      performance.now = () => time++;
+    });
+    afterEach(() => {
+      performance.now = now;
+    });
+
+    /** The number of turns that pass until something is done. */
+    async function turnsUntil(done: Promise<unknown>): Promise<number> {
+      let [turns, isDone] = [0, false];
+      void done.then(() => (isDone = true));
+      while (!isDone) {
+        await setImmediate();
+        turns++;
+      }
+      return turns;
+    }
+
+    const COUNT = 200;
+    const several = (world: ReturnType<typeof waitingWorld>, saved?: SavedCall) =>
+      Array.from({ length: COUNT }, (_, n) =>
+        world.run(`${n}`, 'upload', { device: `${n}`, node: 'x', ...(saved && { saved }) }),
+      );
+    const LEAST = COUNT / 20;
+
+    for (const [what, end] of [
+      ['are cancelled', ({ commands }) => commands.cancel({ all: true })],
+      ['end with their node', ({ commands }) => commands.closeNode('x', true)],
+      ['are left to the next of their node', ({ commands }) => commands.closeNode('x', false)],
+      ['end with their client', ({ commands }) => commands.close()],
+    ] satisfies [string, (world: ReturnType<typeof waitingWorld>) => Promise<unknown>][]) {
+      it(`${what} in several turns of the event loop`, async () => {
+        const world = waitingWorld();
+        const fates = several(world);
+        for (const { promise } of fates) promise.catch(() => undefined);
+        const turns = await turnsUntil(end(world));
+        assert.ok(turns >= LEAST, `${turns} turns`);
+        assert.deepEqual([world.commands.list(), world.channels.listeners.size], [[], 0]);
+        world.close();
+      });
+    }
+
+    it('of one call are let go once, not once for each of them', async () => {
+      const world = waitingWorld();
+      const chipids = Array.from({ length: COUNT }, (_, n) => `${n}`);
+      const saved = world.calls.add('x', chipids, () => 'what');
+      several(world, saved);
+      await setImmediate();
+      const { mock: releases } = mock.method(world.calls, 'release');
+      await turnsUntil(world.commands.close());
+      assert.equal(releases.callCount(), COUNT);
+      assert.equal(world.calls.take().length, COUNT);
+    });
+
+    it('end with their node though its application closes meanwhile', async () => {
+      const world = waitingWorld();
+      const fates = several(world);
+      const ends = Promise.all(fates.map(({ promise }) => failure(promise, 'CANCELLED')));
+      await Promise.all([world.commands.closeNode('x', true), world.commands.close(), ends]);
+    });
   });
 });

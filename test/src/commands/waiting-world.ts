@@ -173,7 +173,7 @@ export function waitingWorld(gap = 0, port = new MemoryPort()) {
     },
     pass: (seconds: number): Promise<void> => pass(seconds * 1000, 3),
     close(): void {
-      commands.close();
+      void commands.close();
       queues.close();
     },
     /** What is kept: devices with an open channel, users of the list, timers, queues. */
