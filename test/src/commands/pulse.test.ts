@@ -4,6 +4,7 @@ import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { until } from '../../tooling/until';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
+import { heldTimers } from '../../support/held-timers';
 import { inEachDialect, isPublic } from '../../tooling/dialect';
 
 const CHIPID = '10000001';
@@ -145,7 +146,11 @@ inEachDialect('a pulse', () => {
     const pulse = failure(client.pulseGpio(CHIPID, PIN, 1, LONG), 'CONNECTION_LOST');
     await until(() => level() === '1', 'the first level is set');
     cloud.fail('hang');
-    await client.close();
+    const expire = heldTimers(3000);
+    const closed = client.close();
+    await until(() => edges().length === 2, 'the opposite is sent');
+    expire();
+    await closed;
     const error = await pulse;
     assert.match(error.message, /longer than 3 s.*may have been left at high \(1\)\.$/s);
     assert.deepEqual(edges(), ['1', '0']);

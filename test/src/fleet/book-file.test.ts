@@ -14,6 +14,24 @@ const list = (count: number, entry: (index: number) => string, end = '\n'): stri
   Array.from({ length: count }, (_, index) => entry(index) + end).join('');
 
 describe('the file of a device book', () => {
+  const BAD: [what: string, content: string | Buffer, reason: RegExp][] = [
+    ['empty', '', /is empty/],
+    ['without the column chipid', 'name,groups\nGate,a\n', /one of which is chipid.*"name,groups"/],
+    ['with two columns of one name', 'chipid,name,name\n7,a,b\n', /two columns "name"/],
+    ['an image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /text in UTF-8/],
+    ['in another encoding', Buffer.from('chipid,name\n7,\xE9t\xE9\n', 'latin1'), /text in UTF-8/],
+    ['with a cell of 10 MB', `chipid,name\n7,a\n8,${'x'.repeat(10 ** 7)}\n`, /line 3 .*65536/],
+  ];
+  for (const [what, content, reason] of BAD) {
+    it(`is none if it is ${what}`, async () => {
+      const { message } = await failure(
+        readBookFile(Buffer.from(content as string), false),
+        'INVALID_INPUT',
+      );
+      assert.match(message, reason);
+    });
+  }
+
   it('names the line of a row that does not end, also behind empty lines', async () => {
     const text = 'chipid,name\n1,a\n\n\r\n\n2,"x';
     const { message } = await failure(read(text), 'INVALID_INPUT');

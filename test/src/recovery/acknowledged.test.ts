@@ -11,7 +11,7 @@ import { startSimulator, type Simulator } from '../../../src/simulator';
 import { MEMORY, Store } from '../../../src/store/store';
 import { GUARD } from '../../../src/util/guard';
 import { currentDialect } from '../../tooling/dialect';
-import { until } from '../../tooling/until';
+import { settled, until } from '../../tooling/until';
 
 const [FIRST, SECOND] = ['10000001', '10000002'] as const;
 const NODE = 'a1b2';
@@ -375,7 +375,7 @@ describe('acknowledged uploads', () => {
     await until(() => fleet.metrics().uploads === count, 'all have arrived');
     const states = new Set<string | undefined>();
     for (let place = 1; place <= count; place++) {
-      await process.has(place);
+      while (process.uploads.length < place) await settled(1);
       assert.ok(process.ack(), `${place}`);
       states.add(process.subscriptions[0]?.channel.state);
     }
