@@ -16,7 +16,8 @@ describeOnRedis('the entries of a share', () => {
   let redis: RedisProcess;
   let engine: Engine;
   before(async () => {
-    redis = await startRedis();
+    // Otherwise a replica gets a first copy after five seconds.
+    redis = await startRedis({ config: ['repl-diskless-sync-delay 0'] });
     engine = await Engine.open({ url: redis.url });
     await until(isReady);
   });

@@ -169,7 +169,7 @@ describe('the time a call may take', () => {
   it('ends an answer that trickles, although data keeps arriving', async () => {
     const service = await httpService(inSequence(trickle, ok));
     const client = clientOf(service.baseUrl);
-    await failure(client.push(1, 'x', { timeout: 1000 }), 'TIMEOUT');
+    await failure(client.push(1, 'x', { timeout: 300 }), 'TIMEOUT');
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
@@ -184,7 +184,7 @@ describe('the time a call may take', () => {
       });
     });
     const client = clientOf(service.baseUrl);
-    await failure(client.refresh(1, { timeout: 1000 }), 'TIMEOUT');
+    await failure(client.refresh(1, { timeout: 300 }), 'TIMEOUT');
     await ended.promise;
   });
 
@@ -200,9 +200,9 @@ describe('the time a call may take', () => {
     const late =
       (script: Script): Script =>
       (...request) =>
-        void setTimeout(() => script(...request), 1200);
+        void setTimeout(() => script(...request), 600);
     const service = await httpService(inSequence(late(json([], 503)), late(json([]))));
-    await failure(clientOf(service.baseUrl).uploadHistory(1, { timeout: 2000 }), 'TIMEOUT');
+    await failure(clientOf(service.baseUrl).uploadHistory(1, { timeout: 1000 }), 'TIMEOUT');
   });
 
   it('has no maximum', async () => {
