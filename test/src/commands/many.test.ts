@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CallOptions, CommandOptions, DeviceCloudClient } from '../../../src/index';
+import type { CallOptions, DeviceCloudClient } from '../../../src/index';
 import type { Simulator } from '../../../src/simulator';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
-import { settled, until } from '../../tooling/until';
-import { Semaphore } from '../../../src/util/semaphore';
+import { until } from '../../tooling/until';
 
 const [A, B, C] = ['10000001', '10000002', '10000003'] as const;
 
@@ -80,28 +79,6 @@ describe('calls to several devices', () => {
     );
   });
 
-  it('may each send several commands, one after the other', async () => {
-    const both = (chipid: string, options: CallOptions): Promise<unknown> =>
-      push('a')(chipid, options).then(() => push('b')(chipid, options));
-    await client.callEach([A, B, C], both, { atOnce: 1 });
-    assert.deepEqual([A, B, C].map(texts), [
-      ['a', 'b'],
-      ['a', 'b'],
-      ['a', 'b'],
-    ]);
-  });
-
-  it('have the other options of all', async () => {
-    const seen: CommandOptions[] = [];
-    await client.callEach([A], (_, options) => Promise.resolve(seen.push(options)), {
-      ...{ atOnce: 3, timeout: 7000, format: 'HEX' as const },
-    });
-    assert.deepEqual(Object.fromEntries(Object.entries(seen[0]!)), {
-      timeout: 7000,
-      format: 'HEX',
-    });
-  });
-
   it('that are not made hold up nothing', async () => {
     const results = await client.callEach([A, B, C], (chipid) => {
       if (chipid === A) throw new Error('at once');
@@ -160,35 +137,6 @@ describe('calls to several devices', () => {
     assert.equal(client.fleet.device(A)?.lastError?.code, 'QUEUE_FULL');
   });
 
-  it('end when the signal aborts because one of them waits', async () => {
-    service.fail('hang', { chipid: A, times: 1 });
-    const before = failure(client.push(A, 'before', { timeout: 1000 }), 'TIMEOUT');
-    const controller = new AbortController();
-    const { signal } = controller;
-    const onProgress = (): void => controller.abort('busy');
-    const [result] = await client.callEach([A], push('x'), { signal, onProgress });
-    assert.equal(code(result), 'UNREACHABLE');
-    await before;
-    await client.push(A, 'y');
-    assert.deepEqual(texts(A), ['y']);
-  });
-
-  it('may be made without these options, and inside of each other', async () => {
-    const later = client.callEach([A], (chipid) => client.push(chipid, 'second'));
-    const inside = client.callEach([B], (chipid) => client.callEach([chipid], push('inside')));
-    await Promise.all([later, inside]);
-    assert.deepEqual([texts(A), texts(B)], [['second'], ['inside']]);
-  });
-
-  it('have inherited options', async () => {
-    const inherited = { signal: AbortSignal.abort('enough'), atOnce: 0 };
-    const options = Object.create(inherited) as typeof inherited;
-    await failure(client.callEach([A], push('x'), options), 'INVALID_INPUT');
-    inherited.atOnce = 1;
-    const [result] = await client.callEach([A], push('x'), options);
-    assert.match(String((result as PromiseRejectedResult).reason), /Not sent: enough/);
-  });
-
   it('have no gap after one that was not sent', async () => {
     client = clientOf(service.baseUrl, { deviceGap: 60_000 });
     await client.callEach([A], () => Promise.resolve());
@@ -221,26 +169,4 @@ describe('calls to several devices', () => {
       await client.push(A, 'y');
     });
   }
-});
-
-describe('the semaphore of several calls', () => {
-  it('lets some run, and the others in the order of arrival, also after one that failed', async () => {
-    const semaphore = new Semaphore(2);
-    const [begun, seen]: [number[], number[]] = [[], []];
-    let running = 0;
-    const all = Array.from({ length: 9 }, (_, index) =>
-      semaphore.run(async () => {
-        begun.push(index);
-        seen.push(++running);
-        await settled(index);
-        running--;
-        if (index % 2) throw new Error('failed');
-      }),
-    );
-    assert.deepEqual([begun, semaphore.isBusy], [[0, 1], true]);
-    await Promise.allSettled(all);
-    assert.deepEqual(begun, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-    assert.equal(Math.max(...seen), 2);
-    assert.equal(semaphore.isBusy, false);
-  });
 });

@@ -31,25 +31,6 @@ describe('the progress of a command', () => {
     assert.equal(lineOf(seen), '3 2 1 calling');
   });
 
-  it('survives a callback that aborts others and sends further ones', async () => {
-    const world = commands();
-    void world.run('1', 'a');
-    const controller = new AbortController();
-    let more: Promise<string> | undefined;
-    const meddler = (): void => {
-      controller.abort();
-      more ??= world.run('1', 'more');
-    };
-    const command = (): Promise<string> => Promise.resolve('done');
-    const meddling = world.queues.call('1', command, { progress: meddler });
-    void world.run('1', 'unwanted', controller.signal).catch(() => undefined);
-    await world.end('a');
-    await world.end('more');
-    assert.equal(await meddling, 'done');
-    assert.equal(await more, 'more');
-    assert.equal(world.queues.size, 0);
-  });
-
   it('shows an observer how many commands of each device wait and run', async () => {
     const seen: string[] = [];
     const world = commands(0, (...load) => void seen.push(load.join(' ')));

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { Command, Queues } from '../../../src/commands/queue';
 import { DeviceCloudError } from '../../../src/errors';
 import type { CallProgress } from '../../../src/types';
@@ -74,23 +73,6 @@ describe('the queue of a device', () => {
     assert.equal(await last, 'c');
   });
 
-  it('never starts a command that was aborted before it was added', async () => {
-    const { queues, started, run } = commands();
-    await failure(run('1', 'a', AbortSignal.abort()), 'UNREACHABLE');
-    assert.deepEqual(started, []);
-    assert.equal(queues.size, 0);
-  });
-
-  it('leaves no listener on a signal', async () => {
-    const { run, end } = commands();
-    const controller = new AbortController();
-    const remove = mock.method(controller.signal, 'removeEventListener');
-    void run('1', 'a');
-    void run('1', 'b', controller.signal);
-    await end('a');
-    assert.equal(remove.mock.callCount(), 1);
-  });
-
   it('refuses waiting commands when it is closed, and leaves the running one alone', async () => {
     const { queues, run, end } = commands();
     const running = run('1', 'a');
@@ -100,14 +82,6 @@ describe('the queue of a device', () => {
     assert.equal(queues.size, 0);
     await end('a');
     assert.equal(await running, 'a');
-    assert.equal(queues.size, 0);
-  });
-
-  it('keeps nothing of an idle device', async () => {
-    const { queues, run, end } = commands();
-    void run('1', 'a');
-    assert.equal(queues.size, 1);
-    await end('a');
     assert.equal(queues.size, 0);
   });
 

@@ -36,19 +36,6 @@ describe('recovery from a history with invalid records', () => {
     });
   }
 
-  it('treats an unreadable record as the upload that arrived', async () => {
-    const subject = createSubject();
-    subject.has(record(1, 'before'));
-    await subject.connect();
-    for (const body of ['a', 'b', 'c']) subject.live(body);
-    subject.has(record(1, 'before'), record(2, 'a'), record(3, null), record(4, 'c'));
-    await subject.connect();
-    assert.deepEqual(
-      subject.given.map(([, id]) => id),
-      ['live', 'live', 'live'],
-    );
-  });
-
   it('accepts ids of up to 20 digits, as text or number', async () => {
     const subject = createSubject();
     subject.has(record('99999999999999999990', 'before'));
@@ -142,28 +129,6 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(after.given, [['missed', 3]]);
   });
 
-  it('repeats nothing if the history lags within a second that has many uploads', async () => {
-    const subject = createSubject();
-    const all = Array.from({ length: 12 }, (_, id) => record(id + 1, `b${id + 1}`));
-    subject.has(...all);
-    await subject.connect();
-    subject.has(...all.slice(0, -1));
-    await subject.connect();
-    subject.has(...all);
-    await subject.connect();
-    assert.deepEqual(subject.given, []);
-    assert.deepEqual(subject.kinds(), ['history behind']);
-  });
-
-  it('recovers what was missed when ids start over after a record of the year 9999', async () => {
-    const subject = createSubject();
-    subject.has(record(499, 'odd', '9999-12-31 23:59:59'), record(500, 'before'));
-    await subject.connect();
-    subject.has(record(1, 'missed', '2026-01-01 01:00:00'));
-    await subject.connect();
-    assert.deepEqual(subject.given, [['missed', 1]]);
-  });
-
   it('repeats nothing if the history changes its encoding or time zone', async () => {
     const subject = createSubject();
     const bodies = Array.from({ length: 20 }, (_, id) => `body ${id}`);
@@ -191,19 +156,6 @@ describe('recovery from a history with odd ids', () => {
         assert.deepEqual(subject.given, [], `${before}, then ${after}`);
       }
   });
-
-  it('recognises the history after a restart', async () => {
-    const before = createSubject();
-    before.has(record(500, 'before', '2026-01-01 00:00:00'));
-    await before.connect();
-    const after = createSubject({ start: before.position() });
-    after.has(
-      record(1, 'before', '2026-01-01 00:00:00'),
-      record(2, 'missed', '2026-01-01 00:00:09'),
-    );
-    await after.connect();
-    assert.deepEqual(after.given, [['missed', 2]]);
-  });
 });
 
 describe('recovery from a short history', () => {
@@ -229,19 +181,6 @@ describe('recovery from a short history', () => {
     assert.equal(subject.given.length, 2);
     assert.deepEqual(subject.kinds(), []);
   });
-
-  it('reports nothing if the removed records arrived live, or none were removed', async () => {
-    const subject = createSubject();
-    subject.has(record(1, 'before'));
-    await subject.connect();
-    for (const body of ['a', 'b', 'c']) subject.live(body);
-    subject.has(record(4, 'c'), record(5, 'missed'));
-    await subject.connect();
-    subject.has(record(6, 'missed'), record(7, 'missed'));
-    await subject.connect();
-    assert.equal(subject.given.length, 6);
-    assert.deepEqual(subject.faults, []);
-  });
 });
 
 describe('recovery of a device whose clock is days ahead', () => {
@@ -265,25 +204,4 @@ describe('recovery of a device whose clock is days ahead', () => {
     assert.deepEqual(subject.given, []);
     assert.deepEqual(subject.faults, []);
   });
-});
-
-describe('a history whose ids have started over', () => {
-  for (const days of [0, 3])
-    it(`has its new records recovered ${days} days after the last reading`, async () => {
-      let now = Date.UTC(2026, 0, 1, 12);
-      const time = (): string => new Date(now).toISOString().slice(0, 19).replace('T', ' ');
-      const subject = createSubject({}, { now: () => now });
-      subject.has(
-        ...Array.from({ length: 20 }, (_, index) => record(501 + index, `old ${index}`, time())),
-      );
-      await subject.connect();
-      now += days * 24 * 3_600_000 + 60_000;
-      subject.has(...['a', 'b', 'c'].map((body, index) => record(1 + index, body, time())));
-      await subject.connect();
-      assert.deepEqual(subject.given, [
-        ['a', 1],
-        ['b', 2],
-        ['c', 3],
-      ]);
-    });
 });

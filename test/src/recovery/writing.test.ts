@@ -147,34 +147,6 @@ describe('a history that does not keep what was uploaded', () => {
       );
     }
   });
-
-  it('counts equal bodies within a second', async () => {
-    const subject = createSubject({}, { facts: factsOf('tagged') });
-    await subject.connect();
-    for (const body of ['1,on', '2,on']) subject.live(body);
-    subject.has(...records('on', 'on', 'on'));
-    await subject.connect();
-    assert.equal(subject.given.length, 3);
-  });
-
-  it('may change its form, and nothing is emitted twice meanwhile', async () => {
-    const facts = new HistoryFacts();
-    const subject = createSubject({}, { facts });
-    await subject.connect();
-    const first = ['1,a', '2,b', '3,c'];
-    for (const body of first) subject.live(body);
-    subject.has(...records(...first));
-    await subject.connect();
-    const written: string[] = [...first];
-    for (let round = 4; round < 14; round++) {
-      subject.live(`${round},x${round}`);
-      written.push(`x${round}`);
-      subject.has(...records(...written));
-      await subject.connect();
-    }
-    assert.equal(subject.given.length, 13);
-    assert.equal(facts.writing, 'tagged');
-  });
 });
 
 describe('what is given back before any upload has come both ways', () => {
@@ -227,20 +199,6 @@ describe('what is given back before any upload has come both ways', () => {
     );
   });
 
-  it('is text without a mark once one of the same device has', async () => {
-    const subject = createSubject();
-    await subject.connect();
-    subject.live('t=1');
-    subject.has(...records('t=1'));
-    await subject.connect();
-    subject.has(...records('t=1', 't=2'));
-    await subject.connect();
-    assert.deepEqual(
-      subject.uploads.map(({ altered }) => altered),
-      [undefined, undefined],
-    );
-  });
-
   it('is marked after a restart, if only others have', async () => {
     const facts = new HistoryFacts();
     const other = createSubject({}, { facts });
@@ -259,50 +217,6 @@ describe('what is given back before any upload has come both ways', () => {
       [true],
     );
   });
-
-  it('is text without a mark after a restart, once several have', async () => {
-    const subject = createSubject();
-    await subject.connect();
-    for (const body of ['t=1', 't=2', 't=3']) subject.live(body);
-    subject.has(...records('t=1', 't=2', 't=3'));
-    await subject.connect();
-    const after = createSubject({ start: subject.position() });
-    after.has(...records('t=1', 't=2', 't=3', 't=4'));
-    await after.connect();
-    assert.deepEqual(
-      after.uploads.map(({ body, altered }) => [String(body), altered]),
-      [['t=4', undefined]],
-    );
-  });
-});
-
-describe('a history that is written in another form from some time on, old records too', () => {
-  for (const [before, after] of [
-    ['text', 'tagged'],
-    ['text', 'trimmed'],
-    ['tagged', 'text'],
-  ] as const)
-    it(`repeats nothing: first ${before}, then ${after}`, async () => {
-      const subject = createSubject();
-      const bodies = ['1,a\r\n', '2,b\r\n', '3,c\r\n', '4,d\r\n'];
-      const has = (form: typeof before | typeof after, ...more: string[]): void =>
-        subject.has(...records(...[...bodies, ...more].map((body) => keptOf(body, form))));
-      await subject.connect();
-      for (const body of bodies) subject.live(body);
-      has(before, 'missed,1');
-      await subject.connect();
-      assert.equal(subject.given.length, 5);
-      const more = ['5,e\r\n', '6,f\r\n', '7,g\r\n'];
-      for (const body of more) subject.live(body);
-      has(after, 'missed,1', ...more, 'missed,2');
-      await subject.connect();
-      await subject.connect();
-      assert.equal(subject.given.length, 9);
-      assert.deepEqual(
-        subject.kinds().filter((kind) => kind !== 'not given back' && !kind.startsWith('writing')),
-        [],
-      );
-    });
 });
 
 describe('devices with different firmware in one application', () => {
