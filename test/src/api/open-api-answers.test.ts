@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, raw } from '../../tooling/servers/http-service';
 
 const LONG = '18446744073709551615';
 const CHIPID = 10000001;
 
 describe('the results of calls of the open API', () => {
-  it("app: the application's name and its online devices", async () => {
-    const service = await simulator({ appName: 'Greenhouses', devices: 2 });
-    const { statusCode, body } = await clientOf(service.baseUrl).app();
-    assert.equal(statusCode, 200);
-    assert.equal(body.name, 'Greenhouses');
-    assert.deepEqual(
-      body.online.map(({ chipid }) => chipid),
-      [CHIPID, CHIPID + 1],
-    );
-  });
-
   it('devices: records with every field, a NUL in the devkey and a name of null included', async () => {
     const service = await simulator({ devices: [{ chipid: CHIPID, devkey: 'a\0b' }] });
     const { body } = await clientOf(service.baseUrl).devices();
@@ -65,15 +53,6 @@ describe('the results of calls of the open API', () => {
     assert.ok(service.device(CHIPID).received[0]?.text === text, 'the text is another one');
   });
 
-  it('pushToApp: success, and every online device receives it', async () => {
-    const service = await simulator({ devices: 3 });
-    service.switchOff(CHIPID + 1);
-    const { body } = await clientOf(service.baseUrl).pushToApp({ all: true });
-    assert.deepEqual(body, { msg: 'success' });
-    const received = [...service.devices.values()].map((device) => device.received.length);
-    assert.deepEqual(received, [1, 0, 1]);
-  });
-
   it('uploads, pushes and sync: the histories', async () => {
     const service = await simulator({ now: () => Date.parse('2026-02-28T04:00:00Z') });
     const client = clientOf(service.baseUrl);
@@ -113,23 +92,6 @@ describe('the results of calls of the open API', () => {
     const { message } = await failure(client.rtStatus(CHIPID, 'unknown'), 'NOT_FOUND');
     assert.match(message, /Check the key of the callback/);
   });
-
-  it('setGpioEdge and gpioStatus: the pin has the level that was set', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
-    assert.deepEqual((await client.setGpioEdge(CHIPID, 3, true)).body, { result: 'OK' });
-    assert.equal((await client.gpioStatus(CHIPID)).body.result, '0001000000000000');
-    await client.setGpioEdge(CHIPID, 3, 'low');
-    assert.equal((await client.gpioStatus(CHIPID)).body.result, '0000000000000000');
-  });
-
-  it('refresh and reboot: the status, and the device resets', async () => {
-    const service = await simulator({ rebootTime: 1 });
-    const client = clientOf(service.baseUrl);
-    const { body } = await client.refresh(CHIPID);
-    assert.deepEqual(body, { status: 'online', msg: 'OK' });
-    assert.deepEqual((await client.reboot(CHIPID)).body, { result: 'OK' });
-  });
 });
 
 describe('a chip number of 20 digits', () => {
@@ -143,10 +105,5 @@ describe('a chip number of 20 digits', () => {
     assert.deepEqual([body[0]?.chipid, body[0]?.devid], [LONG, LONG]);
     assert.equal((await client.app()).body.online[0]?.chipid, LONG);
     assert.equal((await client.uploadHistory(LONG)).body[0]?.dev, LONG);
-  });
-
-  it('loses no digit as the value of a callback', async () => {
-    const service = await httpService(raw(LONG));
-    assert.equal((await clientOf(service.baseUrl).rtStatus(1, 'chip')).body, LONG);
   });
 });

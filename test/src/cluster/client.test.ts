@@ -376,36 +376,20 @@ describeOnRedis('clients that share an application', () => {
     assert.equal(cloud.device('10000001').received.length, 1);
   });
 
-  const whileItMayNotAct: readonly [string, (only: Process) => Promise<void>][] = [
-    [
-      'since the engine is away',
-      async (only) => {
-        redis.stop();
-        await until(() => only.client.state === 'awaiting', 'it may not act any more');
-      },
-    ],
-    [
-      'since it was busy',
-      async (only) => {
-        while (only.client.state === 'joined');
-      },
-    ],
-  ];
-  for (const [why, cease] of whileItMayNotAct)
-    it(`listen, once they may act, also to devices that somebody listens to while they may not ${why}`, async () => {
-      const only = await joins({ listens: false });
-      const [chipid] = DEVICES as [string];
-      await until(() => only.client.owns(chipid), 'it has the device');
-      await cease(only);
-      const heard: string[] = [];
-      only.client.listen(chipid, { onUpload: ({ body }) => heard.push(body.toString()) });
-      redis.cont();
-      await until(() => cloud.channels(chipid) === 1, 'its channel is open');
-      await until(() => {
-        cloud.upload(chipid, 'an upload');
-        return heard.length > 0;
-      }, 'it hears the device');
-    });
+  it('listen, once they may act, also to devices that somebody listens to while they may not', async () => {
+    const only = await joins({ listens: false });
+    const [chipid] = DEVICES as [string];
+    await until(() => only.client.owns(chipid), 'it has the device');
+    // It is busy.
+    while (only.client.state === 'joined');
+    const heard: string[] = [];
+    only.client.listen(chipid, { onUpload: ({ body }) => heard.push(body.toString()) });
+    await until(() => cloud.channels(chipid) === 1, 'its channel is open');
+    await until(() => {
+      cloud.upload(chipid, 'an upload');
+      return heard.length > 0;
+    }, 'it hears the device');
+  });
 
   it('emit nothing again that waits for its acknowledgement while the engine is away', async () => {
     const only = await joins({ listens: false });

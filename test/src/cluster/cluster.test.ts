@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
-import { join } from 'node:path';
 import { Cluster, readBeat } from '../../../src/cluster/cluster';
 import { NotSent } from '../../../src/cluster/calls';
 import { keysOf } from '../../../src/cluster/scripts';
 import { SharedStore, SHARES, shareOf } from '../../../src/store/shared';
 import { Engine } from '../../../src/cluster/engine';
-import { keep, type Child } from '../../tooling/process';
 import { atEnd } from '../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
@@ -100,15 +97,6 @@ describeOnRedis('processes that share an application', () => {
     assert.equal(first.store.list('pin:').length, 301);
   });
 
-  it('give no part to one that has nothing to do with devices, unless all are such', async () => {
-    const [one, other] = [await joins(), await joins()];
-    one.wants = false;
-    await haveAll([other], 'the other has all');
-    assert.equal(one.begun.size, 0);
-    other.wants = false;
-    await haveAll([one, other], 'both have a part');
-  });
-
   it('go on from memory when the engine has lost everything, and write it anew', async () => {
     const members = [await joins(), await joins()];
     await haveAll(members, 'both have a part');
@@ -186,32 +174,5 @@ describeOnRedis('processes that share an application', () => {
     await until(() => member.cluster.mayEmit(chip));
     assert.equal(member.store.problem, undefined);
     assert.equal(member.begun.size, SHARES);
-  });
-
-  it('take over what one had that was killed, and one that was stopped learns it', async () => {
-    const members: Child[] = [];
-    for (let n = 0; n < 2; n++)
-      members.push(
-        keep(
-          'member',
-          fork(join(__dirname, 'member.js'), [redis.url, String(LEASE)], { silent: true }),
-        ),
-      );
-    const [killed, stopped] = members as [Child, Child];
-    for (const child of members) await child.logged(/has 32\n/);
-    const one = await joins();
-    await until(() => one.begun.size === 21 || one.begun.size === 22);
-    await killed.end('SIGKILL');
-    await until(() => one.begun.size === 32, 'it has half');
-    stopped.process.kill('SIGSTOP');
-    await haveAll([one], 'it has all');
-    const from = stopped.log().length;
-    stopped.process.kill('SIGCONT');
-    // It may act for none any more before it has its part again.
-    await stopped.logged(/has 0\n/, from);
-    await stopped.logged(/has 32\n/, from);
-    await until(() => one.begun.size === 32);
-    await stopped.end('SIGTERM');
-    await haveAll([one], 'it has all again');
   });
 });

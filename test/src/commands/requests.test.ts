@@ -119,30 +119,6 @@ inEachDialect('a request', () => {
     assert.deepEqual(calls.slice(0, 2), ['-1 utf-8', 'A utf-8']);
   });
 
-  it('is not answered by an upload before its push', async () => {
-    // Longer than `until` pauses: the early upload comes before the second push.
-    const { service, ask, pushed, upload } = await world({ answerDelay: 1000 });
-    const first = ask(id(1));
-    await pushed(1);
-    const second = ask(id(2));
-    upload({ id: 2, early: true });
-    upload({ id: 1 });
-    await first;
-    await pushed(2);
-    upload({ id: 2 });
-    assert.deepEqual((await second).payload, { id: 2 });
-    assert.equal(service.device(CHIPID).maxInFlight, 1);
-  });
-
-  it('frees the queue of the device once the push is answered', async () => {
-    const { client, ask, pushed, upload } = await world();
-    const reply = ask(id(1));
-    await pushed(1);
-    await client.push(CHIPID, 'another');
-    upload({ id: 1 });
-    await reply;
-  });
-
   it('is NOT_CONNECTED if the channel does not open in time, and nothing is sent', async () => {
     const expire = heldTimers();
     const client = clientOf(`http://127.0.0.1:${await freePort()}`);
@@ -279,25 +255,6 @@ inEachDialect('a request whose push has an unknown outcome', () => {
 });
 
 describe('several requests to a device', () => {
-  it('are settled one by each upload, the oldest match first', async () => {
-    const { ask, pushed, upload } = await world();
-    const done: string[] = [];
-    const requests = [
-      ask(ANY).then(() => done.push('first')),
-      ask(id(1)).then(() => done.push('second')),
-      ask(ANY).then(() => done.push('third')),
-    ];
-    await pushed(3);
-    for (const count of [1, 2, 3]) {
-      upload({ id: 1 });
-      await until(() => done.length === count);
-      await settled();
-      assert.equal(done.length, count);
-    }
-    assert.deepEqual(done, ['first', 'second', 'third']);
-    await Promise.all(requests);
-  });
-
   it('run one at a time if they accept any upload, each with its own reply', async () => {
     const { client, service, received } = await world();
     const asked = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -354,37 +311,6 @@ inEachDialect('a request while the channel is down', () => {
     const later = isPublic() ? { id: 2 } : { id: 2, later: true };
     await duringGap(subject, [later]);
     assert.deepEqual((await after).payload, later);
-  });
-
-  it('is not answered by an upload of a gap before it, even if that is recovered later', async () => {
-    const subject = await world();
-    const { service, ask, pushed, upload } = subject;
-    await ask(id(0), {}, { get: 'rssi', id: 0 });
-    const lift = service.fail('gateway', { path: 'up_messages' });
-    await duringGap(subject, [{ id: 1, older: true }]);
-    const request = ask(id(1));
-    await pushed(2);
-    lift();
-    upload({ id: 1 });
-    const reply = await request;
-    assert.deepEqual([reply.payload, reply.upload.replayed], [{ id: 1 }, undefined]);
-  });
-
-  it('waits for the channel again if it is lost before its turn', async () => {
-    const subject = await world();
-    const { client, service, ask, received } = subject;
-    await ask(id(0), {}, { get: 'rssi', id: 0 });
-    service.delay(CHIPID, 300);
-    const blocking = client.push(CHIPID, 'blocks');
-    const request = ask(id(1));
-    await until(() => received.length === 2);
-    service.fail('answer-upgrade', { times: 1 });
-    service.disconnect(CHIPID);
-    await blocking;
-    await until(() => received.length === 3);
-    assert.equal(service.channels(CHIPID), 1);
-    service.upload(CHIPID, { id: 1 });
-    assert.equal((await request).upload.replayed, undefined);
   });
 });
 

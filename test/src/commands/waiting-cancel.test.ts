@@ -104,27 +104,6 @@ describe('commands that wait for their devices', () => {
     world.close();
   });
 
-  it('leave the channel of the device open for the one that replaces them', async () => {
-    const world = waitingWorld();
-    const old = world.run('old', 'upload');
-    const newer = world.run('new', 'upload', { replace: true });
-    await failure(old.promise, 'CANCELLED');
-    assert.deepEqual([world.channels.joins, world.channels.listeners.size], [1, 1]);
-    world.channels.upload('1');
-    await world.answer('new');
-    assert.equal(await newer.promise, 'new');
-  });
-
-  it('are a hundred to a device also if the last one replaces another', async () => {
-    const world = waitingWorld();
-    const fates = Array.from({ length: 100 }, (_, n) => world.run(`${n}`, 'upload'));
-    const last = world.run('last', 'upload', { replace: true });
-    for (const { promise } of fates) await failure(promise, 'CANCELLED');
-    world.channels.upload('1');
-    await world.answer('last');
-    assert.equal(await last.promise, 'last');
-  });
-
   describe('many at a time', () => {
     const { now } = performance;
     let time = 0;

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clientOf, simulator } from '../support/client';
-import { failure, failures } from '../support/failure';
+import { failure } from '../support/failure';
 import { CHIPID } from '../support/listener';
-import { gone, resources } from '../support/resources';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
@@ -108,33 +107,6 @@ inEachDialect('a command for a device that sleeps', () => {
       await show();
       assert.equal(online(), true, name);
     }
-  });
-
-  it('is sent once by each of two clients', async () => {
-    const { service, client } = await asleep();
-    const other = clientOf(service.baseUrl);
-    const all = [...hold(client, ['a']), ...hold(other, ['b'])];
-    await Promise.all([client, other].map(connected));
-    wake(service);
-    await Promise.all(all);
-    assert.deepEqual(received(service).toSorted(), ['a', 'b']);
-  });
-
-  it('ends with the client, and leaves nothing behind', async () => {
-    const { service } = await asleep();
-    const before = resources();
-    const client = clientOf(service.baseUrl);
-    const all = [...hold(client, ['a']), ...hold(client, ['b'], { when: 'online' })];
-    await connected(client);
-    await Promise.all([
-      failures(all, 'UNREACHABLE').then((errors) => {
-        for (const { message } of errors) assert.match(message, /Not sent: the client was closed/);
-      }),
-      client.close(),
-    ]);
-    assert.equal(commandsTo(service), 0);
-    await until(() => service.sockets() === 0, 'the end of the connections');
-    await gone(before);
   });
 
   it('is refused at once if its expiry or its signal is invalid', async () => {

@@ -148,41 +148,6 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['a', 'b']);
   });
 
-  it('reads the list once more if the reading that it joins began before the device was lost', async () => {
-    const world = waitingWorld();
-    world.list.online = ['1'];
-    world.run('a', 'online');
-    await settled();
-    world.run('now', 'now');
-    await world.fail('a', 'TIMEOUT');
-    await world.fail('now', 'TIMEOUT');
-    world.run('b', 'upload');
-    world.run('now', 'now');
-    await world.fail('now', 'TIMEOUT');
-    await world.pass(1);
-    const read = world.list.read.bind(world.list);
-    world.list.age = 1500;
-    world.list.read = () => {
-      const reading = read();
-      world.list.age = 0;
-      return reading;
-    };
-    world.run('c', 'online');
-    await settled();
-    assert.equal(world.list.reads, 3);
-    assert.deepEqual(world.started, ['a', 'now', 'now', 'c']);
-  });
-
-  it('is overtaken by one sent `now`', async () => {
-    const world = waitingWorld();
-    world.run('held', 'upload');
-    world.run('now', 'now');
-    assert.deepEqual(world.started, ['now']);
-    await world.answer('now');
-    world.channels.upload('1');
-    assert.deepEqual(world.started, ['now', 'held']);
-  });
-
   it('expires as EXPIRED, also in the queue after its release, but not once its call has begun', async () => {
     const world = waitingWorld();
     world.run('now', 'now');
@@ -224,19 +189,6 @@ describe('a command that waits for its device', () => {
     await failure(world.run('d', 'upload', { signal: AbortSignal.abort() }).promise, 'UNREACHABLE');
     assert.deepEqual(world.started, ['now', 'c']);
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
-  });
-
-  it('is not sent if its caller aborts it just as its turn comes', async () => {
-    const world = waitingWorld();
-    const controller = new AbortController();
-    const onProgress = ({ state }: { state: string }): void => {
-      if (state === 'calling') controller.abort();
-    };
-    const { promise } = world.run('a', 'upload', { signal: controller.signal, onProgress });
-    world.run('b', 'upload');
-    world.channels.upload('1');
-    await failure(promise, 'UNREACHABLE');
-    assert.deepEqual(world.started, ['b']);
   });
 
   it('leaves nothing behind if it is aborted while it is removed from the queue', async () => {
@@ -323,14 +275,5 @@ describe('a command that waits for its device', () => {
     await failure(fate.promise, 'TIMEOUT');
     const { isBegun, end } = saved.of('1') ?? {};
     assert.deepEqual([isBegun, end], [true, undefined]);
-  });
-
-  it('is counted as waiting until it is in the queue', async () => {
-    const world = waitingWorld();
-    world.run('a', 'upload');
-    world.run('b', 'upload');
-    world.channels.upload('1');
-    await world.answer('a', 'b');
-    assert.deepEqual(world.loads, ['1:1', '1:2', '1:1', '1:0']);
   });
 });

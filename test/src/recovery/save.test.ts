@@ -51,22 +51,6 @@ describe('the position of a listener', () => {
     }
   });
 
-  it('is short, whatever the history has: it is saved again and again', async () => {
-    const subject = createSubject();
-    const uploads = Array.from({ length: 200 }, (_, n) =>
-      record(
-        5000 + 3 * n,
-        `v=${n}`,
-        new Date(1e12 + 60_000 * n).toISOString().slice(0, 19).replace('T', ' '),
-      ),
-    );
-    subject.has(...uploads);
-    await subject.connect();
-    subject.live('v=200');
-    const text = JSON.stringify(subject.position());
-    assert.ok(text.length < 180, `${text.length}: ${text}`);
-  });
-
   it('is at most 1 MB for 5,000 devices with five arrivals each', async () => {
     const subject = createSubject();
     const old = Array.from({ length: 20 }, (_, n) =>
@@ -162,25 +146,4 @@ describe('the position of a listener', () => {
       await client.close();
     }
   });
-});
-
-describe('a history of very many items', () => {
-  for (const [what, fill] of [
-    ['items that are no objects', 0],
-    ['small records', undefined],
-  ] as const) {
-    it(`is still read (${what})`, async () => {
-      const items = Array.from({ length: 300_000 }, (_, id) => fill ?? record(id + 1, ''));
-      const last = items.length + 1;
-      const answer = [...items, record(last, 'missed')];
-      const start = { id: String(last - 1) };
-      const subject = createSubject({ start }, { answer: () => Promise.resolve(answer) });
-      await subject.connect();
-      subject.live('live');
-      assert.deepEqual(subject.given, [
-        ['missed', last],
-        ['live', 'live'],
-      ]);
-    });
-  }
 });

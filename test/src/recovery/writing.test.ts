@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HistoryFacts } from '../../../src/recovery/facts';
 import { seemsBase64 } from '../../../src/recovery/writing';
 import { keptOf } from './history';
-import { createSubject, factsOf, record } from './subject';
+import { createSubject, record } from './subject';
 
 const records = (...bodies: string[]): object[] =>
   bodies.map((body, index) => record(index + 1, body));
