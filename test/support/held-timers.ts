@@ -4,9 +4,6 @@ import { atEnd } from '../tooling/servers/at-end';
 /** In milliseconds: a time-out that no test waits for, and that no other timer has. */
 export const HOUR = 3_600_000;
 
-/** Of the timers of undici, of which a time-out is several. */
-const LONG = 499;
-
 /**
  * Holds every timer of a length until the test has it expire, so that how fast the machine is decides nothing.
  *
@@ -40,13 +37,4 @@ export function heldTimers(ms = HOUR): () => void {
       expire();
     }
   };
-}
-
-/** Of a wait for a time-out that nothing else decides: timers of half a second and more expire that many times sooner. */
-export function hurriedTimers(times: number): void {
-  const set = globalThis.setTimeout;
-  const hurry = (callback: (...args: unknown[]) => void, after = 0, ...args: unknown[]) =>
-    set(callback, after < LONG ? after : after / times, ...args);
-  const { mock: each } = mock.method(globalThis, 'setTimeout', hurry);
-  atEnd(() => each.restore());
 }

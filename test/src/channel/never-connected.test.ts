@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { CONNECTIONS } from '../../../src/http/pool';
-import { hurriedTimers } from '../../support/held-timers';
 import { clientOf } from '../support/client';
 import { failure, failures } from '../support/failure';
 import { httpService, json } from '../../tooling/servers/http-service';
@@ -23,7 +22,7 @@ async function tlsThatNeverComesAbout(): Promise<void> {
   const client = clientOf(service.baseUrl.replace('http:', 'https:'));
   const calls = ALL.map((chipid) => client.reboot(chipid, { timeout: 100 }));
   for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /Not sent/);
-  await failure(client.reboot(1, { timeout: 60_000 }), 'UNREACHABLE');
+  await failure(client.reboot(1, { timeout: 25_000 }), 'UNREACHABLE');
 }
 
 async function tunnelThatIsNeverMade(): Promise<void> {
@@ -33,7 +32,7 @@ async function tunnelThatIsNeverMade(): Promise<void> {
   const calls = ALL.map((chipid) => client.push(chipid, 'x', { timeout: 100 }));
   for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /Not sent/);
   through.behaviour = 'tunnel';
-  assert.deepEqual((await client.uploadHistory(1, { timeout: 60_000 })).body, []);
+  assert.deepEqual((await client.uploadHistory(1, { timeout: 25_000 })).body, []);
 }
 
 async function tunnelOfAChannelThatTrickles(): Promise<void> {
@@ -54,8 +53,8 @@ async function tunnelOfAChannelWhoseProxyIsSilent(): Promise<void> {
 }
 
 describe('a connection that is never established', () => {
+  // Side by side, since each takes the five seconds that a connection may take.
   it('times out: TLS, the tunnel of a call, the tunnel of a channel, TLS to its proxy', async () => {
-    hurriedTimers(5);
     await Promise.all([
       tlsThatNeverComesAbout(),
       tunnelThatIsNeverMade(),
