@@ -40,7 +40,7 @@ export const clientOf = (simulator: Simulator, random = 0.01): DeviceCloudClient
     random: () => random,
     proxy: false,
     timeout: 30_000,
-    ping: 1000,
+    ping: 300,
   });
 
 /** Listens to the first device. @param start where an earlier listener left off */
