@@ -9,7 +9,6 @@ RED.nodes.registerType<AckConfig & shared.Named>('device-cloud-ack', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-ack.svg',
   inputs: 1,

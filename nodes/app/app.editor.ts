@@ -128,7 +128,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     pins: described('pins', checked(DEFAULTS.pins, 'label.pins', pinsError)),
     book: checked(DEFAULTS.book, 'label.book', bookError),
     charset: choice(DEFAULTS.charset, 'label.charset', CHOICES.charset),
-    tls: { value: '', type: 'tls-config', required: false, label: t('common.label.tls') },
+    tls: { value: '', type: 'tls-config', required: false, label: 'TLS' },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
     cluster: { value: '', type: CLUSTER_TYPE, required: false, label: t('label.cluster') },
   },

@@ -31,11 +31,9 @@ const warningText = ({ code, message, setting, where }: KeyWarning): string =>
 function causeText(name: string, cause: Cause, { clockSkew }: ApiResult): string {
   if (cause === 'key') return t(name === 'test.server' ? 'test.cause.password' : 'test.cause.key');
   if (cause !== 'clock') return t(`test.cause.${cause}`);
-  // Positive: the service is ahead.
-  const skew = clockSkew ?? 0;
-  const seconds = Math.round(Math.abs(skew) / 1000);
+  const seconds = Math.round(Math.abs(clockSkew ?? 0) / 1000);
   if (seconds < CLOCK_NOISE) return t('test.cause.clock');
-  return t(skew > 0 ? 'test.cause.behind' : 'test.cause.ahead', { seconds });
+  return t('test.cause.off', { seconds });
 }
 
 /**
@@ -96,7 +94,7 @@ function apiRows(
   const { ok, dialect, warnings = [], causes: [cause, ...others] = [] } = outcome;
   const dialects = dialect ? [info(`test.dialect.${dialect}`)] : [];
   if (!ok) {
-    const causes = others.map((other) => causeText(name, other, outcome)).join(t('test.or'));
+    const causes = others.map((other) => causeText(name, other, outcome)).join('; ');
     const looks = warnings.map((each) => row('times', said(t(name), warningText(each))));
     const shown = [failed(name, outcome, baseUrl)];
     return [

@@ -42,7 +42,7 @@ RED.nodes.registerType<Config, ClusterCredentials>(
       url: required<Config>('', 'label.url', urlError),
       sentinels: { value: '' },
       master: required<Config>('', 'label.master', masterError),
-      tls: { value: '', type: 'tls-config', required: false, label: t('common.label.tls') },
+      tls: { value: '', type: 'tls-config', required: false, label: 'TLS' },
       lease: checked(DEFAULTS.lease, 'label.lease', seconds(MIN_LEASE, MAX_LEASE)),
     },
     credentials: { user: { type: 'text' }, password: { type: 'password' } },

@@ -1,7 +1,7 @@
 import { choice } from '../common/editor/fields';
 import { opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
-import { t } from '../common/editor/texts';
+import { said, t } from '../common/editor/texts';
 import { CHOICES, DEFAULTS, type DevicesConfig } from './devices.config';
 
 RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
@@ -10,7 +10,6 @@ RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-devices.svg',
   inputs: 1,
@@ -21,7 +20,8 @@ RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
     operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
   },
   label: function () {
-    return shared.labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));
+    const does = t(`operation.${this.operation ?? 'list'}`);
+    return shared.labelOf(this.name, said(t('paletteLabel'), does));
   },
   oneditprepare: function () {
     opened(this);

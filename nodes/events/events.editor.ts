@@ -28,7 +28,6 @@ RED.nodes.registerType<Config>('device-cloud-events', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-events.svg',
   inputs: 0,
@@ -44,7 +43,7 @@ RED.nodes.registerType<Config>('device-cloud-events', {
       label: t('label.events'),
       validate(_value, options) {
         const some = KINDS.some((kind) => asksFor(this, kind));
-        return some || said(options.label ?? '', t('error.no-event'));
+        return some || said(options.label ?? '', t('common.error.no-device'));
       },
     },
     refresh: limited(DEFAULTS.refresh, 'common.label.refresh', LIMITS.refresh),

@@ -9,7 +9,7 @@ import {
   mayCommand,
   notify,
   smallButton,
-  tried,
+  triedToRead,
   writeProblem,
   type Tab,
   type Target,
@@ -27,7 +27,7 @@ export function unchanged(failure: unknown): string {
   if (isObject(failure) && failure['status'] === 412) return t('book.outdated');
   const { reason, detail } =
     failure instanceof Error ? { reason: failure.message } : writeProblem(failure);
-  return t('failed.change', { reason: plain(detail ? said(reason, detail) : reason) });
+  return said(t('failed.change'), plain(detail ? said(reason, detail) : reason));
 }
 
 /** A change of the book, in a form. */
@@ -175,7 +175,7 @@ class RowForm {
  * @param offered the name that a new row is offered
  */
 export const editRow = (tab: Tab, target: Target, offered = ''): Promise<void> =>
-  tried('failed.read', {}, async () => {
+  triedToRead(async () => {
     const book = await readBook(target.app, target.chipid);
     const form = new RowForm(tab, target, offered);
     form.show(book);

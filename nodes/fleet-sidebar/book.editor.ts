@@ -99,7 +99,7 @@ export class BookView implements View {
       .empty()
       .append(
         smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, WRITE),
-        smallButton('download', t('book.export'), t('book.export-hint'), save),
+        smallButton('download', t('book.export'), '', save),
       );
   }
 

@@ -2,7 +2,7 @@ import { explainFailure, type Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import type { NotificationOptions } from '../common/editor/red';
 import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
-import { t } from '../common/editor/texts';
+import { said, t } from '../common/editor/texts';
 import type { LISTEN_TYPE } from '../listen/listen.config';
 import type { Fleet, Row } from './fleet.editor';
 
@@ -94,32 +94,39 @@ export function notify(text: string, type: 'success' | 'error', detail = ''): vo
 
 /** What the service has answered to a refresh. Its document shows no status but `online`. */
 function refreshed(device: string, status: unknown): string {
-  const known = status === 'online' ? t('online.yes') : status === 'offline' ? t('online.no') : '';
+  const known =
+    status === 'online' ? t('online.yes') : status === 'offline' ? t('common.picker.offline') : '';
   return t('done.refresh', { device, status: known || String(status) });
 }
 
 /** Calls a device. @param name `refresh` or `push` */
 export async function command(target: Target, name: string, body: object): Promise<void> {
   const { app, chipid, name: device } = target;
-  await tried(`failed.${name}`, { device }, async () => {
+  await tried(`${device} · ${t(`command.${name}`)}`, async () => {
     const answer: unknown = await postRoute(appPath(app, 'devices', chipid, name), body);
     const { status } = answer as { status?: unknown };
     notify(name === 'refresh' ? refreshed(device, status) : t('done.push', { device }), 'success');
   });
 }
 
-/** Does something, or says why it has failed. @param key of the text, which takes these values and the `reason` */
-export const tried = (key: string, values: object, act: () => Promise<void>): Promise<void> =>
-  act().catch((failure: unknown) => notifyFailure(key, failure, values));
+/** Does something, or says why it has failed. @param what it is, in words @param problemOf the failure */
+export const tried = (
+  what: string,
+  act: () => Promise<void>,
+  problemOf = writeProblem,
+): Promise<void> =>
+  act().catch((failure: unknown) => {
+    const { reason, detail } = problemOf(failure);
+    notify(said(what, reason), 'error', detail);
+  });
 
-function notifyFailure(key: string, failure: unknown, values: object): void {
-  const { reason, detail } = (key === 'failed.read' ? readProblem : writeProblem)(failure);
-  notify(t(key, { ...values, reason }), 'error', detail);
-}
+/** Reads something, or says why it cannot be read. */
+export const triedToRead = (act: () => Promise<void>): Promise<void> =>
+  tried(t('failed.read'), act, readProblem);
 
 /** Saves what a route answers as a file, or says why not. */
 export const download = (path: string, name: string, accept?: string): Promise<void> =>
-  tried('failed.read', {}, () => downloadRoute(path, name, accept));
+  triedToRead(() => downloadRoute(path, name, accept));
 
 /** A form that is nothing but a question. As text, always: a name in it comes from a server that may be anyone's. */
 export const question = (text: string): JQuery => $('<form>').append($('<p>').text(text));
@@ -167,10 +174,8 @@ export const labelled = (label: string, input: JQuery): JQuery[] => [
 ];
 
 /** Words that do something, as a link. */
-export const linkButton = (words: string, run: () => void, title = ''): JQuery =>
-  $('<button>', { type: 'button', class: 'device-cloud-fleet-link', title })
-    .text(words)
-    .on('click', run);
+export const linkButton = (words: string, run: () => void): JQuery =>
+  $('<button>', { type: 'button', class: 'device-cloud-fleet-link' }).text(words).on('click', run);
 
 /** Asks what to push to a device, and pushes it. */
 export function askPush(target: Target): void {
@@ -184,7 +189,7 @@ export function askPush(target: Target): void {
     ...labelled(t('common.label.message'), message),
     ...labelled(t('common.label.format'), format),
   );
-  ask(form, { no: RED._('common.label.cancel'), yes: t('push.push') }, () => {
+  ask(form, { no: RED._('common.label.cancel'), yes: t('command.push') }, () => {
     void command(target, 'push', { message: fieldValue(message), format: fieldValue(format) });
   });
 }

@@ -65,10 +65,10 @@ export class Controls {
   async #set(pin: number, level: 0 | 1): Promise<void> {
     const device = this.#target();
     if (!device) return;
-    const said = { device: device.name, pin, level };
-    await tried('failed.gpio', said, async () => {
+    const values = { device: device.name, pin, level };
+    await tried(`${device.name} · ${t('command.gpio', values)}`, async () => {
       await postRoute(appPath(device.app, 'devices', device.chipid, 'gpio'), { pin, level });
-      notify(t('done.gpio', said), 'success');
+      notify(t('done.gpio', values), 'success');
     });
   }
 
@@ -76,7 +76,7 @@ export class Controls {
     const device = this.#target();
     if (!device) return;
     value.text('');
-    await tried('failed.value', { device: device.name, key }, async () => {
+    await tried(`${device.name} · ${key}`, async () => {
       const path = appPath(device.app, 'devices', device.chipid, 'value');
       const answer = (await postRoute(path, { key })) as { value?: unknown };
       value.text(plain(String(answer.value)));

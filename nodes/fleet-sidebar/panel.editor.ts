@@ -187,13 +187,13 @@ export class Panel implements Tab {
   }
 
   #addViews(): void {
-    this.switches.attr('aria-label', t('view.label'));
+    this.switches.attr('aria-label', t('palette.label.device_cloud'));
     for (const name of ['devices', ...Object.keys(this.#views)]) {
       const view = this.#views[name];
       if (view) this.element.append(view.element.hide());
       const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
       const label = view?.label ?? $('<span>').text(t(`view.${name}`));
-      button.attr({ 'data-view': name, title: t(`view.hint.${name}`) }).append(label);
+      button.attr('data-view', name).append(label);
       button.on('click', () => this.showView(name)).appendTo(this.switches);
     }
     this.showView('devices');
@@ -350,7 +350,7 @@ export class Panel implements Tab {
     const [problem] = this.#failures.values();
     const isLoaded = this.#apps.every((id) => this.fleet.apps.has(id));
     const text = (): string => {
-      if (problem) return said(t('failed.fleet'), problem.reason);
+      if (problem) return said(t('common.picker.unlisted'), problem.reason);
       if (this.#known?.length === 0) return t('empty.apps');
       if (this.#apps.length === 0 || !isLoaded) return t('loading');
       if (size === 0) return t('empty.devices');

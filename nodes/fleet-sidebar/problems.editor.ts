@@ -39,7 +39,7 @@ export class ProblemsView implements View {
       fill: (row, device) => fillLine(row, [titleOf(device, tab.nameOf(device.app))]),
       onOpen: (device) => void this.#edit(device),
     });
-    this.#list.element.setAttribute('aria-label', t('absent.label'));
+    this.#list.element.setAttribute('aria-label', t('common.label.devices'));
     const head = $('<div>', { class: 'device-cloud-fleet-head' }).append(
       this.#text,
       diagnosticsButton(),
@@ -104,7 +104,7 @@ export class ProblemsView implements View {
       case 'group': {
         const node = RED.nodes.node(problem.node);
         const name = node ? RED.utils.getNodeLabel(node, node.type) : problem.node;
-        return [linkButton(name, () => RED.view.reveal(problem.node), t('waits.show-node'))];
+        return [linkButton(name, () => RED.view.reveal(problem.node))];
       }
       case 'history':
         return problem.chipids.map((chipid) => {

@@ -22,7 +22,7 @@ function uploadItem({ at, text, size, source }: ShownUpload, now: number): JQuer
 }
 
 const seconds = (ms: number): string =>
-  t('recent.seconds', { number: (ms / 1000).toFixed(ms < 10_000 ? 1 : 0) });
+  t('common.age.s', { n: (ms / 1000).toFixed(ms < 10_000 ? 1 : 0) });
 
 function outcomeText({ outcome, took }: RecentCommand): string {
   if (outcome === null) return t('recent.pending');

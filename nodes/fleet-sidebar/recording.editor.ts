@@ -71,7 +71,7 @@ export class RecordingView implements View {
   }
 
   async #post(request: object, use?: (answer: unknown) => void): Promise<void> {
-    await tried('failed.recording', {}, async () => {
+    await tried(t('view.recording'), async () => {
       const answer: unknown = await postRoute(appPath(this.#tab.app, 'record'), request);
       use?.(answer);
     });

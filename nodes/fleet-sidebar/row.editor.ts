@@ -65,7 +65,7 @@ export function fillLine(row: HTMLElement, texts: readonly string[]): void {
 
 export const onlineText = ({ online, missing }: FleetRow): string => {
   if (missing) return t('online.missing');
-  return t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
+  return t(online === null ? 'online.unknown' : online ? 'online.yes' : 'common.picker.offline');
 };
 
 /** The state of the channel, with the reason if it is not connected. */

@@ -24,7 +24,7 @@ interface Waiting extends WaitingChoice {
 }
 
 async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<void> {
-  await tried('failed.change', {}, async () => {
+  await tried(t('failed.change'), async () => {
     let number = 0;
     for (const app of apps) {
       const answer: unknown = await postRoute(appPath(app, 'waiting', 'cancel'), which);
@@ -63,7 +63,7 @@ function nodeName(id: string | undefined): string | undefined {
 function nodeButton(id: string | undefined): JQuery {
   const name = nodeName(id);
   if (id === undefined || name === undefined) return $('<span>').text(t('waits.no-node'));
-  return linkButton(name, () => RED.view.reveal(id), t('waits.show-node'));
+  return linkButton(name, () => RED.view.reveal(id));
 }
 
 /** The waiting commands of a device, for its details. */

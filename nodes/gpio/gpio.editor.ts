@@ -42,7 +42,7 @@ const pinNames = (text: string): Iterable<string> => {
 const pins = (): JQuery => $('#device-cloud-pins');
 
 const codesError = (value: string): string | undefined =>
-  parseJsonObject(value) ? undefined : t('error.codes');
+  parseJsonObject(value) ? undefined : t('common.error.object');
 
 /** What the node does, for its label. @param isShort whether the device needs its room */
 function labelText(node: Node, isShort: boolean): string {
@@ -63,7 +63,6 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-gpio.svg',
   inputs: 1,
@@ -111,7 +110,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
   oneditprepare: function () {
     shared.prepareDevice(this);
     pins().val(readsAll(this) ? 'all' : 'one');
-    const levels = { 1: t('level.high-choice'), 0: t('level.low-choice') };
+    const levels = { 1: `${t('level.high')} (1)`, 0: `${t('level.low')} (0)` };
     const name = completedType(
       textType(t('type.pin'), 'fa fa-map-pin', notBlank),
       'pins',

@@ -31,7 +31,6 @@ RED.nodes.registerType<Config>('device-cloud-history', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-history.svg',
   inputs: 1,
@@ -54,7 +53,8 @@ RED.nodes.registerType<Config>('device-cloud-history', {
   label: function () {
     const operation = this.operation ?? 'uploads';
     const device = operation === 'sync' ? '' : shared.fixedDevice(this);
-    return shared.labelOf(this.name, t(`node.${operation}`), device);
+    const text = operation === 'uploads' ? t('paletteLabel') : t(`node.${operation}`);
+    return shared.labelOf(this.name, text, device);
   },
   oneditprepare: function () {
     shared.prepareDevice(this);

@@ -21,7 +21,6 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-latest.svg',
   inputs: 1,

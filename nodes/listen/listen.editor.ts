@@ -19,7 +19,6 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-listen.svg',
   inputs: 0,
@@ -57,7 +56,6 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     const devices = isChosen ? t(`node.${this.devices}`) : listLabel(this);
     return shared.labelOf(this.name, t('paletteLabel'), devices);
   },
-  inputLabels: t('input'),
   oneditprepare: function () {
     opened(this);
     prepareList(this.chipids);

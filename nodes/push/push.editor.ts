@@ -40,7 +40,6 @@ RED.nodes.registerType<Config>('device-cloud-push', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-push.svg',
   inputs: 1,
@@ -64,8 +63,11 @@ RED.nodes.registerType<Config>('device-cloud-push', {
   },
   label: function () {
     const toAll = this.target === 'app';
-    const key = `node.${toAll ? 'push-app' : 'push'}${this.format === 'msg' ? '-msg' : ''}`;
-    const text = t(key, { format: this.format });
+    const { format } = this;
+    const toOne = format === 'msg' ? t('paletteLabel') : t('node.push', { format });
+    const text = toAll
+      ? t(format === 'msg' ? 'node.push-app-msg' : 'node.push-app', { format })
+      : toOne;
     return shared.labelOf(this.name, text, toAll ? '' : shared.fixedDevice(this));
   },
   oneditprepare: function () {

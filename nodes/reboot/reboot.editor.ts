@@ -10,7 +10,6 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-reboot.svg',
   inputs: 1,

@@ -12,7 +12,6 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-refresh.svg',
   inputs: 1,

@@ -70,7 +70,6 @@ RED.nodes.registerType<Config>('device-cloud-request', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-request.svg',
   inputs: 1,

@@ -20,7 +20,6 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-rt-status.svg',
   inputs: 1,

@@ -11,7 +11,7 @@ import {
 import { current, field, onChange, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition, TypeDefinition } from '../common/editor/red';
-import { t } from '../common/editor/texts';
+import { said, t } from '../common/editor/texts';
 import { parseJsonObject } from '../common/shared.config';
 import { CHOICES, DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
@@ -41,7 +41,7 @@ function deviceidError(value: string): string | undefined {
 }
 
 const jsonError = (value: string): string | undefined =>
-  parseJsonObject(value) ? undefined : t('error.object');
+  parseJsonObject(value) ? undefined : t('common.error.object');
 
 const isEmptyQuery = (value: string): boolean => /^\s*(\{\s*\}\s*)?$/.test(value);
 
@@ -55,7 +55,7 @@ const fitsQuery = (value: unknown): boolean =>
 function queryError(value: string): string | undefined {
   if (isEmptyQuery(value)) return t('error.no-query');
   const query = parseJsonObject(value);
-  if (!query) return t('error.object');
+  if (!query) return t('common.error.object');
   return Object.values(query).every(fitsQuery) ? undefined : t('error.query-value');
 }
 
@@ -64,7 +64,7 @@ function describeQuery(): void {
   const query = field('query');
   const empty = query.typedInput('type') === 'json' && isEmptyQuery(query.typedInput('value'));
   $('#query-note')
-    .text(t(empty ? 'note.query-empty' : 'note.query'))
+    .text(t(empty ? 'error.no-query' : 'note.query'))
     .toggleClass('device-cloud-wrong', empty);
 }
 
@@ -84,7 +84,6 @@ function showSuggestion(operation: Operation): void {
   if (property === undefined) return;
   const text = JSON.stringify(value);
   $('#suggestion').text(text);
-  $('#suggestion-note').text(t(`hint.${operation}`));
   $('#suggestion-use')
     .off('click')
     .on('click', () => {
@@ -116,7 +115,6 @@ RED.nodes.registerType<Config>('device-cloud-server', {
   labelStyle: shared.labelStyle,
   onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
-  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-server.svg',
   inputs: 1,
@@ -137,7 +135,8 @@ RED.nodes.registerType<Config>('device-cloud-server', {
     queryType: { value: DEFAULTS.queryType },
   },
   label: function () {
-    return shared.labelOf(this.name, t(`node.${this.operation ?? 'devices'}`));
+    const does = t(`operation.${this.operation ?? 'devices'}`);
+    return shared.labelOf(this.name, said(t('paletteLabel'), does));
   },
   oneditprepare: function () {
     opened(this);

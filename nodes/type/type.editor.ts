@@ -130,7 +130,7 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
     ),
     units: described('units', checked(DEFAULTS.units, 'label.units', unitsError)),
     limits: described('limits', checked(DEFAULTS.limits, 'label.limits', limitsError)),
-    pins: described('pins', checked(DEFAULTS.pins, 'label.pins', pinsError)),
+    pins: described('pins', checked(DEFAULTS.pins, 'common.label.pins', pinsError)),
     callbacks: described(
       'callbacks',
       checked(DEFAULTS.callbacks, 'label.callbacks', () => undefined),

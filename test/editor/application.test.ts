@@ -175,7 +175,7 @@ describe('the test button of an application', () => {
     const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
     await here.editor.picture('test-clock');
     assert.equal(lines[0], 'Open API: not tried, no key is given');
-    assert.match(lines[1]!, /^Server API: refused\. Most likely: this clock is 10\d{3} s behind/);
+    assert.match(lines[1]!, /^Server API: refused\. Most likely: this clock is 10\d{3} s off/);
     assert.match(lines[3]!, /^This clock is 10\d{3} s off.* refuses more than 7200 s$/);
   });
 });

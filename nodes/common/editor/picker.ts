@@ -110,11 +110,8 @@ export function pickDevice(input: JQuery, app = appField): void {
 
 /** What is expected in the device's field, which depends on its type. */
 function placeholder(type: string): string {
-  if (type === 'str') return t('common.placeholder.str');
   if (type === 'group') return t('common.label.group');
-  if (type === 'env') return t('common.placeholder.env');
-  if (type === 'jsonata') return t('common.placeholder.jsonata');
-  return t(type === 'msg' ? 'common.placeholder.msg' : 'common.placeholder.context');
+  return type === 'str' || type === 'msg' ? t(`common.placeholder.${type}`) : '';
 }
 
 /** Says how many devices the chosen group has, unless another one has been chosen meanwhile. */

@@ -58,8 +58,6 @@ export interface NodeDefinition<T, C = object> {
   paletteLabel?: string;
   label: (this: EditorNode<T>) => string;
   labelStyle?: (this: EditorNode<T>) => string;
-  inputLabels?: string;
-  outputLabels?: string;
   onadd?: (this: EditorNode<T>) => void;
   oneditprepare?: (this: EditorNode<T>) => void;
   oneditsave?: (this: EditorNode<T>) => void;
