@@ -55,60 +55,38 @@ function waitingText(count: number, longest: number): string {
   return longest < TENS ? `⏳ ${count}` : `⏳ ${count} · ${age}`;
 }
 
-/** The same; before it, what is wrong with the channels: how many are connected, or that they are refused. */
-function waitingStatus({ total, connected, refused, ...some }: Counts): NodeStatus {
-  const text = waitingText(some.waiting, some.longest);
-  if (connected === total) return { fill: 'blue', shape: 'dot', text };
-  const problem = { shape: 'ring', text: `${refused ?? `${connected}/${total}`} ${text}` } as const;
-  const isDown = refused !== undefined || (connected === 0 && !some.connecting);
-  return { fill: isDown ? 'red' : 'yellow', ...problem };
-}
-
-/** What is counted of the channels of a listener. */
-function count(states: Iterable<DeviceState>) {
-  const counts = {
-    ...{ total: 0, connected: 0, connecting: false, isHistoryUnclear: false },
-    ...{ isUnread: false, waiting: 0, longest: 0, elsewhere: 0 },
-    /** The status with which the service refuses a channel. */
-    refused: undefined as string | undefined,
-  };
-  for (const { state, reason, isHistoryUnclear, waiting } of states) {
-    if (reason === ELSEWHERE) {
-      counts.elsewhere++;
-      continue;
-    }
-    if (isHistoryUnclear) counts.isHistoryUnclear = true;
-    if (waiting && !waiting.hasPosition) counts.isUnread = true;
-    const waitedFor = waiting?.waitedFor;
-    if (waitedFor !== undefined) counts.waiting++;
-    counts.longest = Math.max(counts.longest, waitedFor ?? 0);
-    counts.total++;
-    if (state === 'connected') counts.connected++;
-    else if (state === 'connecting') counts.connecting = true;
-    if (reason === '401' || reason === '403') counts.refused = reason;
-  }
-  return counts;
-}
-
-type Counts = ReturnType<typeof count>;
-
 /**
  * What a listener shows for all its channels together: `connected`; `3/5` when there are several; and what waits for an
- * acknowledgement. While the history of any of them is not understood, it says so instead.
+ * acknowledgement, with what is wrong with the channels before it. While the history of any of them is not understood, it says so
+ * instead.
  * @param isKept whether the positions survive a restart, where they are meant to
  */
 export function channelsStatus(states: Iterable<DeviceState>, isKept = true): NodeStatus {
-  const counts = count(states);
-  const { total, connected, ...some } = counts;
-  if (total === 0) return some.elsewhere > 0 ? STATUS.elsewhere : STATUS.noDevices;
-  if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
-  if (connected > 0 && !isKept) return STATUS.notKept;
-  if (connected > 0 && some.isUnread) return FIRST_READING;
-  if (some.longest >= BRIEF) return waitingStatus(counts);
+  const all = [...states];
+  const here = all.filter(({ reason }) => reason !== ELSEWHERE);
+  const total = here.length;
+  if (total === 0) return all.length > 0 ? STATUS.elsewhere : STATUS.noDevices;
+  const connected = here.filter(({ state }) => state === 'connected').length;
+  if (connected > 0) {
+    if (here.some(({ isHistoryUnclear }) => isHistoryUnclear)) return HISTORY_UNCLEAR;
+    if (!isKept) return STATUS.notKept;
+    if (here.some(({ waiting }) => waiting?.hasPosition === false)) return FIRST_READING;
+  }
+  const refused = here.find(({ reason }) => reason === '401' || reason === '403')?.reason;
+  const isConnecting = here.some(({ state }) => state === 'connecting');
+  const waits = here.flatMap(({ waiting }) => waiting?.waitedFor ?? []);
+  const longest = waits.reduce((before, each) => Math.max(before, each), 0);
+  if (longest >= BRIEF) {
+    const text = waitingText(waits.length, longest);
+    if (connected === total) return { fill: 'blue', shape: 'dot', text };
+    const isDown = refused !== undefined || (connected === 0 && !isConnecting);
+    const what = refused ?? `${connected}/${total}`;
+    return { fill: isDown ? 'red' : 'yellow', shape: 'ring', text: `${what} ${text}` };
+  }
   if (connected > 0)
-    return total + some.elsewhere > 1
+    return all.length > 1
       ? { ...STATUS.connected, text: `${connected}/${total}` }
       : STATUS.connected;
-  if (some.refused !== undefined) return STATUS.unauthorized;
-  return some.connecting ? STATUS.connecting : STATUS.disconnected;
+  if (refused !== undefined) return STATUS.unauthorized;
+  return isConnecting ? STATUS.connecting : STATUS.disconnected;
 }

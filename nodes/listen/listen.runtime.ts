@@ -194,12 +194,12 @@ class ListenLife implements DevicesListener {
   async #start(): Promise<void> {
     try {
       if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
-      acknowledgementOf(this.#config);
+      const ack = acknowledgementOf(this.#config);
       if (this.#config.devices === 'online') numberOf(this.#config, 'refresh', LIMITS.refresh);
       if (this.#config.recover === 'off' && this.#app.isShared) throw invalidInput(NEEDS_RECOVERY);
       const client = await this.#app.client('open');
       await this.#app.store().loaded;
-      if (!this.#closing.signal.aborted) this.#listen(client);
+      if (!this.#closing.signal.aborted) this.#listen(client, ack);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failure = error;
@@ -237,19 +237,18 @@ class ListenLife implements DevicesListener {
     return this.#keepsPositions || ['online', 'dynamic'].includes(this.#config.devices);
   }
 
-  #listen(client: DeviceCloudClient): void {
+  #listen(client: DeviceCloudClient, acknowledged: ReturnType<typeof acknowledgementOf>): void {
     const { devices: mode, chipids, recover } = this.#config;
     const store = this.#app.store();
     const change = (): void => this.onChange();
     store.onProblem.add(change);
     this.#leaveStore = () => store.onProblem.delete(change);
-    const acknowledgement = acknowledgementOf(this.#config);
-    const isKept = recover === 'restart' && !this.#app.isSimulated;
-    if (isKept && !acknowledgement) this.#positions = new Positions(store, this.#node.id);
+    this.#keepsPositions = recover === 'restart' && !this.#app.isSimulated;
+    if (this.#keepsPositions && !acknowledged)
+      this.#positions = new Positions(store, this.#node.id);
     const { memory } = this.#app;
-    const ack = acknowledgement && { ...acknowledgement, node: this.#node.id, memory };
+    const ack = acknowledged && { ...acknowledged, node: this.#node.id, memory };
     if (ack) this.#looks = setInterval(() => this.onChange(), LOOK).unref();
-    this.#keepsPositions = isKept;
     const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions, ack);
     this.#client = client;
     this.#devices = devices;
@@ -277,7 +276,9 @@ class ListenLife implements DevicesListener {
   /** Listens to each device that the list of online devices shows. All nodes of an application share its readings. */
   #listenToOnline(client: DeviceCloudClient, devices: ListenedDevices): void {
     const online = new OnlineDevices({
-      ...{ store: this.#app.store(), node: this.#node.id, now: () => client.serviceTime },
+      store: this.#app.store(),
+      node: this.#node.id,
+      now: () => client.serviceTime,
       add: (chipid) => devices.add(chipid),
       remove: (chipid) => devices.remove(chipid),
       full: (max) =>

@@ -110,7 +110,8 @@ export class ListenedDevices {
   /** Listens to a device from now on. */
   add(chipid: string): void {
     if (this.#devices.has(chipid)) return;
-    const [listener, positions] = [this.#listener, this.#positions];
+    const listener = this.#listener;
+    const positions = this.#positions;
     const kept = positions && new KeptDevice(chipid, listener, positions);
     const device = kept ?? new ListenedDevice(chipid, listener);
     const recover = this.#recovers ? (kept ?? {}) : undefined;
