@@ -41,6 +41,17 @@ function resultRows(result: TryResult | undefined, { units }: Trial): ResultRow[
   return fieldTexts(result.value, units()).map((text) => ({ icon: 'fa-check', text: plain(text) }));
 }
 
+/** An upload as text if it is text, such as JSON, otherwise its bytes. */
+function shownUpload(bytes: Uint8Array, hex: string, charset: string): string {
+  const inHex = hex.replace(/../g, '$& ').trim();
+  try {
+    const text = new TextDecoder(charset, { fatal: true }).decode(bytes).trim();
+    return plain(text) === text && text !== '' ? text : inHex;
+  } catch {
+    return inHex;
+  }
+}
+
 /** The bytes to be tried, or what to say instead. */
 async function uploadOf(): Promise<{ bytes: Uint8Array; charset: string } | ResultRow[]> {
   if (fieldValue(source()) !== 'latest') {
@@ -50,16 +61,17 @@ async function uploadOf(): Promise<{ bytes: Uint8Array; charset: string } | Resu
     const bytes = isText ? new TextEncoder().encode(text) : fromHex(text);
     return bytes ? { bytes, charset: 'utf-8' } : failure(t('common.error.hex'));
   }
-  const [id, chipid] = [fieldValue(app()), fieldValue(device()).trim()];
+  const id = fieldValue(app());
+  const chipid = fieldValue(device()).trim();
   if (id === '' || chipid === '') return [];
   try {
     const answer: unknown = await getRoute(`${appPath(id, 'devices', chipid)}?upload`);
     const upload = isObject(answer) ? (answer['upload'] as TriedUpload | undefined) : undefined;
     const bytes = upload && fromHex(upload.hex);
     if (!bytes) return failure(t('try.no-upload'));
-    $('#device-cloud-try-bytes').text(upload.hex.replace(/../g, '$& ').trim());
-    const { charset } = RED.nodes.node(id) as { charset?: string };
-    return { bytes, charset: charset || 'utf-8' };
+    const charset = (RED.nodes.node(id) as { charset?: string }).charset || 'utf-8';
+    $('#device-cloud-try-bytes').text(shownUpload(bytes, upload.hex, charset));
+    return { bytes, charset };
   } catch (error) {
     const isUnknown = isObject(error) && error['status'] === 404;
     return isUnknown ? failure(t('try.no-upload')) : reasonOf(error);
