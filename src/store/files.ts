@@ -107,7 +107,11 @@ export class Files implements StorePort {
   async write(unit: string, changes: Entries, all: () => Entries): Promise<boolean> {
     try {
       if (KINDS.includes(unit)) return await this.#writeKind(unit, all());
-      return await this.#limiter.run(() => this.#writeCommand(unit, changes.get(unit)));
+      const value = changes.get(unit);
+      const isWritten = await this.#limiter.run(() => this.#writeCommand(unit, value));
+      // Those beyond the limiter's number share one sync, which takes 0.2 s on a slow card: many devices may wake at once.
+      if (isWritten && value !== undefined) await this.#syncs.run();
+      return isWritten;
     } catch (cause) {
       const why = `since ${this.#path} cannot be written: ${reasonOf(cause)}`;
       throw new Error(`State does not survive a restart, ${why}.`, { cause });
@@ -199,7 +203,6 @@ export class Files implements StorePort {
     // That it has begun, the name says.
     if (!before || before === name || end !== undefined) await this.#put(name, { [key]: value });
     this.#commands.set(key, name);
-    await this.#syncs.run();
     return true;
   }
 }

@@ -15,9 +15,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { Files } from '../../../src/store/files';
 import { Store } from '../../../src/store/store';
+import { manual } from '../support/manual';
 import { temporaryFolder } from '../../tooling/temporary-folder';
 import { until } from '../../tooling/until';
 
@@ -119,6 +122,30 @@ describe('the files of a store', () => {
       await again.set('pin:1:6', 1);
       assert.equal(names().filter((name) => name.startsWith('pin.json')).length, 2);
     });
+
+  it('of commands that begin at the same time are all renamed before the folder is synced', async () => {
+    const store = await loaded();
+    const keys = Array.from({ length: 40 }, (_, n) => `command:${n}:x`);
+    await Promise.all(keys.map((key) => store.set(key, {})));
+    const sample = await openFile(path);
+    const synced = manual();
+    const { mock: syncs } = mock.method(
+      Object.getPrototypeOf(sample) as typeof sample,
+      'sync',
+      () => synced.promise,
+    );
+    await sample.close();
+    try {
+      const begun = Promise.all(keys.map((key) => store.set(key, { isBegun: true })));
+      await until(() => names('.begun').length === keys.length, 'all are renamed');
+      synced.resolve();
+      assert.ok((await begun).every(Boolean));
+      assert.ok(syncs.callCount() <= 2, `${syncs.callCount()} syncs`);
+    } finally {
+      syncs.restore();
+    }
+    await store.close();
+  });
 
   it('lose no entry to one that is malformed', async () => {
     const store = open();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Store } from '../../../src/store/store';
 import { pass, useClock } from '../../support/clock';
+import { manual } from '../support/manual';
 import { MemoryPort } from '../../support/memory-store';
 
 describe('the store', () => {
@@ -41,6 +42,18 @@ describe('the store', () => {
       await pass(100);
       assert.equal(port.kept.get('position:a:0'), String(pace));
     });
+
+  it('does not let what somebody waits for wait behind positions that take long to write', async () => {
+    const write = port.write.bind(port);
+    const slow = manual<boolean>();
+    port.write = (unit, changes) => (unit === 'position' ? slow.promise : write(unit, changes));
+    const position = store.set('position:a:1', 1);
+    assert.equal(await store.set('command:1:x', {}), true);
+    assert.equal(await store.set('pin:1:5', 1), true);
+    assert.equal(store.isWritten('position:a:1'), false);
+    slow.resolve(true);
+    assert.equal(await position, true);
+  });
 
   it('lets what is newer win over what it reads, removals too', async () => {
     port.kept.set('pin:1:1', '"old"').set('pin:1:2', '"old"').set('pin:1:3', '"old"');
