@@ -108,7 +108,7 @@ export function createApplication(
       observer: fleet,
       random,
       timers,
-      onTime: (ms) => http.clock.sawEvent(ms),
+      clock: http.clock,
     });
     const streamHistory = historyStreamer(http, api, timeout);
     const listening = new Listening({

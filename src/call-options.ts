@@ -3,9 +3,11 @@ import type { Request } from './commands/pending-request';
 import type { KeeperOptions } from './commands/pins';
 import type { Progress } from './commands/queue';
 import { matcherOf, type RequestOptions } from './commands/reply';
-import { originOf, semaphoreOf, type CommandLimits } from './commands/waiting-list';
+import { ORIGIN, SEMAPHORE, type CommandLimits, type OwnOptions } from './commands/waiting-list';
 import { parseCodes, parseDuration } from './input/gpio';
 import {
+  durationOf,
+  readTimeout,
   parseFormat,
   oneOf,
   parseDatatype,
@@ -15,7 +17,7 @@ import {
   isolated,
 } from './input/values';
 import type { RecoverOptions } from './recovery/options';
-import { durationOf, readTimeout, type Settings } from './settings';
+import type { Settings } from './settings';
 import {
   WHENS,
   type CallOptions,
@@ -79,6 +81,7 @@ export const readCommand = (
 ): DeviceLimits =>
   readInput('options object', () => {
     const { when, expires, replace = false } = options ?? {};
+    const own = options as OwnOptions | undefined;
     if (typeof replace !== 'boolean')
       throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
     const timeout = readTimeout(options?.timeout, DEVICE_TIMEOUT);
@@ -88,11 +91,11 @@ export const readCommand = (
       longest: timeout,
       signal: parseSignal(options?.signal),
       progress: readProgress(options),
-      semaphore: semaphoreOf(options),
+      semaphore: own?.[SEMAPHORE],
       when: when === undefined ? 'now' : oneOf('when', WHENS, when),
       replace,
       expires: durationOf(expires, 'The expiry', EXPIRES),
-      origin: originOf(options),
+      origin: own?.[ORIGIN],
       what,
     };
   });

@@ -27,7 +27,7 @@ import { CALLING, Command } from './commands/queue';
 import type { Acknowledged, Acknowledging } from './recovery/acknowledged';
 import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting';
-import { semaphoreOf, type WaitingSelection } from './commands/waiting-list';
+import { SEMAPHORE, type OwnOptions, type WaitingSelection } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply';
 import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
 import type { Fleet } from './fleet/fleet';
@@ -217,7 +217,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     };
     const run = (): Promise<Reply> => requests.run(request);
     // Of several, each has its place until its reply: a place for the push alone would open all channels at once.
-    const reply = semaphoreOf(options)?.run(run) ?? run();
+    const reply = (options as OwnOptions)[SEMAPHORE]?.run(run) ?? run();
     return this.fleet.onCommand(device, { kind: 'request' }, reply);
   }
 

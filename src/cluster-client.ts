@@ -21,7 +21,7 @@ import type { Result } from './commands/saved-call';
 import {
   readSelection,
   SEMAPHORE,
-  semaphoreOf,
+  type OwnOptions,
   type WaitingSelection,
 } from './commands/waiting-list';
 import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
@@ -420,7 +420,7 @@ export class ClusterClient extends DeviceCloudClient {
       return this.handOvers.handOver(device, saved, longest + limits.expires, limits);
     }
     // A call of several has its place from its turn here to its end, wherever it is made.
-    const own = semaphoreOf(options)
+    const own = (options as OwnOptions | undefined)?.[SEMAPHORE]
       ? others.with(at, { ...options, [SEMAPHORE]: undefined })
       : others;
     const args = isObject(options) ? others.with(at, withoutCallbacks(options)) : others;

@@ -1,7 +1,6 @@
-import { parseAppid } from './input/values';
+import { durationOf, parseAppid, readTimeout } from './input/values';
 import { parsePins, type PinOrder } from './input/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
-import { MAX_TIMEOUT } from './http/deadline';
 import type { Keeping } from './store/store';
 import { GUARD, type Guard } from './util/guard';
 import { show } from './util/show';
@@ -126,23 +125,6 @@ export function parseBaseUrl(text: unknown): Address {
   };
 }
 
-/**
- * Checks a duration, in milliseconds.
- * @param what the option, as the error names it
- * @throws DeviceCloudError `NOT_CONFIGURED`
- */
-export function durationOf(
-  duration: number | undefined,
-  what: string,
-  usual: number,
-  least = 1,
-): number {
-  if (duration === undefined) return usual;
-  if (typeof duration === 'number' && duration >= least && duration <= MAX_TIMEOUT) return duration;
-  // Who configures a node knows it in seconds.
-  throw notConfigured(`${what} must be from ${least / 1000} s to ${MAX_TIMEOUT / 1000} s.`);
-}
-
 /** Reads one of several words. The first one is the default. */
 function choiceOf<T extends string>(
   value: T | undefined,
@@ -223,10 +205,3 @@ export function readSettings(options: ClientOptions): Settings {
     book: readBook(options.book),
   };
 }
-
-/**
- * Checks a time-out, in milliseconds.
- * @throws DeviceCloudError `NOT_CONFIGURED`
- */
-export const readTimeout = (timeout: number | undefined, usual: number): number =>
-  durationOf(timeout, 'The time-out', usual);

@@ -12,7 +12,7 @@ import {
   type ChannelView,
 } from './listener';
 import { backoff } from '../util/backoff';
-import { readRetryAfter } from '../http/answer';
+import { readRetryAfter, type ServiceClock } from '../http/answer';
 import {
   Connection,
   MAX_FRAME,
@@ -33,8 +33,8 @@ export interface ChannelSettings extends ConnectionSettings {
   now: () => number;
   /** Observes every channel of the application. */
   observer?: ChannelObserver | undefined;
-  /** Is called with the time of each event that has one, in ms since 1970. */
-  onTime?(ms: number): void;
+  /** Of the service: sees the times of events until it is known. */
+  clock?: Pick<ServiceClock, 'isKnown' | 'sawEvent'>;
   /** Ends connections that are still being made below the sockets. */
   close?(): void;
 }
@@ -172,8 +172,11 @@ export class Channel implements ChannelView, ConnectionEvents {
       ? { fault: 'A frame is binary.' }
       : readFrame(data, { chipid: this.#chipid, appid }, now);
     if ('upload' in frame) {
-      if (frame.flaws.length === 0) this.#settings.onTime?.(frame.upload.timestamp);
-      this.#settings.observer?.onLive(frame.upload, frame.base64);
+      const { clock, observer } = this.#settings;
+      // Not asked again with each upload.
+      if (clock?.isKnown === false && frame.flaws.length === 0)
+        clock.sawEvent(frame.upload.timestamp);
+      observer?.onLive(frame.upload, frame.base64);
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {

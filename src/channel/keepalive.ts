@@ -43,7 +43,8 @@ export class Keepalive implements Timed {
   readonly #answers: PingAnswers;
   #heartbeatAt = Infinity;
   #pingAt = Infinity;
-  #hasHeard = true;
+  /** Whether a frame of any kind has arrived since the last look. */
+  hasHeard = true;
   #missed = 0;
 
   constructor(connection: Pinger, settings: KeepaliveSettings, answers: PingAnswers) {
@@ -59,11 +60,6 @@ export class Keepalive implements Timed {
     if (heartbeat > 0) this.#heartbeatAt = now + heartbeat * random();
     if (ping > 0) this.#pingAt = now + ping * random();
     this.#schedule();
-  }
-
-  /** A frame of any kind has arrived. */
-  heard(): void {
-    this.#hasHeard = true;
   }
 
   stop(): void {
@@ -91,8 +87,8 @@ export class Keepalive implements Timed {
 
   /** Asked once before each ping. */
   #isSilent(): boolean {
-    this.#missed = this.#hasHeard ? 0 : this.#missed + 1;
-    this.#hasHeard = false;
+    this.#missed = this.hasHeard ? 0 : this.#missed + 1;
+    this.hasHeard = false;
     return this.#missed >= MISSES && this.#answers.areExpected;
   }
 

@@ -225,7 +225,7 @@ export class Connection implements Pinger {
 
   #heard(): void {
     this.#socket.readNext(this.#turns.acquire());
-    this.#keepalive.heard();
+    this.#keepalive.hasHeard = true;
     this.#flushes?.heard();
   }
 

@@ -25,23 +25,22 @@ export interface Origin {
   readonly saved?: SavedCall;
 }
 
-const ORIGIN = Symbol('origin');
+export const ORIGIN = Symbol('origin');
+export const SEMAPHORE = Symbol('semaphore');
+
+/** Options of a call that this package alone gives, copied along with the others. */
+export interface OwnOptions {
+  /** Whose it is. */
+  readonly [ORIGIN]?: Origin;
+  /** What the call has to pass in its turn, if it is one of several: the calls of `callEach` share it. */
+  readonly [SEMAPHORE]?: Semaphore | undefined;
+}
 
 /** Adds to the options of a call whose it is. */
 export const withOrigin = <O extends object>(options: O, origin: Origin): O => ({
   ...options,
   [ORIGIN]: origin,
 });
-
-export const originOf = (options: object | undefined): Origin | undefined =>
-  (options as Record<symbol, Origin | undefined> | undefined)?.[ORIGIN];
-
-/** The option with the semaphore that the calls of `callEach` share. It is copied along with the others. */
-export const SEMAPHORE = Symbol('semaphore');
-
-/** The semaphore that a call has to pass in its turn, if it is one of several. */
-export const semaphoreOf = (options: object | undefined): Semaphore | undefined =>
-  (options as Record<symbol, Semaphore | undefined> | undefined)?.[SEMAPHORE];
 
 /** A command that waits for its device, without what it sends. */
 export interface WaitingInfo extends CommandWhat {

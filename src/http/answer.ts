@@ -263,6 +263,8 @@ const HALF_SECOND = 500;
 
 /** The service's clock, by the latest `Date` header, of refusals too. */
 export class ServiceClock {
+  /** Whether an answer has come, or an event with a time. */
+  isKnown = false;
   readonly #now: () => number;
   readonly #monotonic: () => number;
   #latest = '';
@@ -278,6 +280,7 @@ export class ServiceClock {
   }
 
   saw(date: string): void {
+    this.isKnown = true;
     // Parsed only when it is needed: this runs for every answer.
     this.#latest = date;
     this.#at = this.#now();
@@ -288,7 +291,7 @@ export class ServiceClock {
 
   /** The time of an event, which counts if there was no answer. */
   sawEvent(ms: number): void {
-    if (this.#latest === '' && ms > 0) this.saw(new Date(ms).toUTCString());
+    if (!this.isKnown && ms > 0) this.saw(new Date(ms).toUTCString());
   }
 
   /** Calls a function once the time is known: now, if it is. */

@@ -1,3 +1,5 @@
+import { MAX_TIMEOUT } from '../input/values';
+
 /** What can be an item of a {@link LinkedList}, of one at a time. */
 export interface Linked<T> {
   previous: T | undefined;
@@ -127,9 +129,6 @@ export type Extension = () => boolean | string;
 
 /** Is called when a call ends before its answer. */
 export type EndListener = (end: CallAborted) => void;
-
-/** The longest time a Node.js timer can hold, in whole seconds, as milliseconds. */
-export const MAX_TIMEOUT = 2_147_483_000;
 
 const onTimeout = (deadline: Deadline): void => deadline.expire();
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isAnyArrayBuffer } from 'node:util/types';
-import { DeviceCloudError, invalidInput, withoutCode } from '../errors';
+import { DeviceCloudError, invalidInput, notConfigured, withoutCode } from '../errors';
 import {
   DATATYPES,
   PUSH_FORMATS,
@@ -75,6 +75,33 @@ export const parseDatatype = (value: unknown): Datatype => datatypeOf(DATATYPES,
  */
 export const parseValueDatatype = (value: unknown): ValueDatatype =>
   datatypeOf(VALUE_DATATYPES, value);
+
+/** The longest time a Node.js timer can hold, in whole seconds, as milliseconds. */
+export const MAX_TIMEOUT = 2_147_483_000;
+
+/**
+ * Checks a duration, in milliseconds.
+ * @param what the option, as the error names it
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function durationOf(
+  duration: number | undefined,
+  what: string,
+  usual: number,
+  least = 1,
+): number {
+  if (duration === undefined) return usual;
+  if (typeof duration === 'number' && duration >= least && duration <= MAX_TIMEOUT) return duration;
+  // Who configures a node knows it in seconds.
+  throw notConfigured(`${what} must be from ${least / 1000} s to ${MAX_TIMEOUT / 1000} s.`);
+}
+
+/**
+ * Checks a time-out, in milliseconds.
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export const readTimeout = (timeout: number | undefined, usual: number): number =>
+  durationOf(timeout, 'The time-out', usual);
 
 /** Reads the signal that ends a call early. @throws DeviceCloudError `INVALID_INPUT` */
 export function parseSignal(value: unknown): AbortSignal | undefined {

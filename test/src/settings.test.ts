@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readSettings, readTimeout, type ClientOptions } from '../../src/settings';
+import { readTimeout } from '../../src/input/values';
+import { readSettings, type ClientOptions } from '../../src/settings';
 import { KEYS } from './support/client';
 import { thrown } from './support/failure';
 

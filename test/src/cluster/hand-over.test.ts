@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { HandOvers, type SharedWaiting } from '../../../src/cluster/hand-over';
 import { SavedCalls, timeLeft, type SavedCall } from '../../../src/commands/saved-call';
-import { originOf } from '../../../src/commands/waiting-list';
+import { ORIGIN, type OwnOptions } from '../../../src/commands/waiting-list';
 import { DeviceCloudError } from '../../../src/errors';
 import type { ServiceClock } from '../../../src/http/answer';
 import { until } from '../../tooling/until';
@@ -107,7 +107,7 @@ describe('what became of a command', () => {
         },
         ...{ member: 'a', members: () => ['a', 'b'] },
         letGo: () => assert.fail('no node closes'),
-        make: (_, args) => make(originOf(args.at(-1) as object)?.saved as SavedCall),
+        make: (_, args) => make((args.at(-1) as OwnOptions)[ORIGIN]?.saved as SavedCall),
       },
     );
     const command = { node: 'node', what: 'what', sender: SENDER };
