@@ -10,7 +10,8 @@ import {
   type Keeping,
 } from '../../src/index';
 import type { CommandKeeper } from '../common/app';
-import { callOf as callOfKept, isKept, readKept } from '../common/device-call';
+import { callOf as callOfKept, isKept } from '../common/kept-call';
+import { readKept } from '../common/device-call';
 import { deviceText } from '../common/errors';
 import { findInFlows } from '../common/settings';
 import { isObject } from '../common/shared.config';

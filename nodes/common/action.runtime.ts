@@ -1,9 +1,8 @@
-import { EventEmitter, setMaxListeners } from 'node:events';
+import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from 'node-red';
 import {
   DeviceCloudError,
-  errorOfEnd,
   Semaphore,
   Slices,
   type DeviceCloudClient,
@@ -13,11 +12,12 @@ import {
 import { invalidInput, notConfigured } from '../../src/input';
 import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
-import { deviceIn, readKept, selectionOf } from './device-call';
+import { deviceIn, selectionOf, inputReader, type InputValues, type ReadInputs } from './inputs';
+import { readKept } from './device-call';
+import { cancelWaiting } from './kept-call';
 import { DeviceTypes } from './device-types';
-import { asError, closed, closedMeanwhile, messageOf } from './errors';
-import { inputReader, type InputValues, type ReadInputs } from './inputs';
-import { findInFlows, readProperties } from './settings';
+import { asError, closed, closedMeanwhile, endLogged, messageOf } from './errors';
+import { findInFlows, readProperties, settingsOf } from './settings';
 import type { TypedConfig } from './shared.config';
 import { CallStatus, failureStatus } from './status';
 
@@ -37,28 +37,6 @@ export const actionRuntime =
     node.on('input', (msg, send, done) => life.handle(msg, send, done));
     node.on('close', (removed: boolean, done: () => void) => life.close(removed, done));
   };
-
-/** The properties of a node that are unlike their defaults: those that a later version adds change nothing. */
-const settingsOf = (config: object, defaults: object): object =>
-  Object.fromEntries(
-    Object.entries(defaults).flatMap(([name, usual]) => {
-      const value = (config as Record<string, unknown>)[name];
-      return String(value) === String(usual) ? [] : [[name, value]];
-    }),
-  );
-
-/** Ends the commands of a removed node that wait. @returns their errors */
-function cancelWaiting(kept: SavedCall): DeviceCloudError[] {
-  return kept.chipids.flatMap((chipid) => {
-    const saved = kept.of(chipid);
-    if (!saved || saved.isBegun) return [];
-    if (saved.end) return errorOfEnd(saved, chipid) ?? [];
-    const text = `The node was removed. The waiting command to device ${chipid} was not sent.`;
-    const error = new DeviceCloudError('CANCELLED', text);
-    void kept.notSent(chipid, error);
-    return error;
-  });
-}
 
 /** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
 class Arrival {
@@ -91,6 +69,8 @@ class Arrival {
 /** The life of an action node: how each message is handled, and how all of them end when it closes. */
 class ActionLife<C extends object, K extends string> {
   readonly #app: App;
+  /** The application's, which lasts as long as the node; undefined before it is needed. */
+  #client: DeviceCloudClient | undefined;
   readonly #types: DeviceTypes;
   readonly #status: CallStatus;
   /** Why no message can be handled, if that is so. */
@@ -311,8 +291,9 @@ class ActionLife<C extends object, K extends string> {
       }
       return action.perform(call);
     };
+    if (this.#client) return perform(this.#client);
     const client = app.client(action.api);
-    return client instanceof Promise ? client.then(perform) : perform(client);
+    return client instanceof Promise ? client.then(perform) : perform((this.#client = client));
   }
 
   #succeed(arrival: Arrival, outcome: Outcome): void {
@@ -428,35 +409,4 @@ export function withFields(
   }
   const kept = Object.entries(msg).filter(([name]) => !remove.includes(name));
   return Object.assign(Object.fromEntries(kept), set);
-}
-
-/** The part of the log that @types/node-red lacks. */
-interface LogHandlers {
-  addHandler(handler: EventEmitter): void;
-  removeHandler(handler: EventEmitter): void;
-}
-
-/**
- * Ends a message with an error that is certain to be logged once. Node-RED logs an error only if there
- * is no Catch node for it; while flows stop, a Catch node that has been closed swallows it.
- */
-export function endLogged(
-  RED: NodeAPI,
-  node: Node,
-  error: Error,
-  done: (error: Error) => void,
-): void {
-  const log = RED.log as unknown as LogHandlers;
-  let lines = 0;
-  // By its node, since the handler of the Debug node puts another object in the place of the error.
-  const handler = new EventEmitter().on('log', ({ id, level }: { id?: string; level: number }) => {
-    if (id === node.id && level === RED.log.ERROR) lines++;
-  });
-  log.addHandler(handler);
-  try {
-    done(error);
-  } finally {
-    log.removeHandler(handler);
-  }
-  if (lines === 0) node.error(error);
 }

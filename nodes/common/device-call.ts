@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { NodeMessage } from 'node-red';
 import {
   DeviceCloudError,
@@ -8,133 +7,19 @@ import {
   withOrigin,
   withoutCode,
   type Answer,
-  type Book,
   type CallOptions,
-  type DeviceCloudClient,
-  type PushFormat,
   type PushOptions,
+  type DeviceCloudClient,
   type SavedCall,
-  type WaitingSelection,
 } from '../../src/index';
-import {
-  chipidOf,
-  invalidInput,
-  notConfigured,
-  parseChipid,
-  parseChipids,
-  parseFormat,
-  parseLevel,
-  show,
-} from '../../src/input';
+import { parseLevel } from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, closed, deviceText, messageOf } from './errors';
-import { decodeMessage, encodeMessage } from './kept-message';
-import {
-  isObject,
-  MAX_MANY,
-  type DeviceCallConfig,
-  type DeviceConfig,
-  type ManyConfig,
-  type MessageConfig,
-  type WhenConfig,
-} from './shared.config';
+import { addName, chipidsOf, deviceIn, isForMany, nameOf, readDevice } from './inputs';
+import { decodeMessage, encodeMessage, type KeptCall } from './kept-call';
+import type { ManyConfig } from './shared.config';
 
 type AnyCall = ActionCall<object, string>;
-
-/** The time-out of a node that waits for a device. */
-export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } => ({
-  timeout: 1000 * Number(timeout),
-});
-
-/** Adds when a command is sent, how long it waits for that, and whether it takes the place of another one. */
-export function addWait<O extends object>(
-  options: O,
-  { when, expires, replace }: WhenConfig,
-): O & Pick<PushOptions, 'when' | 'expires' | 'replace'> {
-  // No copy then: a spread of two objects costs microseconds, with each message.
-  return when === 'now' ? options : { ...options, when, expires: 1000 * Number(expires), replace };
-}
-
-/** Which waiting commands `msg.cancel` means. @throws DeviceCloudError `INVALID_INPUT` */
-export function selectionOf(cancel: unknown): WaitingSelection {
-  if (cancel === 'all') return { all: true };
-  try {
-    return { chipids: Array.isArray(cancel) ? cancel.map(parseChipid) : [parseChipid(cancel)] };
-  } catch {
-    throw invalidInput(
-      `msg.cancel must be a chip number, an array of them, or "all", but is ${show(cancel)}. Nothing was cancelled.`,
-    );
-  }
-}
-
-/** The format of a push: the node's, or the message's. */
-export const formatOf = ({ format }: MessageConfig, msg: NodeMessage): PushFormat =>
-  format === 'msg' ? parseFormat(msg['format']) : format;
-
-const CHIPID = /^[0-9]{1,20}$/;
-
-/** The name of a device, once a list has shown it. What the service calls a chip number may be anything. */
-export const nameOf = (client: DeviceCloudClient, chipid: string): string | undefined =>
-  CHIPID.test(chipid) ? client.fleet.name(chipid) : undefined;
-
-/** Reads the chip number of a call, and says where it is missing: the first message of a flow often has none. */
-function readDevice(config: object, value: unknown): string {
-  const { chipid, chipidType } = config as Partial<DeviceConfig>;
-  if (value === undefined && chipidType === 'msg' && chipid)
-    throw invalidInput(
-      `msg.${chipid} is missing: set it to the device's chip number, or choose a device in the node.`,
-    );
-  if (value === '' && chipidType === 'str')
-    throw invalidInput('The node has no device: choose one.');
-  return parseChipid(value);
-}
-
-/** The device of a message that is about a single one; undefined if it is not, or has an invalid number. */
-export const deviceIn = (config: object, value: unknown): string | undefined =>
-  (config as Partial<DeviceConfig>).chipidType === 'group' ? undefined : chipidOf(value);
-
-/** The other devices that a message was about before, by what nodes have put on it. */
-const devicesBefore = ({ chipid, topic, device }: NodeMessage, now: string): string[] =>
-  [chipid, topic, isObject(device) ? device['chipid'] : undefined].flatMap((value) => {
-    const before = chipidOf(value);
-    return before === undefined || before === now ? [] : before;
-  });
-
-/**
- * Adds the device's name and its row of the book to the fields of a message about it, unless the message has its own. What a
- * node has put there about another device is not its own.
- */
-export function addName(
-  fields: CallFields,
-  client: DeviceCloudClient,
-  chipid: string,
-  msg: NodeMessage,
-): CallFields {
-  const { name, device } = msg;
-  const before = name === undefined && device === undefined ? [] : devicesBefore(msg, chipid);
-  const isOther = name !== undefined && before.some((other) => nameOf(client, other) === name);
-  const found = isOther || name === undefined ? nameOf(client, chipid) : undefined;
-  // Even if undefined, in the place of another device's.
-  if (found !== undefined || isOther) fields['name'] = found;
-  const { book } = client.fleet;
-  const isOtherRow = isObject(device) && before.some((other) => isRowOf(book, other, device));
-  const row = isOtherRow || device === undefined ? book?.row(chipid) : undefined;
-  if (row !== undefined || isOtherRow) fields['device'] = row;
-  return fields;
-}
-
-const isRowOf = (book: Book | undefined, chipid: string, device: object): boolean =>
-  isDeepStrictEqual(book?.row(chipid), device);
-
-/** Adds the device's row of the book to a new message about it. */
-export function addRow(
-  message: NodeMessage,
-  client: DeviceCloudClient | undefined,
-  chipid: string,
-): void {
-  const row = client?.fleet.book?.row(chipid);
-  if (row !== undefined) message['device'] = row;
-}
 
 /** The answer as the payload, its status, and its warning. */
 export function answerFields({ body, statusCode, warning }: CallAnswer): CallFields {
@@ -195,68 +80,6 @@ function keep(
   return kept;
 }
 
-const NO_BOOK =
-  'The application has no device book, so it has no groups: name a CSV file in its configuration.';
-
-/**
- * The devices of a node that is set to a group of the book; otherwise the value as it is.
- * @throws DeviceCloudError `INVALID_INPUT` if the group is unknown or empty
- */
-export function devicesOf(client: DeviceCloudClient, config: object, value: unknown): unknown {
-  if ((config as Partial<DeviceConfig>).chipidType !== 'group') return value;
-  const { book } = client.fleet;
-  if (!book) throw invalidInput(NO_BOOK);
-  const devices =
-    typeof value === 'string' && value !== '' ? book.file.groups.get(value.trim()) : undefined;
-  if (devices) return devices;
-  throw invalidInput(
-    value === undefined || value === ''
-      ? 'The node has no group: choose one.'
-      : `No device of the device book is in the group ${show(value)}, so nothing was sent.`,
-  );
-}
-
-/**
- * The devices of a group of the book, or of the whole book, for a node that follows them.
- * @param group empty: all devices of the book
- * @throws DeviceCloudError `NOT_CONFIGURED` without a book
- */
-export function groupFollower(
-  { fleet: { book } }: DeviceCloudClient,
-  group: string,
-): { chipids: () => Set<string>; onChange: (listener: () => void) => () => void } {
-  if (!book) throw notConfigured(NO_BOOK);
-  const name = group.trim();
-  return {
-    chipids: () => new Set(name === '' ? book.file.devices.keys() : book.file.groups.get(name)),
-    onChange: (listener) => book.onChange(listener),
-  };
-}
-
-/** Whether a node calls several devices for one message. */
-export function isForMany(config: object): boolean {
-  const { many, chipidType } = config as Partial<ManyConfig & DeviceConfig>;
-  return many === true || chipidType === 'group';
-}
-
-/**
- * The devices of a message, each once: one of a node that takes only one. The whole list is read before anything is sent.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
-export function chipidsOf(client: DeviceCloudClient, config: object, value: unknown): string[] {
-  const devices = devicesOf(client, config, value);
-  if (!Array.isArray(devices)) return [readDevice(config, devices)];
-  if (!isForMany(config))
-    throw invalidInput(
-      'The chip number is an array. Allow several devices in the node, or split the array first.',
-    );
-  if (devices.length <= MAX_MANY) return [...new Set(parseChipids(devices))];
-  throw invalidInput(
-    `The array has ${devices.length} chip numbers, and the node takes at most ${MAX_MANY} at once. ` +
-      'Nothing was sent. Send fewer.',
-  );
-}
-
 /** Makes the call of a plan: about no device, about one or, if the node takes several, about each of them. */
 export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
   const { client, config } = call;
@@ -296,20 +119,6 @@ async function callService(call: AnyCall, plan: Plan): Promise<Outcome> {
   return { set: fields(answer, '', call.client) };
 }
 
-/** What is kept of a command that waits, beside its device. */
-interface KeptCall {
-  plan: Pick<Plan, 'call' | 'args' | 'options'>;
-  isMany: boolean;
-  msg: Record<string, unknown>;
-}
-
-/** Whether something is what was kept: a file may have been edited, and another process may have another version. */
-export function isKept(saved: unknown): boolean {
-  const { plan, msg } = isObject(saved) ? saved : {};
-  const { call, args } = isObject(plan) ? plan : {};
-  return typeof call === 'string' && Array.isArray(args) && isObject(msg);
-}
-
 /** Reads what was kept: its message, and how to go on with the call. */
 export function readKept(saved: unknown): {
   msg: NodeMessage;
@@ -331,16 +140,6 @@ export function readKept(saved: unknown): {
       return callOne(call, again, kept.chipids[0] as string, kept);
     },
   };
-}
-
-/** Reads the call of what was kept. */
-export function callOf(saved: unknown): {
-  name: string;
-  args: readonly unknown[];
-  options: object;
-} {
-  const { call, args, options = {} } = (saved as KeptCall).plan;
-  return { name: call, args, options };
 }
 
 /** Why a command is not sent any more: it had begun when the process ended, or it has ended. */
@@ -441,8 +240,6 @@ interface Result {
   warning?: unknown;
 }
 
-const atOnceOf = (config: object): number => Number((config as ManyConfig).atOnce);
-
 function failed(chipid: string, thrown: unknown): Result {
   const known = isDeviceCloudError(thrown) ? thrown : undefined;
   const error = { code: known?.code, message: messageOf(thrown) };
@@ -460,9 +257,6 @@ function withStatus(result: Result, statusCode: unknown): Result {
 
 const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
   results.filter((result) => result.uncertain === uncertain).map(({ chipid }) => chipid);
-
-/** What each call of a message has in common. */
-type SharedOptions = Pick<ActionCall<object, string>, 'signal' | 'onProgress'>;
 
 /** The message after a call to several devices; an error only if none of them succeeded. */
 function outcomeOf(
@@ -483,6 +277,11 @@ function outcomeOf(
   if (results.length === 0 || results.some(({ ok }) => ok)) return { set, always: true };
   return { set, always: true, error: asError(errors[0]) };
 }
+
+const atOnceOf = (config: object): number => Number((config as ManyConfig).atOnce);
+
+/** What each call of a message has in common. */
+type SharedOptions = Pick<ActionCall<object, string>, 'signal' | 'onProgress'>;
 
 /**
  * Does more than a call about one device or, if the node takes several, about each of them.

@@ -1,10 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import {
-  type DeviceCloudError,
-  type DeviceCloudClient,
-  type Limit,
-  type UploadDecoder,
-} from '../../src/index';
+import { type DeviceCloudError, type Fleet, type Limit, type UploadDecoder } from '../../src/index';
 import { invalidInput, notConfigured, oneLine, parsePin, show } from '../../src/input';
 import { findNode } from './settings';
 import { TYPE_TYPE } from './shared.config';
@@ -138,9 +133,9 @@ export class DeviceTypes {
    * The type of a device: the node's, or the book's. Undefined if it has none. A name of the book may be no more
    * than a label, so that one without a deployed type counts as none; the sidebar names it as a problem.
    */
-  of(client: DeviceCloudClient | undefined, chipid: string): DeviceType | undefined {
+  of(fleet: Fleet | undefined, chipid: string): DeviceType | undefined {
     if (this.#own) return this.#own;
-    const name = client?.fleet.book?.find(chipid)?.type;
+    const name = fleet?.book?.find(chipid)?.type;
     return name ? typeCalled(name) : undefined;
   }
 }

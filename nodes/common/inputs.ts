@@ -1,7 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput } from '../../src/input';
+import type {
+  Book,
+  DeviceCloudClient,
+  Fleet,
+  PushFormat,
+  PushOptions,
+  WaitingSelection,
+} from '../../src/index';
+import {
+  chipidOf,
+  invalidInput,
+  notConfigured,
+  parseChipid,
+  parseChipids,
+  parseFormat,
+  show,
+} from '../../src/input';
 import { messageOf } from './errors';
-import type { ValueType } from './shared.config';
+import {
+  isObject,
+  MAX_MANY,
+  type DeviceCallConfig,
+  type DeviceConfig,
+  type ManyConfig,
+  type MessageConfig,
+  type ValueType,
+  type WhenConfig,
+} from './shared.config';
 
 /** The values of a node's inputs. An input that is not read is undefined. */
 export type InputValues<K extends string> = Readonly<Partial<Record<K, unknown>>>;
@@ -88,4 +114,157 @@ export function inputReader<K extends string>(
   if (readers.some((reader) => reader?.isSlow))
     return async (msg) => collect(await Promise.all(readAll(msg)));
   return (msg) => collect(readAll(msg));
+}
+
+/** Reads the chip number of a call, and says where it is missing: the first message of a flow often has none. */
+export function readDevice(config: object, value: unknown): string {
+  const { chipid, chipidType } = config as Partial<DeviceConfig>;
+  if (value === undefined && chipidType === 'msg' && chipid)
+    throw invalidInput(
+      `msg.${chipid} is missing: set it to the device's chip number, or choose a device in the node.`,
+    );
+  if (value === '' && chipidType === 'str')
+    throw invalidInput('The node has no device: choose one.');
+  return parseChipid(value);
+}
+
+/** The device of a message that is about a single one; undefined if it is not, or has an invalid number. */
+export const deviceIn = (config: object, value: unknown): string | undefined =>
+  (config as Partial<DeviceConfig>).chipidType === 'group' ? undefined : chipidOf(value);
+
+const NO_BOOK =
+  'The application has no device book, so it has no groups: name a CSV file in its configuration.';
+
+/**
+ * The devices of a node that is set to a group of the book; otherwise the value as it is.
+ * @throws DeviceCloudError `INVALID_INPUT` if the group is unknown or empty
+ */
+export function devicesOf(client: DeviceCloudClient, config: object, value: unknown): unknown {
+  if ((config as Partial<DeviceConfig>).chipidType !== 'group') return value;
+  const { book } = client.fleet;
+  if (!book) throw invalidInput(NO_BOOK);
+  const devices =
+    typeof value === 'string' && value !== '' ? book.file.groups.get(value.trim()) : undefined;
+  if (devices) return devices;
+  throw invalidInput(
+    value === undefined || value === ''
+      ? 'The node has no group: choose one.'
+      : `No device of the device book is in the group ${show(value)}, so nothing was sent.`,
+  );
+}
+
+/**
+ * The devices of a group of the book, or of the whole book, for a node that follows them.
+ * @param group empty: all devices of the book
+ * @throws DeviceCloudError `NOT_CONFIGURED` without a book
+ */
+export function groupFollower(
+  { fleet: { book } }: DeviceCloudClient,
+  group: string,
+): { chipids: () => Set<string>; onChange: (listener: () => void) => () => void } {
+  if (!book) throw notConfigured(NO_BOOK);
+  const name = group.trim();
+  return {
+    chipids: () => new Set(name === '' ? book.file.devices.keys() : book.file.groups.get(name)),
+    onChange: (listener) => book.onChange(listener),
+  };
+}
+
+/** Whether a node calls several devices for one message. */
+export function isForMany(config: object): boolean {
+  const { many, chipidType } = config as Partial<ManyConfig & DeviceConfig>;
+  return many === true || chipidType === 'group';
+}
+
+/**
+ * The devices of a message, each once: one of a node that takes only one. The whole list is read before anything is sent.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function chipidsOf(client: DeviceCloudClient, config: object, value: unknown): string[] {
+  const devices = devicesOf(client, config, value);
+  if (!Array.isArray(devices)) return [readDevice(config, devices)];
+  if (!isForMany(config))
+    throw invalidInput(
+      'The chip number is an array. Allow several devices in the node, or split the array first.',
+    );
+  if (devices.length <= MAX_MANY) return [...new Set(parseChipids(devices))];
+  throw invalidInput(
+    `The array has ${devices.length} chip numbers, and the node takes at most ${MAX_MANY} at once. ` +
+      'Nothing was sent. Send fewer.',
+  );
+}
+
+/** Which waiting commands `msg.cancel` means. @throws DeviceCloudError `INVALID_INPUT` */
+export function selectionOf(cancel: unknown): WaitingSelection {
+  if (cancel === 'all') return { all: true };
+  try {
+    return { chipids: Array.isArray(cancel) ? cancel.map(parseChipid) : [parseChipid(cancel)] };
+  } catch {
+    throw invalidInput(
+      `msg.cancel must be a chip number, an array of them, or "all", but is ${show(cancel)}. Nothing was cancelled.`,
+    );
+  }
+}
+
+/** The format of a push: the node's, or the message's. */
+export const formatOf = ({ format }: MessageConfig, msg: NodeMessage): PushFormat =>
+  format === 'msg' ? parseFormat(msg['format']) : format;
+
+const CHIPID = /^[0-9]{1,20}$/;
+
+/** The name of a device, once a list has shown it. What the service calls a chip number may be anything. */
+export const nameOf = (client: DeviceCloudClient, chipid: string): string | undefined =>
+  CHIPID.test(chipid) ? client.fleet.name(chipid) : undefined;
+
+/** The other devices that a message was about before, by what nodes have put on it. */
+const devicesBefore = ({ chipid, topic, device }: NodeMessage, now: string): string[] =>
+  [chipid, topic, isObject(device) ? device['chipid'] : undefined].flatMap((value) => {
+    const before = chipidOf(value);
+    return before === undefined || before === now ? [] : before;
+  });
+
+/**
+ * Adds the device's name and its row of the book to the fields of a message about it, unless the message has its own. What a
+ * node has put there about another device is not its own.
+ */
+export function addName(
+  fields: Record<string, unknown>,
+  client: DeviceCloudClient,
+  chipid: string,
+  msg: NodeMessage,
+): Record<string, unknown> {
+  const { name, device } = msg;
+  const before = name === undefined && device === undefined ? [] : devicesBefore(msg, chipid);
+  const isOther = name !== undefined && before.some((other) => nameOf(client, other) === name);
+  const found = isOther || name === undefined ? nameOf(client, chipid) : undefined;
+  // Even if undefined, in the place of another device's.
+  if (found !== undefined || isOther) fields['name'] = found;
+  const { book } = client.fleet;
+  const isOtherRow = before.some((other) => isObject(device) && isRowOf(book, other, device));
+  const row = isOtherRow || device === undefined ? book?.row(chipid) : undefined;
+  if (row !== undefined || isOtherRow) fields['device'] = row;
+  return fields;
+}
+
+const isRowOf = (book: Book | undefined, chipid: string, device: object): boolean =>
+  isDeepStrictEqual(book?.row(chipid), device);
+
+/** Adds the device's row of the book to a new message about it. */
+export function addRow(message: NodeMessage, fleet: Fleet | undefined, chipid: string): void {
+  const row = fleet?.book?.row(chipid);
+  if (row !== undefined) message['device'] = row;
+}
+
+/** The time-out of a node that waits for a device. */
+export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } => ({
+  timeout: 1000 * Number(timeout),
+});
+
+/** Adds when a command is sent, how long it waits for that, and whether it takes the place of another one. */
+export function addWait<O extends object>(
+  options: O,
+  { when, expires, replace }: WhenConfig,
+): O & Pick<PushOptions, 'when' | 'expires' | 'replace'> {
+  // No copy then: a spread of two objects costs microseconds, with each message.
+  return when === 'now' ? options : { ...options, when, expires: 1000 * Number(expires), replace };
 }

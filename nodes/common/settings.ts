@@ -61,6 +61,15 @@ export function readProperties<C extends object>(
   return { config: config as C, problem };
 }
 
+/** The properties of a node that are unlike their defaults: those that a later version adds change nothing. */
+export const settingsOf = (config: object, defaults: object): object =>
+  Object.fromEntries(
+    Object.entries(defaults).flatMap(([name, usual]) => {
+      const value = (config as Record<string, unknown>)[name];
+      return String(value) === String(usual) ? [] : [[name, value]];
+    }),
+  );
+
 /** What a number may be. */
 export interface NumberLimits {
   readonly min: number;

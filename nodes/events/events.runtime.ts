@@ -10,7 +10,7 @@ import {
 } from '../../src/index';
 import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
-import { addRow, groupFollower } from '../common/device-call';
+import { addRow, groupFollower } from '../common/inputs';
 import { messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
@@ -43,7 +43,7 @@ function eventMessage(what: FleetEvent, client: DeviceCloudClient | undefined): 
   const { event, appid, chipid, ...payload } = what;
   const { name } = payload;
   const message: NodeMessage = { topic: chipid ?? appid, payload };
-  if (chipid !== undefined) addRow(message, client, chipid);
+  if (chipid !== undefined) addRow(message, client?.fleet, chipid);
   return Object.assign(message, {
     event,
     ...(chipid === undefined ? {} : { chipid }),

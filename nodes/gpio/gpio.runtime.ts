@@ -2,7 +2,8 @@ import type { Node } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/index';
 import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
-import { addWait, nameOf, performPlan, timeoutOf } from '../common/device-call';
+import { addWait, nameOf, timeoutOf } from '../common/inputs';
+import { performPlan } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
 import { deviceText } from '../common/errors';
 import { CHOICES, DEFAULTS, type GpioConfig } from './gpio.config';
@@ -61,7 +62,7 @@ function planOfSet({ config, inputs, types }: GpioCall, isPulse: boolean): Plan 
   }
   const options = addWait(timeoutOf(config), config);
   const argsOf: Plan['argsOf'] = (chipid, client) => {
-    const { pin: number, isLow } = resolvePin(types.of(client, chipid), pin);
+    const { pin: number, isLow } = resolvePin(types.of(client.fleet, chipid), pin);
     return [number, isLow ? 1 - parseLevel(level) : level];
   };
   const plan = { device, args: [pin, level], argsOf };
@@ -76,7 +77,7 @@ function planOfReading({ config, inputs, types }: GpioCall): Plan {
   if (!isAll && !isPinName(inputs.pin)) parsePin(inputs.pin);
   const codes = Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes));
   const pinOf = (chipid: string, client: DeviceCloudClient) =>
-    resolvePin(types.of(client, chipid), inputs.pin);
+    resolvePin(types.of(client.fleet, chipid), inputs.pin);
   return {
     call: 'gpioStatus',
     device: inputs.chipid,

@@ -2,7 +2,7 @@ import type { NodeMessage, NodeStatus } from 'node-red';
 import type { DeviceCloudClient, KeptPin, PinKeeper, Keeping } from '../../src/index';
 import { parseChipid, parseCodes, parseLevel } from '../../src/input';
 import type { ActionCall, Background, Outcome } from '../common/action';
-import { addName, chipidsOf, deviceIn, isForMany } from '../common/device-call';
+import { addName, chipidsOf, deviceIn, isForMany } from '../common/inputs';
 import { resolvePin } from '../common/device-types';
 import { closed, messageOf } from '../common/errors';
 import { numberOf } from '../common/settings';
@@ -73,7 +73,7 @@ export class KeptByNode {
     if (this.#isClosed) throw closed(deviceIn(config, inputs['chipid']));
     this.#client = client;
     const wishOf = (chipid: string): [chipid: string, pin: number, level: 0 | 1 | null] => {
-      const { pin, isLow } = resolvePin(types.of(client, chipid), inputs['pin']);
+      const { pin, isLow } = resolvePin(types.of(client.fleet, chipid), inputs['pin']);
       if (inputs['level'] === null) return [chipid, pin, null];
       const level = parseLevel(inputs['level']);
       return [chipid, pin, isLow ? (level === 0 ? 1 : 0) : level];

@@ -1,6 +1,7 @@
 import { seemsBase64, type Answer, type Day } from '../../src/index';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
-import { aboutDevice, addName } from '../common/device-call';
+import { aboutDevice } from '../common/device-call';
+import { addName } from '../common/inputs';
 import type { DeviceType } from '../common/device-types';
 import { messageOf, toProblem } from '../common/errors';
 import { STATUS } from '../common/status';
@@ -62,7 +63,7 @@ function outcomeOf(
   // What was pushed to a device is not what it uploads.
   const isDecoded = operation !== 'pushes' && datatype !== 'raw';
   const typeOf = (device: string): DeviceType | undefined =>
-    isDecoded ? types.of(client, device) : undefined;
+    isDecoded ? types.of(client.fleet, device) : undefined;
   const decoded = decodeRecords(records, form, datatype, (record) =>
     typeOf(chipid ?? ('chipid' in record ? chipidOf(record) : '')),
   );

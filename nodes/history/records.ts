@@ -9,7 +9,7 @@ import {
 } from '../../src/index';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import type { ActionCall } from '../common/action';
-import { addName } from '../common/device-call';
+import { addName } from '../common/inputs';
 import type { DeviceType } from '../common/device-types';
 import { decodeBody, isTyped, typeFields, undecodable } from '../common/upload-message';
 import type { HistoryConfig } from './history.config';

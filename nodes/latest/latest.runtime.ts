@@ -10,7 +10,8 @@ import {
 } from '../../src/index';
 import { uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
-import { aboutDevice, addName, devicesOf, nameOf } from '../common/device-call';
+import { aboutDevice } from '../common/device-call';
+import { addName, nameOf, devicesOf } from '../common/inputs';
 import { deviceText, toProblem } from '../common/errors';
 import type { DeviceType } from '../common/device-types';
 import {
@@ -107,7 +108,7 @@ function entryOf(call: LatestCall, latest: LatestUpload): LatestEntry {
   const { client, types } = call;
   const { chipid } = latest;
   const { name, online } = client.fleet.device(chipid) ?? { name: null, online: null };
-  const { fields, error } = readLatest(latest, call, types.of(client, chipid));
+  const { fields, error } = readLatest(latest, call, types.of(client.fleet, chipid));
   const entry: LatestEntry = { chipid, name, online, ...fields };
   return error ? { ...entry, payload: null, error: toProblem(error) } : entry;
 }
@@ -143,7 +144,7 @@ const NOTHING = { payload: null, timestamp: null, age: null, source: null };
 const latestOfOne = (call: LatestCall): Promise<Outcome> =>
   aboutDevice(call, call.inputs.chipid, async (chipid) => {
     const { client, config, types, msg } = call;
-    const type = types.of(client, chipid);
+    const type = types.of(client.fleet, chipid);
     const latest = await client.latest(chipid);
     if (!latest && config.missing !== 'null')
       throw nothingKnown(deviceText(nameOf(client, chipid), chipid));

@@ -3,12 +3,13 @@ import {
   DeviceCloudError,
   isDeviceCloudError,
   type DeviceCloudClient,
+  type Fleet,
   type WaitingUpload,
 } from '../../src/index';
 import { chipidOf, invalidInput, parseChipid, show } from '../../src/input';
 import { withFields } from '../common/action.runtime';
 import { findApp, type App } from '../common/app';
-import { addRow, groupFollower } from '../common/device-call';
+import { addRow, groupFollower } from '../common/inputs';
 import { DeviceTypes, setListening } from '../common/device-types';
 import { asError, deviceText, messageOf } from '../common/errors';
 import { FaultLog, UnusableRecords } from '../common/fault-log';
@@ -61,6 +62,7 @@ class ListenLife implements DevicesListener {
   readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
   #client: DeviceCloudClient | undefined;
+  #fleet: Fleet | undefined;
   #devices: ListenedDevices | undefined;
   #positions: Positions | undefined;
   #keepsPositions = false;
@@ -148,11 +150,11 @@ class ListenLife implements DevicesListener {
   onUpload(upload: WaitingUpload): void {
     if (!upload.replayed) this.#online?.seen(upload.chipid);
     const { chipid } = upload;
-    const type = this.#types.of(this.#client, chipid);
+    const type = this.#types.of(this.#fleet, chipid);
     const decoding = { datatype: this.#config.datatype, charset: this.#app.charset, type };
-    const name = this.#client?.fleet.name(chipid);
+    const name = this.#fleet?.name(chipid);
     const { message, error } = uploadMessage(upload, decoding, name);
-    addRow(message, this.#client, chipid);
+    addRow(message, this.#fleet, chipid);
     const { ack, redelivered, isGivenUp } = upload;
     if (redelivered) message['redelivered'] = true;
     if (isGivenUp) {
@@ -251,6 +253,7 @@ class ListenLife implements DevicesListener {
     if (ack) this.#looks = setInterval(() => this.onChange(), LOOK).unref();
     const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions, ack);
     this.#client = client;
+    this.#fleet = client.fleet;
     this.#devices = devices;
     if (mode === 'online') {
       this.#listenToOnline(client, devices);

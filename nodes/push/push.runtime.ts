@@ -1,6 +1,7 @@
 import { pushMessage } from '../../src/input';
 import { defineAction } from '../common/action';
-import { addWait, formatOf, performPlan, timeoutOf } from '../common/device-call';
+import { addWait, timeoutOf, formatOf } from '../common/inputs';
+import { performPlan } from '../common/device-call';
 import { CHOICES, DEFAULTS } from './push.config';
 
 /** Pushes to devices, or to all online devices of the application (endpoints 3 and 4, section 6). */

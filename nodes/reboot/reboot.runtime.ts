@@ -1,5 +1,6 @@
 import { defineAction } from '../common/action';
-import { addWait, performPlan, timeoutOf } from '../common/device-call';
+import { addWait, timeoutOf } from '../common/inputs';
+import { performPlan } from '../common/device-call';
 import { WHEN_CHOICES } from '../common/shared.config';
 import { DEFAULTS } from './reboot.config';
 

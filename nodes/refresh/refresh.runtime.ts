@@ -1,6 +1,7 @@
 import { isDeviceCloudError } from '../../src/index';
 import { defineAction, type CallAnswer } from '../common/action';
-import { answerFields, performPlan, timeoutOf } from '../common/device-call';
+import { answerFields, performPlan } from '../common/device-call';
+import { timeoutOf } from '../common/inputs';
 import { CHOICES, DEFAULTS } from './refresh.config';
 
 /** The result of a refresh: the device's answer, or that it did not answer, with a null status. */

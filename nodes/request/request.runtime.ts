@@ -1,6 +1,7 @@
 import type { PushMessage, Reply, RequestMatch } from '../../src/index';
 import { defineAction, type ActionCall } from '../common/action';
-import { aboutDevices, formatOf, timeoutOf } from '../common/device-call';
+import { aboutDevices } from '../common/device-call';
+import { timeoutOf, formatOf } from '../common/inputs';
 import type { DeviceType } from '../common/device-types';
 import { staleFields, typeFields } from '../common/upload-message';
 import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
@@ -34,7 +35,7 @@ export const action = defineAction<RequestConfig, Input>({
     match === 'property' ? ['chipid', 'message', 'equals'] : ['chipid', 'message'],
   async perform(call) {
     const { client, config, inputs, msg, types } = call;
-    const typeOf = (chipid: string): DeviceType | undefined => types.of(client, chipid);
+    const typeOf = (chipid: string): DeviceType | undefined => types.of(client.fleet, chipid);
     const format = formatOf(config, msg);
     const match = matchOf(call);
     return aboutDevices(

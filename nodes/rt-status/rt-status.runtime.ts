@@ -1,6 +1,7 @@
 import { parseKey } from '../../src/input';
 import { defineAction } from '../common/action';
-import { performPlan, timeoutOf } from '../common/device-call';
+import { performPlan } from '../common/device-call';
+import { timeoutOf } from '../common/inputs';
 import { CHOICES, DEFAULTS } from './rt-status.config';
 
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */

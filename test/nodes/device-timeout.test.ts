@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { timeoutOf } from '../../nodes/common/device-call';
+import { timeoutOf } from '../../nodes/common/inputs';
 import { readProperties } from '../../nodes/common/settings';
 import { DEVICE_CALL } from '../../nodes/common/shared.config';
 import { cloudApp, load, node } from './support/flow';

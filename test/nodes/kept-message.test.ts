@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 import type { NodeMessage } from 'node-red';
-import { decodeMessage, encodeMessage } from '../../nodes/common/kept-message';
+import { decodeMessage, encodeMessage } from '../../nodes/common/kept-call';
 
 /** What is left of a message after a restart: its file is JSON. */
 const afterRestart = (msg: object): NodeMessage =>

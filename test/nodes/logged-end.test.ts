@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import nodeRed from '@node-red/util';
 import type { Node, NodeAPI } from 'node-red';
-import { endLogged } from '../../nodes/common/action.runtime';
+import { endLogged } from '../../nodes/common/errors';
 
 describe('a message that ends while its node closes', () => {
   const { log } = nodeRed;
