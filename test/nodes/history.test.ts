@@ -91,43 +91,12 @@ describe('the history node', () => {
     assert.deepEqual(await bodies(), [{ t: 21.5 }, 'grün', BINARY]);
   });
 
-  const OUTPUTS: [datatype: string, bodies: unknown[]][] = [
-    ['raw', [Buffer.from(JSON_BODY).toString('base64'), Buffer.from('8').toString('base64')]],
-    ['buffer', [Buffer.from(JSON_BODY), Buffer.from('8')]],
-    ['utf8', [JSON_BODY, '8']],
-    ['json', [{ t: 21.5 }, 8]],
-    ['base64', [Buffer.from(JSON_BODY).toString('base64'), Buffer.from('8').toString('base64')]],
-  ];
-  for (const [datatype, expected] of OUTPUTS) {
-    it(`emits bodies as ${datatype}`, async () => {
-      await start({ datatype }, 'base64');
-      cloud.upload(chipid, JSON_BODY);
-      cloud.upload(chipid, '8');
-      assert.deepEqual(await bodies(), expected);
-    });
-  }
-
   it('names the record whose body cannot be decoded', async () => {
     await start({ datatype: 'json' }, 'text');
     cloud.upload(chipid, JSON_BODY);
     cloud.upload(chipid, 'no JSON');
     const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
     assert.match(error.message, /record 2 is not JSON/);
-  });
-
-  const DEEP = '['.repeat(2500) + ']'.repeat(2500);
-
-  it('keeps a body that is nested too deeply as text', async () => {
-    await start({ datatype: 'auto-detect' });
-    cloud.upload(chipid, DEEP);
-    assert.deepEqual(await bodies(), [DEEP]);
-  });
-
-  it('names the record whose JSON is nested too deeply', async () => {
-    await start({ datatype: 'json' });
-    cloud.upload(chipid, DEEP);
-    const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
-    assert.match(error.message, /record 1 is nested deeper than 100 levels.*auto-detect/);
   });
 
   it('fails with NOT_FOUND for a device that does not exist', async () => {

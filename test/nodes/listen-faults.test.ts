@@ -3,7 +3,7 @@ import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, shows } from './support/messages';
+import { shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
@@ -11,23 +11,6 @@ describe('a listener, when something goes wrong', () => {
   useNodeRed();
   let cloud: Simulator;
   const one = '10000001';
-
-  const connected = (chipid: string): Promise<void> =>
-    until(() => cloud.channels(chipid) === 1, `the channel of ${chipid} is open`);
-  const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
-  const emitted = (payload: string): Promise<void> =>
-    until(() => payloads().includes(payload), `${payload} is emitted`);
-
-  it('waits for a service that is not running yet', async () => {
-    cloud = await startCloud();
-    const heal = cloud.fail('reset-upgrade');
-    await load([cloudApp(cloud), node('listen', { chipids: [one] })]);
-    await shows('listen', 'status.disconnected');
-    heal();
-    await connected(one);
-    cloud.upload(one, 'at last');
-    await emitted('at last');
-  });
 
   it('reports an output that does not exist, and listens to nothing', async () => {
     cloud = await startCloud();

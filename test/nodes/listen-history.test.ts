@@ -4,7 +4,7 @@ import { until } from '../tooling/until';
 import { openWithRecovery, PATIENCE } from './support/listening';
 import { reversed, asThePublicServer } from './support/histories';
 import { journal } from './support/journal';
-import { arrivedAt, shows, statusesOf } from './support/messages';
+import { arrivedAt, emitted, payloads, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 describe('a listener whose history is written in another form', () => {
@@ -12,9 +12,6 @@ describe('a listener whose history is written in another form', () => {
   let cloud: Simulator;
   const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
 
-  const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
-  const emitted = (payload: string): Promise<void> =>
-    until(() => payloads().includes(payload), `${payload} is emitted`, PATIENCE);
   const lines = (part: string): string[] =>
     journal.logs
       .filter(({ id }) => id === 'listen')

@@ -4,7 +4,7 @@ import { Positions } from '../../nodes/listen/positions';
 import type { Simulator } from '../../src/simulator';
 import { settled, until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
-import { arrivedAt, shows } from './support/messages';
+import { arrivedAt, emitted, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { inEachDialect } from '../tooling/dialect';
 import { useClock } from '../support/clock';
@@ -23,9 +23,6 @@ inEachDialect('a listener to every online device', () => {
   const listener = (more: object = {}) =>
     node('listen', { devices: 'online', refresh: '1', ...more });
   const start = (more: object = {}): Promise<void> => load([cloudApp(cloud), listener(more)]);
-  const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
-  const emitted = (payload: string): Promise<void> =>
-    until(() => payloads().includes(payload), `${payload} is emitted`);
   /** Waits for readings of the list. */
   const readings = (): number =>
     cloud.requests.filter(({ path }) => path.includes('/devices/')).length;

@@ -3,7 +3,7 @@ import type { HistoryRewrite } from '../../src/simulator';
 import { until } from '../tooling/until';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cloudApp, deploy, load, node } from './support/flow';
-import { arrivedAt } from './support/messages';
+import { arrivedAt, emitted } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const CHIPID = '10000001';
@@ -26,8 +26,6 @@ describe('the time zone of a history', () => {
   it('survives a deploy of the application, although no positions are kept', async () => {
     const cloud = await startCloud({ interval: 0 });
     cloud.rewriteHistory(east);
-    const emitted = (text: string): Promise<void> =>
-      until(() => arrivedAt('out').some(({ payload }) => payload === text), `${text} is emitted`);
     const readings = (): number =>
       cloud.requests.filter(({ path, status }) => path.includes('up_messages') && status === 200)
         .length;

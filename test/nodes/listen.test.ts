@@ -90,15 +90,6 @@ inEachDialect('the listen node', () => {
     assert.deepEqual(payloads(), ['of a']);
   });
 
-  it('emits uploads of one device in order', async () => {
-    await start([node('listen', { chipids: [one] })]);
-    await connected(one);
-    const texts = Array.from({ length: 200 }, (_, n) => `upload ${n}`);
-    for (const text of texts) cloud.upload(one, text);
-    await emitted('upload 199');
-    assert.deepEqual(payloads(), texts);
-  });
-
   it('shares its channel with a second node, and each may change its own message', async () => {
     const listen = { chipids: [one], datatype: 'buffer' };
     await start([node('listen', listen), node('listen', { ...listen, id: 'other' })]);

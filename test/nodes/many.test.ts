@@ -4,9 +4,8 @@ import type { Simulator, SimulatorOptions } from '../../src/simulator';
 import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, post, send, shows } from './support/messages';
-import { httpService, json } from '../tooling/servers/http-service';
-import { keep, startCloud, useNodeRed } from './support/node-red';
+import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
 
 interface Result {
   chipid: string;
@@ -173,30 +172,6 @@ describe('several devices at once', () => {
     assert.deepEqual([out['failed'], out['uncertain']], [[C], []]);
   });
 
-  it('keep the order of arrival at each of them', async () => {
-    await start({ atOnce: 1 }, { answerDelay: 20 });
-    const messages = ['first', 'second'].map((payload) =>
-      send('push', { chipid: [A, B], payload }),
-    );
-    await Promise.all([...messages, send('one', { chipid: B, payload: 'third' })]);
-    const texts = (chipid: string) => cloud.device(chipid).received.map(({ text }) => text);
-    assert.deepEqual(texts(B), ['first', 'second', 'third']);
-    assert.deepEqual(texts(A), ['first', 'second']);
-  });
-
-  it('fail only where the queue is full', async () => {
-    await start();
-    cloud.fail('hang', { chipid: A });
-    for (let n = 0; n < 101; n++) post('one', { chipid: A, payload: n });
-    await until(() => cloud.requests.length === 1, 'the first is under way');
-    const out = await call('push', { chipid: [A, B], payload: 'x' });
-    assert.deepEqual(
-      resultsOf(out).map(({ error }) => error?.code),
-      ['QUEUE_FULL', undefined],
-    );
-    assert.deepEqual(out['failed'], [A]);
-  });
-
   it('report the outcome of each when the node closes, which is logged once', async () => {
     await start({ atOnce: 2 });
     cloud.fail('hang', { chipid: B });
@@ -222,52 +197,5 @@ describe('several devices at once', () => {
     assert.equal(journal.logs.filter(({ id }) => id === 'push').length, 1);
     assert.equal(cloud.requests.length, 3);
     assert.deepEqual(arrivedAt('out'), []);
-  });
-
-  it('are called at most atOnce at a time', async () => {
-    let [running, most] = [0, 0];
-    const service = await keep(
-      httpService((response, request, count) => {
-        most = Math.max(most, ++running);
-        const answer = (): void => {
-          running--;
-          json({ msg: 'OK' })(response, request, count);
-        };
-        setTimeout(answer, 5);
-      }),
-    );
-    await load([cloudApp({ ...service, appid: '1' }), node('push', { many: true, atOnce: '3' })]);
-    const chipid = Array.from({ length: 30 }, (_, n) => n);
-    assert.equal(resultsOf(await call('push', { chipid, payload: 'x' })).length, 30);
-    assert.equal(most, 3);
-  });
-
-  it('may be a thousand, some of them faulty', async () => {
-    const first = 20_000_000;
-    const chipids = Array.from({ length: 1000 }, (_, n) => String(first + n));
-    const devices = chipids.map((chipid) => ({ chipid }));
-    // Long, so that no device that answers is late on a busy machine.
-    const service = { devices, answerDelay: 2, offlineAfter: 10_000 };
-    await start({ atOnce: 8, timeout: 4 }, service);
-    const faults = { 'not-found': 1, gateway: 2, reset: 3, hang: 4, 'broken-json': 5 } as const;
-    for (const [fault, rest] of Object.entries(faults) as [keyof typeof faults, number][]) {
-      const faulty = chipids.filter((_, n) => n % 100 === rest);
-      for (const chipid of faulty) cloud.fail(fault, { chipid });
-    }
-    const out = await call('push', { chipid: chipids, payload: 'x' });
-    assert.deepEqual(
-      resultsOf(out).map(({ chipid }) => chipid),
-      chipids,
-    );
-    assert.equal(resultsOf(out).filter(({ ok }) => ok).length, 950);
-    assert.deepEqual(
-      out['failed'],
-      chipids.filter((_, n) => n % 100 === 1),
-    );
-    assert.deepEqual(
-      out['uncertain'],
-      chipids.filter((_, n) => [2, 3, 4, 5].includes(n % 100)),
-    );
-    for (const chipid of chipids) assert.ok(cloud.device(chipid).received.length <= 1);
   });
 });

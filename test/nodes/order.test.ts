@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
-import { call, send } from './support/messages';
+import { send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from '../tooling/until';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
@@ -26,47 +25,6 @@ describe('the order of commands', () => {
     await Promise.all(sent);
     assert.deepEqual(texts(), numbers(20).map(String));
     assert.equal(cloud.device(chipid).maxInFlight, 1);
-  });
-
-  it('holds between nodes that name the device as a number and as text', async () => {
-    await start({}, { chipid, chipidType: 'str' });
-    await Promise.all(
-      numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid: 10000001, payload: n })),
-    );
-    assert.deepEqual(texts(), numbers(20).map(String));
-    assert.equal(cloud.device(chipid).maxInFlight, 1);
-  });
-
-  it('holds between numbers with and without leading zeros', async () => {
-    await start({}, { chipid: `00${chipid}`, chipidType: 'str' });
-    await Promise.all(numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid, payload: n })));
-    assert.deepEqual(texts(), numbers(20).map(String));
-    assert.equal(cloud.device(chipid).maxInFlight, 1);
-    assert.equal((await call('b', { payload: 'x' })).chipid, chipid);
-  });
-
-  it('holds between pushes over HTTP and over the channel', async () => {
-    await start({}, { transport: 'channel' });
-    await Promise.all(numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid, payload: n })));
-    await until(() => texts().length === 20, 'all are received');
-    assert.deepEqual([...texts()].sort(), numbers(20).map(String).sort());
-    const over = (via: string) =>
-      cloud
-        .device(chipid)
-        .received.filter((each) => each.via === via)
-        .map(({ text }) => text);
-    assert.deepEqual(
-      over('open-api'),
-      numbers(20)
-        .filter((n) => n % 2)
-        .map(String),
-    );
-    assert.deepEqual(
-      over('channel'),
-      numbers(20)
-        .filter((n) => n % 2 === 0)
-        .map(String),
-    );
   });
 
   const TYPED: [what: string, properties: object][] = [

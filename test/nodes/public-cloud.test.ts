@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { keep, startCloud, useNodeRed } from './support/node-red';
+import { keep, useNodeRed } from './support/node-red';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, send } from './support/messages';
 import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../tooling/servers/public-cloud';
@@ -92,55 +92,5 @@ describe('the nodes with a service that answers as the public server of 2016', (
     await until(() => cloud.paths.some((path) => path.includes('push')), 'it is pushed');
     cloud.send(chipid, GBK);
     assert.equal((await asked).payload, '温度=21');
-  });
-
-  it('give the history of pushes as the service has it: hexadecimal', async () => {
-    await start([node('history', { operation: 'pushes', datatype: 'auto-detect' })]);
-    cloud.pushes = ['4f4e', 'ff01'];
-    const records = (await call('history', { chipid })).payload as { body: unknown }[];
-    assert.deepEqual(
-      records.map(({ body }) => body),
-      ['4f4e', 'ff01'],
-    );
-  });
-
-  it('give all uploads of a day, with their times by the zone that is set', async () => {
-    const sync = { operation: 'sync', begin: '20260310', beginType: 'str', end: '20260310' };
-    await start([node('history', { ...sync, endType: 'str', split: true })], {
-      historyZone: '+00:00',
-    });
-    const begin = Date.UTC(2026, 2, 9, 16);
-    const ats = [begin - 1000, begin, begin + 86_399_000, begin + 86_400_000];
-    cloud.uploads = ats.map((at) => ({ chipid, body: 'x', at }));
-    await send('history', {});
-    const times = (await out(2)).map(({ timestamp }) => timestamp);
-    assert.deepEqual(times, [begin + 86_399_000, begin]);
-  });
-
-  it('list a device once', async () => {
-    await start([node('devices')]);
-    const latest = '2016-06-23 09:15:24';
-    cloud.online = [
-      { chipid: 8454703, latest },
-      { chipid: 8454703, latest: '2016-06-23 10:00:00' },
-    ];
-    const { payload } = await call('devices', {});
-    assert.deepEqual(payload, [{ chipid: 8454703, latest: '2016-06-23 10:00:00' }]);
-  });
-});
-
-describe('the nodes with a service that answers as the document says', () => {
-  useNodeRed();
-
-  it('keep the history of pushes as text', async () => {
-    const cloud = await startCloud();
-    const history = node('history', { operation: 'pushes', datatype: 'auto-detect' });
-    await load([cloudApp(cloud), history, node('push', { format: 'MSG' })]);
-    for (const payload of ['ON', '41']) await call('push', { chipid: '10000001', payload });
-    const answer = (await call('history', { chipid: '10000001' })).payload as { body: unknown }[];
-    assert.deepEqual(
-      answer.map(({ body }) => body),
-      ['ON', '41'],
-    );
   });
 });

@@ -120,29 +120,4 @@ describe('the nodes at a service that answers as the public server of 2016', () 
     assert.equal((await call('rt-status', { chipid, key: 'json' })).payload, 21.5);
     await fail('rt-status', { chipid, key: 'text' }, 'INVALID_RESPONSE');
   });
-
-  it('refuses a datatype that a callback does not have, before anything is sent', async () => {
-    await start('rt-status', { datatype: 'buffer' });
-    await fail('rt-status', { chipid, key: 'text' }, 'INVALID_INPUT');
-    assert.equal(service.requests.length, 0);
-  });
-
-  it('pushes to all with success', async () => {
-    await start('push', { target: 'app' });
-    assert.deepEqual((await call('push', { payload: 'x' })).payload, { msg: 'sucess' });
-  });
-
-  it('says of a device that is offline that it is', async () => {
-    await start('refresh');
-    const out = await call('refresh', { chipid: GONE });
-    assert.deepEqual([out['online'], out.payload], [false, { status: 'offline', msg: 'OK' }]);
-  });
-
-  it('fails with UNAUTHORIZED if the key is wrong', async () => {
-    service = await publicService();
-    const app = cloudApp({ baseUrl: service.baseUrl, appid: APPID });
-    await load([app, node('devices')], { app: { appkey: 'wrong' } });
-    const { error } = await fail('devices', {}, 'UNAUTHORIZED');
-    assert.match(error.message, /签名不正确/);
-  });
 });

@@ -92,33 +92,6 @@ describe('the request node', () => {
     });
   }
 
-  it('answers within 2 s if 100 requests have patterns that backtrack, and one upload meets them', async () => {
-    await start(
-      { match: 'pattern', pattern: '^(a+)+$', replyTimeout: '3' },
-      {
-        ...node('request', { match: 'pattern', pattern: '!$' }),
-        id: 'other',
-      },
-    );
-    const slow = Array.from({ length: 99 }, () =>
-      fail('request', { chipid, payload: 'x' }, 'NO_REPLY'),
-    );
-    const out = call('other', { chipid, payload: 'x' });
-    await pushed(100);
-    cloud.upload(chipid, `${'a'.repeat(50_000)}!`);
-    assert.match(String((await out).payload), /a!$/);
-    for (const { error } of await Promise.all(slow))
-      assert.match(error.message, /Of 1 upload none matches the pattern/);
-  });
-
-  for (const pattern of ['(?=a)b', '(a)\\1', '(?<!a)b'])
-    it(`says what it lacks of a pattern such as ${pattern}, and sends nothing`, async () => {
-      await start({ match: 'pattern', pattern });
-      const { error } = await fail('request', { chipid, payload: 'x' }, 'INVALID_INPUT');
-      assert.match(error.message, /Look-around, .* and back-references, .* are not supported/);
-      assert.equal(cloud.device(chipid).received.length, 0);
-    });
-
   it('accepts any upload if configured', async () => {
     await start({ match: 'next', format: 'HEX', message: '00 ff', messageType: 'str' });
     const out = call('request', { chipid });
