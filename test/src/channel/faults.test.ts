@@ -73,21 +73,6 @@ describe('a frame that is not what section 6 describes', () => {
     });
   }
 
-  it('does not affect other devices', async () => {
-    const service = await simulator({ devices: 2 });
-    const client = clientOf(service.baseUrl);
-    const broken = listen(client, CHIPID);
-    const other = listen(client, '10000002');
-    await broken.state('connected');
-    await other.state('connected');
-    service.fail('big-frame', { chipid: CHIPID, times: 1 });
-    service.upload(CHIPID, 'spoilt');
-    await broken.state('disconnected');
-    service.upload('10000002', 'good');
-    await until(() => other.uploads.length === 1);
-    assert.deepEqual(disconnects(other), []);
-  });
-
   it('may arrive in fragments', async () => {
     const event = { type: 'data_upload', appid: '1', chipid: CHIPID, timestamp: '1', body: 'QUJD' };
     const pieces = JSON.stringify(event);
@@ -124,15 +109,4 @@ describe('a frame that is not what section 6 describes', () => {
       assert.deepEqual(reasons, ['WS_ERR_TOO_MANY_BUFFERED_PARTS']);
     });
   }
-
-  it('is reported to every listener', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
-    const listeners = [listen(client), listen(client)];
-    await listeners[0]!.state('connected');
-    service.fail('bad-json', { times: 1 });
-    service.upload(CHIPID, 'spoilt');
-    await until(() => listeners.every(({ faults }) => faults.length === 1));
-    assert.ok(listeners.every(({ uploads }) => uploads.length === 0));
-  });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { WebSocket } from 'ws';
 import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf } from '../support/client';
-import { CHIPID, listen } from '../support/listener';
+import { listen } from '../support/listener';
 import { until } from '../../tooling/until';
 
 const HEARTBEAT = '{"type":"heartbeat"}';
@@ -13,23 +13,6 @@ describe('a channel that is kept alive', () => {
     await listen(clientOf(service.baseUrl, { heartbeat: 20 })).state('connected');
     await until(() => service.frames.length >= 3, 'three heartbeats');
     assert.ok(service.frames.every((frame) => frame === HEARTBEAT));
-  });
-
-  it('sends no heartbeats if they are off', async () => {
-    const service = await channelService();
-    const client = clientOf(service.baseUrl, { heartbeat: 0 });
-    await listen(client).state('connected');
-    await client.pushOverChannel(CHIPID, 'x');
-    await until(() => service.frames.length === 1);
-    assert.doesNotMatch(service.frames[0]!, /heartbeat/);
-  });
-
-  it('pings periodically', async () => {
-    let pings = 0;
-    const service = await channelService((channel) => channel.on('ping', () => pings++));
-    const listener = listen(clientOf(service.baseUrl, { ping: 20 }));
-    await until(() => pings >= 5, 'five pings');
-    assert.equal(listener.changes.filter(({ state }) => state === 'disconnected').length, 0);
   });
 
   it('answers the pings of the service', async () => {

@@ -7,7 +7,7 @@ import { heldTimers, HOUR } from '../../support/held-timers';
 import { CHIPID, listen } from '../support/listener';
 import { until } from '../../tooling/until';
 import { freePort } from '../../tooling/servers/ports';
-import { inEachDialect, isPublic } from '../../tooling/dialect';
+import { inEachDialect } from '../../tooling/dialect';
 
 inEachDialect('a push over the channel', () => {
   const pushes: [what: string, message: PushMessage, format: PushFormat, bytes: Buffer][] = [
@@ -50,26 +50,6 @@ inEachDialect('a push over the channel', () => {
     assert.deepEqual([service.requests.length, service.channels()], [1, 1]);
   });
 
-  it('opens the channel, which the next push finds open', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
-    await client.pushOverChannel(CHIPID, 'a');
-    await client.pushOverChannel(CHIPID, 'b');
-    await until(() => service.device(CHIPID).received.length === 2);
-    assert.deepEqual([service.requests.length, service.channels()], [1, 1]);
-  });
-
-  it('keeps the channel when a listener leaves it', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
-    const listener = listen(client);
-    await client.pushOverChannel(CHIPID, 'a');
-    listener.subscription.release();
-    await client.pushOverChannel(CHIPID, 'b');
-    await until(() => service.device(CHIPID).received.length === 2);
-    assert.equal(service.requests.length, 1);
-  });
-
   it('waits for the channel beyond a failed attempt', async () => {
     const service = await simulator();
     service.fail('answer-upgrade', { times: 2 });
@@ -96,16 +76,6 @@ inEachDialect('a push over the channel', () => {
     await until(() => service.requests.length === 2, 'another attempt is under way');
     expire();
     assert.match((await push).message, /\(502\)/);
-  });
-
-  it('is NOT_CONNECTED with wrong keys', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' });
-    const expire = heldTimers();
-    const push = failure(client.pushOverChannel(CHIPID, 'x', { timeout: HOUR }), 'NOT_CONNECTED');
-    await listen(client).state('disconnected');
-    expire();
-    assert.match((await push).message, isPublic() ? /\(400\)/ : /\(401\)/);
   });
 
   it('is NOT_CONNECTED if it is aborted while it waits, and is never sent', async () => {

@@ -70,16 +70,6 @@ describe('a channel that the service closes', () => {
     });
     assert.deepEqual(pauses.slice(0, 6), [1, 2, 4, 1, 2, 4]);
   });
-
-  it('reports 1006 if the connection is reset', async () => {
-    const service = await channelService();
-    const listener = listen(clientOf(service.baseUrl));
-    await listener.state('connected');
-    await until(() => service.clients.size === 1);
-    for (const channel of service.clients) channel.terminate();
-    await listener.state('disconnected');
-    assert.equal(listener.changes[1]?.reason, '1006');
-  });
 });
 
 describe('a channel that does not open', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ListUser } from '../../../src/fleet/list-poller';
 import { clientOf, KEYS, simulator } from '../support/client';
-import { CHIPID, listen } from '../support/listener';
+import { CHIPID } from '../support/listener';
 import { DeviceCloudClient } from '../../../src/client';
 import { atEnd } from '../../tooling/servers/at-end';
 import { until } from '../../tooling/until';
@@ -48,13 +48,6 @@ inEachDialect('the fleet of a client', () => {
     assert.equal(fleet.device(CHIPID)?.channel, null);
   });
 
-  it('also uses the record of the application', async () => {
-    const service = await simulator({ devices: 1 });
-    const client = clientOf(service.baseUrl);
-    await client.app();
-    assert.equal(client.fleet.device(CHIPID)?.online, true);
-  });
-
   it('polls, and reads the list on demand', async () => {
     const service = await simulator({ devices: 1 });
     const client = clientOf(service.baseUrl);
@@ -87,17 +80,5 @@ inEachDialect('the fleet of a client', () => {
     assert.deepEqual(client.fleet.snapshot(), []);
     await assert.rejects(client.fleet.readList(), { code: 'NOT_CONFIGURED' });
     assert.throws(() => client.fleet.latest('x'), { code: 'INVALID_INPUT' });
-  });
-
-  it('is not touched by a listener that changes its bytes', async () => {
-    const service = await simulator({ devices: 1 });
-    const client = clientOf(service.baseUrl);
-    const listener = listen(client);
-    await listener.state('connected');
-    service.upload(CHIPID, 'as it came');
-    await until(() => listener.uploads.length === 1, 'the upload');
-    listener.uploads[0]!.body.fill(0);
-    client.fleet.latest(CHIPID)!.body.fill(0);
-    assert.equal(client.fleet.latest(CHIPID)!.body.toString(), 'as it came');
   });
 });

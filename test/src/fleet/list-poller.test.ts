@@ -119,19 +119,6 @@ describe('the poller of the list', () => {
     );
   });
 
-  it('keeps its turns however often others read', async () => {
-    const subject = createSubject();
-    subject.poller.poll(10_000, {});
-    await subject.answer();
-    for (let second = 0; second < 10; second++) {
-      const read = subject.poller.read();
-      await pass(1000);
-      await subject.answer();
-      await read;
-    }
-    assert.equal(subject.taken.at(-1)!.polled, true);
-  });
-
   it('shares a reading among simultaneous requests, and those that accept its age', async () => {
     const subject = createSubject();
     const both = [subject.poller.read(), subject.poller.read()];
@@ -173,17 +160,6 @@ describe('the poller of the list', () => {
     await subject.answer('1');
     await pass(10_000);
     assert.equal(subject.readings(), 3);
-  });
-
-  it('does not report an error of a reading on demand as one of the poller', async () => {
-    const subject = createSubject();
-    const polling = user();
-    subject.poller.poll(10_000, polling);
-    await subject.answer();
-    const asking = assert.rejects(subject.poller.read(), /failed/);
-    await subject.fail();
-    await asking;
-    assert.deepEqual([polling.errors, subject.failed], [[], []]);
   });
 
   it('continues if a callback of a user throws or leaves', async () => {

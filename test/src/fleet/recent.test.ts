@@ -41,14 +41,6 @@ describe('what devices did of late', () => {
     assert.deepEqual(registry.recent('3'), { uploads: [], commands: [] });
   });
 
-  it('says of a recovered upload when it was uploaded', () => {
-    now = 5000;
-    registry.onEmitted({ ...upload('1', 'missed', 777), replayed: true });
-    assert.deepEqual(registry.recent('1').uploads, [
-      { at: 777, text: 'missed', size: 6, source: 'replayed', body: Buffer.from('missed') },
-    ]);
-  });
-
   it('gives back all of an upload of 801 bytes, and of a longer one only the beginning', () => {
     for (const size of [801, 802]) add(registry, '1', 'x'.repeat(size));
     const [longer, whole] = registry.recent('1').uploads;
@@ -77,23 +69,6 @@ describe('what devices did of late', () => {
     await running;
     const [, , last] = registry.recent('1').commands;
     assert.deepEqual([last?.outcome, last?.took], ['OK', 250]);
-  });
-
-  it('leaves newer commands alone when one ends that they have pushed out', async () => {
-    let end = (): void => undefined;
-    const first = registry.onCommand(
-      '1',
-      { kind: 'reboot' },
-      new Promise<void>((done) => (end = done)),
-    );
-    const running = new Promise<void>(() => undefined);
-    for (let count = 0; count < MOST; count++)
-      void registry.onCommand('1', { kind: 'request' }, running);
-    end();
-    await first;
-    const { commands } = registry.recent('1');
-    assert.equal(commands.length, MOST);
-    assert.ok(commands.every(({ kind, outcome }) => kind === 'request' && outcome === null));
   });
 
   it('does not keep a long upload in memory: its beginning is a copy', () => {

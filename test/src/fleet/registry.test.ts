@@ -79,14 +79,6 @@ describe('the registry of devices', () => {
     assert.equal(device('2').online, false);
   });
 
-  it('ignores a name that is not valid', () => {
-    const { list, device } = createSubject();
-    for (const name of [null, '', { a: 1 }, ['x'], true]) {
-      list(['1'], { name });
-      assert.equal(device('1').name, null);
-    }
-  });
-
   it('counts a call without an answer as a sign that a device is offline, until it shows itself', async () => {
     const { registry, list, live, device, pass, now } = createSubject();
     list(['1']);
@@ -228,20 +220,6 @@ describe('the registry of devices', () => {
       ['2', 'connected'],
       ['2', null],
     ]);
-  });
-
-  it('calls no watcher once it is closed', () => {
-    const { registry, live, list } = createSubject();
-    const calls: string[] = [];
-    registry.addWatcher({
-      onLive: ({ chipid }) => void calls.push(chipid),
-      onState: ({ chipid }) => void calls.push(chipid),
-    });
-    registry.close();
-    live('1');
-    list(['2']);
-    registry.onState('3', 'connected', undefined);
-    assert.deepEqual(calls, []);
   });
 });
 

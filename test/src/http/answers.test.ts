@@ -135,12 +135,6 @@ describe('a success with an unexpected body', () => {
       assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
     }
   });
-
-  it('may be long, as a history is', async () => {
-    const record = { body: 'x'.repeat(1000), app: 'a', create_time: '', id: 1, dev: '1' };
-    const service = await httpService(json(Array.from({ length: 20_000 }, () => record)));
-    assert.equal((await clientOf(service.baseUrl).uploadHistory(1)).body.length, 20_000);
-  });
 });
 
 describe('a push with an answer other than OK or success', () => {

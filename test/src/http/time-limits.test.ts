@@ -188,13 +188,6 @@ describe('the time a call may take', () => {
     await ended.promise;
   });
 
-  it('ends a TLS handshake that never completes, and nothing is sent', async () => {
-    const service = await wireService(() => undefined);
-    const client = clientOf(service.baseUrl.replace('http:', 'https:'));
-    const { message } = await failure(client.push(1, 'x', { timeout: 100 }), 'TIMEOUT');
-    assert.match(message, /Not sent/);
-  });
-
   it('is one for all attempts of a read', async () => {
     // Either attempt alone would end in its time; a slow machine only makes them later.
     const late =
@@ -278,25 +271,4 @@ describe('a call that is aborted', () => {
       }
     });
   }
-
-  it('by the close of the client reports that', async () => {
-    const service = await httpService(hang);
-    const client = clientOf(service.baseUrl);
-    const running = failure(client.push(1, 'x'), 'CONNECTION_LOST');
-    const waiting = failure(client.push(1, 'y'), 'UNREACHABLE');
-    await until(() => service.requests.length === 1);
-    await client.close();
-    assert.match((await running).message, /the client was closed/);
-    assert.match((await waiting).message, /the client was closed/);
-  });
-
-  it('too late is not affected', async () => {
-    const service = await httpService(ok);
-    const client = clientOf(service.baseUrl);
-    const controller = new AbortController();
-    await client.push(1, 'x', { signal: controller.signal });
-    controller.abort();
-    await client.push(1, 'y');
-    assert.equal(service.requests.length, 2);
-  });
 });

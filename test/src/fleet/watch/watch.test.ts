@@ -3,12 +3,7 @@ import { clientOf, simulator } from '../../support/client';
 import { listen } from '../../support/listener';
 import { DeviceCloudClient } from '../../../../src/client';
 import type { Watch } from '../../../../src/fleet/watch/watch';
-import type {
-  FleetEvent,
-  WatchKeeping,
-  WatchOptions,
-} from '../../../../src/fleet/watch/watch-types';
-import { MEMORY, Store } from '../../../../src/store/store';
+import type { FleetEvent, WatchOptions } from '../../../../src/fleet/watch/watch-types';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { until } from '../../../tooling/until';
 import { inEachDialect } from '../../../tooling/dialect';
@@ -16,17 +11,12 @@ import { inEachDialect } from '../../../tooling/dialect';
 const HUGE = '12345678901234567890';
 
 /** Watches, and waits until the list has been read. */
-async function watch(
-  client: DeviceCloudClient,
-  options: WatchOptions = {},
-  keeping?: WatchKeeping,
-) {
+async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
   const events: FleetEvent[] = [];
   let readings = 0;
   const started: Watch = client.fleet.watch(
     { refresh: 1000, misses: 1, ...options },
     { onEvent: (event) => events.push(event), onReading: () => readings++ },
-    keeping,
   );
   atEnd(() => Promise.resolve(started.close()));
   await until(() => readings > 0, 'a first reading');
@@ -97,38 +87,6 @@ inEachDialect('a watch over real connections', () => {
     service.sleep([...service.devices.keys()][0]!);
     await until(() => slow.events.length === 1 && fast.events.length === 1, 'both see it');
     assert.equal(slow.readings() - fast.readings(), lead);
-  });
-
-  it('closed in the middle of a reading emits nothing, and leaves nothing behind', async () => {
-    const service = await simulator({ devices: 1 });
-    const client = clientOf(service.baseUrl);
-    service.fail('hang');
-    const emitted: unknown[] = [];
-    const note = (what: unknown): void => void emitted.push(what);
-    const options = { silence: 60_000, refresh: 1000 };
-    const one = client.fleet.watch(options, {
-      onEvent: note,
-      onReading: () => note('read'),
-      onReadError: note,
-    });
-    client.fleet.watch(options, { onEvent: note, onReadError: note });
-    await until(() => service.requests.length === 1, 'the list is asked for');
-    one.close();
-    one.close();
-    await client.close();
-    assert.deepEqual(emitted, []);
-  });
-
-  it('keeps its state if the client was closed before it, as a deploy may do', async () => {
-    const service = await simulator({ devices: 2 });
-    const client = clientOf(service.baseUrl);
-    const keeping = { store: new Store(MEMORY), node: 'events', owns: () => true };
-    const first = await watch(client, {}, keeping);
-    await client.close();
-    first.watch.close();
-    assert.deepEqual(first.watch.counts(), { devices: 2, online: 2 });
-    const second = await watch(clientOf(service.baseUrl), {}, keeping);
-    assert.deepEqual(second.events, []);
   });
 
   it('needs the keys of the open API, and a listener', () => {
