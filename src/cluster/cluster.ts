@@ -27,8 +27,9 @@ const LONGEST = 120_000;
 export function readBeat(text: string): BeatAnswer {
   try {
     const answer = JSON.parse(text) as Partial<BeatAnswer> | null;
-    if (isObject(answer?.members) && isObject(answer.shares) && Number.isFinite(answer.time))
-      return answer as BeatAnswer;
+    const isWhole =
+      isObject(answer?.members) && isObject(answer.shares) && Number.isFinite(answer.time);
+    if (isWhole && isObject(JSON.parse(answer.settings ?? '{}'))) return answer as BeatAnswer;
   } catch {
     // Below.
   }
@@ -67,6 +68,8 @@ export class Cluster {
   /** Whether it lasts until somebody changes something. */
   #isMistake = false;
   #hasBegun = false;
+  /** Whether the user had all rights when they were tried. A right that is missing would otherwise show when it is needed. */
+  #hasRights = false;
 
   private constructor(
     engine: Engine,
@@ -99,7 +102,7 @@ export class Cluster {
           for (const { entries } of this.#ports.values()) entries.rewrite();
           this.#facts.rewrite();
         },
-        onBeat: (error) => void this.#onBeat(error),
+        onBeat: (error) => this.#onBeat(error),
       },
     );
     this.#facts = new Store(factsPort(this.#portDeps));
@@ -215,32 +218,34 @@ export class Cluster {
   async #beat(beat: Beat, limit: number): Promise<BeatAnswer> {
     const { meta, members, shares, all } = this.#keys;
     const args = [JSON.stringify(beat), all];
+    if (!this.#hasRights) {
+      const missing = await this.#engine.missingRights(this.#keys, limit);
+      if (missing.length > 0)
+        throw new EngineError(`its user lacks rights: ${missing.join(' ')}.`, false, true, true);
+      this.#hasRights = true;
+    }
     const answer = await this.#engine.run(limit, BEAT, [meta, members, shares], args);
     return readBeat(String(answer));
   }
 
-  async #onBeat(error: unknown): Promise<void> {
+  #onBeat(failure: unknown): void {
     this.calls.changed();
     // It may act again, perhaps after a moment that nothing else shows.
-    if (error === undefined && !this.#shares.wasValid) this.#store.moved();
+    if (failure === undefined && !this.#shares.wasValid) this.#store.moved();
+    const mistakes = [...this.#ports.values()].map(({ mistake }) => mistake);
+    const error = failure ?? mistakes.find((each) => each !== undefined);
     const isEngines = error instanceof EngineError;
     if (error === undefined) {
       this.#problem = this.#difference;
       this.#isMistake = this.#problem !== undefined;
-      // After a start, the first connection is not established yet.
-    } else if (
+      // The next beat names them.
+    } else if (isEngines && error.lacksRights) this.#hasRights = false;
+    // After a start, the first connection is not established yet.
+    else if (
       !(isEngines && error.isUnsent && this.#engine.isFaultless) &&
       !(error as Error).message.includes(REFUSED.late)
     ) {
-      const rights =
-        isEngines && error.lacksRights
-          ? await this.#engine.missingRights(this.#keys, this.#shares.limit).catch(() => [])
-          : [];
-      const why =
-        rights.length > 0
-          ? `its user lacks rights: ${rights.join(' ')}.`
-          : (error as Error).message;
-      this.#problem = `The engine of the cluster cannot be used: ${why}`;
+      this.#problem = `The engine of the cluster cannot be used: ${(error as Error).message}`;
       this.#isMistake = isEngines && error.isMistake;
     }
     this.#store.changed(this.state, this.#problem);

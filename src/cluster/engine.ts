@@ -29,7 +29,7 @@ const MISTAKES: readonly (readonly [RegExp, string])[] = [
     'it refuses the user or the password.',
   ],
   [
-    new RegExp(`\\b(MOVED|ASK|CLUSTERDOWN|CROSSSLOT|${REFUSED.cluster})\\b`),
+    new RegExp(`\\b(MOVED|ASK|CLUSTERDOWN|CROSSSLOT|${REFUSED.cluster})\\b|in cluster mode`),
     'it is a Redis Cluster, where all keys of an application are on one node, so that it would gain nothing. ' +
       'Use one Redis or Valkey, with Sentinels if it must not fail.',
   ],
@@ -39,6 +39,7 @@ const MISTAKES: readonly (readonly [RegExp, string])[] = [
       'all processes of an application need the same version.',
   ],
   [/Protocol error|Unknown RESP type/, 'what answers there is neither Redis nor Valkey.'],
+  [/DB index/, 'it has no database of the number in the url.'],
   [
     /wrong version number|packet length too long|ssl3_get_record/i,
     'it does not speak TLS: use redis:// instead of rediss://.',
@@ -99,35 +100,38 @@ export class Engine {
   readonly #listeners = new Map<string, (text: string) => void>();
   /** Those that are given up, until they are closed. */
   readonly #renewed = new Set<Redis>();
+  /** Of the connections that are made, until each is lost or refuses it. */
+  readonly #introductions = new Map<Redis, Promise<void>>();
+  readonly #database: number;
   #isSubscribed = false;
   /** The last fault of a connection since the last answer, if any. */
   #fault: Fault | undefined;
 
   private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {
     this.#redact = redactor([address.password].filter((secret) => secret !== undefined));
+    this.#database = address.database;
     const connect = (): Redis => {
       const connection = new library(optionsOf(address, settings));
       if (address.master !== undefined) offerLogin(connection, address);
       // Attached for good: without a listener an error would end the process.
       for (const event of ['error', 'sentinelError'])
-        connection.on(event, (error: Error) => {
-          if (NO_CONNECTION.test(error.message)) return;
-          if (this.#fault && CONSEQUENCE.test(error.message)) return;
-          this.#fault = this.#meaningOf(error);
-        });
+        connection.on(event, (error: Error) => this.#failed(error));
       let timer: NodeJS.Timeout | undefined;
       // The library waits indefinitely for an engine that accepts a connection and does not answer.
       connection.on('connect', () => (timer = setTimeout(() => this.#isLate(CONNECT), CONNECT)));
-      connection.on('ready', () => clearTimeout(timer));
+      connection.on('ready', () => {
+        clearTimeout(timer);
+        this.#introduced(connection).catch(() => undefined);
+      });
       connection.on('close', () => {
         clearTimeout(timer);
         this.#renewed.delete(connection);
+        this.#introductions.delete(connection);
       });
       return connection;
     };
     this.#commands = connect();
     this.#subscriber = connect();
-    this.#subscriber.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
     this.#subscriber.on('close', () => (this.#isSubscribed = false));
     this.#subscriber.on('message', (channel: string, text: string) =>
       this.#listeners.get(channel)?.(text),
@@ -150,12 +154,15 @@ export class Engine {
   }
 
   /**
-   * Runs a command.
+   * Runs a command, unless the user may not subscribe: then nothing else is of use.
    * @param limit milliseconds
    * @throws EngineError
    */
-  async call(limit: number, ...[name, ...args]: Command): Promise<unknown> {
-    return this.#within(limit, this.#connectionFor(name).call(name, ...args));
+  async call(limit: number, ...command: Command): Promise<unknown> {
+    const isListening = this.#subscriber.status === 'ready';
+    const needed = isListening ? [this.#commands, this.#subscriber] : [this.#commands];
+    const introduced = Promise.all(needed.map((connection) => this.#introduced(connection)));
+    return this.#within(limit, command, introduced);
   }
 
   /**
@@ -171,11 +178,14 @@ export class Engine {
   ): Promise<unknown> {
     const all = [keys.length, ...keys, ...args];
     try {
-      return await this.call(limit, 'EVALSHA', sha, ...all);
+      return await this.call(limit, 'EVALSHA', sha, ...all).catch((error: unknown) => {
+        // Nothing was done.
+        if (!(error as Error).message.includes('NOSCRIPT')) throw error;
+        return this.call(limit, 'EVAL', text, ...all);
+      });
     } catch (error) {
-      // Nothing was done.
-      if (!(error as Error).message.includes('NOSCRIPT')) throw error;
-      return this.call(limit, 'EVAL', text, ...all);
+      if (!(error as Error).message.includes('WRONGTYPE')) throw error;
+      throw await this.#wrongType(limit, keys);
     }
   }
 
@@ -192,14 +202,21 @@ export class Engine {
   /** Calls back with each message of a channel. */
   subscribe(channel: string, listener: (text: string) => void): void {
     this.#listeners.set(channel, listener);
-    if (this.#subscriber.status === 'ready') this.#subscribe([channel]);
+    // If it has no connection yet, it is introduced with the first one.
+    this.#introductions.delete(this.#subscriber);
+    if (this.#subscriber.status === 'ready')
+      this.#introduced(this.#subscriber).catch(() => undefined);
   }
 
   /**
    * Tries everything that is needed, without changing anything.
    * @returns the rights that the user lacks, in the syntax of an ACL, such as `+info`
+   * @throws EngineError if it is something else, or there is no answer
    */
   async missingRights({ trial }: Keys, limit: number): Promise<string[]> {
+    await this.call(limit, 'PING').catch((error: unknown) => {
+      if (!(error as EngineError).lacksRights) throw error;
+    });
     const commands: Command[] = [
       ['EVAL', 'return 1', 1, trial],
       ['EVALSHA', 'f'.repeat(40), 1, trial],
@@ -208,6 +225,8 @@ export class Engine {
       ['HSET', trial, '', ''],
       ['DEL', trial],
       ['INFO', 'server'],
+      ['PING'],
+      ...(this.#database === 0 ? [] : [['SELECT', this.#database] as const]),
       ['TIME'],
       ['WAIT', 0, 1],
       ['PUBLISH', trial, ''],
@@ -218,7 +237,7 @@ export class Engine {
     const ask = async ([name, ...args]: Command): Promise<void> => {
       // The library crashes on a subscription in capitals.
       const right = name.toLowerCase();
-      const { message } = await this.call(limit, right, ...args).then(
+      const { message } = await this.#within(limit, [right, ...args]).then(
         () => ({ message: '' }),
         (error: unknown) => error as Error,
       );
@@ -241,16 +260,71 @@ export class Engine {
     return /subscribe$/i.test(command) ? this.#subscriber : this.#commands;
   }
 
-  #subscribe(channels: readonly string[]): void {
-    if (channels.length > 0)
-      this.#subscriber.subscribe(...channels).then(
-        () => (this.#isSubscribed = true),
-        (error: unknown) => (this.#fault = this.#meaningOf(error as Error)),
-      );
+  /** Resolves once a connection can be used. Where that is refused, it is tried again each time: a user may get rights meanwhile. */
+  #introduced(connection: Redis): Promise<void> {
+    let introduced = this.#introductions.get(connection);
+    if (!introduced) {
+      introduced = this.#introduce(connection).catch((error: unknown) => {
+        this.#introductions.delete(connection);
+        this.#failed(error as Error);
+        throw error;
+      });
+      this.#introductions.set(connection, introduced);
+    }
+    return introduced;
   }
 
-  async #within(limit: number, answer: Promise<unknown>): Promise<unknown> {
+  async #introduce(connection: Redis): Promise<void> {
+    // What is something else may answer a subscription with a number, at which the library ends the process.
+    const answer: unknown = await connection.ping(NAME);
+    // Of a connection that is subscribed already, it is a list.
+    if ([answer].flat().at(-1) !== NAME) throw new Error('Protocol error');
+    if (connection === this.#subscriber) {
+      const channels = [...this.#listeners.keys()];
+      if (channels.length > 0) await connection.subscribe(...channels);
+      this.#isSubscribed = channels.length > 0;
+      // Where the library selects it, the database 0 is used if there is no other.
+    } else if (this.#database !== 0) await connection.select(this.#database);
+  }
+
+  /** An error that names the key that is no hash. */
+  async #wrongType(limit: number, keys: readonly string[]): Promise<EngineError> {
+    for (const key of keys) {
+      const { message } = await this.call(limit, 'HGET', key, '~').then(
+        () => ({ message: '' }),
+        (error: unknown) => error as Error,
+      );
+      if (message.includes('WRONGTYPE'))
+        return new EngineError(
+          `its key ${key} has another type than a hash: something else uses it. Remove it, or use another database.`,
+          false,
+          true,
+          true,
+        );
+    }
+    return new EngineError('a key has had another type for a moment.', false, true);
+  }
+
+  #failed(error: Error): void {
+    if (NO_CONNECTION.test(error.message)) return;
+    if (this.#fault && CONSEQUENCE.test(error.message)) return;
+    this.#fault = this.#meaningOf(error);
+  }
+
+  /** @param introduced what it waits for before the command is sent */
+  async #within(
+    limit: number,
+    [name, ...args]: Command,
+    introduced: Promise<unknown> = Promise.resolve(),
+  ): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
+    let [isSent, isOver] = [false, false];
+    const answer = introduced.then(() => {
+      // Its caller has been told that it was not sent.
+      if (isOver) return undefined;
+      isSent = true;
+      return this.#connectionFor(name).call(name, ...args);
+    });
     const isLate = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('late')), limit);
     });
@@ -261,7 +335,7 @@ export class Engine {
     } catch (reason) {
       const error = reason as Error;
       const isRefusal = error.name === 'ReplyError';
-      const isUnsent = error.message.includes("isn't writeable");
+      const isUnsent = !isSent || error.message.includes("isn't writeable");
       if (error.message === 'late') this.#isLate(limit);
       // Another connection may find the primary.
       else if (isRefusal && IS_REPLICA.test(error.message)) this.#renew();
@@ -270,6 +344,7 @@ export class Engine {
         : (this.#fault ?? ['there is no connection yet.', false]);
       throw new EngineError(text, isUnsent, isRefusal, isMistake);
     } finally {
+      isOver = true;
       clearTimeout(timer);
     }
   }
@@ -308,7 +383,6 @@ function optionsOf({ hosts, isTls, master, ...address }: Address, { tls }: Engin
     ...(address.user === undefined ? {} : { username: address.user }),
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(secure && { tls: secure }),
-    db: address.database,
     connectionName: NAME,
     connectTimeout: CONNECT,
     disconnectTimeout: DISCONNECT,

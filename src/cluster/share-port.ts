@@ -1,5 +1,5 @@
 import { kindOf, Store, type Entries, type StorePort } from '../store/store';
-import type { Engine } from './engine';
+import { EngineError, type Engine } from './engine';
 import { LOAD, WRITE, type Keys } from './scripts';
 import type { Shares } from './shares';
 
@@ -26,6 +26,8 @@ export class SharePort implements StorePort {
   stalledSince = Infinity;
   /** Whether the engine has said that the share is not this process's. */
   isRefused = false;
+  /** Why the latest command failed, if it lasts until somebody changes something. */
+  mistake: EngineError | undefined;
   #sequence = 0;
 
   /** @param epoch the number of this claim of the share: another one, before or after, has another */
@@ -71,11 +73,18 @@ export class SharePort implements StorePort {
     return true;
   }
 
-  #run(script: typeof WRITE, args: readonly (string | number)[]): Promise<unknown> {
+  async #run(script: typeof WRITE, args: readonly (string | number)[]): Promise<unknown> {
     const { engine, keys, shares } = this.deps;
     const hold = [this.share, this.epoch, shares.id];
     const names = [keys.shares, keys.share(this.share)];
-    return engine.run(shares.limit, script, names, [...hold, ...args]);
+    try {
+      const answer = await engine.run(shares.limit, script, names, [...hold, ...args]);
+      this.mistake = undefined;
+      return answer;
+    } catch (error) {
+      this.mistake = error instanceof EngineError && error.isMistake ? error : undefined;
+      throw error;
+    }
   }
 
   /** A beat tells whose it is. */

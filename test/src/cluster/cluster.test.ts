@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Cluster, readBeat } from '../../../src/cluster/cluster';
+import type { EngineSettings } from '../../../src/input/engine-address';
 import { NotSent } from '../../../src/cluster/calls';
 import { keysOf } from '../../../src/cluster/scripts';
 import { SharedStore, SHARES, shareOf } from '../../../src/store/shared';
@@ -35,12 +36,15 @@ describeOnRedis('processes that share an application', () => {
     atEnd(() => redis.end());
   });
 
-  async function joins(onStore: (store: SharedStore) => void = () => undefined): Promise<Member> {
+  async function joins(
+    onStore: (store: SharedStore) => void = () => undefined,
+    login: Pick<EngineSettings, 'user' | 'password'> = {},
+  ): Promise<Member> {
     const store = new SharedStore();
     onStore(store);
     const begun = new Set<number>();
     const member = { store, begun, wants: true } as Member & { cluster: Cluster };
-    member.cluster = await Cluster.open({ url: redis.url, lease: LEASE }, '1', store, {
+    member.cluster = await Cluster.open({ url: redis.url, lease: LEASE, ...login }, '1', store, {
       begin: (share) => {
         assert.ok(!member.begun.has(share));
         member.begun.add(share);
@@ -159,6 +163,63 @@ describeOnRedis('processes that share an application', () => {
     await second.cluster.close();
     const act = (): Promise<void> => assert.fail('it is not this process’s any more');
     await assert.rejects(second.cluster.exclusively('1', 9000, act), NotSent);
+  });
+
+  it('name each right that the user lacks, do nothing without it, and do their part once it is given', async () => {
+    const engine = await Engine.open({ url: redis.url });
+    atEnd(() => engine.close());
+    const all =
+      '+ping +eval +evalsha +hgetall +hget +hset +hdel +del +info +time +publish +subscribe +unsubscribe +wait'.split(
+        ' ',
+      );
+    const places = ['~{dc:1}:*', '&{dc:1}:*'];
+    const set = (user: string, rights: readonly string[]): Promise<unknown> =>
+      until(() =>
+        engine.call(1000, 'ACL', 'SETUSER', user, 'reset', 'on', '>secret', ...rights).then(
+          () => true,
+          () => false,
+        ),
+      );
+    for (const right of [...all, ...places]) {
+      await set(
+        right,
+        [...all, ...places].filter((each) => each !== right),
+      );
+      const member = await joins(undefined, { user: right, password: 'secret' });
+      await until(
+        () => member.store.problem?.endsWith(`its user lacks rights: ${right}.`),
+        `${right} is named`,
+      );
+      assert.equal(member.cluster.state, 'refused');
+      assert.deepEqual(await engine.call(1000, 'EXISTS', keysOf('1').members), 0);
+      await member.cluster.close();
+    }
+    const member = await joins(undefined, { user: '+subscribe', password: 'secret' });
+    await until(() => member.store.problem);
+    await set('+subscribe', [...all, ...places]);
+    await haveAll([member], 'it has all');
+    assert.equal(member.store.problem, undefined);
+    // Redis then ends the connection that is subscribed.
+    await set('+subscribe', all);
+    await until(() => member.store.problem?.includes('lacks rights: &{dc:1}:*'), 'it is named');
+  });
+
+  it('name the key of a share that something else has written', async () => {
+    const engine = await Engine.open({ url: redis.url });
+    atEnd(() => engine.close());
+    const key = keysOf('1').share(5);
+    await until(() =>
+      engine.call(1000, 'SET', key, 'text').then(
+        () => true,
+        () => false,
+      ),
+    );
+    const member = await joins();
+    await until(() => member.store.problem?.includes(key), 'it is named');
+    assert.equal(member.cluster.state, 'refused');
+    await engine.call(1000, 'DEL', key);
+    await haveAll([member], 'it has all');
+    await until(() => member.store.problem === undefined);
   });
 
   it('say why they cannot do their part, and do it once they can', async () => {

@@ -73,6 +73,7 @@ describe('the address of an engine', () => {
       /followed by one host|number of a database/,
     ],
     ['has a path', { url: 'redis://a/x' }, /number of a database/],
+    ['has a negative database', { url: 'redis://a/-1' }, /number of a database/],
     ['has a query', { url: 'redis://a?x=1' }, /nothing else/],
     ['has credentials that are not encoded', { url: 'redis://%E0%A4%A:x@a' }, /URL-encoded/],
     ['has sentinels too', { url: 'redis://a', sentinels: 'b', master: 'm' }, /leave one of them/],
@@ -104,6 +105,34 @@ describe('an engine that', () => {
     const { isMistake } = await failure(engine, /neither Redis nor Valkey/);
     assert.equal(isMistake, true);
   });
+
+  const banners = {
+    SMTP: '220 mail.example.com ESMTP\r\n',
+    POP3: '+OK POP3 server ready\r\n',
+    IRC: ':irc.example.com NOTICE * :*** Looking up your hostname\r\n',
+    SSH: 'SSH-2.0-OpenSSH_9.6\r\n',
+    FTP: '220 (vsFTPd 3.0.5)\r\n',
+  };
+  const answers = { ...banners, numbers: ':1\r\n', nothing: '$-1\r\n', 'empty lists': '*0\r\n' };
+  for (const [what, text] of Object.entries(answers))
+    it(`answers like ${what}, is said to be something else, and is not subscribed to`, async () => {
+      const asked: string[] = [];
+      const server = createServer((socket) => {
+        socket.on('error', () => undefined);
+        if (what in banners) socket.write(text);
+        socket.on('data', (data) => {
+          asked.push(String(data));
+          for (const _ of String(data).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? []) socket.write(text);
+        });
+      });
+      const { port, close } = await onLoopback(server);
+      atEnd(close);
+      const engine = await open({ url: `redis://127.0.0.1:${port}` });
+      engine.subscribe('channel', () => undefined);
+      const { isMistake } = await failure(engine, /neither Redis nor Valkey/);
+      assert.equal(isMistake, true);
+      assert.doesNotMatch(asked.join(''), /subscribe/i);
+    });
 
   it('is something else, and then only breaks connections, is said to be something else', async () => {
     let answered = 0;
@@ -143,7 +172,8 @@ describe('an engine that', () => {
         socket.on('data', (data) => {
           const commands = String(data).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? [];
           for (const command of commands)
-            socket.write(/EVAL/i.test(command) ? `-${text}\r\n` : '+OK\r\n');
+            if (/EVAL/i.test(command)) socket.write(`-${text}\r\n`);
+            else socket.write(/PING/i.test(command) ? '+device-cloud\r\n' : '+OK\r\n');
         });
       });
       const { port, close, connections } = await onLoopback(server);
@@ -201,6 +231,31 @@ describeOnRedis('an engine of this machine that', () => {
     await ready(whole);
     assert.match(String(await beat(whole)), /"generation":"r"/);
     assert.deepEqual(await missing('all'), []);
+  });
+
+  it('has no database of the number, says so, and the first one is not used instead', async () => {
+    const url = await start();
+    await failure(await open({ url: `${url}/9999` }), /has no database of the number/);
+    const first = await open({ url });
+    await ready(first);
+    assert.deepEqual(await first.call(LIMIT, 'KEYS', '*'), []);
+    const last = await open({ url: `${url}/15` });
+    await ready(last);
+    await beat(last);
+    assert.equal(await first.call(LIMIT, 'EXISTS', meta), 0);
+    assert.equal(await last.call(LIMIT, 'EXISTS', meta), 1);
+  });
+
+  it('has a key of something else, has it named', async () => {
+    const url = await start();
+    for (const key of [meta, members, shares]) {
+      const engine = await open({ url });
+      await ready(engine);
+      await engine.call(LIMIT, 'FLUSHALL');
+      await engine.call(LIMIT, 'SET', key, 'text');
+      const { isMistake, message } = await failure(engine, /another type than a hash/);
+      assert.ok(isMistake && message.includes(key));
+    }
   });
 
   it('is a Redis Cluster, is said not to be supported', async () => {
