@@ -15,13 +15,15 @@ import { number, seconds, table } from '../../tooling/table';
 import { until } from '../../tooling/until';
 import { repository } from '../../tooling/repository';
 import { ACKED, flows } from './flow';
+import { judgeKills, killAgain, waitingIn, type Kill, type Victim } from './again';
 import { judge, type Opened, type Sent } from './judge';
 
 /*
  * Three Node-REDs that share devices on one Redis, and one fault after another: `npm run soak:cluster -- --devices 600 --rate 100`.
  * At the end it prints, for each fault, what was lost, doubled or out of order, and for how long uploads were late. `--replace`: the
  * service closes a channel when another one of its device is opened; `--sentinel`: a replica takes over when Redis is killed; `--kills`:
- * how many short lives of a process there are.
+ * how many short lives of a process there are; `--waiting`: commands that wait for their device, a second in each process.
+ * `--only again --devices 60 --rate 20 --waiting 5 --kills 200` kills between emission and acknowledgement, with commands that wait.
  */
 
 const { values } = parseArgs({
@@ -30,12 +32,14 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '100' },
     only: { type: 'string' },
     kills: { type: 'string', default: '10' },
+    processes: { type: 'string', default: '3' },
+    waiting: { type: 'string', default: '1' },
     replace: { type: 'boolean', default: false },
     sentinel: { type: 'boolean', default: false },
   },
 });
 const DEVICES = Array.from({ length: Number(values.devices) }, (_, at) => String(10_000_001 + at));
-const PROCESSES = 3;
+const PROCESSES = Number(values.processes);
 
 /** Milliseconds that a fault is given until all follows. */
 const SETTLE = 15_000;
@@ -71,6 +75,7 @@ class Cluster {
   #uploads: NodeJS.Timeout | undefined;
   #looks: NodeJS.Timeout | undefined;
   fault = 'none';
+  kills: Kill[] = [];
 
   constructor(
     readonly simulator: Simulator,
@@ -96,7 +101,7 @@ class Cluster {
   async again(at: number): Promise<void> {
     const userDir = join(folder, `user-${at}`);
     const settings = { functionExternalModules: true };
-    const env = { NODE_OPTIONS: `--require ${CLOCK}` };
+    const env = { NODE_OPTIONS: `--require ${CLOCK}`, SOAK_PLACE: String(at) };
     this.running[at] = await startNodeRed({ userDir, settings, env });
   }
 
@@ -143,13 +148,24 @@ class Cluster {
     }, 50);
   }
 
+  victim(at: number): Victim {
+    return {
+      pid: () => this.running[at]?.pid(),
+      kill: () => this.end(at, 'SIGKILL'),
+      start: () => this.again(at),
+    };
+  }
+
   stop(): void {
     clearInterval(this.#uploads);
     clearInterval(this.#looks);
   }
 
   #write(userDir: string, engine: object): void {
-    const flow = flows(this.simulator, { devices: DEVICES, journal, engine });
+    const flow = flows(this.simulator, {
+      ...{ devices: DEVICES, journal, engine, processes: PROCESSES },
+      waiting: Number(values.waiting),
+    });
     const plain = flow.map((each) => ({ ...each, credentials: undefined }));
     const { appkey } = this.simulator;
     writeFileSync(join(userDir, 'flows.json'), JSON.stringify(plain));
@@ -210,11 +226,13 @@ const FAULTS: Faults = {
       await sleep(10_000);
     }
   },
-  'processes are killed again and again': async (cluster) => {
-    for (let kill = 0; kill < Number(values.kills); kill++) {
-      await cluster.end(kill % PROCESSES, 'SIGKILL');
-      await cluster.again(kill % PROCESSES);
-    }
+  'all processes but one are killed again and again': async (cluster) => {
+    const engine = new Redis(cluster.redis.url);
+    const victims = Array.from({ length: PROCESSES - 1 }, (_, at) => cluster.victim(at + 1));
+    const { baseUrl, appid } = cluster.simulator;
+    const waiting = (): Promise<string[]> => waitingIn(engine, `${baseUrl}/${appid}`);
+    cluster.kills = await killAgain(victims, Number(values.kills), journal, waiting);
+    engine.disconnect();
   },
   'Redis is killed for 5 s, and has lost all': async (cluster) => {
     await cluster.redis.end('SIGKILL');
@@ -291,10 +309,14 @@ async function main(): Promise<void> {
     sentinel?.end();
   }
   const received = DEVICES.flatMap((chipid) => simulator.device(chipid).received);
+  const texts = received.map(({ text }) => text);
+  const lines = readFileSync(journal, 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '));
   const verdict = judge(
     cluster.sent,
-    readFileSync(journal, 'utf8'),
-    received.map(({ text }) => text),
+    lines,
+    texts,
     new Set(DEVICES.slice(0, ACKED)),
     cluster.opened,
   );
@@ -334,10 +356,18 @@ async function main(): Promise<void> {
       ['**succeeded, but did not act**', number(commands.missing)],
     ])}\n`,
   );
+  const killed = judgeKills(cluster.kills, lines, texts, simulator);
+  if (cluster.kills.length > 0)
+    process.stdout.write(
+      `\n${table(
+        'of what was under way at a kill',
+        killed.rows.map(([what, count]) => [what, number(count)]),
+      )}\n`,
+    );
   for (const line of commands.wrong) process.stdout.write(`${line}\n`);
   if (commands.wrong.length > 0) process.stdout.write(`${journal} has all\n`);
   await simulator.close();
-  process.exit(verdict.isGood ? 0 : 1);
+  process.exit(verdict.isGood && killed.isGood ? 0 : 1);
 }
 
 void main();

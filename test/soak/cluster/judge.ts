@@ -125,7 +125,7 @@ function judgeChannels(
  */
 export function judge(
   sent: readonly Sent[],
-  journal: string,
+  lines: readonly Line[],
   received: readonly string[],
   acked: ReadonlySet<string>,
   opened: readonly Opened[],
@@ -135,7 +135,6 @@ export function judge(
   commands: Commands;
   isGood: boolean;
 } {
-  const lines = journal.split('\n').map((line) => line.split(' '));
   const faults = judgeUploads(sent, lines, 'upload');
   judgeChannels(faults, sent, lines, opened);
   const ofAcked = sent.filter(({ chipid }) => acked.has(chipid));
