@@ -416,9 +416,7 @@ export class DeviceCommands {
     if (limits.when !== 'online') return;
     this.#listed.add(command);
     this.#leaveList ??= this.#deps.list.poll(REFRESH, {
-      onReading: () => {
-        for (const each of this.#devices.values()) this.#show(each);
-      },
+      onReading: () => void inSlices([...this.#devices.values()], (each) => this.#show(each)),
     });
   }
 
@@ -462,17 +460,14 @@ const infoOf = ({ id, chipid, limits, until }: WaitingCommand): WaitingInfo => (
 });
 
 /**
- * Calls a function with commands that end by it. There may be 10,000, each of which ends a message or closes a channel: the event
- * loop turns in between.
+ * Calls a function with each of some commands or devices. There may be 10,000, each of which sends a command, ends a message or closes
+ * a channel: the event loop turns in between.
  */
-async function inSlices(
-  commands: readonly WaitingCommand[],
-  end: (command: WaitingCommand) => void,
-): Promise<void> {
+async function inSlices<T>(all: readonly T[], call: (each: T) => void): Promise<void> {
   const slices = new Slices();
-  for (const command of commands) {
+  for (const each of all) {
     if (slices.isOver) await slices.next();
-    end(command);
+    call(each);
     // So that what its caller does at once counts, too.
     await Promise.resolve();
   }

@@ -150,6 +150,17 @@ describe('commands that wait for their devices', () => {
       });
     }
 
+    it('are sent in several turns if one list shows all their devices', async () => {
+      const world = waitingWorld();
+      for (let n = 0; n < COUNT; n++) world.run(`${n}`, 'online', { device: `${n}` });
+      await settled();
+      world.list.online = Array.from({ length: COUNT }, (_, n) => `${n}`);
+      world.list.refresh();
+      assert.ok(world.started.length < COUNT, `${world.started.length} are sent at once`);
+      while (world.started.length < COUNT) await setImmediate();
+      world.close();
+    });
+
     it('of one call are let go once, not once for each of them', async () => {
       const world = waitingWorld();
       const chipids = Array.from({ length: COUNT }, (_, n) => `${n}`);
