@@ -146,7 +146,9 @@ const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
 function toAppChoice(RED: NodeAPI, app: RunningApp): AppChoice {
   const { saved, node } = app;
   return {
-    ...{ id: node.id, name: nameOfApp(RED, app), service: serviceOf(saved) },
+    id: node.id,
+    name: nameOfApp(RED, app),
+    service: serviceOf(saved),
     ...(savedId(node) !== node.id && { template: savedId(node) }),
     ...(node.app.fleet?.count() ?? { devices: 0, online: 0 }),
   };
@@ -224,7 +226,8 @@ const push: Action = ({ message, format = 'MSG' }, chipid) => {
 };
 
 const gpio: Action = (body, chipid) => {
-  const [pin, level] = [parsePin(body['pin']), parseLevel(body['level'])];
+  const pin = parsePin(body['pin']);
+  const level = parseLevel(body['level']);
   return (client) => client.setGpioEdge(chipid, pin, level).then(() => ({}));
 };
 

@@ -74,7 +74,9 @@ export function seenOf(node: AppNode, maySee: boolean): Seen {
   const { app, users } = node;
   const typed = listenersOf(users).filter(({ type }) => type);
   return {
-    ...{ fleet: app.fleet, charset: maySee ? app.charset : undefined, cluster: app.cluster() },
+    fleet: app.fleet,
+    charset: maySee ? app.charset : undefined,
+    cluster: app.cluster(),
     typeOf({ chipid, type: name }) {
       if (name !== undefined) return { name, type: typeCalled(name) };
       const type = typed.find((each) => each.has(chipid))?.type;
@@ -252,6 +254,7 @@ export function toDetails(
       ...(type?.units && { units: type.units }),
       ...(note === undefined ? {} : { note }),
     }),
-    ...{ commands, pins: node.app.current()?.pins.list(chipid) ?? [] },
+    commands,
+    pins: node.app.current()?.pins.list(chipid) ?? [],
   };
 }

@@ -112,9 +112,12 @@ const notJoined = (): Promise<never> =>
 
 const NOT_JOINED: ClusterView = {
   state: 'joining',
-  ...{ owned: 0, others: 0 },
+  owned: 0,
+  others: 0,
   owns: () => false,
-  ...{ setSubscribed: notJoined, subscribed: notJoined, lend: notJoined },
+  setSubscribed: notJoined,
+  subscribed: notJoined,
+  lend: notJoined,
 };
 
 /**
@@ -172,7 +175,9 @@ export class Application implements App {
     const calls = new SavedCalls(store);
     const mayCall = (): boolean => this.problem('open') === undefined;
     this.keeper = new Keeper(RED, node, {
-      ...{ store, calls, isUsable: mayCall },
+      store,
+      calls,
+      isUsable: mayCall,
       sharing: () => this.#shared?.handOvers,
       application: () => this.application,
       titleOf: (chipid) => deviceText(this.fleet?.name(chipid), chipid),
@@ -193,7 +198,9 @@ export class Application implements App {
   /** @throws whatever is wrong with them */
   #readSettings(problem: string | undefined): void {
     if (problem !== undefined) throw notConfigured(problem);
-    const [RED, node, config] = [this.#RED, this.#node, this.config];
+    const RED = this.#RED;
+    const node = this.#node;
+    const { config } = this;
     this.#book = bookOf(RED, node, config);
     this.#cluster = clusterOf(RED, config);
     if (this.isSimulated) return;
@@ -309,7 +316,9 @@ export class Application implements App {
     const users = inUse.get(this.application);
     users?.delete(this);
     if (users?.size === 0) inUse.delete(this.application);
-    const [client, making, simulated] = [this.#client, this.#making, this.#simulated];
+    const client = this.#client;
+    const making = this.#making;
+    const simulated = this.#simulated;
     this.#client = this.#making = this.#shared = this.#simulated = undefined;
     const made = making ? await making.catch(() => undefined) : client;
     await made?.close();
@@ -389,8 +398,7 @@ export class Application implements App {
   async #open(options: ClientOptions): Promise<DeviceCloudClient> {
     if (!this.#cluster) return new DeviceCloudClient(options);
     const { ClusterClient } = await import('../../src/cluster-client.js');
-    const [store, waiting] = [this.#store as SharedStore, this.#waiting];
-    const sharing = { store, decoderOf, waiting };
+    const sharing = { store: this.#store as SharedStore, decoderOf, waiting: this.#waiting };
     this.#shared = await ClusterClient.join(options, this.#cluster, sharing);
     return this.#shared;
   }

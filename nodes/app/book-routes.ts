@@ -38,8 +38,10 @@ function pathOf(RED: NodeAPI, id: string): string | undefined {
 type BookState = Omit<BookAnswer, 'revision' | 'csv'>;
 
 const stateOf = (book: Book, path: string | undefined): BookState => ({
-  ...{ isWritten: book.isWritten, problems: [...book.problems] },
-  ...{ badRows: book.file.badRows, groups: book.groups() },
+  isWritten: book.isWritten,
+  problems: [...book.problems],
+  badRows: book.file.badRows,
+  groups: book.groups(),
   ...(path === undefined ? {} : { path }),
 });
 

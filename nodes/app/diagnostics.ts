@@ -23,7 +23,9 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
     tls: Boolean(saved.tls),
     proxy: Boolean(saved.proxy),
     // In seconds, as they are typed.
-    ...{ timeout: timeout / 1000, heartbeat: heartbeat / 1000, ping: ping / 1000 },
+    timeout: timeout / 1000,
+    heartbeat: heartbeat / 1000,
+    ping: ping / 1000,
     ...common,
   };
 }
@@ -42,8 +44,12 @@ function countsOf({ node }: RunningApp): Diagnostics['apps'][number]['counts'] {
   return {
     nodes: Object.keys(node.users).length,
     ...(metrics && {
-      ...{ devices: metrics.devices, online: metrics.online, ...metrics.channels },
-      ...{ uploads: metrics.uploads, recovered: metrics.replayed, waiting: metrics.waiting },
+      devices: metrics.devices,
+      online: metrics.online,
+      ...metrics.channels,
+      uploads: metrics.uploads,
+      recovered: metrics.replayed,
+      waiting: metrics.waiting,
     }),
     ...(fleet?.book && bookCounts(fleet.book)),
   };
@@ -51,8 +57,11 @@ function countsOf({ node }: RunningApp): Diagnostics['apps'][number]['counts'] {
 
 function errorsOf({ node }: RunningApp): Diagnostics['errors'] {
   return (node.app.fleet?.errors() ?? []).map(({ chipid, code, message, at }) => ({
-    ...{ app: node.id, chipid, code, at },
+    app: node.id,
+    chipid,
+    code,
     message,
+    at,
   }));
 }
 

@@ -169,10 +169,7 @@ function credentials(...keys: string[]): Record<string, string> {
   return Object.fromEntries(entries.filter(([, value]) => value !== STORED));
 }
 
-const TEXTS = [
-  ...['service', 'baseUrl', 'appid', 'timeout', 'timestampUnit'],
-  ...['historyZone', 'charset'],
-];
+const TEXTS = ['service', 'baseUrl', 'appid', 'timeout', 'timestampUnit', 'historyZone', 'charset'];
 
 const settings = (id: string): Record<string, unknown> => ({
   id,
@@ -188,7 +185,8 @@ async function test(id: string, invalidSettings: InvalidSettings): Promise<Resul
   const invalid = isSimulator ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
   if (invalid.length > 0) return invalid.map((each) => row('times', said(...each)));
-  const [hasKey, hasPassword] = [typed('appkey') !== '', typed('serverPassword') !== ''];
+  const hasKey = typed('appkey') !== '';
+  const hasPassword = typed('serverPassword') !== '';
   const tested = { url: typed('baseUrl'), hasKey, hasPassword };
   try {
     const answer = (await postRoute('apps/test', sent)) as TestResult;

@@ -130,7 +130,8 @@ class EventsLife implements WatchListener {
       this.#closing.signal.addEventListener('abort', () => store.onProblem.delete(show));
       const options = watchOptions(this.#config, (error) => this.#node.error(error));
       const keeping: WatchKeeping = {
-        ...{ store, node: this.#node.id },
+        store,
+        node: this.#node.id,
         // In a cluster, the process that has the device emits its events.
         owns: (chipid) => this.#app.cluster()?.owns(chipid) ?? true,
       };

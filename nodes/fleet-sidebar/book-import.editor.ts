@@ -87,10 +87,15 @@ class ImportForm {
 
   /** @returns whether it is done */
   save(): Promise<boolean> {
-    const [tab, app, revision, problem] = [this.#tab, this.#app, this.#revision, this.#problem];
-    const again = (): Promise<void> => this.preview();
-    const [content, what] = [this.#csv, this.#name];
-    return saveBook({ tab, app, content, revision, what, problem, again });
+    return saveBook({
+      tab: this.#tab,
+      app: this.#app,
+      content: this.#csv,
+      revision: this.#revision,
+      what: this.#name,
+      problem: this.#problem,
+      again: () => this.preview(),
+    });
   }
 }
 

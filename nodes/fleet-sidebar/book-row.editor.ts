@@ -151,8 +151,15 @@ class RowForm {
     const row = { chipid, ...changes, ...(groups !== undefined && { groups: readGroups(groups) }) };
     const content: BookChange = { rows: [row] };
     const again = async (): Promise<void> => this.show(await readBook(app, chipid));
-    const [tab, revision, problem] = [this.#tab, this.#revision, this.#problem];
-    return saveBook({ tab, app, content, revision, what, problem, again });
+    return saveBook({
+      tab: this.#tab,
+      app,
+      content,
+      revision: this.#revision,
+      what,
+      problem: this.#problem,
+      again,
+    });
   }
 
   /** What the user has changed. */

@@ -37,16 +37,21 @@ const ACTIONS: readonly Action[] = [
     run: (target, _, { showUses }) => showUses(target),
   },
   {
-    ...{ name: 'copy', icon: 'clipboard' },
+    name: 'copy',
+    icon: 'clipboard',
     run: ({ chipid }, button) =>
       void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue'),
   },
   {
-    ...{ name: 'listen', icon: 'plus', needs: 'flows.write' },
+    name: 'listen',
+    icon: 'plus',
+    needs: 'flows.write',
     run: ({ app, inFlows = app, chipid }) => insertListener(inFlows, chipid),
   },
   {
-    ...{ name: 'refresh', icon: 'refresh', needs: WRITE },
+    name: 'refresh',
+    icon: 'refresh',
+    needs: WRITE,
     run: (target) => command(target, 'refresh', {}),
   },
   { name: 'push', icon: 'paper-plane', needs: WRITE, run: askPush },

@@ -2,7 +2,8 @@ import type { ShownUpload } from '../app/answers.config';
 import { plain, t } from '../common/editor/texts';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const [WIDTH, HEIGHT] = [100, 20];
+const WIDTH = 100;
+const HEIGHT = 20;
 
 /** Of a float of 32 bits, more digits are noise. */
 const numberText = (value: number): string => String(Number(value.toPrecision(7)));
@@ -41,7 +42,8 @@ export const fieldItems = (uploads: ShownUpload[], units: Record<string, string>
     const name = plain(field);
     const unit = Object.hasOwn(units, field) ? ` ${plain(units[field] ?? '')}` : '';
     const text = (value = 0): string => numberText(value) + unit;
-    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const least = Math.min(...values);
+    const most = Math.max(...values);
     const words = { name, least: text(least), most: text(most), number: values.length };
     const title = t('recent.course', words);
     return $('<li>', { class: 'device-cloud-fleet-field', title }).append(

@@ -66,13 +66,13 @@ export class ProblemsView implements View {
       .empty()
       .append(items);
     $(this.#list.element).toggle(absent > 0);
-    const [add, hint] = [t('absent.add-all', { number: absent }), t('absent.add-hint')];
+    const add = t('absent.add-all', { number: absent });
     this.#absent
       .toggle(absent > 0)
       .empty()
       .append(
         $('<span>').text(t('absent.about', { number: absent })),
-        smallButton('plus', add, hint, () => this.#askAll(), WRITE),
+        smallButton('plus', add, t('absent.add-hint'), () => this.#askAll(), WRITE),
       );
   }
 

@@ -6,9 +6,18 @@ export const ROW_HEIGHTS = { high: 44, low: 24 } as const;
 
 /** Those of two lines and those of one; the style shows what fits. What a glance looks for comes first, the number last. */
 const PARTS = [
-  ...(['dot', 'name', 'age', 'latest', 'values', 'channel'] as const),
-  ...(['counts', 'waiting', 'error', 'since', 'number'] as const),
-];
+  'dot',
+  'name',
+  'age',
+  'latest',
+  'values',
+  'channel',
+  'counts',
+  'waiting',
+  'error',
+  'since',
+  'number',
+] as const;
 
 /** A device by its name, if it has one, and its number. */
 export const nameOf = ({ name, chipid }: Pick<FleetRow, 'name' | 'chipid'>): string =>
@@ -106,14 +115,15 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number, app: st
   const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
   const since = lastUpload === null ? '' : elapsed(lastUpload, now);
   const texts: Record<(typeof PARTS)[number], string> = {
-    ...{
-      dot: '',
-      name: withApp(name ?? chipid, app),
-      age,
-      since,
-      number: name === null ? '' : chipid,
-    },
-    ...{ latest, values: valuesOf(latest), counts: counts.join(' · '), error },
+    dot: '',
+    name: withApp(name ?? chipid, app),
+    age,
+    since,
+    number: name === null ? '' : chipid,
+    latest,
+    values: valuesOf(latest),
+    counts: counts.join(' · '),
+    error,
     channel: isPlain ? missing : channelText(device),
     waiting: device.waiting > 0 ? String(device.waiting) : '',
   };

@@ -156,8 +156,12 @@ export class VirtualList<T> {
     const last = this.#items.length - 1;
     const at = this.#indexOfSelected();
     const targets: Partial<Record<string, number>> = {
-      ...{ ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page },
-      ...{ Home: 0, End: last },
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+      Home: 0,
+      End: last,
     };
     const target = targets[event.key];
     if (event.key === 'Enter' && at >= 0) this.#open();

@@ -70,7 +70,8 @@ function nodeButton(id: string | undefined): JQuery {
 export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): JQuery[] {
   const now = tab.now();
   const items = commands.map((command) => {
-    const [since, until] = [clockText(command.since, now), clockText(command.until, now)];
+    const since = clockText(command.since, now);
+    const until = clockText(command.until, now);
     const when = `${t(`waits.${command.when}`)}, ${t('waits.between', { since, until })}`;
     const run = (): void => void cancel(tab, [app], { ids: [command.id] });
     return $('<li>').append(
