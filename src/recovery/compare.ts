@@ -82,6 +82,8 @@ type Pairs = ReadonlyMap<HistoryRecord, Pair>;
 /** What an answer shows, compared with what arrived. */
 export interface Comparison {
   readonly pairs: Pairs;
+  /** Places of arrivals that may have been announced twice, since equal ones that may have been have records. */
+  readonly doubted: ReadonlySet<number>;
   /** How many of the arrivals are older than all records of a short history (rule 10). */
   readonly gone: number;
   /** The place after the last sure arrival that has a record: what came after the request may be an equal, earlier one. */
@@ -133,17 +135,18 @@ const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean
 export function compare(compared: Compared): Comparison {
   const { arrivals, sure, known, isCut, shortAfter } = compared;
   const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
-  const pairs = match(compared, gone);
+  const { pairs, doubted } = match(compared, gone);
   const found = new Set(Array.from(pairs.values(), ({ place }) => place));
   const end = endOf(pairs, sure);
   const missing: number[] = [];
   for (let place = gone; place < sure && !isCut; place++)
-    if (!found.has(place) && arrivals[place]?.mustBeThere(known)) missing.push(place);
+    if (!found.has(place) && !doubted.has(place) && arrivals[place]?.mustBeThere(known))
+      missing.push(place);
   const passed = missing.filter((place) => place < end);
   const awaited = missing.filter((place) => place >= end);
   const isUnproven = pairs.size === 0 && missing.length >= UNPROVEN;
   const spoilt = isUnproven ? new Map() : spoiltOf(compared, pairs, missing);
-  return { pairs, gone, end, passed, awaited, spoilt };
+  return { pairs, doubted, gone, end, passed, awaited, spoilt };
 }
 
 /** A record that comes before that of an earlier arrival may be an equal, earlier upload, and shows nothing. */
@@ -161,11 +164,13 @@ function endOf(pairs: Pairs, sure: number): number {
 function match(
   { records, arrivals, sure, known, keepsCommas, afterGap }: Compared,
   gone: number,
-): Pairs {
+): { pairs: Pairs; doubted: Set<number> } {
+  const doubted = new Set<number>();
   const pairs = new Map<HistoryRecord, Pair>();
   // What may lie before the position has a record only if an equal one has its own.
   let left = arrivals.flatMap(({ isDone }, place) => (isDone || place < gone ? [] : [place]));
-  left.sort((a, b) => Number(arrivals[a]?.isLoose) - Number(arrivals[b]?.isLoose));
+  const rank = (place: number): number => (place < sure ? Number(arrivals[place]?.isLoose) : 2);
+  left.sort((a, b) => rank(a) - rank(b));
   const isKnown = known !== undefined && known !== 'bare';
   let isSureFound = false;
   let isTagged = !keepsCommas || known === 'tagged';
@@ -194,7 +199,11 @@ function match(
       const isAmbiguous = equal.places.length !== equal.records.length;
       // What was missed comes before what arrived after the gap, and after all else.
       const more = Math.max(0, equal.records.length - equal.places.length);
-      for (const [at, place] of equal.places.slice(0, equal.records.length).entries()) {
+      const chosen = equal.places.splice(0, equal.records.length);
+      // Which of equal ones was announced twice cannot be told: the older go first, and the newer are in doubt from now on.
+      const doubts = chosen.filter((place) => arrivals[place]?.isDoubtful).length;
+      for (const place of equal.places.slice(0, doubts)) doubted.add(place);
+      for (const [at, place] of chosen.entries()) {
         const missed = place < afterGap ? 0 : more;
         pairs.set(equal.records[at + missed] as HistoryRecord, { place, writing, isAmbiguous });
         taken.add(place);
@@ -205,7 +214,7 @@ function match(
     }
     if (taken.size > 0) left = left.filter((place) => !taken.has(place));
   }
-  return pairs;
+  return { pairs, doubted };
 }
 
 /** How many arrivals have left a short history: rule 10. */

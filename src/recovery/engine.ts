@@ -48,6 +48,8 @@ export interface EngineOptions {
   readonly facts: HistoryFacts;
   readonly budgets: Budgets;
   readonly limits: typeof LIMITS;
+  /** How many devices have a recovery. */
+  devices(): number;
   /** Milliseconds since 1970. */
   now(): number;
   /** @param isLast of those that an answer gives back */
@@ -109,9 +111,6 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #facts: HistoryFacts;
   #hasDone = false;
-  #isClosed = false;
-  /** Arrivals that are counted in the application's budget. */
-  #counted = 0;
 
   constructor(options: EngineOptions) {
     const { start, facts } = options;
@@ -124,7 +123,6 @@ export class Engine {
       this.#arrivals = [...arrivals];
       this.#shown = shown;
     }
-    this.#count();
   }
 
   get hasPosition(): boolean {
@@ -186,7 +184,6 @@ export class Engine {
     // A position that is made meanwhile is the one before it.
     if (isLive) this.#options.emit(upload);
     this.#arrivals.push(arrival);
-    this.#count();
     if (isLive) this.#checkArrivals();
   }
 
@@ -215,7 +212,6 @@ export class Engine {
     // It begins with a first reading, even if the channel is not open yet.
     this.#release();
     this.#arrivals = [];
-    this.#count();
     this.again = this.failures;
   }
 
@@ -254,11 +250,9 @@ export class Engine {
 
   /** What is held back is dropped. */
   close(): void {
-    this.#isClosed = true;
     this.#answer?.release();
     for (const arrival of this.#arrivals) this.#take(arrival);
     this.#arrivals = [];
-    this.#count();
   }
 
   /** Emits what an answer shows. All that was announced before it has arrived. Step by step, for the event loop. */
@@ -361,6 +355,7 @@ export class Engine {
     answer: HistoryAnswer,
   ): Generator<void> {
     const { pairs, gone, spoilt } = found;
+    for (const place of found.doubted) if (arrivals[place]?.held) arrivals[place].isDoubtful = true;
     // Before anything is given back, so that it is restored by all that is known.
     for (const record of records) {
       const pair = pairs.get(record);
@@ -463,10 +458,10 @@ export class Engine {
     return !this.#isHopeless && this.#unclear === 0;
   }
 
-  /** While all devices together remember nearly as many arrivals as they may, histories are read earlier. */
+  /** After how many arrivals the history is read, so that all devices together do not remember too many. */
   get #dueNow(): number {
-    const { used, limit } = this.#options.budgets.arrived;
-    return used > limit / 2 ? Math.min(this.#due, this.#options.limits.pressed) : this.#due;
+    const { least, arrivals } = this.#options.limits;
+    return Math.min(this.#due, Math.max(least, arrivals / this.#options.devices()));
   }
 
   /** The latest time that is remembered, but for that of a wrong clock; empty without one. */
@@ -565,15 +560,6 @@ export class Engine {
       if (this.#arrivals[place]?.isDone === false) sure++;
     this.#sure = sure;
     this.#arrivals = this.#arrivals.filter(({ isDone }) => !isDone);
-    this.#count();
-  }
-
-  /** Updates the application's budget. */
-  #count(): void {
-    // A listener may close it while an upload is emitted.
-    const count = this.#isClosed ? 0 : this.#arrivals.length;
-    this.#options.budgets.arrived.used += count - this.#counted;
-    this.#counted = count;
   }
 
   /** Milliseconds that the history's times are ahead of UTC, as far as that is known. */

@@ -52,7 +52,8 @@ export const LIMITS = {
   least: 5,
   short: 500,
   long: 2000,
-  pressed: 100,
+  /** Histories of so many devices are read earlier that all together remember no more arrivals than this, about. */
+  arrivals: 1_000_000,
   /** The most bytes of an answer that counts as a short history. */
   small: 64 * 1024,
   /** More arrivals than this mean that the history has been unavailable for too long (rule 16). */
@@ -84,8 +85,6 @@ export class Budgets {
   readonly held = new Budget(64 * MEBIBYTE);
   /** Bytes of records that are kept while histories are read, and until they are emitted. */
   readonly answers = new Budget(64 * MEBIBYTE);
-  /** Arrivals that are remembered by their keys. */
-  readonly arrived = new Budget(1_000_000);
 }
 
 /**

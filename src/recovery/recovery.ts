@@ -220,6 +220,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     const { appid, facts, budgets, limits, now } = shared;
     this.#engine = new Engine({
       ...{ appid, chipid, facts, budgets, limits, now },
+      devices: () => histories.size,
       zone: zoneOffset(options.zone),
       start: options.start ?? undefined,
       emit: (upload, isLast) => this.#emit(upload, isLast),
