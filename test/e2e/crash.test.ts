@@ -49,7 +49,7 @@ function onTwoWires(name: string, second: string): FlowNode[] {
   );
 }
 
-/** One of each kind: every fault is in test/nodes/matrix. */
+/** One of each kind: every fault is in test/src. */
 describe('a real Node-RED keeps running', () => {
   let simulator: Simulator;
   let red: NodeRed;

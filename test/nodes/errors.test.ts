@@ -7,7 +7,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 import { inEachDialect, isPublic } from '../tooling/dialect';
 
-/* Which fault has which code, and that the next message works: see test/nodes/matrix. */
+/* Which fault has which code, and that the next call works: see test/src/http. */
 
 inEachDialect('an error of a node', () => {
   useNodeRed();

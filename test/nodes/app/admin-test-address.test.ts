@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:net';
-import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../../nodes/app/answers.config';
 import { atEnd } from '../../tooling/servers/at-end';
 import { ELSEWHERE, LOOPBACK } from '../../tooling/servers/certs';
 import { httpService, json, raw, type Received } from '../../tooling/servers/http-service';
 import { onLoopback } from '../../tooling/servers/loopback';
 import { load } from '../support/flow';
-import { journal } from '../support/journal';
 import { useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
+import { testConnection } from '../support/test-connection';
 
 const TLS = {
   ...{ id: 'tls', type: 'tls-config', cert: '', key: '', ca: '', servername: '' },
@@ -20,10 +19,7 @@ const TLS = {
 async function test(baseUrl: string, more: object = {}): Promise<TestResult> {
   await load('tls' in more ? [TLS] : [], { tls: { cadata: ELSEWHERE.cert } });
   const settings = { baseUrl, appid: 1, timeout: 3, credentials: CANARIES, ...more };
-  const answer = await helper.request().post('/device-cloud/apps/test').send(settings);
-  journal.answers.push(answer.text);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body as TestResult;
+  return testConnection(settings);
 }
 
 const PAGE = '<html>Welcome</html>';

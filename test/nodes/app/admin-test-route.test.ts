@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import globalConfig from '@node-red/nodes/core/common/91-global-config.js';
-import helper from 'node-red-node-test-helper';
-import type { ApiResult, TestResult } from '../../../nodes/app/answers.config';
+import type { ApiResult } from '../../../nodes/app/answers.config';
 import { freePort } from '../../tooling/servers/ports';
 import { httpService } from '../../tooling/servers/http-service';
 import { ALWAYS_ONLINE, load, node, simulatorApp } from '../support/flow';
 import { journal } from '../support/journal';
 import { startCloud, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-
-async function test(settings: object): Promise<TestResult & { text: string }> {
-  const answer = await helper.request().post('/device-cloud/apps/test').send(settings);
-  journal.answers.push(answer.text);
-  assert.equal(answer.status, 200, answer.text);
-  return { ...(answer.body as TestResult), text: answer.text };
-}
+import { testConnection } from '../support/test-connection';
 
 const { appkey, serverKey, serverPassword } = CANARIES;
 
@@ -27,7 +20,7 @@ describe('the test of an application in the editor', () => {
     cloud.switchOff(10000001);
     await load([]);
     const { baseUrl, appid } = cloud;
-    const { openApi, serverApi } = await test({ baseUrl, appid, credentials: CANARIES });
+    const { openApi, serverApi } = await testConnection({ baseUrl, appid, credentials: CANARIES });
     const { clockSkew, ...open } = openApi!;
     assert.deepEqual(open, { ok: true, name: 'Houses', online: 2, dialect: 'document' });
     assert.ok(Math.abs(clockSkew! - ahead * 1000) <= 2000, String(clockSkew));
@@ -38,12 +31,12 @@ describe('the test of an application in the editor', () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
     const credentials = { appkey: 'Another-Key', serverKey, serverPassword };
-    const { openApi, serverApi } = await test({ baseUrl, appid, credentials });
+    const { openApi, serverApi } = await testConnection({ baseUrl, appid, credentials });
     assert.equal(openApi?.ok, false);
     assert.equal(openApi.code, 'UNAUTHORIZED');
     assert.equal(serverApi?.ok, true);
     const other = { appkey, serverKey, serverPassword: 'Another-Password' };
-    const second = await test({ baseUrl, appid, credentials: other });
+    const second = await testConnection({ baseUrl, appid, credentials: other });
     assert.equal(second.openApi?.ok, true);
     assert.equal(second.serverApi?.code, 'UNAUTHORIZED');
     assert.ok(!second.text.includes('Another-Password'));
@@ -57,7 +50,7 @@ describe('the test of an application in the editor', () => {
       serverKey,
       serverPassword: `${serverPassword}\u3000`,
     };
-    const { openApi, serverApi } = await test({ baseUrl, appid, credentials });
+    const { openApi, serverApi } = await testConnection({ baseUrl, appid, credentials });
     const faults = ({ warnings = [] }: ApiResult): string[] =>
       warnings.map(({ setting, code, where }) => `${setting} ${code} ${where}`);
     assert.deepEqual(faults(openApi!), ['appkey line-end end']);
@@ -67,17 +60,17 @@ describe('the test of an application in the editor', () => {
     assert.match(serverApi?.signing?.signed ?? '', /^get\/api\/server\/deviceskey=<SERVER_KEY>/);
     assert.ok(serverApi?.signing?.curl.includes(`'${baseUrl}/api/server/devices?`));
     const blank = { appkey, serverKey: `${serverKey} `, serverPassword };
-    const unsent = await test({ baseUrl, appid, credentials: blank });
+    const unsent = await testConnection({ baseUrl, appid, credentials: blank });
     assert.deepEqual(faults(unsent.openApi!), ['serverKey blank end']);
   });
 
   it('leaves out the interface whose keys are not given', async () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
-    const open = await test({ baseUrl, appid, credentials: { appkey } });
+    const open = await testConnection({ baseUrl, appid, credentials: { appkey } });
     assert.equal(open.openApi?.ok, true);
     assert.equal(open.serverApi, null);
-    const server = await test({ baseUrl, credentials: { serverKey, serverPassword } });
+    const server = await testConnection({ baseUrl, credentials: { serverKey, serverPassword } });
     assert.equal(server.openApi, null);
     assert.equal(server.serverApi?.ok, true);
   });
@@ -85,7 +78,10 @@ describe('the test of an application in the editor', () => {
   it('reports that all keys are missing, without a request', async () => {
     const cloud = await startCloud();
     await load([]);
-    const { openApi, serverApi } = await test({ baseUrl: cloud.baseUrl, appid: cloud.appid });
+    const { openApi, serverApi } = await testConnection({
+      baseUrl: cloud.baseUrl,
+      appid: cloud.appid,
+    });
     assert.equal(openApi?.code, 'NOT_CONFIGURED');
     assert.equal(serverApi, null);
     assert.equal(cloud.requests.length, 0);
@@ -97,7 +93,10 @@ describe('the test of an application in the editor', () => {
     });
     await load([]);
     const { baseUrl } = portal;
-    const { serverApi } = await test({ baseUrl, credentials: { serverKey, serverPassword } });
+    const { serverApi } = await testConnection({
+      baseUrl,
+      credentials: { serverKey, serverPassword },
+    });
     assert.equal(serverApi?.ok, false);
     assert.equal(serverApi.code, 'INVALID_RESPONSE');
     assert.match(serverApi.message ?? '', /proxy or portal/);
@@ -106,7 +105,11 @@ describe('the test of an application in the editor', () => {
   it('reports that nothing is listening at the address', async () => {
     await load([]);
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
-    const { openApi, serverApi } = await test({ baseUrl, appid: '10001', credentials: CANARIES });
+    const { openApi, serverApi } = await testConnection({
+      baseUrl,
+      appid: '10001',
+      credentials: CANARIES,
+    });
     assert.equal(openApi?.code, 'UNREACHABLE');
     assert.equal(serverApi?.code, 'UNREACHABLE');
     assert.equal(openApi.clockSkew, undefined);
@@ -126,7 +129,7 @@ describe('the test of an application in the editor', () => {
     it(`reports what is wrong: ${what}`, async () => {
       await load([]);
       const usual = { baseUrl: 'http://127.0.0.1:1', appid: '1', credentials: { appkey } };
-      const { openApi } = await test({ ...usual, ...settings });
+      const { openApi } = await testConnection({ ...usual, ...settings });
       assert.equal(openApi?.ok, false);
       assert.equal(openApi.code, 'NOT_CONFIGURED');
     });
@@ -137,7 +140,7 @@ describe('the test of an application in the editor', () => {
     await load([]);
     process.env['DEVICE_CLOUD_TEST_KEY'] = appkey;
     const credentials = { appkey: '${DEVICE_CLOUD_TEST_KEY}' };
-    const { openApi } = await test({ baseUrl, appid, credentials });
+    const { openApi } = await testConnection({ baseUrl, appid, credentials });
     Reflect.deleteProperty(process.env, 'DEVICE_CLOUD_TEST_KEY');
     assert.equal(openApi?.ok, true);
   });
@@ -148,14 +151,14 @@ describe('the test of an application in the editor', () => {
     const env = [variable('CLOUD_URL', baseUrl), variable('CLOUD_KEY', appkey)];
     await load([{ id: 'global', type: 'global-config', env }], {}, [globalConfig]);
     const credentials = { appkey: '${CLOUD_KEY}' };
-    const { openApi } = await test({ baseUrl: '${CLOUD_URL}', appid, credentials });
+    const { openApi } = await testConnection({ baseUrl: '${CLOUD_URL}', appid, credentials });
     assert.equal(openApi?.ok, true, openApi?.message);
   });
 
   it('works with the simulator, deployed or not', async () => {
     await load([simulatorApp(), node('push')]);
     for (const id of ['app', 'new']) {
-      const { openApi, serverApi } = await test({ id, service: 'simulator' });
+      const { openApi, serverApi } = await testConnection({ id, service: 'simulator' });
       assert.ok(Number(openApi?.online) >= ALWAYS_ONLINE.length, String(openApi?.online));
       assert.equal(serverApi?.ok, true);
     }
@@ -164,7 +167,7 @@ describe('the test of an application in the editor', () => {
   it('is recorded in the audit log, without the keys', async () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
-    await test({ id: 'x', baseUrl, appid, credentials: CANARIES });
+    await testConnection({ id: 'x', baseUrl, appid, credentials: CANARIES });
     const noted = journal.logs.filter(({ level }) => level === 98);
     assert.equal(noted.length, 1);
     assert.equal((noted[0] as unknown as { event: string }).event, 'device-cloud.apps.test');

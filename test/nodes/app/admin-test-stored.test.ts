@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../../nodes/app/answers.config';
 import { LOOPBACK } from '../../tooling/servers/certs';
 import { httpService, json, raw, type HttpService } from '../../tooling/servers/http-service';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { cloudApp, load, node } from '../support/flow';
-import { journal } from '../support/journal';
 import { startCloud, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-
-async function test(settings: object): Promise<TestResult> {
-  const answer = await helper.request().post('/device-cloud/apps/test').send(settings);
-  journal.answers.push(answer.text);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body as TestResult;
-}
+import { testConnection } from '../support/test-connection';
 
 const { appkey, serverKey, serverPassword } = CANARIES;
 const KEYS = ['appkey', 'serverKey', 'serverPassword'];
@@ -34,12 +26,17 @@ describe('the stored credentials of an application, in a test', () => {
     const { baseUrl, appid } = await startCloud();
     await load([cloudApp({ baseUrl, appid }), node('push')]);
     for (const address of [baseUrl, ` ${baseUrl}`]) {
-      const { openApi, serverApi } = await test({ id: 'app', baseUrl: address, appid });
+      const { openApi, serverApi } = await testConnection({ id: 'app', baseUrl: address, appid });
       assert.equal(openApi?.online, 3);
       // Its id comes to the browser, and so comes back from there.
       assert.equal(serverApi?.ok, true);
     }
-    const typed = await test({ id: 'app', baseUrl, appid, credentials: { appkey: 'Another' } });
+    const typed = await testConnection({
+      id: 'app',
+      baseUrl,
+      appid,
+      credentials: { appkey: 'Another' },
+    });
     assert.equal(typed.openApi?.code, 'UNAUTHORIZED');
     assert.equal(typed.serverApi?.ok, true);
   });
@@ -48,11 +45,16 @@ describe('the stored credentials of an application, in a test', () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push')]);
     const { baseUrl } = elsewhere;
-    const result = await test({ id: 'app', baseUrl, appid: cloud.appid });
+    const result = await testConnection({ id: 'app', baseUrl, appid: cloud.appid });
     assert.equal(result.openApi?.code, 'NOT_CONFIGURED');
     assert.match(result.openApi.message ?? '', /appkey again.*deployed with/);
     assert.deepEqual(retype(result), KEYS);
-    const half = await test({ id: 'app', baseUrl, appid: cloud.appid, credentials: { serverKey } });
+    const half = await testConnection({
+      id: 'app',
+      baseUrl,
+      appid: cloud.appid,
+      credentials: { serverKey },
+    });
     assert.deepEqual(retype(half), ['appkey', 'serverPassword']);
     assert.equal(elsewhere.requests.length, 0);
     assert.equal(cloud.requests.length, 0);
@@ -62,14 +64,19 @@ describe('the stored credentials of an application, in a test', () => {
     const cloud = await startCloud();
     await load([cloudApp({ ...cloud, baseUrl: elsewhere.baseUrl }), node('push')]);
     const { baseUrl, appid } = cloud;
-    const result = await test({ id: 'app', baseUrl, appid, credentials: { appkey, serverKey } });
+    const result = await testConnection({
+      id: 'app',
+      baseUrl,
+      appid,
+      credentials: { appkey, serverKey },
+    });
     assert.equal(result.openApi?.ok, true);
     assert.deepEqual(retype(result), ['serverPassword']);
     assert.deepEqual(
       cloud.requests.map(({ path }) => path),
       ['/openapi/apps/', '/openapi/devices/list/', '/noticed/peer'],
     );
-    const all = await test({ id: 'app', baseUrl, appid, credentials: CANARIES });
+    const all = await testConnection({ id: 'app', baseUrl, appid, credentials: CANARIES });
     assert.equal(all.openApi?.ok, true);
     assert.equal(all.serverApi?.ok, true);
   });
@@ -89,7 +96,7 @@ describe('the stored credentials of an application, in a test', () => {
       const service = await httpService(json({ name: 'x', online: [] }), LOOPBACK);
       const { baseUrl } = service;
       await load([TLS, PROXY, cloudApp({ baseUrl, appid: '1' }), node('push')]);
-      const result = await test({ id: 'app', baseUrl, appid: '1', ...changed });
+      const result = await testConnection({ id: 'app', baseUrl, appid: '1', ...changed });
       assert.equal(result.openApi?.reason ?? result.openApi?.code, 'retype');
       assert.equal(service.requests.length, 0);
     });
@@ -98,9 +105,9 @@ describe('the stored credentials of an application, in a test', () => {
   it('are not used without the TLS configuration that they were deployed with', async () => {
     await load([TLS, cloudApp({ ...elsewhere, appid: '1' }, { tls: 'tls' }), node('push')]);
     const { baseUrl } = elsewhere;
-    assert.deepEqual(retype(await test({ id: 'app', baseUrl, appid: '1' })), KEYS);
+    assert.deepEqual(retype(await testConnection({ id: 'app', baseUrl, appid: '1' })), KEYS);
     assert.equal(elsewhere.requests.length, 0);
-    const { openApi } = await test({ id: 'app', baseUrl, appid: '1', tls: 'tls' });
+    const { openApi } = await testConnection({ id: 'app', baseUrl, appid: '1', tls: 'tls' });
     assert.equal(openApi?.ok, true);
   });
 
@@ -109,7 +116,7 @@ describe('the stored credentials of an application, in a test', () => {
       const { baseUrl } = elsewhere;
       const keys = { app: CANARIES, push: CANARIES };
       await load([cloudApp({ ...elsewhere, appid: '1' }), node('push', { baseUrl })], keys);
-      const { openApi } = await test({ id, baseUrl, appid: '1' });
+      const { openApi } = await testConnection({ id, baseUrl, appid: '1' });
       assert.equal(openApi?.code, 'NOT_CONFIGURED');
       assert.equal(elsewhere.requests.length, 0);
     });
@@ -119,7 +126,7 @@ describe('the stored credentials of an application, in a test', () => {
     const redirect = raw('', 302, { location: `${elsewhere.baseUrl}/openapi/apps/` });
     const service = await httpService(redirect);
     await load([cloudApp({ ...service, appid: '1' }), node('push')]);
-    const { openApi } = await test({ id: 'app', baseUrl: service.baseUrl, appid: '1' });
+    const { openApi } = await testConnection({ id: 'app', baseUrl: service.baseUrl, appid: '1' });
     assert.equal(openApi?.code, 'REDIRECT');
     assert.equal(elsewhere.requests.length, 0);
   });
@@ -140,13 +147,13 @@ describe('the stored credentials of an application, in a test', () => {
       const keys = { app: { appkey: '${DC_TEST_KEY}', serverKey, serverPassword } };
       await load([app, node('push')], keys);
       for (const address of [baseUrl, '${DC_TEST_ADDRESS}']) {
-        const { openApi } = await test({ id: 'app', baseUrl: address, appid });
+        const { openApi } = await testConnection({ id: 'app', baseUrl: address, appid });
         assert.equal(openApi?.ok, true, address);
       }
       process.env['DC_TEST_ADDRESS'] = elsewhere.baseUrl;
-      const later = await test({ id: 'app', baseUrl: '${DC_TEST_ADDRESS}', appid });
+      const later = await testConnection({ id: 'app', baseUrl: '${DC_TEST_ADDRESS}', appid });
       assert.equal(later.openApi?.ok, true);
-      const other = await test({ id: 'app', baseUrl: elsewhere.baseUrl, appid });
+      const other = await testConnection({ id: 'app', baseUrl: elsewhere.baseUrl, appid });
       assert.deepEqual(retype(other), KEYS);
       assert.equal(elsewhere.requests.length, 0);
     });

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
-import type { TestResult } from '../../../nodes/app/answers.config';
 import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../tooling/servers/public-cloud';
 import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { keep, startCloud, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-
-async function test(settings: object): Promise<TestResult> {
-  const answer = await helper.request().post('/device-cloud/apps/test').send(settings);
-  journal.answers.push(answer.text);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body as TestResult;
-}
+import { testConnection } from '../support/test-connection';
 
 const latest = '2016-06-23 09:15:24';
 const [FIRST, SECOND] = ['8454703', '8454704'];
@@ -43,7 +35,7 @@ describe('the test of an application whose service answers as the public server 
 
   it('says so, and opens a channel to the first online device and closes it', async () => {
     await load([]);
-    const { openApi, channel } = await test(usual());
+    const { openApi, channel } = await testConnection(usual());
     assert.equal(openApi?.dialect, 'public');
     assert.deepEqual(channel, { ok: true, chipid: FIRST, open: false });
     assert.equal(cloud.opened(FIRST), 1);
@@ -52,17 +44,17 @@ describe('the test of an application whose service answers as the public server 
 
   it('shows the channel of a listener that is open, and opens none', async () => {
     await listenTo(SECOND);
-    const { channel } = await test({ id: 'app', ...usual() });
+    const { channel } = await testConnection({ id: 'app', ...usual() });
     assert.deepEqual(channel, { ok: true, chipid: SECOND, open: true });
     assert.deepEqual([cloud.opened(FIRST), cloud.opened(SECOND)], [0, 1]);
   });
 
   it('leaves channels alone that another application uses', async () => {
     await listenTo(FIRST);
-    const { channel } = await test({ id: 'new', ...usual() });
+    const { channel } = await testConnection({ id: 'new', ...usual() });
     assert.deepEqual(channel, { ok: true, chipid: SECOND, open: false });
     cloud.online.pop();
-    const second = await test({ id: 'new', ...usual() });
+    const second = await testConnection({ id: 'new', ...usual() });
     assert.deepEqual(second.channel, { ok: null, why: 'used' });
     assert.equal(cloud.opened(FIRST), 1);
     assert.equal(cloud.channels.get(FIRST)?.readyState, 1);
@@ -71,7 +63,7 @@ describe('the test of an application whose service answers as the public server 
   it('says that no device is online', async () => {
     cloud.online = [];
     await load([]);
-    assert.deepEqual((await test(usual())).channel, { ok: null, why: 'offline' });
+    assert.deepEqual((await testConnection(usual())).channel, { ok: null, why: 'offline' });
   });
 
   const REFUSED: [
@@ -96,7 +88,11 @@ describe('the test of an application whose service answers as the public server 
       await load([]);
       const { appid = cloud.appid, appkey = PUBLIC_KEY, ahead = 0 } = changed(cloud.appid);
       cloud.ahead = ahead;
-      const { openApi, channel } = await test({ ...usual(), appid, credentials: { appkey } });
+      const { openApi, channel } = await testConnection({
+        ...usual(),
+        appid,
+        credentials: { appkey },
+      });
       assert.equal(openApi?.ok, false);
       assert.deepEqual([openApi.causes, openApi.dialect], [causes, 'public']);
       assert.equal(channel, undefined);
@@ -113,7 +109,11 @@ describe('the test of an application whose service answers as the document says'
     const cloud = await startCloud();
     await load([]);
     const { baseUrl, appid } = cloud;
-    const { openApi, serverApi, channel } = await test({ baseUrl, appid, credentials: CANARIES });
+    const { openApi, serverApi, channel } = await testConnection({
+      baseUrl,
+      appid,
+      credentials: CANARIES,
+    });
     assert.deepEqual([openApi?.ok, serverApi?.ok, openApi?.dialect], [true, true, 'document']);
     assert.deepEqual(channel, { ok: true, chipid: '10000001', open: false });
   });
@@ -123,7 +123,7 @@ describe('the test of an application whose service answers as the document says'
     await load([cloudApp(other), node('listen', { chipids: ['10000001'] })]);
     await until(() => other.channels('10000001') === 1, 'the other channel is open');
     const { baseUrl, appid } = cloud;
-    const { channel } = await test({ baseUrl, appid, credentials: CANARIES });
+    const { channel } = await testConnection({ baseUrl, appid, credentials: CANARIES });
     assert.deepEqual(channel, { ok: true, chipid: '10000001', open: false });
   });
 
@@ -137,7 +137,7 @@ describe('the test of an application whose service answers as the document says'
       const cloud = await startCloud({ now: () => Date.now() + ahead * 1000 });
       await load([]);
       const { baseUrl, appid } = cloud;
-      const { openApi } = await test({ baseUrl, appid, credentials: { appkey } });
+      const { openApi } = await testConnection({ baseUrl, appid, credentials: { appkey } });
       assert.deepEqual([openApi?.causes, openApi?.dialect], [causes, 'document']);
     });
   }
