@@ -64,7 +64,7 @@ function describeQuery(): void {
   const query = field('query');
   const empty = query.typedInput('type') === 'json' && isEmptyQuery(query.typedInput('value'));
   $('#query-note')
-    .text(t(empty ? 'error.no-query' : 'note.query'))
+    .text(empty ? said(t('label.query'), t('error.no-query')) : t('note.query'))
     .toggleClass('device-cloud-wrong', empty);
 }
 
