@@ -32,11 +32,7 @@ const HISTORY_UNCLEAR: NodeStatus = {
 };
 
 /** What comes before the first reading of a history is lost if the process ends. */
-const FIRST_READING: NodeStatus = {
-  fill: 'yellow',
-  shape: 'dot',
-  text: 'status.first-reading',
-};
+const FIRST_READING: NodeStatus = { fill: 'yellow', shape: 'dot', text: 'status.first-reading' };
 
 /** What usual flows take is not shown, and seconds only by tens, in milliseconds. */
 const BRIEF = 1000;
