@@ -312,6 +312,25 @@ inEachDialect('a request while the channel is down', () => {
     await duringGap(subject, [later]);
     assert.deepEqual((await after).payload, later);
   });
+
+  it('waits for the channel again if it is lost before its turn', async () => {
+    const subject = await world();
+    const { client, service, ask, pushed, received } = subject;
+    await ask(id(0), {}, { get: 'rssi', id: 0 });
+    service.delay(CHIPID, 300);
+    const blocking = client.push(CHIPID, 'blocks');
+    const request = ask(id(1));
+    await pushed(2);
+    const lift = service.fail('answer-upgrade');
+    service.disconnect(CHIPID);
+    await blocking;
+    await settled(50);
+    assert.equal(received.length, 2, 'it is not sent');
+    lift();
+    await pushed(3);
+    service.upload(CHIPID, { id: 1 });
+    assert.equal((await request).upload.replayed, undefined);
+  });
 });
 
 describe('a request that is given up', () => {
