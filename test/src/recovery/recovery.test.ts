@@ -125,4 +125,22 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
     assert.deepEqual(listener.bodies(), []);
     assert.equal(simulator.requests.length, asked);
   });
+
+  it('reads many histories in turn when all devices come back at once', async () => {
+    const devices = 60;
+    await start({ devices });
+    const seen = new Map<string, string[]>();
+    const read = new Set<string>();
+    for (const chipid of simulator.devices.keys()) {
+      seen.set(chipid, []);
+      const onUpload = ({ body }: { body: Buffer }): void =>
+        void seen.get(chipid)?.push(body.toString());
+      client.listen(chipid, { onUpload }, { save: () => void read.add(chipid) });
+    }
+    await until(() => read.size === devices, 'every history has been read');
+    simulator.disconnect(undefined, 1006);
+    for (const chipid of seen.keys()) simulator.upload(chipid, `missed by ${chipid}`);
+    const all = (): boolean => [...seen.values()].every(({ length }) => length === 1);
+    await until(all, 'every device has its missed upload');
+  });
 });

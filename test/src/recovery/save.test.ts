@@ -147,3 +147,24 @@ describe('the position of a listener', () => {
     }
   });
 });
+
+describe('a history of very many items', () => {
+  for (const [what, fill] of [
+    ['items that are no objects', 0],
+    ['small records', undefined],
+  ] as const) {
+    it(`is still read (${what})`, async () => {
+      const items = Array.from({ length: 300_000 }, (_, id) => fill ?? record(id + 1, ''));
+      const last = items.length + 1;
+      const answer = [...items, record(last, 'missed')];
+      const start = { id: String(last - 1) };
+      const subject = createSubject({ start }, { answer: () => Promise.resolve(answer) });
+      await subject.connect();
+      subject.live('live');
+      assert.deepEqual(subject.given, [
+        ['missed', last],
+        ['live', 'live'],
+      ]);
+    });
+  }
+});
