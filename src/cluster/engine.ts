@@ -17,7 +17,7 @@ const pause = (attempt: number): number => Math.min(LONGEST_PAUSE, 50 * attempt)
 /** A replica refuses to write. One of 6.2 says so in the midst of a text about the script. */
 const IS_REPLICA = /\b(READONLY|MASTERDOWN)\b/;
 const LACKS_RIGHTS = /NOPERM|user executing the script can't/i;
-const NO_CONNECTION = /isn't writeable|Connection is closed/;
+const NO_CONNECTION = /isn't writeable|Connection is closed|max retries per request/;
 
 /** What follows from a fault that was there before: it says less. */
 const CONSEQUENCE = /\b(EPIPE|ECONNRESET|ECONNABORTED)\b/;
@@ -44,6 +44,7 @@ const MISTAKES: readonly (readonly [RegExp, string])[] = [
     /wrong version number|packet length too long|ssl3_get_record/i,
     'it does not speak TLS: use redis:// instead of rediss://.',
   ],
+  [/unknown command .sentinel/i, 'it is no Sentinel: these usually have the port 26379.'],
   [
     /unknown command|unknown subcommand/i,
     'it lacks a command that is needed: Redis 6.2, Valkey 7.2 or later is required.',
@@ -85,6 +86,8 @@ export class EngineError extends Error {
 
 /** A fault of the connection, in words; and whether it lasts until somebody changes something. */
 type Fault = readonly [text: string, isMistake: boolean];
+
+const CLOSED: Fault = ['it ends connections without an answer.', false];
 
 type Command = readonly [name: string, ...args: (string | number)[]];
 
@@ -266,7 +269,9 @@ export class Engine {
     if (!introduced) {
       introduced = this.#introduce(connection).catch((error: unknown) => {
         this.#introductions.delete(connection);
-        this.#failed(error as Error);
+        const { message } = error as Error;
+        if (/closed|max retries/.test(message)) this.#fault ??= CLOSED;
+        else this.#failed(error as Error);
         throw error;
       });
       this.#introductions.set(connection, introduced);
@@ -279,6 +284,7 @@ export class Engine {
     const answer: unknown = await connection.ping(NAME);
     // Of a connection that is subscribed already, it is a list.
     if ([answer].flat().at(-1) !== NAME) throw new Error('Protocol error');
+    connection.client('SETNAME', NAME).catch(() => undefined);
     if (connection === this.#subscriber) {
       const channels = [...this.#listeners.keys()];
       if (channels.length > 0) await connection.subscribe(...channels);
@@ -383,7 +389,8 @@ function optionsOf({ hosts, isTls, master, ...address }: Address, { tls }: Engin
     ...(address.user === undefined ? {} : { username: address.user }),
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(secure && { tls: secure }),
-    connectionName: NAME,
+    // The first answer says most: what comes before a connection is introduced would hide it.
+    disableClientInfo: true,
     connectTimeout: CONNECT,
     disconnectTimeout: DISCONNECT,
     protocol: 2 as const,

@@ -134,6 +134,21 @@ describe('an engine that', () => {
       assert.doesNotMatch(asked.join(''), /subscribe/i);
     });
 
+  for (const [what, text, said] of [
+    ['ends connections at once', '', /ends connections without an answer/],
+    ['refuses them in a text', '-DENIED Redis is running in protected mode\r\n', /protected mode/],
+  ] as const)
+    it(`${what}, is said to do so`, async () => {
+      const server = createServer((socket) => {
+        socket.on('error', () => undefined);
+        if (text === '') socket.end();
+        else socket.once('data', () => socket.end(text));
+      });
+      const { port, close } = await onLoopback(server);
+      atEnd(close);
+      await failure(await open({ url: `redis://127.0.0.1:${port}` }), said);
+    });
+
   it('is something else, and then only breaks connections, is said to be something else', async () => {
     let answered = 0;
     const server = createServer((socket) => {
@@ -153,7 +168,8 @@ describe('an engine that', () => {
     const server = createServer((socket) => socket.resume());
     const { port, close, connections } = await onLoopback(server);
     atEnd(close);
-    const engine = await open({ url: `redis://127.0.0.1:${port}` });
+    // With a password, the library waits for the answer to it.
+    const engine = await open({ url: `redis://127.0.0.1:${port}`, password: 'any' });
     await failure(engine, /no answer within 2000 ms/);
     const before = connections();
     await until(() => connections() > before, 'it connects again');
