@@ -218,12 +218,15 @@ export class DeviceCommands {
     }
   }
 
-  /** Ends the commands that have waited for their device: at once those in the queues, which may be closed then. */
-  async close(): Promise<void> {
+  /**
+   * Ends the commands that have waited for their device: at once those in the queues, which may be closed then.
+   * @returns undefined if none is left to be ended
+   */
+  close(): Promise<void> | undefined {
     this.#isClosed = true;
     const all = [...this.#all()];
     for (const command of all) if (command.queue) this.#leave(command, CLOSED);
-    await inSlices(all, (command) => this.#leave(command, CLOSED));
+    return all.length > 0 ? inSlices(all, (command) => this.#leave(command, CLOSED)) : undefined;
   }
 
   /** The time of a command for finding its device in the list has passed, or it has expired. */
