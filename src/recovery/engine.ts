@@ -78,7 +78,8 @@ export class Engine {
   /** Failed readings in a row. */
   failures = 0;
   #id: RecordId | undefined;
-  #shown: Shown = {
+  /** Never changed in place: with each upload there is another position that has it. */
+  #shown: Readonly<Shown> = {
     ...{ seen: [], measure: undefined, afterTime: undefined },
     ...{ isPlain: false, isMixed: false, isUnordered: false },
   };
@@ -146,7 +147,7 @@ export class Engine {
     const arrivals =
       this.#heldCount === 0 ? this.#arrivals : this.#arrivals.filter(({ held }) => !held);
     const { length } = arrivals;
-    const shown = { ...this.#shown };
+    const shown = this.#shown;
     return () => writePosition({ ...shown, id, arrivals: arrivals.slice(0, length) });
   }
 
@@ -287,16 +288,15 @@ export class Engine {
   #startOver(): void {
     this.#reports.startedOver();
     for (const arrival of this.#arrivals) arrival.isLoose = true;
-    this.#shown.afterTime = this.#latestTime();
+    this.#show({ afterTime: this.#latestTime(), measure: undefined });
     this.#id = BEFORE_ALL;
-    this.#shown.measure = undefined;
     this.again = 0;
   }
 
   *#settle(answer: HistoryAnswer): Generator<void> {
     const { records } = answer;
     const isCut = answer.cutAt !== undefined;
-    this.#shown.isUnordered ||= answer.isMixed;
+    if (answer.isMixed) this.#show({ isUnordered: true });
     const position = this.#id ?? BEFORE_ALL;
     this.#reports.behind(answer.newest, position, answer.length === 0);
     const arrivals = [...this.#arrivals];
@@ -424,7 +424,7 @@ export class Engine {
       }
     }
     this.#forgetDone();
-    if (answer.records.length > 0) this.#shown.afterTime = undefined;
+    if (answer.records.length > 0) this.#show({ afterTime: undefined });
     if (answer.newest > (this.#id ?? BEFORE_ALL) && !isCut) this.#id = answer.newest;
     this.#moveTo(this.#id ?? BEFORE_ALL, answer);
     if (isCut) {
@@ -445,8 +445,11 @@ export class Engine {
   #moveTo(id: RecordId, answer: HistoryAnswer): void {
     this.#id = id;
     const seen = answer.seenUpTo(id);
-    if (seen.length > 0) this.#shown.seen = seen;
-    this.#shown.measure = answer.measure;
+    this.#show({ ...(seen.length > 0 && { seen }), measure: answer.measure });
+  }
+
+  #show(change: Partial<Shown>): void {
+    this.#shown = { ...this.#shown, ...change };
   }
 
   get #isHopeless(): boolean {
@@ -650,13 +653,13 @@ export class Engine {
     if (!isAmbiguous) this.#learnTime(record, timestamp);
     const { hashes } = keys;
     if (!keys.isText) {
-      if (writing === 'base64' && this.#facts.writing !== 'base64') this.#shown.isMixed = true;
+      if (writing === 'base64' && this.#facts.writing !== 'base64') this.#show({ isMixed: true });
       return;
     }
     const known = this.#facts.writing;
     const whole = record.hashes?.whole;
     if (whole === hashes.text) {
-      this.#shown.isPlain = true;
+      if (!this.#shown.isPlain) this.#show({ isPlain: true });
       if (hashes.trimmed !== hashes.text) this.#setWriting('text', arrival, record);
       else if (hashes.tagged !== hashes.text) {
         this.#facts.learn({ keepsCommas: true });
@@ -664,7 +667,7 @@ export class Engine {
       }
       return;
     }
-    this.#shown.isPlain = false;
+    if (this.#shown.isPlain) this.#show({ isPlain: false });
     if (record.hashes?.decoded === hashes.base64) this.#setWriting('base64', arrival, record);
     else if (hashes.trimmed !== hashes.tagged) {
       if (writing === 'tagged') this.#facts.learn({ keepsCommas: false });
