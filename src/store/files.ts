@@ -160,8 +160,14 @@ export class Files implements StorePort {
     const write = `${this.#process} ${++this.#writes}`;
     const text = JSON.stringify({ format: FORMAT, of: hash(this.#options.of()), write, entries });
     if (Buffer.byteLength(text) > MAX_FILE) throw new Error(`${name} would be too large`);
-    await mkdir(this.#path, { recursive: true, mode: 0o700 });
-    await replaceFile(join(this.#path, name), text, 0o600);
+    const replace = (): Promise<void> => replaceFile(join(this.#path, name), text, 0o600);
+    try {
+      await replace();
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      await mkdir(this.#path, { recursive: true, mode: 0o700 });
+      await replace();
+    }
   }
 
   async #writeKind(kind: string, all: Entries): Promise<boolean> {
