@@ -33,11 +33,20 @@ describe('the tests of the examples', () => {
     return failed.join('\n');
   }
 
+  /** What each runner does last: the next example waits for it. */
+  const last: Promise<unknown>[] = [];
+  const begin = (index: number): Promise<string> => {
+    const place = index % SIDE_BY_SIDE;
+    const free = last[place] ?? Promise.resolve();
+    const outcome = free.then(() => run(examples[index]!, runners[place]!));
+    last[place] = outcome;
+    return outcome;
+  };
+
   for (const [index, { name }] of examples.entries()) {
     it(name, async () => {
-      // The runner of each has nothing else to do any more, since the tests before have ended.
-      for (let next = index; next < index + SIDE_BY_SIDE && next < examples.length; next++)
-        begun[next] ??= run(examples[next]!, runners[next % SIDE_BY_SIDE]!);
+      const end = Math.min(index + SIDE_BY_SIDE, examples.length);
+      for (let next = index; next < end; next++) begun[next] ??= begin(next);
       assert.equal(await begun[index], '');
     });
   }
