@@ -82,8 +82,6 @@ type Pairs = ReadonlyMap<HistoryRecord, Pair>;
 /** What an answer shows, compared with what arrived. */
 export interface Comparison {
   readonly pairs: Pairs;
-  /** Places of arrivals that may have been announced twice, since equal ones that may have been have records. */
-  readonly doubted: ReadonlySet<number>;
   /** How many of the arrivals are older than all records of a short history (rule 10). */
   readonly gone: number;
   /** The place after the last sure arrival that has a record: what came after the request may be an equal, earlier one. */
@@ -135,18 +133,17 @@ const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean
 export function compare(compared: Compared): Comparison {
   const { arrivals, sure, known, isCut, shortAfter } = compared;
   const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
-  const { pairs, doubted } = match(compared, gone);
+  const pairs = match(compared, gone);
   const found = new Set(Array.from(pairs.values(), ({ place }) => place));
   const end = endOf(pairs, sure);
   const missing: number[] = [];
   for (let place = gone; place < sure && !isCut; place++)
-    if (!found.has(place) && !doubted.has(place) && arrivals[place]?.mustBeThere(known))
-      missing.push(place);
+    if (!found.has(place) && arrivals[place]?.mustBeThere(known)) missing.push(place);
   const passed = missing.filter((place) => place < end);
   const awaited = missing.filter((place) => place >= end);
   const isUnproven = pairs.size === 0 && missing.length >= UNPROVEN;
   const spoilt = isUnproven ? new Map() : spoiltOf(compared, pairs, missing);
-  return { pairs, doubted, gone, end, passed, awaited, spoilt };
+  return { pairs, gone, end, passed, awaited, spoilt };
 }
 
 /** A record that comes before that of an earlier arrival may be an equal, earlier upload, and shows nothing. */
@@ -164,13 +161,9 @@ function endOf(pairs: Pairs, sure: number): number {
 function match(
   { records, arrivals, sure, known, keepsCommas, afterGap }: Compared,
   gone: number,
-): { pairs: Pairs; doubted: Set<number> } {
-  const doubted = new Set<number>();
+): Pairs {
   const pairs = new Map<HistoryRecord, Pair>();
-  // What may lie before the position has a record only if an equal one has its own.
   let left = arrivals.flatMap(({ isDone }, place) => (isDone || place < gone ? [] : [place]));
-  const rank = (place: number): number => (place < sure ? Number(arrivals[place]?.isLoose) : 2);
-  left.sort((a, b) => rank(a) - rank(b));
   const isKnown = known !== undefined && known !== 'bare';
   let isSureFound = false;
   let isTagged = !keepsCommas || known === 'tagged';
@@ -197,14 +190,10 @@ function match(
     const taken = new Set<number>();
     for (const equal of wanted.values()) {
       const isAmbiguous = equal.places.length !== equal.records.length;
-      // What was missed comes before what arrived after the gap, and after all else.
-      const more = Math.max(0, equal.records.length - equal.places.length);
-      const chosen = equal.places.splice(0, equal.records.length);
-      // Which of equal ones was announced twice cannot be told: the older go first, and the newer are in doubt from now on.
-      const doubts = chosen.filter((place) => arrivals[place]?.isDoubtful).length;
-      for (const place of equal.places.slice(0, doubts)) doubted.add(place);
+      const chosen = likely(equal.places, equal.records.length, arrivals, sure);
       for (const [at, place] of chosen.entries()) {
-        const missed = place < afterGap ? 0 : more;
+        // What was missed comes before what arrived after the gap, and after all else.
+        const missed = place < afterGap ? 0 : equal.records.length - chosen.length;
         pairs.set(equal.records[at + missed] as HistoryRecord, { place, writing, isAmbiguous });
         taken.add(place);
         isSureFound ||= place < sure;
@@ -214,7 +203,26 @@ function match(
     }
     if (taken.size > 0) left = left.filter((place) => !taken.has(place));
   }
-  return { pairs, doubted };
+  return pairs;
+}
+
+/**
+ * Of equal arrivals, those that have records if there are fewer records: not what is in doubt, since it may have been
+ * announced twice, nor what may lie before the position, nor the newest, which may not be in the answer yet.
+ */
+function likely(
+  places: readonly number[],
+  count: number,
+  arrivals: readonly Arrival[],
+  sure: number,
+): readonly number[] {
+  if (places.length <= count) return places;
+  const rank = (place: number): number => {
+    const { isDoubtful, isLoose } = arrivals[place] as Arrival;
+    return isDoubtful ? 3 : place >= sure ? 2 : Number(isLoose);
+  };
+  const ordered = places.toSorted((one, other) => rank(one) - rank(other));
+  return ordered.slice(0, count).sort((a, b) => a - b);
 }
 
 /** How many arrivals have left a short history: rule 10. */

@@ -355,7 +355,6 @@ export class Engine {
     answer: HistoryAnswer,
   ): Generator<void> {
     const { pairs, gone, spoilt } = found;
-    for (const place of found.doubted) if (arrivals[place]?.held) arrivals[place].isDoubtful = true;
     // Before anything is given back, so that it is restored by all that is known.
     for (const record of records) {
       const pair = pairs.get(record);
@@ -371,13 +370,17 @@ export class Engine {
     const last = records.findLast(
       (record) => record.body !== undefined && !pairs.has(record) && !spoilt.has(record),
     );
+    const places = new Set(Array.from(pairs.values(), ({ place }) => place));
+    const doubtful = arrivals.flatMap(({ held, isDoubtful }, place) =>
+      held && isDoubtful && !places.has(place) ? [place] : [],
+    );
     emitBefore(gone);
     for (let place = 0; place < gone; place++) this.#forget(arrivals[place] as Arrival);
     for (const [at, record] of records.entries()) {
       const pair = pairs.get(record);
       if (pair) {
         emitBefore(pair.place);
-        const arrival = arrivals[pair.place] as Arrival;
+        const arrival = oldestOf(arrivals, pair, doubtful);
         this.#emitHeld(arrival, true);
         this.#forget(arrival);
       } else if (spoilt.has(record)) {
@@ -702,3 +705,23 @@ export class Engine {
 /** The place of the last record that is an arrival from before the request. */
 const lastSure = (records: readonly HistoryRecord[], { pairs }: Comparison, sure: number): number =>
   records.findLastIndex((record) => (pairs.get(record)?.place ?? Infinity) < sure);
+
+/**
+ * Of equal arrivals, the older goes first, although it is in doubt: which of them was announced twice cannot be told, so
+ * that the newer one is in doubt from now on.
+ */
+function oldestOf(
+  arrivals: readonly Arrival[],
+  { place, writing }: Pair,
+  doubtful: number[],
+): Arrival {
+  const arrival = arrivals[place] as Arrival;
+  const hash = arrival.keys.hashes[writing];
+  const at = doubtful.findIndex((each) => arrivals[each]?.keys.hashes[writing] === hash);
+  const older = doubtful[at] ?? Infinity;
+  if (older > place || !arrival.held) return arrival;
+  arrival.isDoubtful = true;
+  doubtful[at] = place;
+  doubtful.sort((a, b) => a - b);
+  return arrivals[older] as Arrival;
+}
