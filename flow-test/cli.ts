@@ -6,7 +6,7 @@ import { disabledNodes, fileOfFlows, readFlows, type Flows } from './flows';
 import { loadTests } from './load';
 import { findGlobalNodeRed, findNodeRed, nearest, NodeRed } from './node-red';
 import { Problem } from './protocol';
-import { printable } from '../src/input';
+import { printable } from '../src/index';
 import { resultText, summary, writeJunit } from './report';
 import { Runner, type Result } from './run';
 import type { FlowTest } from './tests';

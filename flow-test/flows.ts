@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { dropLeadingZeros } from '../src/input';
+import { dropLeadingZeros } from '../src/index';
 import type { Simulator } from '../src/simulator/index';
 import { DISABLED, Problem, type FlowNode } from './protocol';
 import type { Given } from './tests';

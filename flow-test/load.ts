@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parseChipid, readCsv, show } from '../src/input';
+import { parseChipid, readCsv, show } from '../src/index';
 import { MAX_SECONDS, readTests, type FlowTest, type Given, type Upload } from './tests';
 import { fileProblem, MAX_FILE } from './yaml';
 

@@ -1,4 +1,4 @@
-import { Pattern } from '../src/input';
+import { Pattern } from '../src/index';
 
 /** What a value may be asked for instead of being equal: each is a key of an object that has no others. */
 interface Operators {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { printable } from '../src/input';
+import { printable } from '../src/index';
 import type { Result } from './run';
 
 const indented = (text: string, by: string): string => text.replace(/^/gm, by);

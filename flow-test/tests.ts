@@ -1,5 +1,5 @@
 import { FAULT_NAMES } from '../src/simulator/index';
-import { parseChipid, Pattern } from '../src/input';
+import { parseChipid, Pattern } from '../src/index';
 import { isOperator } from './match';
 import { MAX_SEEN } from './protocol';
 import { fileProblem, parseYaml, type Parsed } from './yaml';

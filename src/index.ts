@@ -37,17 +37,27 @@ export type { LatestUpload } from './fleet/latest';
 export type { FleetEvent, WatchOptions } from './fleet/watch/watch-types';
 
 /** @internal */
-export { ELSEWHERE, type ChannelState, type ChannelSubscription } from './channel/listener';
+export { VERSION } from './api/signing';
+/** @internal */
+export { type ChannelState, type ChannelSubscription, ELSEWHERE } from './channel/listener';
+/** @internal */
+export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
 /** @internal */
 export type { DecodedBody, RequestMatch, RequestProgress, UploadDecoder } from './commands/reply';
 /** @internal */
 export {
-  failedTest,
-  openChannels,
-  type ApiTest,
-  type Cause,
-  type ChannelTest,
-} from './service-test';
+  errorOfEnd,
+  plainError,
+  readSaved,
+  type SavedCall,
+  SavedCalls,
+} from './commands/saved-call';
+/** @internal */
+export type { WaitingCommands } from './commands/waiting';
+/** @internal */
+export { readSelection, type WaitingSelection, withOrigin } from './commands/waiting-list';
+/** @internal */
+export { invalidInput, notConfigured, withoutCode } from './errors';
 /** @internal */
 export type { DeviceLimits } from './fleet/alarms';
 /** @internal */
@@ -55,22 +65,22 @@ export type { Book, BookProblem, BookRow } from './fleet/book';
 /** @internal */
 export type { FleetChanges } from './fleet/devices';
 /** @internal */
-export type { LatestSource } from './fleet/latest';
-/** @internal */
 export type { FleetMetrics } from './fleet/fleet';
 /** @internal */
-export type { RecentCommand, RecentUpload } from './fleet/latest';
+export type { LatestSource, RecentCommand, RecentUpload } from './fleet/latest';
 /** @internal */
-export { readLimits, type Limit } from './fleet/limits';
+export { type Limit, readLimits } from './fleet/limits';
 /** @internal */
 export type { ListReading } from './fleet/list-poller';
+/** @internal */
+export type { TestRecorder, TestRecording } from './fleet/test-recorder';
 /** @internal */
 export {
   bytesDecoder,
   decodeProblemText,
   DescriptionError,
-  pairsDecoder,
   type FieldsDecoder,
+  pairsDecoder,
   type ToText,
 } from './fleet/types';
 /** @internal */
@@ -78,56 +88,55 @@ export type { Watch } from './fleet/watch/watch';
 /** @internal */
 export type { WatchKeeping, WatchListener } from './fleet/watch/watch-types';
 /** @internal */
-export {
-  errorOfEnd,
-  plainError,
-  readSaved,
-  SavedCalls,
-  type SavedCall,
-} from './commands/saved-call';
-/** @internal */
-export type { WaitingCommands } from './commands/waiting';
-/** @internal */
-export { readSelection, withOrigin, type WaitingSelection } from './commands/waiting-list';
-/** @internal */
-export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
-/** @internal */
-export { withoutCode } from './errors';
-/** @internal */
-export { VERSION } from './api/signing';
-/** @internal */
 export type { TlsSettings } from './http/tls';
 /** @internal */
-export type { ClusterSettings } from './input/engine-address';
+export { parsePeriod } from './input/day';
 /** @internal */
-export type { KeyWarning } from './input/pasted-key';
+export { type ClusterSettings, readAddress } from './input/engine-address';
 /** @internal */
-export { Semaphore } from './util/semaphore';
+export { type LevelCodes, parseCodes, parseDuration, parseLevel, parsePin } from './input/gpio';
 /** @internal */
-export { Slices } from './util/slices';
+export { type KeyWarning, keyWarnings } from './input/pasted-key';
 /** @internal */
-export type { TestRecorder, TestRecording } from './fleet/test-recorder';
+export {
+  chipidOf,
+  dropLeadingZeros,
+  parseChipid,
+  parseChipids,
+  parseDatatype,
+  parseFormat,
+  parseKey,
+  parseValueDatatype,
+  pushMessage,
+  readInput,
+} from './input/values';
 /** @internal */
 export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/acknowledged';
 /** @internal */
 export { isPosition } from './recovery/position';
 /** @internal */
+export {
+  PROVEN_KIND as HISTORY_UNDERSTOOD,
+  UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
+} from './recovery/reports';
+/** @internal */
 export { seemsBase64 } from './recovery/writing';
 /** @internal */
 export { unixOf } from './recovery/zone';
+/** @internal */
+export {
+  type ApiTest,
+  type Cause,
+  type ChannelTest,
+  failedTest,
+  openChannels,
+} from './service-test';
 /** @internal */
 export { fileNameOf, Files } from './store/files';
 /** @internal */
 export { SharedStore } from './store/shared';
 /** @internal */
-export { MEMORY, Store, type Keeping, type StorePort } from './store/store';
-/** @internal */
-export type { ClusterState } from './util/guard';
-/** @internal */
-export {
-  PROVEN_KIND as HISTORY_UNDERSTOOD,
-  UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
-} from './recovery/reports';
+export { type Keeping, MEMORY, Store, type StorePort } from './store/store';
 /** @internal */
 export type {
   Charset,
@@ -138,3 +147,21 @@ export type {
   ResultAnswer,
   ValueOptions,
 } from './types';
+/** @internal */
+export { readCsv } from './util/csv';
+/** @internal */
+export { decodeBase64, uploadText } from './util/decode';
+/** @internal */
+export type { ClusterState } from './util/guard';
+/** @internal */
+export { JsonLimitError, parseJson } from './util/json';
+/** @internal */
+export { decode, encode } from './util/message';
+/** @internal */
+export { Pattern } from './util/pattern';
+/** @internal */
+export { Semaphore } from './util/semaphore';
+/** @internal */
+export { oneLine, printable, show } from './util/show';
+/** @internal */
+export { Slices } from './util/slices';

@@ -2,13 +2,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NodeAPI } from 'node-red';
 import {
-  DeviceCloudError,
-  readSelection,
   type DeviceCloudClient,
+  DeviceCloudError,
   type Fleet,
-  type WaitingSelection,
-} from '../../src/index';
-import {
   invalidInput,
   oneLine,
   parseChipid,
@@ -16,7 +12,9 @@ import {
   parseKey,
   parseLevel,
   parsePin,
-} from '../../src/input';
+  readSelection,
+  type WaitingSelection,
+} from '../../src/index';
 import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';

@@ -1,16 +1,17 @@
 import {
-  Slices,
-  unixOf,
   type Charset,
+  chipidOf,
   type DeviceCloudClient,
   type DeviceRecord,
   type DeviceSnapshot,
   type Fleet,
   type FleetChanges,
+  oneLine,
   type RecentUpload,
+  Slices,
   type TestRecording,
+  unixOf,
 } from '../../src/index';
-import { chipidOf, oneLine } from '../../src/input';
 import type { ClusterView } from '../common/app';
 import { listenersOf, typeCalled, type DeviceType } from '../common/device-types';
 import { decodeBody, isTyped } from '../common/upload-message';

@@ -1,23 +1,24 @@
 import type { Node, NodeAPI } from 'node-red';
 import {
-  DeviceCloudClient,
-  DeviceCloudError,
-  isDeviceCloudError,
-  SavedCalls,
   type Book,
   type BookProblem,
   type Charset,
   type ClientOptions,
   type ClusterClient,
   type ClusterSettings,
-  type SharedStore,
+  DeviceCloudClient,
+  DeviceCloudError,
   type DeviceLimits,
+  dropLeadingZeros,
   type Fleet,
+  isDeviceCloudError,
   type Keeping,
+  notConfigured,
+  SavedCalls,
+  type SharedStore,
   type SharedWaiting,
   type WaitingCommands,
 } from '../../src/index';
-import { dropLeadingZeros, notConfigured } from '../../src/input';
 import type { Api, App, ClusterView } from '../common/app';
 import { decoderOf, typeCalled } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';

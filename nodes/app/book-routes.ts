@@ -1,7 +1,12 @@
 import { basename } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError, type Book, type DeviceCloudError } from '../../src/index';
-import { invalidInput, notConfigured } from '../../src/input';
+import {
+  type Book,
+  type DeviceCloudError,
+  invalidInput,
+  isDeviceCloudError,
+  notConfigured,
+} from '../../src/index';
 import { auditedRoute, forFlowReaders, readingRoute, statusOf } from '../common/admin';
 import { toProblem } from '../common/errors';
 import type { Handler } from '../common/register';

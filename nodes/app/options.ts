@@ -1,7 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type ClientOptions, type ClusterSettings } from '../../src/index';
-import { notConfigured } from '../../src/input';
+import {
+  type ClientOptions,
+  type ClusterSettings,
+  DeviceCloudError,
+  notConfigured,
+} from '../../src/index';
 import type { Api } from '../common/app';
 import type { ClusterNode } from '../cluster/cluster.runtime';
 import { findNode, proxyOf, readProperties, textOf, tlsOf } from '../common/settings';

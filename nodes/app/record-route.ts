@@ -1,6 +1,11 @@
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError, type DeviceCloudClient, type TestRecorder } from '../../src/index';
-import { invalidInput, parseChipids } from '../../src/input';
+import {
+  type DeviceCloudClient,
+  invalidInput,
+  isDeviceCloudError,
+  parseChipids,
+  type TestRecorder,
+} from '../../src/index';
 import { auditedRoute, bodyOf, forFlowReaders, statusOf } from '../common/admin';
 import type { Handler } from '../common/register';
 import { appNodeOf, type AppNode } from './deployed';

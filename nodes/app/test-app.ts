@@ -1,13 +1,14 @@
 import type { NodeAPI } from 'node-red';
 import {
-  DeviceCloudClient,
-  failedTest,
-  openChannels,
   type ClientOptions,
+  DeviceCloudClient,
   type DeviceCloudError,
+  failedTest,
   type Fleet,
+  keyWarnings,
+  notConfigured,
+  openChannels,
 } from '../../src/index';
-import { keyWarnings, notConfigured } from '../../src/input';
 import { toChoices } from './answers';
 import type { ApiResult, DeviceChoice, TestResult } from './answers.config';
 import {

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { invalidInput } from '../../src/input';
+import { invalidInput } from '../../src/index';
 import { bodyOf } from '../common/admin';
 import type { Api } from '../common/app';
 import { isObject, isVariable, readText } from '../common/shared.config';

@@ -1,6 +1,5 @@
 import type { Node } from 'node-red';
-import type { ClusterSettings } from '../../src/index';
-import { notConfigured, readAddress, show } from '../../src/input';
+import { type ClusterSettings, notConfigured, readAddress, show } from '../../src/index';
 import type { Runtime } from '../common/action';
 import { readProperties, textOf, tlsOf } from '../common/settings';
 import {

@@ -2,14 +2,15 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from 'node-red';
 import {
-  DeviceCloudError,
-  Semaphore,
-  Slices,
   type DeviceCloudClient,
+  DeviceCloudError,
+  invalidInput,
+  notConfigured,
   type RequestProgress,
   type SavedCall,
+  Semaphore,
+  Slices,
 } from '../../src/index';
-import { invalidInput, notConfigured } from '../../src/input';
 import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { deviceIn, selectionOf, inputReader, type InputValues, type ReadInputs } from './inputs';

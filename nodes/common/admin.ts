@@ -1,7 +1,6 @@
 // What the routes of the editor share.
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError } from '../../src/index';
-import { invalidInput } from '../../src/input';
+import { invalidInput, isDeviceCloudError } from '../../src/index';
 import { toProblem } from './errors';
 import type { Handler } from './register';
 import { isObject } from './shared.config';

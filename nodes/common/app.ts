@@ -1,13 +1,13 @@
 import type { Node, NodeAPI } from 'node-red';
-import type {
-  ClusterState,
-  DeviceCloudClient,
-  DeviceCloudError,
-  Keeping,
-  Lent,
-  SavedCall,
+import {
+  type ClusterState,
+  type DeviceCloudClient,
+  type DeviceCloudError,
+  type Keeping,
+  type Lent,
+  notConfigured,
+  type SavedCall,
 } from '../../src/index';
-import { notConfigured } from '../../src/input';
 import { findNode } from './settings';
 import { APP_TYPE, type Charset } from './shared.config';
 

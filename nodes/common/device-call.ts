@@ -1,18 +1,18 @@
 import type { NodeMessage } from 'node-red';
 import {
+  type Answer,
+  type CallOptions,
+  type DeviceCloudClient,
   DeviceCloudError,
   errorOfEnd,
   isDeviceCloudError,
+  parseLevel,
   plainError,
+  type PushOptions,
+  type SavedCall,
   withOrigin,
   withoutCode,
-  type Answer,
-  type CallOptions,
-  type PushOptions,
-  type DeviceCloudClient,
-  type SavedCall,
 } from '../../src/index';
-import { parseLevel } from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, closed, deviceText, messageOf } from './errors';
 import { addName, chipidsOf, deviceIn, isForMany, nameOf, readDevice } from './inputs';

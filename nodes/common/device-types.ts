@@ -1,6 +1,15 @@
 import type { Node, NodeAPI } from 'node-red';
-import { type DeviceCloudError, type Fleet, type Limit, type UploadDecoder } from '../../src/index';
-import { invalidInput, notConfigured, oneLine, parsePin, show } from '../../src/input';
+import {
+  type DeviceCloudError,
+  type Fleet,
+  invalidInput,
+  type Limit,
+  notConfigured,
+  oneLine,
+  parsePin,
+  show,
+  type UploadDecoder,
+} from '../../src/index';
 import { findNode } from './settings';
 import { TYPE_TYPE } from './shared.config';
 

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError } from '../../src/index';
-import { oneLine } from '../../src/input';
+import { DeviceCloudError, oneLine } from '../../src/index';
 
 /** Turns a thrown value into an error. */
 export const asError = (thrown: unknown): Error =>

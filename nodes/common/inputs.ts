@@ -1,22 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type {
-  Book,
-  DeviceCloudClient,
-  Fleet,
-  PushFormat,
-  PushOptions,
-  WaitingSelection,
-} from '../../src/index';
 import {
+  type Book,
   chipidOf,
+  type DeviceCloudClient,
+  type Fleet,
   invalidInput,
   notConfigured,
   parseChipid,
   parseChipids,
   parseFormat,
+  type PushFormat,
+  type PushOptions,
   show,
-} from '../../src/input';
+  type WaitingSelection,
+} from '../../src/index';
 import { messageOf } from './errors';
 import {
   isObject,

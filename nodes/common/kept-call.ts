@@ -1,6 +1,12 @@
 import type { NodeMessage } from 'node-red';
-import { DeviceCloudError, errorOfEnd, type SavedCall } from '../../src/index';
-import { decode, encode, parseJson } from '../../src/input';
+import {
+  decode,
+  DeviceCloudError,
+  encode,
+  errorOfEnd,
+  parseJson,
+  type SavedCall,
+} from '../../src/index';
 import type { Plan } from './action';
 import { isObject } from './shared.config';
 

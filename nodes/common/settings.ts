@@ -1,7 +1,13 @@
 // Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { ProxySettings, TlsSettings } from '../../src/index';
-import { invalidInput, notConfigured, parseChipid, show } from '../../src/input';
+import {
+  invalidInput,
+  notConfigured,
+  parseChipid,
+  type ProxySettings,
+  show,
+  type TlsSettings,
+} from '../../src/index';
 import { asError } from './errors';
 import {
   describedText,

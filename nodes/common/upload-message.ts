@@ -1,13 +1,14 @@
 import type { NodeMessage } from 'node-red';
 import {
-  DeviceCloudError,
-  decodeUpload,
   type Charset,
   type Datatype,
   type DecodedBody,
+  decodeUpload,
+  DeviceCloudError,
+  JsonLimitError,
+  show,
   type Upload,
 } from '../../src/index';
-import { JsonLimitError, show } from '../../src/input';
 import type { DeviceType } from './device-types';
 import { deviceText } from './errors';
 

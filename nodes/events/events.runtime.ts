@@ -1,14 +1,14 @@
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import {
-  isDeviceCloudError,
   type DeviceCloudClient,
   type FleetEvent,
+  invalidInput,
+  isDeviceCloudError,
   type Watch,
   type WatchKeeping,
   type WatchListener,
   type WatchOptions,
 } from '../../src/index';
-import { invalidInput } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/inputs';
 import { messageOf } from '../common/errors';

@@ -1,6 +1,14 @@
 import type { Node } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient, type ResultAnswer } from '../../src/index';
-import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
+import {
+  type DeviceCloudClient,
+  DeviceCloudError,
+  invalidInput,
+  parseCodes,
+  parseDuration,
+  parseLevel,
+  parsePin,
+  type ResultAnswer,
+} from '../../src/index';
 import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
 import { addWait, nameOf, timeoutOf } from '../common/inputs';
 import { performPlan } from '../common/device-call';

@@ -1,6 +1,13 @@
 import type { NodeMessage, NodeStatus } from 'node-red';
-import type { DeviceCloudClient, KeptPin, PinKeeper, Keeping } from '../../src/index';
-import { parseChipid, parseCodes, parseLevel } from '../../src/input';
+import {
+  type DeviceCloudClient,
+  type Keeping,
+  type KeptPin,
+  parseChipid,
+  parseCodes,
+  parseLevel,
+  type PinKeeper,
+} from '../../src/index';
 import type { ActionCall, Background, Outcome } from '../common/action';
 import { addName, chipidsOf, deviceIn, isForMany } from '../common/inputs';
 import { resolvePin } from '../common/device-types';

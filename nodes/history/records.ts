@@ -1,13 +1,14 @@
 import type { NodeMessage } from 'node-red';
 import {
-  unixOf,
   type Charset,
+  decodeBase64,
   type DeviceCloudError,
+  dropLeadingZeros,
   type PushRecord,
   type SyncRecord,
+  unixOf,
   type UploadRecord,
 } from '../../src/index';
-import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import type { ActionCall } from '../common/action';
 import { addName } from '../common/inputs';
 import type { DeviceType } from '../common/device-types';

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import {
-  DeviceCloudError,
-  Slices,
   type Charset,
   type Datatype,
   type DecodedBody,
+  DeviceCloudError,
   type LatestSource,
   type LatestUpload,
+  Slices,
+  uploadText,
 } from '../../src/index';
-import { uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice } from '../common/device-call';
 import { addName, nameOf, devicesOf } from '../common/inputs';

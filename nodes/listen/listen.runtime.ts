@@ -1,12 +1,15 @@
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import {
-  DeviceCloudError,
-  isDeviceCloudError,
+  chipidOf,
   type DeviceCloudClient,
+  DeviceCloudError,
   type Fleet,
+  invalidInput,
+  isDeviceCloudError,
+  parseChipid,
+  show,
   type WaitingUpload,
 } from '../../src/index';
-import { chipidOf, invalidInput, parseChipid, show } from '../../src/input';
 import { withFields } from '../common/action.runtime';
 import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/inputs';

@@ -1,4 +1,4 @@
-import { pushMessage } from '../../src/input';
+import { pushMessage } from '../../src/index';
 import { defineAction } from '../common/action';
 import { addWait, timeoutOf, formatOf } from '../common/inputs';
 import { performPlan } from '../common/device-call';

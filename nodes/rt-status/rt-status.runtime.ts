@@ -1,4 +1,4 @@
-import { parseKey } from '../../src/input';
+import { parseKey } from '../../src/index';
 import { defineAction } from '../common/action';
 import { performPlan } from '../common/device-call';
 import { timeoutOf } from '../common/inputs';

@@ -1,16 +1,19 @@
 import type { Node } from 'node-red';
 import {
   bytesDecoder,
+  type Charset,
   decodeProblemText,
   DescriptionError,
+  type FieldsDecoder,
+  notConfigured,
+  oneLine,
   pairsDecoder,
   readLimits,
-  type Charset,
-  type FieldsDecoder,
+  show,
   type ToText,
   type UploadDecoder,
+  uploadText,
 } from '../../src/index';
-import { notConfigured, oneLine, show, uploadText } from '../../src/input';
 import type { Runtime } from '../common/action';
 import { deployType, type DeviceType, type TypeNode } from '../common/device-types';
 import { messageOf } from '../common/errors';
