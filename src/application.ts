@@ -112,7 +112,13 @@ export function createApplication(
     });
     const streamHistory = historyStreamer(http, api, timeout);
     const listening = new Listening({
-      ...{ store, appid, channels, read: streamHistory, limiter: readings, now, random },
+      store,
+      appid,
+      channels,
+      read: streamHistory,
+      limiter: readings,
+      now,
+      random,
       observer: fleet,
       ...(guard && { guard }),
     });
@@ -125,7 +131,13 @@ export function createApplication(
     fleet.sources = { listDevices, timeout, clock, listening, acknowledged };
     const { poller: list } = fleet;
     const commands = new DeviceCommands({
-      ...{ queues, registry: fleet, now, timers, list, clock, channels },
+      queues,
+      registry: fleet,
+      now,
+      timers,
+      list,
+      clock,
+      channels,
     });
     const requests = new Requests({
       listening,
@@ -152,8 +164,15 @@ export function createApplication(
       },
     });
     return {
-      ...{ api, channels, listening, acknowledged, streamHistory, listDevices },
-      ...{ commands, requests, pins },
+      api,
+      channels,
+      listening,
+      acknowledged,
+      streamHistory,
+      listDevices,
+      commands,
+      requests,
+      pins,
       channelPush: createChannelPush(channels, deadlines),
       pulses: new Pulses(http, api, explain),
       sync: daySync(http, api, () => serviceZone(settings, listening)),

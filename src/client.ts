@@ -212,7 +212,10 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { timeout, signal } = readLimits(options, DEVICE_TIMEOUT);
     const request = {
       ...readRequest(options, settings),
-      ...{ chipid: device, name: spec.call.name, timeout, signal },
+      chipid: device,
+      name: spec.call.name,
+      timeout,
+      signal,
       push: () => callOnce(http, spec, timeout, signal),
     };
     const run = (): Promise<Reply> => requests.run(request);

@@ -42,9 +42,17 @@ export type { Lent } from './cluster/lending';
 
 /** The calls that the owner of a device makes, wherever they come from; and which argument after the device has the options. */
 const SHARED = {
-  ...{ gpioStatus: 0, refresh: 0, reboot: 0, latest: 0 },
-  ...{ push: 1, pushOverChannel: 1, rtStatus: 1, request: 1 },
-  ...{ setGpioEdge: 2, pulseGpio: 2, keepPin: 2 },
+  gpioStatus: 0,
+  refresh: 0,
+  reboot: 0,
+  latest: 0,
+  push: 1,
+  pushOverChannel: 1,
+  rtStatus: 1,
+  request: 1,
+  setGpioEdge: 2,
+  pulseGpio: 2,
+  keepPin: 2,
 } as const;
 type SharedCall = keyof typeof SHARED;
 
@@ -220,7 +228,9 @@ export class ClusterClient extends DeviceCloudClient {
         for (const arrived of client[APPLICATION].queues.arrivals) arrived(chipid);
       });
       client.handOvers = new HandOvers(sharing.waiting, {
-        ...{ calls: cluster.calls, member: cluster.id, members: () => cluster.members },
+        calls: cluster.calls,
+        member: cluster.id,
+        members: () => cluster.members,
         make: (name, args) => client.#own(name, args),
         letGo: (isOf) =>
           client[APPLICATION].open?.commands.letGo((_, saved) => !!saved && isOf(saved)),
@@ -306,8 +316,8 @@ export class ClusterClient extends DeviceCloudClient {
         const { chipid } = readToken(text, this.appid as string);
         // It must not wait for commands to the device, which may take long.
         const { calls } = this.#cluster;
-        const [ms, patience] = [DEVICE_TIMEOUT, DEVICE_TIMEOUT];
-        return (await calls.callAtOnce('acknowledge', chipid, [text], ms, patience)) === true;
+        const limit = DEVICE_TIMEOUT;
+        return (await calls.callAtOnce('acknowledge', chipid, [text], limit, limit)) === true;
       },
     };
   }
@@ -428,7 +438,8 @@ export class ClusterClient extends DeviceCloudClient {
       toJSON: (): KeptMessage => ({ node: saved.node, what: saved.whatOf(device) }),
     };
     return this.#cluster.calls.call(name, device, args, longest, limits.longest, {
-      ...{ caller: limits, kept },
+      caller: limits,
+      kept,
       here: () => this.#perform(name, device, own),
     });
   }

@@ -34,9 +34,13 @@ export const runtime: Runtime<ClusterConfig, ClusterNode> = (RED) => (node, def)
     const { user, password } = (node.credentials as ClusterCredentials | undefined) ?? {};
     const tls = tlsOf(RED, config.tls);
     const settings = {
-      ...{ url: text(config.url), sentinels: text(config.sentinels), master: text(config.master) },
-      ...{ user: text(user), password: textOf(RED, node, password) },
-      ...{ lease: leaseOf(config.lease), ...(tls && { tls }) },
+      url: text(config.url),
+      sentinels: text(config.sentinels),
+      master: text(config.master),
+      user: text(user),
+      password: textOf(RED, node, password),
+      lease: leaseOf(config.lease),
+      ...(tls && { tls }),
     };
     readAddress(settings, tls !== undefined);
     return settings;

@@ -73,7 +73,8 @@ function keep(
   let encoded: Record<string, unknown> | undefined;
   const what = (chipid: string): KeptCall => ({
     plan: { call, args: argumentsOf(plan, [chipid], client), ...(options && { options }) },
-    ...{ isMany, msg: (encoded ??= encodeMessage(msg)) },
+    isMany,
+    msg: (encoded ??= encodeMessage(msg)),
   });
   const kept = keeper.add(node.id, chipids, what);
   onKept(kept);

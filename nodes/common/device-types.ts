@@ -35,7 +35,9 @@ export interface TypeNode extends Node {
 }
 
 const unusable = (name: string, message: string): DeviceType => ({
-  ...{ name, problem: notConfigured(message), pins: new Map() },
+  name,
+  problem: notConfigured(message),
+  pins: new Map(),
 });
 
 interface Deployed {

@@ -34,7 +34,9 @@ function readProperty(name: string, saved: object, usual: unknown): unknown {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  ...{ boolean: 'true or false', number: 'a number', string: 'text' },
+  boolean: 'true or false',
+  number: 'a number',
+  string: 'text',
   object: 'an array',
 };
 

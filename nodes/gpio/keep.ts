@@ -141,7 +141,8 @@ export class KeptByNode {
     const { app, node } = this.#context;
     const pins = this.#client?.pins.listOf(node.id) ?? [];
     const count = (of: KeptPin['state']): number => pins.filter(({ state }) => state === of).length;
-    const [kept, differs] = [count('kept'), count('differs')];
+    const kept = count('kept');
+    const differs = count('differs');
     const error = pins.find((pin) => pin.error && pin.state === 'pending')?.error;
     if (error) return failureStatus(error);
     const all = pins.length;

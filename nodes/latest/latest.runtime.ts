@@ -95,7 +95,10 @@ function readLatest(
   const decoded = decodeLatest(latest, config.datatype, app.charset, type);
   const fields: LatestFields = {
     payload: 'value' in decoded ? decoded.value : body,
-    ...{ timestamp, age, source, ...typeFields(type, body) },
+    timestamp,
+    age,
+    source,
+    ...typeFields(type, body),
     ...(altered && { altered }),
     ...(truncated && { truncated }),
   };

@@ -11,7 +11,9 @@ type Call = ActionCall<RequestConfig, Input>;
 
 function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: Reply): object {
   return {
-    ...{ payload, elapsed, timestamp: upload.timestamp },
+    payload,
+    elapsed,
+    timestamp: upload.timestamp,
     ...(answer && { answer }),
     ...(statusCode !== undefined && { statusCode }),
     ...(uncertain && { uncertain }),
@@ -47,7 +49,9 @@ export const action = defineAction<RequestConfig, Input>({
         const reply = await client.request(chipid, inputs.message as PushMessage, {
           ...shared,
           ...timeoutOf(config),
-          ...{ match, format, datatype: config.datatype },
+          match,
+          format,
+          datatype: config.datatype,
           replyTimeout: 1000 * Number(config.replyTimeout),
           ...(type?.decode && { decode: type.decode }),
         });

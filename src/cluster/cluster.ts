@@ -86,8 +86,13 @@ export class Cluster {
     const now = (): number => performance.now();
     this.#shares = new Shares(
       {
-        ...{ id, lease, now, wallClock: Date.now, random: randomUUID },
-        ...{ wants: () => listener.wants(), settings: JSON.stringify(listener.settings) },
+        id,
+        lease,
+        now,
+        wallClock: Date.now,
+        random: randomUUID,
+        wants: () => listener.wants(),
+        settings: JSON.stringify(listener.settings),
         beat: (beat, limit) => this.#beat(beat, limit),
         schedule: (ms, run) => {
           const timer = setTimeout(run, ms);
@@ -108,7 +113,9 @@ export class Cluster {
     this.#facts = new Store(factsPort(this.#portDeps));
     store.attach(this.#facts);
     this.calls = new Calls({
-      ...{ member: id, handle: listener.handle, members: () => this.members },
+      member: id,
+      handle: listener.handle,
+      members: () => this.members,
       obstacle: () => this.#obstacle,
       publish: async (member, text) =>
         Number(await engine.call(this.#shares.limit, 'PUBLISH', this.#keys.to(member), text)),

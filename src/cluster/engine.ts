@@ -324,7 +324,8 @@ export class Engine {
     introduced: Promise<unknown> = Promise.resolve(),
   ): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
-    let [isSent, isOver] = [false, false];
+    let isSent = false as boolean;
+    let isOver = false;
     const answer = introduced.then(() => {
       // Its caller has been told that it was not sent.
       if (isOver) return undefined;

@@ -166,19 +166,21 @@ export class Shares {
   async #beat(): Promise<void> {
     this.#cancelTimer?.();
     const { now, wallClock, random, wants, settings, beat } = this.#options;
-    const [sent, sentWall] = [now(), wallClock()];
+    const sent = now();
+    const sentWall = wallClock();
     const leave = this.#isClosed;
     const asked = [...this.#held].map(([share, { epoch }]) => [share, epoch] as const);
     const request: Beat = {
-      ...{ member: this.id, number: ++this.#number, lease: this.#lease, wants: wants() },
-      ...{
-        held: asked,
-        top: this.#top,
-        random: random(),
-        takes: !this.#isLeaving,
-        leave,
-        settings,
-      },
+      member: this.id,
+      number: ++this.#number,
+      lease: this.#lease,
+      wants: wants(),
+      held: asked,
+      top: this.#top,
+      random: random(),
+      takes: !this.#isLeaving,
+      leave,
+      settings,
       dead: [...this.#seen]
         .filter(([, { since }]) => sent - since >= this.#rules.dead * this.#lease)
         .map(([member, { number }]) => [member, number] as const),

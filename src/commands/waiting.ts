@@ -97,7 +97,8 @@ class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   /** Whether it takes the place of another one: of the same kind and, if it is about a pin, about the same pin. */
   replaces({ limits }: WaitingCommand): boolean {
     if (!this.limits.replace) return false;
-    const [own, other] = [this.limits.what, limits.what];
+    const own = this.limits.what;
+    const other = limits.what;
     return own.kind === other.kind && own.pin === other.pin;
   }
 

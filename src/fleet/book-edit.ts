@@ -78,7 +78,9 @@ function readEdit(
   for (const row of rows as unknown[]) {
     if (!isObject(row)) throw invalidInput('A row must be an object with a chipid.');
     const groups = groupsOf(row, separator);
-    const [name, type, note] = [textOf(row, 'name'), textOf(row, 'type'), textOf(row, 'note')];
+    const name = textOf(row, 'name');
+    const type = textOf(row, 'type');
+    const note = textOf(row, 'note');
     const texts = { name: name?.trim(), groups, type: type?.trim(), note };
     const given = Object.entries(texts).filter(([, text]) => text !== undefined);
     changes.set(parseChipid(row['chipid']), Object.fromEntries(given));

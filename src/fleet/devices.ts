@@ -188,8 +188,16 @@ export class FleetDevice {
     const { listed, since } = presence;
     const online = presence.isOnline(isListRead);
     return {
-      ...{ chipid, name: this.name ?? null, online, listed, since: online === null ? null : since },
-      ...{ lastUpload, reconnects, recovered, waiting, running },
+      chipid,
+      name: this.name ?? null,
+      online,
+      listed,
+      since: online === null ? null : since,
+      lastUpload,
+      reconnects,
+      recovered,
+      waiting,
+      running,
       channel: channelState && { state: channelState, reason: channelReason ?? null },
       // Without its chip number, and a copy: the caller may change it.
       lastError: lastError && {

@@ -115,7 +115,12 @@ export class Fleet extends FleetRegistry {
     const { live, replayed, altered } = this.uploads;
     return {
       ...this.count(),
-      ...{ channels, uploads: live, replayed, altered, commands: this.commandCounts(), waiting },
+      channels,
+      uploads: live,
+      replayed,
+      altered,
+      commands: this.commandCounts(),
+      waiting,
       listAge: this.readAt === null ? null : Math.max(0, this.#now() - this.readAt),
       heldBytes: this.sources?.listening.shared.budgets.held.used ?? 0,
       unacknowledged: this.unacknowledged,

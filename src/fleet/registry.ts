@@ -232,7 +232,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** How many devices {@link snapshot} has, and how many of them are online. */
   count(): { devices: number; online: number } {
-    let [devices, online] = [this.#devices.size + (this.#book?.file.devices.size ?? 0), 0];
+    let devices = this.#devices.size + (this.#book?.file.devices.size ?? 0);
+    let online = 0;
     for (const device of this.#devices) {
       if (device.presence.isOnline(this.readAt !== null)) online++;
       if (this.#book?.find(device.chipid)) devices--;

@@ -63,7 +63,10 @@ function setField(record: Record<string, unknown>, name: string, value: unknown)
   if (name !== '__proto__') record[name] = value;
   else
     Object.defineProperty(record, name, {
-      ...{ value, enumerable: true, writable: true, configurable: true },
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
     });
 }
 
@@ -110,7 +113,8 @@ const unescape = (text: string): string =>
  * @throws DescriptionError
  */
 export function pairsDecoder(pairs: string, equals: string): FieldsDecoder {
-  const [between, sign] = [unescape(pairs), unescape(equals)];
+  const between = unescape(pairs);
+  const sign = unescape(equals);
   if (between === '' || sign === '' || between === sign || sign.includes(between))
     throw new DescriptionError({ code: 'separator', values: {} });
   return (bytes, toText) => {
@@ -322,7 +326,10 @@ class DescriptionParser {
   }
 
   #scale(kind: string): Scale | undefined {
-    let [factor, summand, divisor, isScaled] = [1n, 0n, 1n, false];
+    let factor = 1n;
+    let summand = 0n;
+    let divisor = 1n;
+    let isScaled = false;
     for (;;) {
       const start = this.#at;
       const sign = this.#take(/[/*+-]/y);

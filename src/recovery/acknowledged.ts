@@ -112,7 +112,9 @@ export class Acknowledged {
   listen(chipid: string, listener: ChannelListener, options: AckOptions): AckSubscription {
     const key = `${options.node}:${chipid}`;
     const device = new AckDevice(listener, {
-      ...{ ...this.#deps, ...options, chipid },
+      ...this.#deps,
+      ...options,
+      chipid,
       run: randomInt(2 ** 47),
       alone: (work) => {
         this.#alone = this.#alone.then(work);

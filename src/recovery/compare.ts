@@ -227,7 +227,8 @@ function likely(
 
 /** How many arrivals have left a short history: rule 10. */
 function goneOf({ records, arrivals, sure }: Compared, position: number | bigint): number {
-  const [first, last] = [records[0], records.at(-1)];
+  const first = records[0];
+  const last = records.at(-1);
   if (!first || !last) return 0;
   const between = Number(BigInt(first.id) - BigInt(position) - 1n);
   // Where ids have no gaps, those that arrived without one have the first ids after the position.

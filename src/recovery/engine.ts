@@ -80,8 +80,12 @@ export class Engine {
   #id: RecordId | undefined;
   /** Never changed in place: with each upload there is another position that has it. */
   #shown: Readonly<Shown> = {
-    ...{ seen: [], measure: undefined, afterTime: undefined },
-    ...{ isPlain: false, isMixed: false, isUnordered: false },
+    seen: [],
+    measure: undefined,
+    afterTime: undefined,
+    isPlain: false,
+    isMixed: false,
+    isUnordered: false,
   };
   #arrivals: Arrival[] = [];
   /** How many of them came before the answer was requested. */

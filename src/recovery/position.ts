@@ -69,7 +69,8 @@ const lowered = (id: RecordId, by: number): RecordId =>
 export function writePosition(state: State): Position {
   const { id, arrivals, measure, afterTime, isPlain, isMixed, isUnordered } = state;
   const seen: (number | null)[] = [];
-  let [before, last] = [id, 0];
+  let before = id;
+  let last = 0;
   for (const [each, time] of state.seen) {
     seen.push(lowerBy(each, before), Number.isNaN(time) ? null : time / SECOND - last);
     before = each;
@@ -90,7 +91,8 @@ export function readPosition(position: Position): State {
   const { keys = '', seen = [], size, afterTime, is = '' } = position;
   const id = idFromText(position.id);
   const read: Seen[] = [];
-  let [before, last] = [id, 0];
+  let before = id;
+  let last = 0;
   for (let place = 0; place < seen.length; place += 2) {
     const time = seen[place + 1] ?? NaN;
     before = lowered(before, seen[place] ?? 0);

@@ -391,7 +391,11 @@ export function historyStreamer(
     );
     let retryAfter: number | undefined;
     const spec: CallSpec<HistoryRead> = {
-      ...{ call, build, succeeds, accepts: history, reader },
+      call,
+      build,
+      succeeds,
+      accepts: history,
+      reader,
       ...(meaning && { meaning }),
       paced: { onRetryAfter: (wait: number) => (retryAfter = wait) },
     };

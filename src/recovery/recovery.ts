@@ -219,7 +219,12 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     readInput('start of a listener', () => checkStart(options.start));
     const { appid, facts, budgets, limits, now } = shared;
     this.#engine = new Engine({
-      ...{ appid, chipid, facts, budgets, limits, now },
+      appid,
+      chipid,
+      facts,
+      budgets,
+      limits,
+      now,
       devices: () => histories.size,
       zone: zoneOffset(options.zone),
       start: options.start ?? undefined,

@@ -28,7 +28,8 @@ const isSpace = (code: number): boolean =>
   (code >= 0x85 && (code === 0x85 || /\s/.test(String.fromCharCode(code))));
 
 function trim(text: string): string {
-  let [from, to] = [0, text.length];
+  let from = 0;
+  let to = text.length;
   while (from < to && isSpace(text.charCodeAt(from))) from++;
   while (to > from && isSpace(text.charCodeAt(to - 1))) to--;
   return from === 0 && to === text.length ? text : text.slice(from, to);
@@ -46,7 +47,8 @@ function untag(text: string): string {
  * uploads and five arrivals 1 in 70 million, of 1,000 and 2,000, which is the most, 1 in 180,000.
  */
 export function hashOf(text: string): number {
-  let [low, high] = [0xdeadbeef, 0x41c6ce57];
+  let low = 0xdeadbeef;
+  let high = 0x41c6ce57;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     low = Math.imul(low ^ code, 2654435761);

@@ -171,7 +171,8 @@ export class Files implements StorePort {
   }
 
   async #writeKind(kind: string, all: Entries): Promise<boolean> {
-    const [name, now] = [kindFile(kind), this.#options.now()];
+    const name = kindFile(kind);
+    const now = this.#options.now();
     const found = await writeOf(join(this.#path, name));
     // One that was reported as failed may be on the disk all the same.
     const isOwn = found?.startsWith(this.#process) ?? true;

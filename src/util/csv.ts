@@ -37,7 +37,8 @@ const OPTIONS = {
   max_record_size: LONGEST_RECORD,
 };
 
-const [LF, CR] = [10, 13];
+const LF = 10;
+const CR = 13;
 const BEFORE = /^\uFEFF?(?:"?sep=([,;\t])"?(?:\r\n|\n|\r))?/i;
 
 /** The separator that the header has most often. */
@@ -149,7 +150,9 @@ export function readCsv(bytes: Buffer): { columns: string[]; rows: CsvRow[] } {
   const skipped = linesIn(bytes, 0, start);
   const all: CsvRow[] = [];
   parse(bytes.subarray(start), {
-    ...{ ...OPTIONS, delimiter, max_record_size: 0 },
+    ...OPTIONS,
+    delimiter,
+    max_record_size: 0,
     on_record: (cells: string[], { lines }) => void all.push({ line: skipped + lines, cells }),
   });
   const [header, ...rows] = all.filter(({ cells }) => !cells.every(isBlank));

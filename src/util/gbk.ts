@@ -17,7 +17,10 @@ const LATER: readonly (readonly [first: number, last: number])[] = [
 /** What a decoder gives for a pair without a character: it is for private use, or replaced. */
 const NO_CHARACTER = /[\ue000-\uf8ff\ufffd]/;
 
-const [FIRST_LEAD, LAST_LEAD, FIRST_TRAIL, LAST_TRAIL] = [0x81, 0xfe, 0x40, 0xfe];
+const FIRST_LEAD = 0x81;
+const LAST_LEAD = 0xfe;
+const FIRST_TRAIL = 0x40;
+const LAST_TRAIL = 0xfe;
 const ASCII = 0x80;
 const NEW_LINE = 0x0a;
 

@@ -143,7 +143,8 @@ export function checkJson(bytes: Buffer): number[] {
 /** Puts a quote at each of these places: there may be millions. */
 function quote(bytes: Buffer, places: readonly number[]): Buffer {
   const quoted = Buffer.allocUnsafeSlow(bytes.length + places.length);
-  let [at, size] = [0, 0];
+  let at = 0;
+  let size = 0;
   for (const place of places) {
     while (at < place) quoted[size++] = bytes[at++] as number;
     quoted[size++] = QUOTE;

@@ -180,7 +180,10 @@ export const DYNAMIC = ['flow', 'global', 'env', 'jsonata'];
 
 /** Text typed by hand, judged by `check`. */
 export const textType = (label: string, icon: string, check: Check): TypeDefinition => ({
-  ...{ value: 'str', label, icon, validate: typeValidator(check) },
+  value: 'str',
+  label,
+  icon,
+  validate: typeValidator(check),
 });
 
 /** A number typed by hand, judged by `check`. */
@@ -230,7 +233,8 @@ function nameParts(property: string): void {
     button.attr('aria-labelledby', `${label} ${id}`);
     return $('<span>', { id }).hide().appendTo(container);
   };
-  const [ofType, ofChoice] = [named(type, 'type'), named(choice, 'choice')];
+  const ofType = named(type, 'type');
+  const ofChoice = named(choice, 'choice');
   const describe = (): void => {
     ofType.text(type.attr('title') ?? '');
     ofChoice.text(choice.text().trim());
@@ -302,7 +306,10 @@ export function completedType(
 
 /** The moment at which the message arrives, as milliseconds. */
 export const nowType = (): TypeDefinition => ({
-  ...{ value: 'date', label: t('common.type.now'), icon: 'fa fa-clock-o', hasValue: false },
+  value: 'date',
+  label: t('common.type.now'),
+  icon: 'fa fa-clock-o',
+  hasValue: false,
 });
 
 /** A moment typed by hand. */
