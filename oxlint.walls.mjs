@@ -52,8 +52,8 @@ const folders = FOLDERS.map((folder, index) =>
 
 /** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
 const entriesAlone = (...more) => ({
-  group: ['**/src', '**/src/**', ...['index', 'input', ...more].map((path) => `!**/src/${path}`)],
-  message: 'Nodes import from src/index and src/input alone.',
+  group: ['**/src', '**/src/**', ...['index', ...more].map((path) => `!**/src/${path}`)],
+  message: 'Nodes import from src/index alone.',
 });
 
 const browser = (...except) => ({

@@ -134,6 +134,11 @@ export class Channel implements ChannelView, ConnectionEvents {
     this.#listeners = this.#listeners.filter((each) => each !== listener);
   }
 
+  /** Calls no listener from now on. */
+  leaveAll(): void {
+    for (const listener of this.#listeners) this.leave(listener);
+  }
+
   /** Sends data to the device (section 6, `msgpush`). @returns false if the channel is not connected */
   push(bytes: Buffer, sent: (error?: Error) => void): boolean {
     if (!this.#connection?.isOpen || this.state !== 'connected') return false;
@@ -154,7 +159,7 @@ export class Channel implements ChannelView, ConnectionEvents {
     if (!this.#isClosed) this.#settings.observer?.onClosed(this.#chipid);
     this.#isClosed = true;
     this.state = 'disconnected';
-    for (const listener of this.#listeners) this.leave(listener);
+    this.leaveAll();
     this.#clearTimers();
     this.#connection?.close();
   }

