@@ -50,7 +50,7 @@ const folders = FOLDERS.map((folder, index) =>
   ),
 );
 
-/** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
+/** Nodes use the client library through its one door: they reach no deeper. */
 const entriesAlone = (...more) => ({
   group: ['**/src', '**/src/**', ...['index', ...more].map((path) => `!**/src/${path}`)],
   message: 'Nodes import from src/index alone.',
