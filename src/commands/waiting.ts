@@ -307,11 +307,13 @@ export class DeviceCommands {
   }
 
   async #timeIsKnown(): Promise<void> {
-    await inSlices(this.#timeless.splice(0), (command) => {
-      if (!command.isWaiting || command.saved?.isDetached) return;
-      const isNews = command.expiresAt === undefined;
-      this.#setTime(command);
-      if (isNews) this.onDue(command);
+    const all = this.#timeless.splice(0);
+    const news = new Set(all.filter(({ expiresAt }) => expiresAt === undefined));
+    // All at once: what told the time may be an upload, which releases them right after this.
+    for (const command of all) this.#setTime(command);
+    await inSlices(all, (command) => {
+      if (command.isSettled || command.saved?.isDetached) return;
+      if (news.has(command)) this.onDue(command);
       else void this.#save(command);
     });
   }

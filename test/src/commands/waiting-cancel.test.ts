@@ -104,6 +104,32 @@ describe('commands that wait for their devices', () => {
     world.close();
   });
 
+  it('of an earlier process are all sent after the upload that tells the time', async () => {
+    const world = waitingWorld();
+    const saved = {
+      path: 'reboot',
+      when: 'upload',
+      node: 'x',
+      what: 'what',
+      expires: 60_000,
+      left: 60_000,
+      at: 500,
+      process: 'another',
+      ran: 0,
+    };
+    for (const order of [1, 2]) await world.store.set(`command:1:${order}`, { ...saved, order });
+    for (const call of world.calls.take()) world.run(call.id, 'upload', { saved: call });
+    await settled();
+    // As a channel does with an upload.
+    world.clock.sawEvent(1000);
+    world.channels.upload('1');
+    await settled();
+    await world.answer('1');
+    await settled();
+    assert.deepEqual(world.started, ['1', '2']);
+    world.close();
+  });
+
   describe('many at a time', () => {
     const { now } = performance;
     let time = 0;
