@@ -2,7 +2,7 @@ import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
 import { parseChipid } from '../input/values';
 import type { RecoveryObserver } from '../recovery/options';
-import type { Charset, Chipid, CommandWhat, DeviceRecord, Upload } from '../types';
+import type { Charset, Chipid, CommandKind, CommandWhat, DeviceRecord, Upload } from '../types';
 import { deviceTitle, oneLine, thrownText } from '../util/show';
 import type { Alarm, AlarmEvent } from './limits';
 import type { Book } from './book';
@@ -52,6 +52,8 @@ const MAX_NAME = 200;
 
 const ERRORS = 20;
 const LONGEST_MESSAGE = 500;
+/** Commands that succeed without an answer of the device that counts as a sign of life here. */
+const NO_SIGN_OF_LIFE: ReadonlySet<CommandKind> = new Set(['channel', 'request', 'refresh']);
 
 const errorOf = (error: unknown): Pick<FleetError, 'code' | 'message'> =>
   isDeviceCloudError(error)
@@ -369,8 +371,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     outcome.then(
       () => {
         this.#ended(command, 'OK');
-        // A push over the channel is not answered, and a reply is an upload.
-        if (command.kind !== 'channel' && command.kind !== 'request') this.onCalled(chipid, true);
+        // A push over the channel is not answered; a reply counts as an upload; the answer of a refresh says online or not.
+        if (!NO_SIGN_OF_LIFE.has(command.kind)) this.onCalled(chipid, true);
       },
       (error: unknown) => {
         const { code, message } = errorOf(error);

@@ -45,6 +45,16 @@ describe('the registry of devices', () => {
     assert.equal(gone.since, START + 1000);
   });
 
+  it('takes an answered call for a sign of life, but leaves that of a refresh to what it says', async () => {
+    const { registry, device, pass } = createSubject();
+    registry.onCalled('1', false);
+    pass(10);
+    await registry.onCommand('1', { kind: 'refresh' }, Promise.resolve());
+    assert.deepEqual([device('1').online, device('1').since], [false, START]);
+    await registry.onCommand('1', { kind: 'push' }, Promise.resolve());
+    assert.deepEqual([device('1').online, device('1').since], [true, START + 10]);
+  });
+
   it('believes the answer to a refresh until a list that was asked for later, or an upload', () => {
     const { registry, list, live, device, pass, now } = createSubject();
     const shown = () => {
