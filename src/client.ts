@@ -110,7 +110,7 @@ const ACKNOWLEDGING = new Set<Acknowledged>();
  * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
  * missing or an invalid time-out, and the codes of the service and the network. Calls that reach a
  * device go out one at a time per device, in the order in which they were made, at most 100 waiting
- * (`QUEUE_FULL`), and are never repeated: `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device acted. A
+ * (`QUEUE_FULL`), and are never repeated: `uncertain` of the error says whether the device may have acted. A
  * command may also wait until its device shows itself: see {@link CommandOptions}; if it does not in time, it is `EXPIRED`.
  * Reads that only touch the cloud are tried again at most twice.
  */
@@ -209,6 +209,7 @@ export class DeviceCloudClient implements AsyncDisposable {
     const format = readFormat(options);
     const device = parseChipid(chipid);
     const spec = api.push(device, pushMessage(message, format), format);
+    spec.call.canWait = false;
     const { timeout, signal } = readLimits(options, DEVICE_TIMEOUT);
     const request = {
       ...readRequest(options, settings),
@@ -386,11 +387,12 @@ export class DeviceCloudClient implements AsyncDisposable {
     const device = parseChipid(chipid);
     const number = parsePin(pin);
     const edge = parseLevel(level);
-    const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
+    const duration = readDuration(options);
     const { pulses } = this.#open;
     const limits = readCommand(options, { kind: 'pulse', pin: number, level: edge });
-    const { timeout, signal } = limits;
-    limits.longest = 2 * timeout + pulse.duration;
+    const { timeout, signal, when } = limits;
+    const pulse = { chipid: device, pin: number, level: edge, duration, canWait: when === 'now' };
+    limits.longest = 2 * timeout + duration;
     return this.#onDevice(device, limits, () => pulses.run(pulse, timeout, signal));
   }
 
@@ -554,7 +556,7 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /**
    * Cancels commands (section 4.2, endpoints 3, 10 and 12) that wait for their devices, in all processes of a cluster.
-   * @param which see {@link WaitingCommands}
+   * @param which see {@link WaitingSelection}
    * @param options `node`: only those of this node
    * @returns how many were cancelled, and how many processes were silent
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
@@ -624,7 +626,7 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /**
    * The service's time in ms since 1970, whatever this machine's clock says: by the `Date` of its latest answer and the time that has
-   * passed since; undefined before the first answer.
+   * passed since; before the first answer by the time of the first upload, and undefined before either.
    */
   get serviceTime(): number | undefined {
     return this.#application.http.clock.time();
@@ -748,9 +750,9 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
-   * Every call to a device goes through here, except those that keep pins: it waits for the device if `when` says so, and runs
-   * the work when the commands before it have ended. The work occupies the device's queue until its promise has settled, so it
-   * may make several calls.
+   * Every call to a device goes through here, except requests and those that keep pins: it waits for the device if `when` says
+   * so, and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
+   * settled, so it may make several calls.
    * @param work is called at most once
    */
   #onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {

@@ -347,7 +347,9 @@ export class KeptPins {
       const make = (): OpenApiCommand<ResultAnswer> | undefined => {
         if (!this.#isWanted(pin)) return undefined;
         pin.setAt = timers.now();
-        return api.setGpioEdge(chipid, kept.pin, kept.wanted);
+        const set = api.setGpioEdge(chipid, kept.pin, kept.wanted);
+        set.call.canWait = false;
+        return set;
       };
       try {
         if (await call(chipid, make, by.timeout)) set.push(pin);

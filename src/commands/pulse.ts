@@ -15,6 +15,8 @@ export interface Pulse {
   level: 0 | 1;
   /** Milliseconds between the two. */
   duration: number;
+  /** Whether an error may advise to wait for the device. */
+  canWait: boolean;
 }
 
 const name = (level: 0 | 1): string => (level === 1 ? 'high (1)' : 'low (0)');
@@ -112,12 +114,13 @@ export class Pulses {
 
   /** Sets the level. @returns the warning of the answer, or the error if it may have been set all the same */
   async #begin(
-    { chipid, pin, level }: Pulse,
+    { chipid, pin, level, canWait }: Pulse,
     timeout: number,
     signal: AbortSignal | undefined,
   ): Promise<{ failed?: DeviceCloudError; warning?: string | undefined }> {
     try {
       const set = this.#api.setGpioEdge(chipid, pin, level);
+      set.call.canWait = canWait;
       const { warning } = await callOnce(this.#http, set, timeout, signal);
       return { warning };
     } catch (error) {
@@ -143,6 +146,7 @@ export class Pulses {
     else ended.addEventListener('abort', hurry);
     try {
       const set = this.#api.setGpioEdge(chipid, pin, opposite(level));
+      set.call.canWait = false;
       return await attempt(this.#http, set, deadline, false);
     } finally {
       deadline.clear();

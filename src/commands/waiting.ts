@@ -61,7 +61,7 @@ class Device {
 class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   due = 0;
   override readonly isCounted = false;
-  /** Whether it may have been sent. */
+  /** Of one that is saved: whether it may have been sent. */
   mayHaveActed = false;
   /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
   isSaved: boolean;
@@ -136,7 +136,7 @@ export class DeviceCommands {
   /**
    * Carries a command out after its device has shown itself.
    * @param work sends it; it is called at most once
-   * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED` or `UNREACHABLE` if it never began; what its work throws
+   * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED`, `CANCELLED` or `UNREACHABLE` if it never began; what its work throws
    */
   async run<T>(chipid: string, work: () => Promise<T>, limits: CommandLimits): Promise<T> {
     const saved = limits.origin?.saved;

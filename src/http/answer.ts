@@ -300,7 +300,7 @@ export class ServiceClock {
     else known();
   }
 
-  /** Milliseconds since 1970, whatever this machine's clock says; undefined before the first answer. */
+  /** Milliseconds since 1970, whatever this machine's clock says; undefined before the first answer and the first upload. */
   time(): number | undefined {
     const time = this.#latest === '' ? NaN : Date.parse(this.#latest);
     return Number.isNaN(time) ? undefined : time + HALF_SECOND + this.#monotonic() - this.#came;

@@ -40,8 +40,12 @@ const MAX_KEY = 65_536;
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function parseKey(value: unknown): string {
-  if (typeof value === 'string' && value !== '' && value.length <= MAX_KEY && value.isWellFormed())
-    return value;
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_KEY) {
+    if (value.isWellFormed()) return value;
+    throw invalidInput(
+      'The key of the callback has half a surrogate pair, which UTF-8 cannot carry.',
+    );
+  }
   throw invalidInput(
     `The key of the callback must be text of 1 to ${MAX_KEY} characters, but is ${show(value)}.`,
   );
@@ -223,7 +227,7 @@ function asBuffer(value: unknown): unknown {
     : value;
 }
 
-/** Bytes of the text formats: a Buffer must be UTF-8, anything else is written as text or JSON. */
+/** The text of a push in a text format: a Buffer must be UTF-8, anything else is written as text or JSON. */
 function textOf(value: unknown, format: PushFormat): string {
   if (value instanceof Uint8Array) {
     if (isUtf8(value)) return Buffer.from(value).toString('utf8');
@@ -290,7 +294,7 @@ export function pushMessage(given: unknown, format: PushFormat): string {
     const message =
       format === 'HEX' ? hexOf(value) : format === 'B64' ? base64Of(value) : textOf(value, format);
     // Another form of it may be longer.
-    if (message !== value) checkLength(what, message);
+    if (message !== value) checkLength(`${what}, as ${format},`, message);
     return message;
   });
 }

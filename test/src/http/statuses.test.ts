@@ -68,6 +68,13 @@ describe('a status that is no success', () => {
     const waited = await failure(client.reboot(CHIPID, { when: 'online' }), 'GATEWAY');
     assert.doesNotMatch(waited.message, remedy);
     cloud.heal();
+    cloud.fail('gateway', { path: 'set_gpio_edge' });
+    const pulse = await failure(client.pulseGpio(CHIPID, 5, 1, { when: 'online' }), 'GATEWAY');
+    assert.doesNotMatch(pulse.message, remedy);
+    cloud.fail('gateway', { path: 'push' });
+    const asked = await failure(client.request(CHIPID, 'x', { match: 'next' }), 'GATEWAY');
+    assert.doesNotMatch(asked.message, remedy);
+    cloud.heal();
     cloud.fail('hang');
     const { length } = cloud.requests;
     const expire = heldTimers();
