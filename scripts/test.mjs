@@ -55,8 +55,8 @@ const ALONE = {
  */
 const SHARES = {
   unit: {
-    recovery: /^(recovery|properties|history)\//,
-    fleet: /^(commands|fleet|simulator|state)\//,
+    recovery: /^(recovery|properties)\//,
+    fleet: /^(commands|fleet|simulator)\//,
     cluster: /^cluster\//,
   },
   nodes: {

@@ -1,6 +1,6 @@
 /**
  * The one door of the client: at most 40 names for everyday work, all in docs/inside/client.md. What this package's own nodes need
- * besides is marked as internal, which the published declarations leave out.
+ * besides is marked as internal, which the published declarations leave out. test/src/walls.test.ts lists the imports that pass by it.
  */
 // A project whose tsconfig names no types would not find Buffer: this asks for those of Node.js.
 /// <reference types="node" preserve="true" />

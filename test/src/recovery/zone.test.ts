@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { HistoryFacts } from '../../../src/recovery/facts';
 import { fromUnix, parseZone, toUnix, zoneText } from '../../../src/recovery/zone';
-import { createSubject, record } from '../recovery/subject';
+import { createSubject, record } from './subject';
 
 const HOUR = 60 * 60_000;
 
