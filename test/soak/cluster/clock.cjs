@@ -1,4 +1,5 @@
-// Preloaded into a Node-RED of the soak: a clock that SIGUSR2 sets an hour ahead, and the next one back.
+// Preloaded into a Node-RED of the soak: a clock that SIGWINCH sets an hour ahead, and the next one back.
+// Node-RED ends at SIGUSR2 and most of the others.
 const process = require('node:process');
 
 const Real = globalThis.Date;
@@ -13,4 +14,4 @@ globalThis.Date = class extends Real {
     return Real.now() + ahead;
   }
 };
-process.on('SIGUSR2', () => (ahead = ahead === 0 ? 3_600_000 : 0));
+process.on('SIGWINCH', () => (ahead = ahead === 0 ? 3_600_000 : 0));

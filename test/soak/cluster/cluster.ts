@@ -44,7 +44,7 @@ const PROCESSES = Number(values.processes);
 /** Milliseconds that a fault is given until all follows. */
 const SETTLE = 15_000;
 
-/** A process with it has a clock that SIGUSR2 sets an hour ahead, and back. */
+/** A process with it has a clock that SIGWINCH sets an hour ahead, and back. */
 const CLOCK = join(repository, 'test', 'soak', 'cluster', 'clock.cjs');
 
 /** The name of the primary for Sentinels. */
@@ -222,7 +222,7 @@ const FAULTS: Faults = {
   },
   'the clock of a machine is set an hour ahead, and back': async (cluster) => {
     for (let times = 0; times < 2; times++) {
-      cluster.signal(1, 'SIGUSR2');
+      cluster.signal(1, 'SIGWINCH');
       await sleep(10_000);
     }
   },
