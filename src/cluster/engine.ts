@@ -7,9 +7,11 @@ import { FORMAT, REFUSED, type Keys, type Script } from './scripts';
 /** The name in the engine's list of clients. */
 const NAME = 'device-cloud';
 
-/** Milliseconds: until the connection must be made; the longest pause before another one; that one which is replaced waits for its peer. */
+/** Milliseconds until the connection must be made. */
 const CONNECT = 2000;
+/** The longest pause before the next connection, in ms. */
 const LONGEST_PAUSE = 500;
+/** Milliseconds that a replaced connection waits for its peer. */
 const DISCONNECT = 100;
 
 const pause = (attempt: number): number => Math.min(LONGEST_PAUSE, 50 * attempt);
@@ -170,7 +172,7 @@ export class Engine {
 
   /**
    * Runs a script.
-   * @param limit milliseconds
+   * @param limit milliseconds for each of the commands that this takes
    * @throws EngineError
    */
   async run(
@@ -212,7 +214,7 @@ export class Engine {
   }
 
   /**
-   * Tries everything that is needed, without changing anything.
+   * Tries everything that is needed. Nothing is left of it but an empty field of a key of its own, where the user may not delete.
    * @returns the rights that the user lacks, in the syntax of an ACL, such as `+info`
    * @throws EngineError if it is something else, or there is no answer
    */

@@ -17,7 +17,7 @@ import {
   type WaitingSelection,
 } from './waiting-list';
 
-const ELSEWHERE = 'another process has the device by now';
+const MOVED = 'another process has the device by now';
 
 const CANCELLED = 'Cancelled before its device showed itself';
 const REMOVED = 'The node was removed';
@@ -214,7 +214,7 @@ export class DeviceCommands {
       const { chipid, saved } = command;
       if (!isOf(chipid, saved)) continue;
       // Not the other way round: its caller here is to know.
-      this.#deps.queues.abandon(command, ELSEWHERE);
+      this.#deps.queues.abandon(command, MOVED);
       saved?.letGo();
     }
   }
