@@ -187,6 +187,9 @@ export class SavedCall {
   async begin(chipid: string): Promise<void> {
     const key = this.#keyOf(chipid);
     const saved = this.of(chipid);
+    // It may have waited for its turn meanwhile: for that of a call to many, or for the end of what a dead process had begun.
+    if (this.isDetached || saved?.isBegun || saved?.end)
+      throw notSent(deviceTitle(chipid), 'another caller goes on with it');
     if (!saved || (await this.#store.set(key, { ...saved, isBegun: true }))) return;
     if (this.of(chipid) === undefined)
       throw notSent(deviceTitle(chipid), 'another process has it, or its file was removed');

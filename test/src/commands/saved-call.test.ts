@@ -51,6 +51,26 @@ describe('a command that several processes share', () => {
     assert.equal(port.kept.size, 1, 'the next process goes on with it');
   });
 
+  it('is sent by one caller: not by one that has let go of it, nor once another has begun it', async () => {
+    const port = new MemoryPort();
+    const store = memoryStore(port);
+    await store.loaded;
+    const calls = new SavedCalls(store);
+    const first = calls.add('node', [CHIPID], () => 'what');
+    await first.save(CHIPID, WAIT);
+    first.letGo();
+    const second = calls.take()[0];
+    await assert.rejects(first.begin(CHIPID), { code: 'UNREACHABLE' });
+    await second?.begin(CHIPID);
+    assert.equal(second?.of(CHIPID)?.isBegun, true);
+    second?.letGo();
+    await assert.rejects(calls.take()[0]?.begin(CHIPID) ?? Promise.resolve(), {
+      code: 'UNREACHABLE',
+    });
+    second?.close();
+    await assert.rejects(first.begin(CHIPID), { code: 'UNREACHABLE' }, 'it has ended');
+  });
+
   it('does not count as waiting before it is with the others', async () => {
     const port = new MemoryPort();
     const call = await callOn(port);
