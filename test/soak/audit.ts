@@ -174,7 +174,12 @@ export function audit(
     total.outOfOrder += one.outOfOrder;
     total.mismarked += one.mismarked;
     total.longestDelay = Math.max(total.longestDelay, one.longestDelay);
-    total.examples = [...total.examples, ...one.examples].slice(0, EXAMPLES);
+    total.examples.push(...one.examples);
   });
+  // A kill may double: it is the other faults that have to be seen.
+  const isDoubled = (example: string): boolean => example.startsWith('doubled');
+  const { examples } = total;
+  const others = examples.filter((example) => !isDoubled(example));
+  total.examples = [...others, ...examples.filter(isDoubled)].slice(0, EXAMPLES);
   return total;
 }

@@ -11,6 +11,8 @@ import type { Files } from './nodes';
 export interface Killing {
   /** The Node-RED of now. */
   readonly red: Child;
+  /** What all of them have logged. */
+  readonly log: string;
   kills: number;
   /** Messages that had been emitted after the last write of their position, of all kills together. */
   unwritten: number;
@@ -51,11 +53,13 @@ export function createKilling(
   dice: Dice,
 ): Killing {
   let red = first;
+  let log = '';
   let coveredBefore: Counts = covered(savedPositions(files.userDir), accepted);
   let emittedBefore: Counts = emittedCounts(files.records);
 
   const kill = async (): Promise<void> => {
     await red.end('SIGKILL');
+    log += red.log();
     killing.kills++;
     const coveredNow = covered(savedPositions(files.userDir), accepted);
     const emittedNow = emittedCounts(files.records);
@@ -70,6 +74,9 @@ export function createKilling(
   const killing: Killing = {
     get red() {
       return red;
+    },
+    get log() {
+      return log + red.log();
     },
     kills: 0,
     unwritten: 0,

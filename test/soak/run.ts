@@ -102,7 +102,7 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
   return {
     ...audit(chipids, accepted, emitted, isPublic),
     fleet: auditFleet(notes, report.acted, { chipids, peers, calmAt }),
-    ...{ report, usage, quiet: isQuiet, log: killing.red.log() },
+    ...{ report, usage, quiet: isQuiet, log: killing.log },
     ...{ kills: killing.kills, unwritten: killing.unwritten },
   };
 }
