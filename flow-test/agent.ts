@@ -50,8 +50,9 @@ const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 
-/** How many characters one test may report, and how many each report counts at least; the runner is told when there are more. */
+/** How many characters one test may report; the runner is told when there are more. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
+/** The characters that a report counts as, even if it is shorter. */
 const LEAST = MAX_CHARACTERS / MAX_SEEN;
 /** Characters of a property of a message as JSON, and of a longer one those that are kept. */
 const MAX_PROPERTY = 1024 * 1024;
@@ -82,10 +83,14 @@ function report(what: Report): void {
   answer({ report: left < 0 ? { kind: 'overflow', at: what.at } : what });
 }
 
+/** The text of bytes, with enough of it to be cut if it is long: a character has at most four bytes. */
+const textOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('utf8', 0, 4 * MAX_PROPERTY);
+
 /** Bytes become their text, as which they are compared, and errors and odd numbers what they say. */
 function replaced(this: unknown, key: string, value: unknown): unknown {
   const original = (this as Readonly<Record<string, unknown>>)[key];
-  if (original instanceof Uint8Array) return Buffer.from(original).toString();
+  if (original instanceof Uint8Array) return textOf(original);
   if (isNativeError(original))
     return { ...original, name: original.name, message: original.message };
   const isOdd =
@@ -94,8 +99,10 @@ function replaced(this: unknown, key: string, value: unknown): unknown {
 }
 
 function propertyToJson(value: unknown): unknown {
+  // JSON.stringify would make an array of numbers of a Buffer first, which takes many times its memory.
+  const plain = value instanceof Uint8Array ? textOf(value) : value;
   try {
-    const json = JSON.stringify(value, replaced) as string | undefined;
+    const json = JSON.stringify(plain, replaced) as string | undefined;
     if (json === undefined) return undefined;
     return json.length > MAX_PROPERTY ? `${json.slice(0, CUT_TO)}…` : JSON.parse(json);
   } catch {

@@ -92,6 +92,10 @@ describe('a flow under test', () => {
     assert.deepEqual((await runner.run(flow, test)).failures, []);
   });
 
+  it('may send a large Buffer', async () => {
+    assert.deepEqual(await run("return { payload: Buffer.alloc(2e8, 'a') };"), []);
+  });
+
   it('that goes on when its test is over is not seen by the next test', async () => {
     const [some] = readTests(
       '{ name: some, given: [{ inject: Go }], expect: [{ message: { at: End } }] }',
