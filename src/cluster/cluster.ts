@@ -33,7 +33,10 @@ export function readBeat(text: string): BeatAnswer {
   } catch {
     // Below.
   }
-  throw new EngineError('it has answered what neither Redis nor Valkey does.', false, true, true);
+  throw new EngineError('it has answered what neither Redis nor Valkey does.', {
+    isRefusal: true,
+    isMistake: true,
+  });
 }
 
 /** What happens with shares. Each begins as a process does that starts, and ends as one does that stops. */
@@ -228,7 +231,10 @@ export class Cluster {
     if (!this.#hasRights) {
       const missing = await this.#engine.missingRights(this.#keys, limit);
       if (missing.length > 0)
-        throw new EngineError(`its user lacks rights: ${missing.join(' ')}.`, false, true, true);
+        throw new EngineError(`its user lacks rights: ${missing.join(' ')}.`, {
+          isRefusal: true,
+          isMistake: true,
+        });
       this.#hasRights = true;
     }
     const answer = await this.#engine.run(limit, BEAT, [meta, members, shares], args);

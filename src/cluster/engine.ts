@@ -62,25 +62,27 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
   [IS_REPLICA, 'it is a replica, or its primary is away.'],
 ];
 
+type EngineErrorKind = Partial<Pick<EngineError, 'isUnsent' | 'isRefusal' | 'isMistake'>>;
+
 /** Why a command was not answered as it should be, in words for a log. */
 export class EngineError extends Error {
   override name = 'EngineError';
+  /** Certainly not sent: there was no connection. */
+  readonly isUnsent: boolean;
+  /** The engine has answered, with an error. */
+  readonly isRefusal: boolean;
   /** The user may not do all that is needed. */
   readonly lacksRights: boolean;
   /** It lasts until somebody changes something. */
   readonly isMistake: boolean;
 
-  /**
-   * @param isUnsent certainly not sent: there was no connection
-   * @param isRefusal the engine has answered, with an error
-   */
   constructor(
     message: string,
-    readonly isUnsent: boolean,
-    readonly isRefusal: boolean,
-    isMistake = false,
+    { isUnsent = false, isRefusal = false, isMistake = false }: EngineErrorKind,
   ) {
     super(message);
+    this.isUnsent = isUnsent;
+    this.isRefusal = isRefusal;
     this.lacksRights = isRefusal && LACKS_RIGHTS.test(message);
     this.isMistake = isMistake || this.lacksRights;
   }
@@ -305,12 +307,10 @@ export class Engine {
       if (message.includes('WRONGTYPE'))
         return new EngineError(
           `its key ${key} has another type than a hash: something else uses it. Remove it, or use another database.`,
-          false,
-          true,
-          true,
+          { isRefusal: true, isMistake: true },
         );
     }
-    return new EngineError('a key has had another type for a moment.', false, true);
+    return new EngineError('a key has had another type for a moment.', { isRefusal: true });
   }
 
   #failed(error: Error): void {
@@ -351,7 +351,7 @@ export class Engine {
       const [text, isMistake] = isRefusal
         ? this.#meaningOf(error)
         : (this.#fault ?? ['there is no connection yet.', false]);
-      throw new EngineError(text, isUnsent, isRefusal, isMistake);
+      throw new EngineError(text, { isUnsent, isRefusal, isMistake });
     } finally {
       isOver = true;
       clearTimeout(timer);

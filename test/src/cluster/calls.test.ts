@@ -105,7 +105,7 @@ describe('a call to the process that has the device', () => {
       'there is no connection',
       (at) => {
         at.onPublish = () => {
-          throw new EngineError('away.', true, false);
+          throw new EngineError('away.', { isUnsent: true });
         };
       },
     ],
@@ -113,7 +113,7 @@ describe('a call to the process that has the device', () => {
       'the engine refuses it',
       (at) => {
         at.onPublish = () => {
-          throw new EngineError('NOPERM', false, true);
+          throw new EngineError('NOPERM', { isRefusal: true });
         };
       },
     ],
@@ -166,7 +166,7 @@ describe('a call to the process that has the device', () => {
       'the connection broke as it was sent',
       (at: Bus) => {
         at.onPublish = () => {
-          throw new EngineError('closed.', false, false);
+          throw new EngineError('closed.', {});
         };
       },
     ],
