@@ -418,6 +418,15 @@ describe('a history that is read as a stream', () => {
   describe('takes its time', () => {
     const timed = (baseUrl: string): StreamHistory => streamer(baseUrl, { timeout: HOUR });
     const PIECE = `${'1,'.repeat(40 * 1024)}`;
+    /** A history that begins, and goes on when the test says so. */
+    const begun = async () => {
+      const responses: ServerResponse[] = [];
+      const service = await httpService((response) => {
+        responses.push(response);
+        response.write('[1,');
+      });
+      return { service, responses };
+    };
 
     it('until the first bytes, which must come in the time-out', async () => {
       const expire = heldTimers();
@@ -435,11 +444,7 @@ describe('a history that is read as a stream', () => {
 
     it('and ends if less than 64 KiB come in a further time-out, though something always comes', async () => {
       const expire = heldTimers();
-      const responses: ServerResponse[] = [];
-      const service = await httpService((response) => {
-        responses.push(response);
-        response.write('[1,');
-      });
+      const { service, responses } = await begun();
       let records = 0;
       const slow = failure(
         timed(service.baseUrl)(CHIPID, NEVER, () => void records++),
@@ -458,11 +463,7 @@ describe('a history that is read as a stream', () => {
 
     it('as long as it makes progress, up to forty time-outs', async () => {
       const expire = heldTimers();
-      let response: ServerResponse | undefined;
-      const service = await httpService((answer) => {
-        response = answer;
-        answer.write('[1,');
-      });
+      const { service, responses } = await begun();
       let records = 0;
       const read = timed(service.baseUrl);
       const slow = failure(
@@ -472,7 +473,7 @@ describe('a history that is read as a stream', () => {
       await until(() => records === 1);
       for (let times = 1; times < 40; times++) {
         expire();
-        response?.write(PIECE);
+        responses[0]?.write(PIECE);
         await until(() => records === 1 + times * 40 * 1024);
       }
       expire();
@@ -481,18 +482,14 @@ describe('a history that is read as a stream', () => {
 
     it('and leaves no timer behind', async () => {
       const expire = heldTimers();
-      let response: ServerResponse | undefined;
-      const service = await httpService((answer) => {
-        response = answer;
-        answer.write('[1,');
-      });
+      const { service, responses } = await begun();
       let records = 0;
       const before = resources();
       const application = open(service.baseUrl, { timeout: HOUR });
       const reading = application.open?.streamHistory(CHIPID, NEVER, () => void records++);
       await until(() => records === 1);
       expire();
-      response?.end('2]');
+      responses[0]?.end('2]');
       assert.equal((await reading)?.records, 2);
       await application.close();
       await until(() => service.sockets() === 0, 'the end of all connections');
