@@ -52,7 +52,7 @@ export const LIMITS = {
   least: 5,
   short: 500,
   long: 2000,
-  /** Histories of so many devices are read earlier that all together remember no more arrivals than this, about. */
+  /** About how many arrivals all devices together may remember: if there are many devices, their histories are read earlier. */
   arrivals: 1_000_000,
   /** The most bytes of an answer that counts as a short history. */
   small: 64 * 1024,

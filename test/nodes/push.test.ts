@@ -38,7 +38,7 @@ describe('the push node', () => {
     assert.deepEqual(received()?.bytes, Buffer.from('c0ffee', 'hex'));
   });
 
-  it('takes the format of the message if configured, and refuses one that is none', async () => {
+  it('takes the format of the message if configured, and refuses an unknown format', async () => {
     await start({ format: 'msg' });
     const out = await call('push', { chipid, payload: Buffer.from([0xde, 0xad]), format: 'HEX' });
     assert.equal(out['format'], 'HEX');

@@ -23,7 +23,7 @@ describe('the file of a device book', () => {
     ['with a cell of 10 MB', `chipid,name\n7,a\n8,${'x'.repeat(10 ** 7)}\n`, /line 3 .*65536/],
   ];
   for (const [what, content, reason] of BAD) {
-    it(`is none if it is ${what}`, async () => {
+    it(`is refused if it is ${what}`, async () => {
       const { message } = await failure(
         readBookFile(Buffer.from(content as string), false),
         'INVALID_INPUT',
