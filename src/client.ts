@@ -51,6 +51,7 @@ import type {
   AppRecord,
   CallOptions,
   Chipid,
+  CommandKind,
   CommandOptions,
   Day,
   DeviceRecord,
@@ -73,6 +74,9 @@ import type {
 } from './types';
 import { isObject } from './util/json';
 import { show } from './util/show';
+
+/** Commands that can wait for their device, besides a pulse. */
+const CAN_WAIT: ReadonlySet<CommandKind> = new Set(['push', 'gpio', 'reboot']);
 
 /** Not for users: for the client of a process that shares its devices. */
 export const APPLICATION = Symbol('application');
@@ -209,7 +213,6 @@ export class DeviceCloudClient implements AsyncDisposable {
     const format = readFormat(options);
     const device = parseChipid(chipid);
     const spec = api.push(device, pushMessage(message, format), format);
-    spec.call.canWait = false;
     const { timeout, signal } = readLimits(options, DEVICE_TIMEOUT);
     const request = {
       ...readRequest(options, settings),
@@ -739,7 +742,7 @@ export class DeviceCloudClient implements AsyncDisposable {
       const limits = readCommand(options, spec.does);
       const { timeout, signal, when } = limits;
       // Its error is not to advise what it has done.
-      if (when !== 'now') spec.call.canWait = false;
+      spec.call.canWait = when === 'now' && CAN_WAIT.has(spec.does.kind);
       return this.#onDevice(device, limits, () => callOnce(http, spec, timeout, signal));
     } catch (error) {
       // As an async function fails: what was thrown may be anything.

@@ -157,13 +157,13 @@ const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false
 class DeviceCall implements Call {
   readonly ofDevice = true;
   readonly api = 'open';
+  canWait = false;
 
   constructor(
     readonly what: string,
     readonly chipid: string,
     readonly titleOf: (chipid: string) => string,
     readonly reach: Call['reach'],
-    public canWait: boolean,
   ) {}
 
   get name(): string {
@@ -199,7 +199,7 @@ export type OpenApi = ReturnType<typeof openApi>;
  */
 export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
   const command = (what: string, chipid: string): Call =>
-    new DeviceCall(what, chipid, titleOf, 'device', true);
+    new DeviceCall(what, chipid, titleOf, 'device');
   const spec = <T>(
     call: Call,
     method: 'GET' | 'POST',
@@ -228,7 +228,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
     accepts: Shape<T>,
     reach: Call['reach'] = 'device',
   ): OpenApiCall<T> => {
-    const call = new DeviceCall(what, chipid, titleOf, reach, false);
+    const call = new DeviceCall(what, chipid, titleOf, reach);
     return spec(call, 'GET', `${path}/${chipid}/`, accepts);
   };
 
@@ -304,7 +304,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       toDevice(
         { kind: 'rt-status' },
         spec<unknown>(
-          new DeviceCall('Reading a callback of', chipid, titleOf, 'device', false),
+          new DeviceCall('Reading a callback of', chipid, titleOf, 'device'),
           'GET',
           `rt_status/${chipid}/`,
           anyShape,

@@ -347,9 +347,7 @@ export class KeptPins {
       const make = (): OpenApiCommand<ResultAnswer> | undefined => {
         if (!this.#isWanted(pin)) return undefined;
         pin.setAt = timers.now();
-        const set = api.setGpioEdge(chipid, kept.pin, kept.wanted);
-        set.call.canWait = false;
-        return set;
+        return api.setGpioEdge(chipid, kept.pin, kept.wanted);
       };
       try {
         if (await call(chipid, make, by.timeout)) set.push(pin);

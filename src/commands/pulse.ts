@@ -146,7 +146,6 @@ export class Pulses {
     else ended.addEventListener('abort', hurry);
     try {
       const set = this.#api.setGpioEdge(chipid, pin, opposite(level));
-      set.call.canWait = false;
       return await attempt(this.#http, set, deadline, false);
     } finally {
       deadline.clear();

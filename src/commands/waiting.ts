@@ -112,7 +112,8 @@ export type WaitingCommands = Pick<DeviceCommands, 'list' | 'cancel' | 'closeNod
 
 /**
  * The commands that wait until their device shows itself: `online` by the list of online devices or by a live upload, `upload`
- * by its next live upload. Then they go through the device's queue, in the order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
+ * by its next live upload. Then they go through the device's queue, in the order of arrival. After a call without an answer, those
+ * that have not begun wait for the next sign of life.
  */
 export class DeviceCommands {
   readonly #deps: DeviceCommandsDeps;

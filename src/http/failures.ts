@@ -5,7 +5,7 @@ import { capitalized, oneLine } from '../util/show';
 export interface Call {
   /** What the call does and to which device: `Push to device 10000001`. */
   name: string;
-  /** Whether it is a command that can wait for its device. */
+  /** Whether its errors advise to wait for the device: it is a command that could, and has not. */
   canWait?: boolean;
   /**
    * Whether the call waits for a `device` to answer; is a `command` that does something but is not known
