@@ -17,7 +17,7 @@ export const FOLDERS = [
   'cluster',
 ];
 const HEAD = [
-  ...['application', 'call-options', 'cli', 'client', 'cluster-client', 'index'],
+  ...['application', 'call-options', 'cli', 'client', 'cloud-client', 'cluster-client', 'index'],
   ...['service-test', 'settings'],
 ];
 

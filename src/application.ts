@@ -16,7 +16,7 @@ import { Acknowledged } from './recovery/acknowledged';
 import { historyStreamer } from './recovery/reader';
 import { Listening } from './recovery/listen';
 import { USUAL_OFFSET, zoneOffset } from './recovery/zone';
-import { openApi, PUBLIC_LIST } from './api/open-api';
+import { openApi, PUBLIC_LIST, type OpenApiCommand } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/requests';
 import type { AllServiceLimits } from './http/service-limiter';
@@ -25,15 +25,19 @@ import { redactor } from './http/redact';
 import { ServiceClock } from './http/answer';
 import { serverApi } from './api/server-api';
 import { invalidInput } from './errors';
+import type { DeviceLimits } from './call-options';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { MEMORY, Store } from './store/store';
-import type { Answer, ResultAnswer } from './types';
+import type { Answer, CommandKind, ResultAnswer } from './types';
 import { GUARD } from './util/guard';
 import { Semaphore } from './util/semaphore';
 import { oneLine } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;
+
+/** Commands that can wait for their device, besides a pulse. */
+const CAN_WAIT: ReadonlySet<CommandKind> = new Set(['push', 'gpio', 'reboot']);
 
 /**
  * More changes than a fleet can make in a millisecond, so that a later registry never begins below the
@@ -180,6 +184,33 @@ export function createApplication(
   };
   const open = settings.openApi && openParts(settings.openApi);
 
+  /**
+   * Every call to a device goes through here, except requests and those that keep pins: it waits for the device if `when` says
+   * so, and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
+   * settled, so it may make several calls.
+   * @param work is called at most once
+   */
+  function onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
+    const { commands } = open as OpenApiParts;
+    const outcome =
+      limits.when === 'now'
+        ? queues.run(new Command(device, work, limits, commands.onFailure))
+        : commands.run(device, work, limits);
+    return fleet.onCommand(device, limits.what, outcome);
+  }
+
+  /** Makes one call to a device over HTTP. */
+  function send<T>(
+    device: string,
+    spec: OpenApiCommand<T>,
+    limits: DeviceLimits,
+  ): Promise<Answer<T>> {
+    const { timeout, signal, when } = limits;
+    // Its error is not to advise what it has done.
+    spec.call.canWait = when === 'now' && CAN_WAIT.has(spec.does.kind);
+    return onDevice(device, limits, () => callOnce(http, spec, timeout, signal));
+  }
+
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new Book(settings.book);
   if (book) fleet.useBook(book);
@@ -203,6 +234,8 @@ export function createApplication(
     now,
     /** What needs the application's id and key: interfaces B and C. */
     open,
+    onDevice,
+    send,
     found,
     /** What is known of its devices. */
     fleet,

@@ -164,23 +164,26 @@ export const readKeeper = (keeper: PinKeeper): KeeperOptions =>
 /** From sending the push of a request until its reply, in ms. */
 const REPLY_TIMEOUT = 30_000;
 
-/** The options that a request has and a push has not. @param settings what it leaves out is as it is set for the application */
+/** @param settings what it leaves out is as it is set for the application */
 export const readRequest = (
   options: RequestOptions | undefined,
   { charset, historyZone }: Settings,
-): Pick<Request, 'matcher' | 'replyTimeout' | 'decoding' | 'recover' | 'charset' | 'onProgress'> =>
+): Omit<Request, 'chipid' | 'name' | 'push'> =>
   readInput('options object', () => {
-    const { match, replyTimeout, datatype, decode, recover, onProgress } =
+    const { match, replyTimeout, datatype, decode, recover } =
       options ?? ({} as Partial<RequestOptions>);
+    const { progress, ...limits } = readLimits(options, DEVICE_TIMEOUT);
     if (decode !== undefined && typeof decode !== 'function')
       throw invalidInput(`decode must be a function, but is ${show(decode)}.`);
     return {
+      ...limits,
       matcher: matcherOf(match),
       replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT),
       decoding: decode ?? parseDatatype(datatype),
       recover: { zone: recover?.zone ?? historyZone },
       charset,
-      onProgress: (progress) => isolated(() => onProgress?.(progress)),
+      // What the options have accepts the progress of a reply, too.
+      onProgress: (progress as Request['onProgress'] | undefined) ?? (() => undefined),
     };
   });
 

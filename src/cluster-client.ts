@@ -6,7 +6,8 @@ import {
   type ChannelSubscription,
   type ChannelView,
 } from './channel/listener';
-import { APPLICATION, DeviceCloudClient, LET_GO, type Pins } from './client';
+import { DeviceCloudClient } from './client';
+import { APPLICATION } from './cloud-client';
 import { NotSent } from './cluster/calls';
 import { Cluster } from './cluster/cluster';
 import {
@@ -263,7 +264,7 @@ export class ClusterClient extends DeviceCloudClient {
     return this.#cluster.mayAct(chipid);
   }
 
-  override get pins(): Pins {
+  override get pins(): DeviceCloudClient['pins'] {
     const pins = super.pins;
     return {
       ...pins,
@@ -394,7 +395,9 @@ export class ClusterClient extends DeviceCloudClient {
   #end(share: number): void {
     const isOf = (chipid: string): boolean => shareOf(chipid) === share;
     for (const listening of this.#listeningTo(share)) listening.end();
-    this[LET_GO](isOf);
+    const { open } = this[APPLICATION];
+    open?.pins.letGo(isOf);
+    open?.commands.letGo(isOf);
     this.handOvers.letGo(isOf);
   }
 

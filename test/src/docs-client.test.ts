@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { DeviceCloudClient } from '../../src/client';
+import { CloudClient } from '../../src/cloud-client';
 import { repository } from '../tooling/repository';
 
 /** The second page uses the beginning and the end of the first. */
@@ -94,10 +95,11 @@ describe('docs/inside/client.md and docs/inside/simulator.md', () => {
 
   it('show each call of the client in a snippet', () => {
     const shown = rest.map(({ code }) => code).join('\n') + end?.code;
-    const calls = Object.getOwnPropertyNames(DeviceCloudClient.prototype).filter((name) => {
-      const { value } = Object.getOwnPropertyDescriptor(DeviceCloudClient.prototype, name) ?? {};
-      return typeof value === 'function' && name !== 'constructor';
-    });
+    const calls = [DeviceCloudClient, CloudClient].flatMap(({ prototype }) =>
+      Object.entries(Object.getOwnPropertyDescriptors(prototype))
+        .filter(([name, { value }]) => typeof value === 'function' && name !== 'constructor')
+        .map(([name]) => name),
+    );
     assert.ok(calls.length >= 20);
     assert.deepEqual(
       calls.filter((name) => !shown.includes(`client.${name}(`)),
