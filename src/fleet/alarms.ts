@@ -124,7 +124,7 @@ export class Alarms implements FleetWatcher {
     deps.store.onMoved.add(this.#onMoved);
   }
 
-  close(): void {
+  onEnd(): void {
     this.#leave();
     this.#deps.store.onMoved.delete(this.#onMoved);
   }

@@ -66,7 +66,6 @@ export class Fleet extends FleetRegistry {
   /** @internal Undefined without the appid and the app key. */
   sources: FleetSources | undefined = undefined;
   readonly #now: () => number;
-  readonly #watches = new Set<Watch>();
   #alarms: Alarms | undefined;
 
   /**
@@ -174,11 +173,9 @@ export class Fleet extends FleetRegistry {
     if (typeof listener !== 'object' || (listener as unknown) === null)
       throw invalidInput(`A listener must be an object with onEvent, but is ${show(listener)}.`);
     const { appid } = this.#sources.listening.shared;
-    const ended = (watch: Watch): void => void this.#watches.delete(watch);
-    const source = { appid, registry: this, poller: this.poller, now: this.#now, ended, keeping };
-    const started = new Watch(source, settings, listener);
-    this.#watches.add(started);
-    return started;
+    const clock = (): number => performance.now();
+    const source = { appid, registry: this, poller: this.poller, now: this.#now, clock, keeping };
+    return new Watch(source, settings, listener);
   }
 
   /**
@@ -193,15 +190,13 @@ export class Fleet extends FleetRegistry {
     node: string,
     limitsOf: (chipid: string) => DeviceLimits | undefined,
   ): void {
-    this.#alarms?.close();
+    this.#alarms?.onEnd();
     const guard = this.sources?.listening.shared.guard;
     this.#alarms = new Alarms({ registry: this, store, node, limitsOf, guard });
   }
 
-  /** @internal Ends what it reads and watches. */
+  /** @internal Ends what it reads, watches and judges. */
   override close(): void {
-    for (const watch of this.#watches) watch.close();
-    this.#alarms?.close();
     super.close();
     this.poller.close();
   }

@@ -46,6 +46,8 @@ export interface FleetWatcher {
   onRecovered?(device: FleetDevice, count: number): void;
   /** A field has crossed a limit of the device's type, or is back. */
   onAlarm?(device: FleetDevice, event: AlarmEvent, alarm: Alarm): void;
+  /** The client ends: nothing is called any more. */
+  onEnd?(): void;
 }
 
 const MAX_NAME = 200;
@@ -437,8 +439,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     }
   }
 
-  /** Calls no watcher any more. */
+  /** Ends what watches the devices. */
   close(): void {
+    for (const watcher of this.#watchers) watcher.onEnd?.();
     this.#watchers = [];
   }
 

@@ -3,6 +3,8 @@ import { invalidInput } from '../../errors';
 import { chipidOf, parseChipid, oneOf, readInput } from '../../input/values';
 import type { Keeping } from '../../store/store';
 import { show } from '../../util/show';
+import type { ListPoller } from '../list-poller';
+import type { FleetRegistry } from '../registry';
 
 /** The groups of events that a watch can be asked for. */
 const EVENT_KINDS = ['presence', 'alarm', 'channel', 'recovery'] as const;
@@ -143,6 +145,48 @@ export interface WatchKeeping {
   readonly node: string;
   /** Whether the events of a device are this process's; undefined: events about all devices. */
   readonly owns: (chipid: string | undefined) => boolean;
+}
+
+/** One device of a watch, as its events have it. There are up to 10,000. */
+export class WatchedDevice {
+  /** Null until a reading or an upload has shown it. */
+  online: boolean | null = null;
+  /** Since when that is so, as far as is known: ms by this machine's clock. */
+  since: number | null = null;
+  /** Readings in a row that lack the device, and when the first of them began. */
+  misses = 0;
+  absentSince = 0;
+  /** Its name before the last start, until a list shows it again. */
+  name: string | null = null;
+  /** Milliseconds that its channel has been connected without a live upload, up to the last look. */
+  quiet = 0;
+  /** That was for long enough. */
+  isSilent = false;
+  /** Whether its channel is connected, without the short breaks; null until it was, or could not be for long enough. */
+  connected: boolean | null = null;
+  /** Since when the channel is down, by the clock that is never set; undefined if it is not, or has been for long enough. */
+  downSince: number | undefined = undefined;
+
+  constructor(readonly chipid: string) {}
+
+  /** What is kept of it. @param name as it is now */
+  saved(name: string | null): SavedDevice {
+    return [this.chipid, this.online, this.since, this.isSilent, this.connected, name];
+  }
+}
+
+/** What a watch observes. */
+export interface WatchSource {
+  readonly appid: string;
+  /** It learns of each reading of the list, and of each upload, first. */
+  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher' | 'isOnline' | 'name'>;
+  readonly poller: Pick<ListPoller, 'poll'>;
+  /** This machine's clock, in ms. */
+  readonly now: () => number;
+  /** For silences and lost channels: a clock that is never set, in ms. */
+  readonly clock: () => number;
+  /** Default: nothing is kept. */
+  readonly keeping?: WatchKeeping | undefined;
 }
 
 /** What is kept of one device: an array, since there may be 10,000. */

@@ -1,45 +1,24 @@
-import type { Alarm } from '../limits';
-import type { FleetDevice } from '../devices';
-import type { ListPoller, ListReading } from '../list-poller';
-import type { FleetRegistry } from '../registry';
 import { isDeviceCloudError } from '../../errors';
 import { parseChipid, isolated } from '../../input/values';
 import type { Chipid } from '../../types';
 import { isObject } from '../../util/json';
+import type { FleetDevice } from '../devices';
+import type { ListReading } from '../list-poller';
 import {
   EVENTS,
   MAX_WATCHED,
   readSaved,
+  WatchedDevice,
   type FleetEvent,
   type FleetEventName,
-  type SavedDevice,
   type WatchKeeping,
   type WatchListener,
   type WatchSettings,
+  type WatchSource,
 } from './watch-types';
-import { WatchedDevice } from './watched-device';
-
-/** What a watch observes. */
-export interface WatchSource {
-  readonly appid: string;
-  /** It learns of each reading of the list, and of each upload, first. */
-  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher' | 'isOnline' | 'name'>;
-  readonly poller: Pick<ListPoller, 'poll'>;
-  /** This machine's clock, in ms. */
-  readonly now: () => number;
-  /** For silences and lost channels: a clock that is never set, in ms. */
-  readonly clock?: () => number;
-  /** Is called when the watch has ended. */
-  readonly ended?: (watch: Watch) => void;
-  /** Default: nothing is kept. */
-  readonly keeping?: WatchKeeping | undefined;
-}
 
 /** Stands for what is kept of the list, beside the chip numbers. */
 const LIST = 'list';
-
-/** Devices that are forgotten at once to make room. */
-const BATCH = 500;
 
 /** Milliseconds between two looks for devices that are silent and channels that stay down. */
 const LOOK = 1000;
@@ -57,42 +36,59 @@ export class Watch {
   #settings: WatchSettings;
   readonly #clock: () => number;
   readonly #devices = new Map<string, WatchedDevice>();
-  /** There is no room until a device may have gone offline. */
-  #isFull = false;
   /** Readings of the list in a row that failed. */
   #failures = 0;
   /** When the first of them was, in ms. */
   #failingSince: number | null = null;
   /** Whether the list failed too often in a row. */
   #isUnknown = false;
-  /** Whether a device that is not known was offline, rather than not looked for. */
+  /** Whether the list was ever read, so that a device that is not known was offline, rather than not looked for. */
   #isComplete = false;
-  /** Whether the list has been read since the start. */
-  #isReady = false;
   /** With `current`, before the first reading: states are not emitted yet. */
   #isHeld: boolean;
   #isClosed = false;
   readonly #leave: (() => void)[] = [];
-  /** What has changed in this turn, whose events a flow has not passed on yet. */
-  readonly #changed = new Set<string>();
+  /** What has changed in this turn, by its chip number; undefined is the list. */
+  readonly #changed = new Map<string | undefined, WatchedDevice | undefined>();
+  #lookedAt: number;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
+    const { keeping, registry, poller } = source;
     this.#source = source;
     this.#settings = settings;
     this.#listener = listener;
     this.#isHeld = settings.start === 'current';
-    this.#clock = source.clock ?? (() => performance.now());
-    const list = source.keeping?.store.get(this.#prefix + LIST);
+    this.#clock = source.clock;
+    this.#lookedAt = this.#clock();
+    const list = keeping?.store.get(this.#prefix + LIST);
     if (isObject(list)) {
       this.#isComplete = list['complete'] === true;
       this.#isUnknown = list['unknown'] === true;
     }
     // With `start: current`, the rest is found out, and emitted, anew.
     this.#restore(settings.start === 'none');
-    source.keeping?.store.onMoved.add(this.#onMoved);
-    for (const chipid of settings.chipids ?? []) this.#at(chipid);
-    this.#observe();
+    keeping?.store.onMoved.add(this.#onMoved);
+    this.#leave.push(
+      () => keeping?.store.onMoved.delete(this.#onMoved),
+      registry.addWatcher({
+        onLive: (device) => this.#uploaded(device),
+        onState: (device) => this.#channelChanged(device),
+        onRecovering: ({ chipid }) => this.#emit('recovering', this.#at(chipid)),
+        onRecovered: ({ chipid }, count) => this.#emit('recovered', this.#at(chipid), { count }),
+        onAlarm: ({ chipid }, event, alarm) => {
+          if (!this.#isHeld) this.#emit(event, this.#at(chipid), alarm);
+        },
+        onEnd: () => this.close(),
+      }),
+    );
+    this.#meet();
+    this.#leave.push(
+      poller.poll(settings.refresh, {
+        onReading: (reading) => this.#onReading(reading),
+        onReadError: (error) => this.#onReadError(error),
+      }),
+    );
     if (settings.silence > 0 || this.#hasChannels) this.#look();
   }
 
@@ -105,38 +101,27 @@ export class Watch {
     const { registry, now } = this.#source;
     const chipids = new Set(Array.from(devices, parseChipid));
     this.#settings = { ...this.#settings, chipids };
-    for (const chipid of this.#devices.keys())
-      if (!chipids.has(chipid)) this.#devices.delete(chipid);
-    this.#isFull = false;
-    for (const chipid of chipids) {
-      if (this.#devices.has(chipid)) continue;
-      const device = this.#at(chipid);
-      if (!device) break;
-      const known = registry.get(chipid);
-      if (!known) continue;
-      const { listed, since } = known.presence;
-      if (this.#isReady && listed && device.shown(since ?? now()))
-        this.#presenceChanged(device, null);
-      if (known.channelState !== null) this.#channelChanged(known);
+    for (const chipid of this.#devices.keys()) if (!chipids.has(chipid)) this.#forget(chipid);
+    this.#meet();
+    for (const device of this.#devices.values()) {
+      const { chipid, online } = device;
+      if (online === null && registry.isOnline(chipid))
+        this.#see(device, true, registry.get(chipid)?.presence.since ?? now());
     }
     this.#stateChanged();
   }
 
   /** How many devices it knows, and how many of them are online. */
   counts(): { devices: number; online: number } {
-    let online = 0;
-    for (const device of this.#devices.values()) if (device.online) online++;
+    const online = [...this.#devices.values()].filter((device) => device.online).length;
     return { devices: this.#devices.size, online };
   }
 
   /** Ends it: nothing is called, and nothing that has just changed is kept. May be called again. */
   close(): void {
-    this.#source.ended?.(this);
     this.#isClosed = true;
     for (const leave of this.#leave) leave();
     clearTimeout(this.#timer);
-    this.#changed.clear();
-    this.#source.keeping?.store.onMoved.delete(this.#onMoved);
   }
 
   get #prefix(): string {
@@ -155,60 +140,38 @@ export class Watch {
 
   /** Goes on with what was emitted before. @param isWhole whether silences and channels are as they were, too */
   #restore(isWhole: boolean): void {
-    for (const [, value] of this.#source.keeping?.store.list(this.#prefix) ?? []) {
+    const { keeping } = this.#source;
+    for (const [key, value] of keeping?.store.list(this.#prefix) ?? []) {
       const saved = readSaved(value);
-      const device = saved && this.#at(saved[0]);
-      if (!device) continue;
-      const [, online, since, silent, connected, name] = saved;
-      device.online = online;
-      device.since = since;
-      device.name = name;
-      if (isWhole && this.#settings.silence > 0) device.isSilent = silent;
-      if (isWhole && this.#hasChannels) device.connected = connected;
+      if (!saved) continue;
+      const [chipid, online, since, silent, connected, name] = saved;
+      const device = this.#at(chipid);
+      if (!device) keeping?.store.update(key, undefined);
+      else {
+        Object.assign(device, { online, since, name });
+        if (isWhole && this.#settings.silence > 0) device.isSilent = silent;
+        if (isWhole && this.#hasChannels) device.connected = connected;
+      }
     }
   }
 
   /** Keeps what has changed. */
   #save({ store, owns }: WatchKeeping): void {
-    const prefix = this.#prefix;
-    if (this.#changed.delete(LIST) && owns(undefined)) {
-      const complete = this.#isComplete && this.#settings.chipids === undefined;
-      store.update(prefix + LIST, { complete, unknown: this.#isUnknown });
-      // Others may be watched by now.
-      for (const [key] of store.list(prefix)) this.#changed.add(key.slice(prefix.length));
-      this.#changed.delete(LIST);
+    const complete = this.#isComplete && this.#settings.chipids === undefined;
+    for (const [chipid, device] of this.#isClosed ? [] : this.#changed) {
+      if (!owns(chipid)) continue;
+      if (!device) store.update(this.#prefix + LIST, { complete, unknown: this.#isUnknown });
+      else if (this.#devices.get(device.chipid) === device)
+        store.update(this.#prefix + device.chipid, device.saved(this.#nameOf(device)));
     }
-    for (const chipid of this.#changed)
-      if (owns(chipid)) store.update(prefix + chipid, this.#savedOf(chipid));
     this.#changed.clear();
   }
 
-  #savedOf(chipid: string): SavedDevice | undefined {
-    const device = this.#devices.get(chipid);
-    if (!device) return undefined;
-    const { online, since, isSilent, connected } = device;
-    return [chipid, online, since, isSilent, connected, this.#nameOf(device)];
-  }
-
-  #observe(): void {
-    const { registry, poller } = this.#source;
-    const leave = registry.addWatcher({
-      onLive: (device) => this.#uploaded(device),
-      onState: (device) => this.#channelChanged(device),
-      onRecovering: ({ chipid }) => this.#emit('recovering', this.#at(chipid)),
-      onRecovered: ({ chipid }, count) => this.#emit('recovered', this.#at(chipid), { count }),
-      onAlarm: ({ chipid }, event, alarm) => {
-        if (!this.#isHeld) this.#emit(event, this.#at(chipid), alarm);
-      },
-    });
-    this.#leave.push(leave);
-    for (const device of registry.devices())
+  /** Begins to watch the devices that are chosen, and channels that are open. */
+  #meet(): void {
+    for (const chipid of this.#settings.chipids ?? []) this.#at(chipid);
+    for (const device of this.#source.registry.devices())
       if (device.channelState !== null) this.#channelChanged(device);
-    const user = {
-      onReading: (reading: ListReading) => this.#onReading(reading),
-      onReadError: (error: unknown) => this.#onReadError(error),
-    };
-    this.#leave.push(poller.poll(this.#settings.refresh, user));
   }
 
   get #hasChannels(): boolean {
@@ -218,12 +181,11 @@ export class Watch {
   #uploaded({ chipid, lastUpload }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    const was = device.online;
-    device.lastUpload = lastUpload;
-    const changed = device.shown(lastUpload ?? this.#source.now());
-    const wasSilent = device.heard(this.#clock());
-    if (changed) this.#presenceChanged(device, was);
-    if (!wasSilent) return;
+    this.#see(device, true, lastUpload ?? this.#source.now());
+    // The next look counts all the time since the last one.
+    device.quiet = this.#lookedAt - this.#clock();
+    if (!device.isSilent) return;
+    device.isSilent = false;
     this.#emit('heard', device);
     this.#stateChanged(device);
   }
@@ -232,16 +194,29 @@ export class Watch {
   #look(): void {
     const { silence, settle } = this.#settings;
     const now = this.#clock();
+    const passed = Math.max(0, now - this.#lookedAt);
+    this.#lookedAt = now;
     for (const device of this.#devices.values()) {
-      if (silence > 0 && !device.isSilent && device.quietFor(now) >= silence) {
+      const { chipid, downSince } = device;
+      // Time without a channel is no silence.
+      if (this.#source.registry.get(chipid)?.channelState === 'connected') device.quiet += passed;
+      if (silence > 0 && !device.isSilent && device.quiet >= silence) {
         device.isSilent = true;
         this.#emit('silent', device);
         this.#stateChanged(device);
       }
-      const { downSince } = device;
       if (downSince !== undefined && now - downSince >= settle) this.#settled(device, false);
     }
     if (!this.#isClosed) this.#timer = setTimeout(() => this.#look(), LOOK);
+  }
+
+  /** A channel that was not tried yet, because many others are, is not down; one that was closed on purpose stays as it was. */
+  #channelChanged({ chipid, channelState }: FleetDevice): void {
+    const device = this.#at(chipid);
+    if (!device || !this.#hasChannels || channelState === 'connecting') return;
+    if (channelState === 'connected') this.#settled(device, true);
+    else if (channelState === null) device.downSince = undefined;
+    else if (device.connected !== false) device.downSince ??= this.#clock();
   }
 
   #settled(device: WatchedDevice, connected: boolean): void {
@@ -253,18 +228,25 @@ export class Watch {
     if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
   }
 
-  /** @param was null if nothing was known of it */
-  #presenceChanged(device: WatchedDevice, was: boolean | null): void {
+  /** A device is online, or is not. @param at since when */
+  #see(device: WatchedDevice, online: boolean, at: number): void {
+    device.misses = 0;
+    const was = device.online;
+    if (was === online) return;
+    device.online = online;
+    device.since = at;
     this.#stateChanged(device);
     if (was !== null || this.#settings.start === 'current') this.#emitPresence(device);
   }
 
-  #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
-    const device = this.#at(chipid);
-    if (!device) return;
-    device.channel(channelState, channelReason, this.#clock());
-    if (!this.#hasChannels) device.downSince = undefined;
-    else if (channelState === 'connected') this.#settled(device, true);
+  /** A reading that began at a time lacks a device. */
+  #miss(device: WatchedDevice, at: number): void {
+    if (device.online === false) return;
+    if (device.misses++ === 0) device.absentSince = at;
+    // Otherwise nothing says that it has been online.
+    const isKnown = device.online !== null;
+    if (!isKnown || device.misses >= this.#settings.misses)
+      this.#see(device, false, device.absentSince);
   }
 
   /** Applies a reading of the list, by the poller or on demand, and emits its events. */
@@ -276,22 +258,19 @@ export class Watch {
       this.#emitForAll('known', reading.at);
     }
     this.#compare(reading);
-    this.#isFull = false;
-    if (!this.#isReady) this.#isFirst();
-    this.#notify((listener) => listener.onReading?.(reading.invalid));
-  }
-
-  #isFirst(): void {
-    this.#isReady = this.#isComplete = true;
-    this.#stateChanged();
-    const wasHeld = this.#isHeld;
-    this.#isHeld = false;
-    if (this.#settings.start === 'none') return;
-    for (const device of this.#devices.values()) {
-      if (!device.isPresenceEmitted) this.#emitPresence(device);
-      if (!device.isChannelEmitted) this.#emitChannel(device);
-      if (wasHeld) this.#emitAlarms(device);
+    if (!this.#isComplete) {
+      this.#isComplete = true;
+      this.#stateChanged();
     }
+    if (this.#isHeld) {
+      this.#isHeld = false;
+      for (const device of this.#devices.values()) {
+        this.#emitPresence(device);
+        this.#emitChannel(device);
+        this.#emitAlarms(device);
+      }
+    }
+    this.#notify((listener) => listener.onReading?.(reading.invalid));
   }
 
   #onReadError(error: unknown): void {
@@ -305,6 +284,8 @@ export class Watch {
       const wasHeld = this.#isHeld;
       this.#isHeld = false;
       for (const device of wasHeld ? this.#devices.values() : []) {
+        // Its state is emitted once something shows it.
+        device.online = null;
         this.#emitChannel(device);
         this.#emitAlarms(device);
       }
@@ -315,27 +296,19 @@ export class Watch {
   #compare({ at, devices: listed, polled }: ListReading): void {
     const { registry } = this.#source;
     for (const device of this.#devices.values()) {
-      const { chipid, online: was } = device;
-      let changed = false;
-      if (listed.has(chipid)) changed = device.shown(at);
+      if (listed.has(device.chipid)) this.#see(device, true, at);
       // Otherwise it has shown itself since the list was asked for.
-      else if (registry.isOnline(chipid)) device.misses = 0;
+      else if (registry.isOnline(device.chipid)) device.misses = 0;
       // Readings on demand may follow each other too soon to say for how long a device is absent.
-      else if (polled || was === null) changed = device.absent(at, this.#settings.misses);
-      if (changed) this.#presenceChanged(device, was);
+      else if (polled || device.online === null) this.#miss(device, at);
     }
-    if (this.#settings.chipids === undefined) this.#addListed(listed.keys(), at);
-  }
-
-  #addListed(chipids: Iterable<string>, at: number): void {
-    for (const chipid of chipids) {
+    if (this.#settings.chipids) return;
+    for (const chipid of listed.keys()) {
       if (this.#devices.has(chipid)) continue;
       const device = this.#at(chipid);
       // There is no room for the others, either.
       if (!device) return;
-      const was = device.online;
-      device.shown(at);
-      this.#presenceChanged(device, was);
+      this.#see(device, true, at);
     }
   }
 
@@ -343,23 +316,24 @@ export class Watch {
   #at(chipid: string): WatchedDevice | undefined {
     const known = this.#devices.get(chipid);
     if (known || this.#isClosed) return known;
-    if (this.#settings.chipids?.has(chipid) === false || !this.#makeRoom()) return undefined;
+    const { chipids } = this.#settings;
+    if (chipids?.has(chipid) === false || !this.#makeRoom()) return undefined;
     const device = new WatchedDevice(chipid);
+    if (this.#isComplete && !chipids) device.online = false;
     this.#devices.set(chipid, device);
-    if (this.#isComplete && this.#settings.chipids === undefined) device.online = false;
-    device.lastUpload = this.#source.registry.get(chipid)?.lastUpload ?? null;
     return device;
   }
 
   /** Only offline devices are forgotten, since they come back as `online`. @returns whether there is room */
   #makeRoom(): boolean {
     if (this.#devices.size < MAX_WATCHED) return true;
-    if (this.#isFull) return false;
-    const offline = [...this.#devices.values()].filter(({ online }) => online === false);
-    offline.sort((a, b) => (a.since ?? 0) - (b.since ?? 0));
-    for (const { chipid } of offline.slice(0, BATCH)) this.#devices.delete(chipid);
-    this.#isFull = offline.length === 0;
-    return !this.#isFull;
+    for (const [chipid, { online }] of this.#devices) if (online === false) this.#forget(chipid);
+    return this.#devices.size < MAX_WATCHED;
+  }
+
+  #forget(chipid: string): void {
+    this.#devices.delete(chipid);
+    this.#source.keeping?.store.update(this.#prefix + chipid, undefined);
   }
 
   /** As the book or the list shows it, or as it was before the last start. */
@@ -368,22 +342,20 @@ export class Watch {
   }
 
   #emitPresence(device: WatchedDevice): void {
-    const { online } = device;
-    if (this.#isHeld || online === null) return;
-    device.isPresenceEmitted = true;
-    this.#emit(online ? 'online' : 'offline', device);
+    if (!this.#isHeld && device.online !== null)
+      this.#emit(device.online ? 'online' : 'offline', device);
   }
 
   #emitChannel(device: WatchedDevice): void {
-    const { connected, reason } = device;
+    const { connected, chipid } = device;
     if (this.#isHeld || connected === null) return;
-    device.isChannelEmitted = true;
+    const reason = this.#source.registry.get(chipid)?.channelReason;
     if (connected) this.#emit('connected', device);
     else this.#emit('disconnected', device, reason === undefined ? {} : { reason });
   }
 
   #emitAlarms(device: WatchedDevice): void {
-    const alarms: readonly Alarm[] = this.#source.registry.get(device.chipid)?.alarms ?? [];
+    const { alarms = [] } = this.#source.registry.get(device.chipid) ?? {};
     for (const alarm of alarms) this.#emit('alarm', device, alarm);
   }
 
@@ -394,7 +366,8 @@ export class Watch {
     more: Partial<FleetEvent> = {},
   ): void {
     if (!device) return;
-    const { chipid, online, since, lastUpload } = device;
+    const { chipid, online, since } = device;
+    const { lastUpload = null } = this.#source.registry.get(chipid) ?? {};
     this.#pass(event, { chipid, online, name: this.#nameOf(device), since, lastUpload, ...more });
   }
 
@@ -414,10 +387,9 @@ export class Watch {
   /** @param device undefined: the list */
   #stateChanged(device?: WatchedDevice): void {
     const { keeping } = this.#source;
-    if (keeping && !this.#isClosed) {
-      if (this.#changed.size === 0) setImmediate(() => this.#save(keeping));
-      this.#changed.add(device?.chipid ?? LIST);
-    }
+    // Once the flow has passed on the events of this turn.
+    if (keeping && this.#changed.size === 0) setImmediate(() => this.#save(keeping));
+    if (keeping) this.#changed.set(device?.chipid, device);
     this.#notify((listener) => listener.onState?.());
   }
 

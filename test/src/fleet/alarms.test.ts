@@ -60,7 +60,7 @@ async function start() {
     own: (owns: boolean) => (isOwner = owns),
     on: () => registry.get('1')?.alarms.map(({ limit }) => limit) ?? [],
     async end(): Promise<void> {
-      alarms.close();
+      alarms.onEnd();
       await store.close();
     },
   };
