@@ -1,5 +1,5 @@
 import { invalidInput } from './errors';
-import type { Request } from './commands/pending-request';
+import type { Request } from './commands/requests';
 import type { KeeperOptions } from './commands/pins';
 import type { Progress } from './commands/queue';
 import { matcherOf, type RequestOptions } from './commands/reply';

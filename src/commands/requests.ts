@@ -1,14 +1,40 @@
 import { KeptSubscriptions } from '../channel/pool';
 import type { ChannelListener, ChannelState } from '../channel/listener';
-import { DeviceCloudError, ERRORS } from '../errors';
-import type { Deadline, Deadlines } from '../http/deadline';
+import { DeviceCloudError, ERRORS, isDeviceCloudError, isSilence } from '../errors';
+import type { CallAborted, Deadline, Deadlines } from '../http/deadline';
 import type { Listening } from '../recovery/listen';
-import type { RecoveringChannel } from '../recovery/options';
-import type { Charset, Upload } from '../types';
+import type { RecoveringChannel, RecoverOptions } from '../recovery/options';
+import type { Answer, Charset, PushAnswer, Upload } from '../types';
 import { deviceTitle } from '../util/show';
 import { MAX_WAITING, notSent, queueFull, type Queues } from './queue';
-import { PendingRequest, type PushOutcome, type Request } from './pending-request';
-import { UploadReading, type Reply } from './reply';
+import {
+  UploadReading,
+  type Decoding,
+  type Matcher,
+  type Reply,
+  type RequestProgress,
+} from './reply';
+
+/** A request that has been checked. */
+export interface Request {
+  chipid: string;
+  /** The push, as errors name it: `Push to device 10000001`. */
+  name: string;
+  /** Sends the push, once. */
+  push: () => Promise<Answer<PushAnswer>>;
+  /** Milliseconds that the channel may take to connect. */
+  timeout: number;
+  /** Milliseconds from sending the push. */
+  replyTimeout: number;
+  matcher: Matcher;
+  decoding: Decoding;
+  /** Of uploads that are not UTF-8. */
+  charset: Charset;
+  recover: RecoverOptions;
+  signal: AbortSignal | undefined;
+  /** Never throws. */
+  onProgress: (progress: RequestProgress) => void;
+}
 
 /** Milliseconds that a request waits for the first reading of the history, once the channel is up. */
 const READING_PATIENCE = 2000;
@@ -123,10 +149,125 @@ class DeviceRequests implements ChannelListener {
   }
 }
 
-/** A request whose push has been sent. */
-interface Pushed {
-  readonly isOpen: boolean;
-  readonly reply: Promise<Reply>;
+const count = (uploads: number): string => (uploads === 1 ? '1 upload' : `${uploads} uploads`);
+
+/** An upload that answers a request. */
+interface Match {
+  readonly reading: UploadReading;
+  readonly payload: unknown;
+}
+
+/** How a push has ended. */
+type PushOutcome = { answer: Answer<PushAnswer> } | { error: unknown };
+
+/**
+ * A request whose push is being sent, or has been. It ends once the outcome of the push is known and either an upload has
+ * answered it or no upload can.
+ */
+class PendingRequest {
+  /** Whether an upload can still answer it. */
+  isOpen = true;
+  /** Whether recovered uploads count: nothing that came before the request can be one of them. */
+  isCovered: boolean;
+  readonly #request: Request;
+  readonly #device: DeviceRequests;
+  readonly #deadline: Deadline;
+  readonly #sentAt = performance.now();
+  /** Uploads that were judged, how many of them could not be decoded, and recovered ones that may be older than the request. */
+  #judged = 0;
+  #undecodable = 0;
+  #older = 0;
+  /** Resolves with the reply, or with the error of a request that none can answer any more. */
+  readonly #ended: Promise<Match | { error: unknown }>;
+  #resolve!: (end: Match | { error: unknown }) => void;
+
+  constructor(request: Request, device: DeviceRequests, deadlines: Deadlines) {
+    this.#request = request;
+    this.#device = device;
+    this.isCovered = device.isCovered;
+    this.#ended = new Promise((resolve) => (this.#resolve = resolve));
+    this.#deadline = deadlines.start(request.replyTimeout, request.signal);
+    device.add(this);
+    this.#deadline.listen((end) => {
+      // In a process that stood still, the reply may have come in time: it is read in this turn.
+      if (end.reason === 'timeout') setImmediate(() => this.#end(end));
+      else this.#end(end);
+    });
+  }
+
+  /** Judges an upload, and ends with it if it is the reply. @returns whether it is */
+  take(reading: UploadReading): boolean {
+    if (!this.isOpen) return false;
+    if (reading.upload.replayed && !this.isCovered) {
+      this.#older++;
+      return false;
+    }
+    this.#judged++;
+    const { decoding, matcher } = this.#request;
+    const decoded = reading.decoded(decoding);
+    if (!decoded) this.#undecodable++;
+    if (!decoded || !matcher.matches(decoded.value, reading)) return false;
+    this.#close({ reading, payload: decoded.value });
+    return true;
+  }
+
+  /** Its time is over, or the caller, or the client's close, ends it. */
+  #end({ reason, detail = 'the caller aborted it' }: CallAborted): void {
+    const { name, replyTimeout } = this.#request;
+    const error =
+      reason === 'timeout'
+        ? new DeviceCloudError(
+            'NO_REPLY',
+            `No upload answered in ${replyTimeout / 1000} s. ${name} was accepted. ${this.#came()}`,
+          )
+        : new DeviceCloudError(
+            'CONNECTION_LOST',
+            `The reply is no longer awaited: ${detail}. ${name} was sent and accepted.`,
+          );
+    this.#close({ error });
+  }
+
+  /** The push has ended. If it has failed for certain, no upload is its reply. @throws DeviceCloudError if there is no reply */
+  async reply(push: PushOutcome): Promise<Reply> {
+    const failure = 'error' in push ? push : undefined;
+    const error = failure?.error;
+    // If it is unknown whether the push arrived, a reply shows that it did.
+    const isUnknown = isSilence(error) && isDeviceCloudError(error) && error.uncertain;
+    if (failure && !isUnknown) {
+      this.#close(failure);
+      throw error;
+    }
+    const end = await this.#ended;
+    if ('error' in end) throw (failure ?? end).error;
+    const { upload, arrived } = end.reading;
+    const elapsed = Math.max(0, Math.round(arrived - this.#sentAt));
+    const reply: Reply = { payload: end.payload, upload, elapsed };
+    if ('answer' in push)
+      return { ...reply, answer: push.answer.body, statusCode: push.answer.statusCode };
+    const { statusCode } = push.error as DeviceCloudError;
+    return { ...reply, uncertain: true, ...(statusCode !== undefined && { statusCode }) };
+  }
+
+  #close(end: Match | { error: unknown }): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.#deadline.clear();
+    this.#device.remove(this);
+    this.#resolve(end);
+  }
+
+  /** What came meanwhile, and why nothing of it was the reply, as sentences. */
+  #came(): string {
+    const { matcher, decoding } = this.#request;
+    if (this.#judged + this.#older === 0)
+      return 'No upload came: check that the device answers with an upload, and how long it takes.';
+    const parts = [`Of ${count(this.#judged)} none ${matcher.wanted || 'is a reply'}`];
+    const how = typeof decoding === 'function' ? 'by the type of the device' : `as ${decoding}`;
+    if (this.#undecodable > 0) parts.push(`${this.#undecodable} could not be decoded ${how}`);
+    if (this.#older > 0)
+      parts.push(`${count(this.#older)} that may be older than the request did not count`);
+    return `${parts.join('; ')}. ${ERRORS.NO_REPLY.advice}`;
+  }
 }
 
 /** The requests of one application: a push to a device, and the upload that answers it. */
@@ -168,8 +309,9 @@ export class Requests {
         throw queueFull(`device ${chipid}`, waiting, FEWER, 'request');
       }
       onProgress({ state: 'calling' });
-      const { isOpen, reply } = await this.#send(device, request);
-      if (isOpen) onProgress({ state: 'awaiting-reply' });
+      const [pending, push] = await this.#send(device, request);
+      const reply = pending.reply(push);
+      if (pending.isOpen) onProgress({ state: 'awaiting-reply' });
       return await reply;
     } finally {
       device.running--;
@@ -178,44 +320,30 @@ export class Requests {
   }
 
   /** Pushes while the channel is connected: after a gap that began earlier, a reply could not be recognised. */
-  async #send(device: DeviceRequests, request: Request): Promise<Pushed> {
-    const { deadlines, queues } = this.#deps;
+  async #send(
+    device: DeviceRequests,
+    request: Request,
+  ): Promise<[pending: PendingRequest, push: PushOutcome]> {
+    const { deadlines, queues, onPushError } = this.#deps;
     const { chipid, timeout, signal, onProgress: progress } = request;
     for (;;) {
       const deadline = deadlines.start(timeout, signal);
       await device.ready(deadline).finally(() => deadline.clear());
-      const push = async (): Promise<Pushed | undefined> =>
+      let pending: PendingRequest | undefined;
+      const push = async (): Promise<PushOutcome | undefined> => {
         // It may have been lost while other commands were sent.
-        device.isReady ? this.#push(device, request) : undefined;
-      const pushed = await queues.call(chipid, push, { signal, progress });
-      if (pushed) return pushed;
+        if (!device.isReady) return undefined;
+        pending = new PendingRequest(request, device, deadlines);
+        try {
+          return { answer: await request.push() };
+        } catch (error) {
+          if (!signal?.aborted) onPushError(chipid, error);
+          return { error };
+        }
+      };
+      const outcome = await queues.call(chipid, push, { signal, progress });
+      if (pending && outcome) return [pending, outcome];
     }
-  }
-
-  async #push(device: DeviceRequests, request: Request): Promise<Pushed> {
-    const { replyTimeout, signal } = request;
-    const deadline: Deadline = this.#deps.deadlines.start(replyTimeout, signal);
-    const pending = new PendingRequest(request, device.isCovered, () => {
-      deadline.clear();
-      device.remove(pending);
-    });
-    device.add(pending);
-    deadline.listen((end) => {
-      // In a process that stood still, the reply may have come in time: it is read in this turn.
-      if (end.reason === 'timeout') setImmediate(() => pending.end(end));
-      else pending.end(end);
-    });
-    let push: PushOutcome;
-    try {
-      push = { answer: await request.push() };
-    } catch (error) {
-      if (!signal?.aborted) this.#deps.onPushError(request.chipid, error);
-      push = { error };
-    }
-    const reply = pending.reply(push);
-    // It is awaited later: until then, a rejection would end the process.
-    reply.catch(() => undefined);
-    return { isOpen: pending.isOpen, reply };
   }
 }
 
