@@ -65,11 +65,6 @@ export interface Sender {
 export interface SavedCommand extends TimeLeft {
   /** Earlier ones have lower numbers. */
   readonly order: number;
-  /** What its request is, for people. */
-  readonly path: string;
-  readonly when: 'online' | 'upload';
-  /** Milliseconds that it waits in all. */
-  readonly expires: number;
   readonly node: string;
   /** What the caller needs to make it again. */
   readonly what: unknown;
@@ -114,13 +109,9 @@ const isResult = (end: unknown): boolean => {
 /** Reads what the store has, which may have been edited. @returns undefined if it is malformed */
 export function readSaved(value: unknown): SavedCommand | undefined {
   if (!isObject(value)) return undefined;
-  const { order, left, expires, at, when, path, node, end } = value;
-  const isSaved =
-    [order, left, expires].every(Number.isFinite) &&
-    (at === null || Number.isFinite(at)) &&
-    (when === 'online' || when === 'upload') &&
-    [path, node].every((each) => typeof each === 'string');
-  if (!isSaved) return undefined;
+  const { order, left, at, node, end } = value;
+  const isTimed = [order, left, at === null ? 0 : at].every(Number.isFinite);
+  if (!isTimed || typeof node !== 'string') return undefined;
   const saved = value as unknown as SavedCommand;
   // One that has ended, nobody can read how, may have acted.
   return end === undefined || isResult(end) ? saved : { ...saved, isBegun: true, end: undefined };
@@ -165,15 +156,12 @@ export class SavedCall {
    * A command has to wait. Resolves once it is written, or could not be.
    * @throws DeviceCloudError `QUEUE_FULL` if all commands together are too large
    */
-  async save(
-    chipid: string,
-    wait: Pick<SavedCommand, 'path' | 'when' | 'expires'> & TimeLeft,
-  ): Promise<void> {
+  async save(chipid: string, time: TimeLeft): Promise<void> {
     const { node, order, sender } = this;
     const key = this.#keyOf(chipid);
     const what = this.of(chipid)?.what ?? this.whatOf(chipid);
     this.#calls.hold(key, what);
-    const entry = { ...wait, node, order, what, ...(sender && { sender }) };
+    const entry = { ...time, node, order, what, ...(sender && { sender }) };
     let isWritten = await this.#store.set(key, entry);
     // What processes share has to be where all find it before it counts as waiting.
     while (!isWritten && sender && !this.isDetached && this.#waits(chipid)) {
@@ -202,8 +190,7 @@ export class SavedCall {
   async adopt(chipid: string, end: Result): Promise<void> {
     const { node, order } = this;
     const time = { left: 0, at: null, process: PROCESS, ran: performance.now() };
-    const of = { path: '', when: 'online' as const, expires: 0, node, order };
-    this.#adopted = { ...of, ...time, what: this.whatOf(chipid), isBegun: true, end };
+    this.#adopted = { ...time, node, order, what: this.whatOf(chipid), isBegun: true, end };
     await this.#store.set(this.#keyOf(chipid), this.#adopted);
   }
 

@@ -322,23 +322,17 @@ export class DeviceCommands {
   /** Writes it down: only then it counts as waiting. */
   async #save(command: WaitingCommand): Promise<void> {
     const { chipid, saved, expiresAt = 0 } = command;
-    const { what, when, expires, progress } = command.limits;
-    const left = timeLeft(expiresAt - this.#deps.timers.now(), this.#deps.clock);
+    const { timers, clock, queues } = this.#deps;
     try {
-      await saved?.save(chipid, {
-        path: what.kind,
-        when: when as WaitingInfo['when'],
-        expires,
-        ...left,
-      });
+      await saved?.save(chipid, timeLeft(expiresAt - timers.now(), clock));
     } catch (error) {
       // The only error is one that refuses it.
-      this.#deps.queues.refuse(command, error as DeviceCloudError);
+      queues.refuse(command, error as DeviceCloudError);
       return;
     }
     if (command.isSaved) return;
     command.isSaved = true;
-    if (command.isWaiting) progress?.(AWAITING_DEVICE);
+    if (command.isWaiting) command.limits.progress?.(AWAITING_DEVICE);
   }
 
   /** @returns undefined if it has begun or ended by now; otherwise resolves when a restart does not bring it back */

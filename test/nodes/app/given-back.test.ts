@@ -14,17 +14,8 @@ describe('commands that have waited over a restart', () => {
     const port = new MemoryPort();
     for (let order = 1; order <= COUNT; order++) {
       const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
-      const command = {
-        what,
-        order,
-        left: 1,
-        expires: 1,
-        at: 1,
-        when: 'online',
-        path: '',
-        node: 'push',
-      };
-      port.kept.set(`command:1:${order}`, JSON.stringify({ ...command, isBegun: true }));
+      const command = { what, order, left: 1, at: 1, node: 'push', isBegun: true };
+      port.kept.set(`command:1:${order}`, JSON.stringify(command));
     }
     const events = new EventEmitter();
     const nodes = { eachNode: () => undefined, getNode: () => null };
@@ -62,7 +53,7 @@ describe('commands that have waited over a restart', () => {
 
   it('cost themselves alone if they are malformed', async () => {
     const port = new MemoryPort();
-    const command = { left: 1, expires: 1, at: 1, when: 'online', path: '', node: 'push' };
+    const command = { left: 1, at: 1, node: 'push' };
     const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
     const end = { error: { code: 'OF_A_NEWER_VERSION', message: 'OF_A_NEWER_VERSION: It ended.' } };
     const entries = [

@@ -280,7 +280,7 @@ describeOnRedis('clients that share an application', () => {
       const ends: Promise<unknown>[] = [];
       for (const text of ['one', 'two']) {
         const saved = first.calls.add('node', [chipid], () => text);
-        await saved.save(chipid, { path: '/push', when: 'upload', expires: 60_000, ...left });
+        await saved.save(chipid, left);
         const options = withOrigin({ when: 'upload', expires: 60_000 } as const, { saved });
         ends.push(
           assert.rejects(first.client.push(chipid, text, options), { code: 'UNREACHABLE' }),

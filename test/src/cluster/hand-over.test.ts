@@ -62,7 +62,6 @@ describe('a command that waits', () => {
 });
 
 describe('what became of a command', () => {
-  const WAIT = { path: '/push', when: 'upload', expires: 60_000 } as const;
   const left = timeLeft(60_000, { time: () => Date.now() } as ServiceClock);
   let isAway: boolean;
   let written: unknown[];
@@ -80,7 +79,7 @@ describe('what became of a command', () => {
   });
   /** It waits, and cannot be begun, since the engine is away by then. */
   const failing = async (saved: SavedCall): Promise<never> => {
-    await saved.save('1', { ...WAIT, ...left });
+    await saved.save('1', left);
     isAway = true;
     await saved.begin('1');
     return assert.fail('it is sent');
@@ -133,7 +132,7 @@ describe('what became of a command', () => {
   it('is written before the command counts as handed over: nothing else would have it', async () => {
     isAway = true;
     const { said, take } = receiver((saved) => {
-      saved.save('1', { ...WAIT, ...left }).catch(() => undefined);
+      saved.save('1', left).catch(() => undefined);
       return Promise.reject(new DeviceCloudError('CANCELLED', 'Cancelled.'));
     });
     let isTaken = false;
@@ -166,7 +165,7 @@ describe('what became of a command', () => {
     const store = new Store(port);
     const earlier = new SavedCalls(store);
     for (let times = 0; times < 3; times++) earlier.add('node', ['1'], () => 'what');
-    await earlier.add('node', ['1'], () => 'what').save('1', { ...WAIT, ...left });
+    await earlier.add('node', ['1'], () => 'what').save('1', left);
     const calls = new SavedCalls(store);
     calls.moved();
     assert.equal(calls.add('node', ['1'], () => 'new').order, 5);

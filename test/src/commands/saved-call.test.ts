@@ -4,15 +4,7 @@ import type { Entries } from '../../../src/store/store';
 import { MemoryPort, memoryStore } from '../../support/memory-store';
 
 const CHIPID = '10000001';
-const WAIT = {
-  path: '',
-  when: 'upload',
-  expires: 60,
-  left: 60_000,
-  at: 1,
-  process: '',
-  ran: 0,
-} as const;
+const WAIT = { left: 60_000, at: 1, process: '', ran: 0 };
 
 /** Cannot write that a command begins. */
 class LossyPort extends MemoryPort {

@@ -107,11 +107,8 @@ describe('commands that wait for their devices', () => {
   it('of an earlier process are all sent after the upload that tells the time', async () => {
     const world = waitingWorld();
     const saved = {
-      path: 'reboot',
-      when: 'upload',
       node: 'x',
       what: 'what',
-      expires: 60_000,
       left: 60_000,
       at: 500,
       process: 'another',
