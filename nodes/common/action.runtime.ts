@@ -15,7 +15,7 @@ import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { deviceIn, selectionOf, inputReader, type InputValues, type ReadInputs } from './inputs';
 import { readKept } from './device-call';
-import { cancelWaiting } from './kept-call';
+import { errorOf } from './kept-call';
 import { DeviceTypes } from './device-types';
 import { asError, closed, closedMeanwhile, endLogged, messageOf } from './errors';
 import { findInFlows, readProperties, settingsOf } from './settings';
@@ -171,35 +171,32 @@ class ActionLife<C extends object, K extends string> {
     const client = this.#problem ? undefined : this.#app.current();
     // With a cluster, this process may go on with commands whose messages are in others.
     const isAny = this.#app.isShared || [...this.#open].some(({ kept }) => kept);
-    if (!client || !this.#action.waits || !isAny) this.#endAll(removed, done);
-    else
-      void client.waiting.closeNode(this.#node.id, removed).then(() => this.#endAll(removed, done));
+    if (!client || !this.#action.waits || !isAny) this.#endAll(done);
+    else void client.waiting.closeNode(this.#node.id, removed).then(() => this.#endAll(done));
   }
 
-  #endAll(removed: boolean, done: () => void): void {
-    const cancelled = new Map<SavedCall, DeviceCloudError>();
-    for (const { kept } of [...this.#open, ...this.#resumed.values()]) {
-      if (!removed) kept?.detach();
-      else if (kept) for (const error of cancelWaiting(kept)) cancelled.set(kept, error);
-    }
+  #endAll(done: () => void): void {
+    // Of a node that is gone, only those are left that do not wait yet: they are ended once all nodes run.
+    for (const { kept } of [...this.#open, ...this.#resumed.values()]) kept?.detach();
     this.#closing.abort('the node was closed');
     this.#app.leave(this.#node);
     void this.#patience().then(() => {
       // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
-      setImmediate(() => void this.#endRest(cancelled).then(() => setImmediate(done)));
+      setImmediate(() => void this.#endRest().then(() => setImmediate(done)));
     });
   }
 
   /** Never rejects. There may be 10,000: the event loop turns in between. */
-  async #endRest(cancelled: ReadonlyMap<SavedCall, DeviceCloudError>): Promise<void> {
+  async #endRest(): Promise<void> {
     const slices = new Slices();
     for (const arrival of [...this.#open]) {
       if (slices.isOver) await slices.next();
-      const error = arrival.kept && cancelled.get(arrival.kept);
       // It goes on as a new message.
       if (arrival.kept?.isDetached) this.#end(arrival);
-      else if (arrival.hasBegun)
+      else if (arrival.hasBegun) {
+        const error = arrival.kept && errorOf(arrival.kept);
         this.#fail(arrival, error ?? closedMeanwhile(this.#deviceOf(arrival)));
+      }
     }
   }
 

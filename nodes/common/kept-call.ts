@@ -1,7 +1,7 @@
 import type { NodeMessage } from 'node-red';
 import {
   decode,
-  DeviceCloudError,
+  type DeviceCloudError,
   encode,
   errorOfEnd,
   parseJson,
@@ -87,15 +87,8 @@ export function callOf(saved: unknown): {
   return { name: call, args, options };
 }
 
-/** Ends the commands of a removed node that wait. @returns their errors */
-export function cancelWaiting(kept: SavedCall): DeviceCloudError[] {
-  return kept.chipids.flatMap((chipid) => {
-    const saved = kept.of(chipid);
-    if (!saved || saved.isBegun) return [];
-    if (saved.end) return errorOfEnd(saved, chipid) ?? [];
-    const text = `The node was removed. The waiting command to device ${chipid} was not sent.`;
-    const error = new DeviceCloudError('CANCELLED', text);
-    void kept.notSent(chipid, error);
-    return error;
-  });
-}
+/** The error of a call that has ended, and whose end may still be being written. */
+export const errorOf = (kept: SavedCall): DeviceCloudError | undefined =>
+  kept.chipids
+    .map((chipid) => kept.of(chipid))
+    .flatMap((saved) => (saved?.end && errorOfEnd(saved, '')) ?? [])[0];
