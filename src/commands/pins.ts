@@ -321,7 +321,9 @@ export class KeptPins {
     device.isBusy = true;
     device.lookAt = Infinity;
     try {
-      await this.#read(device, await this.#set(device));
+      const set = new Set<Pin>();
+      for (const pin of [...pins.values()]) if (pin.isDue && (await this.#set(pin))) set.add(pin);
+      await this.#read(device, set);
     } catch (error) {
       for (const pin of pins.values()) this.#tell(pin, error);
       this.#lost(device);
@@ -337,49 +339,43 @@ export class KeptPins {
     this.#plan(device);
   }
 
-  /** Sets the due pins of a device. @returns those that were set: a wish may have ended before its turn */
-  async #set({ chipid, pins }: Device): Promise<Pin[]> {
+  /** @returns whether it was set: the wish may have ended before its turn, and what the service refuses for one pin it may do for others */
+  async #set(pin: Pin): Promise<boolean> {
     const { api, call, timers } = this.#deps;
-    const set: Pin[] = [];
-    for (const pin of [...pins.values()].filter(({ isDue }) => isDue)) {
-      const { kept, by } = pin;
-      pin.isDue = false;
-      const make = (): OpenApiCommand<ResultAnswer> | undefined => {
-        if (!this.#isWanted(pin)) return undefined;
-        pin.setAt = timers.now();
-        return api.setGpioEdge(chipid, kept.pin, kept.wanted);
-      };
-      try {
-        if (await call(chipid, make, by.timeout)) set.push(pin);
-      } catch (error) {
-        // What the service refuses for one pin it may do for the others.
-        if (isSilence(error)) throw error;
-        this.#tell(pin, error);
-      }
+    const { kept, by } = pin;
+    pin.isDue = false;
+    const make = (): OpenApiCommand<ResultAnswer> | undefined => {
+      if (!this.#isWanted(pin)) return undefined;
+      pin.setAt = timers.now();
+      return api.setGpioEdge(kept.chipid, kept.pin, kept.wanted);
+    };
+    try {
+      return (await call(kept.chipid, make, by.timeout)) !== undefined;
+    } catch (error) {
+      if (isSilence(error)) throw error;
+      this.#tell(pin, error);
+      return false;
     }
-    return set;
   }
 
   /** Reads the levels of a device. @param set the pins that were set just now */
-  async #read({ chipid, pins }: Device, set: readonly Pin[]): Promise<void> {
+  async #read({ chipid, pins }: Device, set: ReadonlySet<Pin>): Promise<void> {
     const { api, call, order, timers } = this.#deps;
     const make = (): OpenApiCommand<ResultAnswer> | undefined =>
       this.#isClosed || pins.size === 0 ? undefined : api.gpioStatus(chipid);
     const timeout = Math.max(...[...pins.values()].map(({ by }) => by.timeout));
     const answer = await call(chipid, make, timeout);
     if (!answer) return;
-    // A due pin is about to be set to a newer level.
-    for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {
-      const { kept, by } = pin;
+    for (const pin of [...pins.values()]) {
+      const { kept, by, isDue, setAt } = pin;
+      // It is about to be set to a newer level.
+      if (isDue) continue;
       const found = readLevels(answer.body.result, order, by.codes).get(kept.pin) ?? null;
-      if (levelOf(found) === kept.wanted) {
-        pin.error = undefined;
-        this.#note(pin, found, 'kept');
-      } else if (set.includes(pin)) this.#note(pin, found, 'differs');
-      else {
-        pin.isDue = timers.now() - pin.setAt >= GAP;
-        this.#note(pin, found, kept.state === 'kept' ? 'pending' : kept.state);
-      }
+      const isKept = levelOf(found) === kept.wanted;
+      if (isKept) pin.error = undefined;
+      else pin.isDue = !set.has(pin) && timers.now() - setAt >= GAP;
+      const before = kept.state === 'kept' ? 'pending' : kept.state;
+      this.#note(pin, found, isKept ? 'kept' : set.has(pin) ? 'differs' : before);
     }
   }
 

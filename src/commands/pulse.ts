@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
-import { attempt, callOnce, type HttpContext } from '../http/exchange';
+import { callOnce, type HttpContext } from '../http/exchange';
 import { CLOSED, Deadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
 import type { OpenApi } from '../api/open-api';
@@ -45,7 +45,7 @@ export class Pulses {
   readonly #explain: (signal: AbortSignal) => string;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  /** Neither the signal of a caller nor the end of the client may end these calls. */
+  /** Of the calls that set a pin back: neither the signal of a caller nor the end of the client may end them. */
   readonly #deadlines = new Deadlines();
 
   /** @param explain why a signal aborted, without secrets */
@@ -136,19 +136,18 @@ export class Pulses {
     timeout: number,
     ended: AbortSignal,
   ): Promise<Answer<ResultAnswer>> {
-    const deadline = this.#deadlines.start(timeout);
+    const late = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const hurry = (): void => {
-      const late = `it took longer than ${LAST / 1000} s`;
-      timer = setTimeout(() => deadline.end('aborted', late), LAST);
+      timer = setTimeout(() => late.abort(`it took longer than ${LAST / 1000} s`), LAST);
     };
     if (ended.aborted) hurry();
     else ended.addEventListener('abort', hurry);
     try {
+      const http = { ...this.#http, deadlines: this.#deadlines };
       const set = this.#api.setGpioEdge(chipid, pin, opposite(level));
-      return await attempt(this.#http, set, deadline, false);
+      return await callOnce(http, set, timeout, late.signal);
     } finally {
-      deadline.clear();
       ended.removeEventListener('abort', hurry);
       clearTimeout(timer);
     }
