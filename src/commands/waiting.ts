@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import type { Timed, TimerQueue } from '../channel/timer-queue';
+import type { TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
-import { DeviceCloudError, ERRORS, isOffline, isSilence } from '../errors';
+import { type DeviceCloudError, isOffline, isSilence } from '../errors';
 import type { ServiceClock } from '../http/answer';
 import { CLOSED } from '../http/deadline';
 import type { ListPoller } from '../fleet/list-poller';
 import type { FleetRegistry } from '../fleet/registry';
 import { parseChipid } from '../input/values';
 import { inSlices } from '../util/slices';
-import { AWAITING_DEVICE, Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
-import { isOfUnknownAge, leftOf, timeLeft, type SavedCall, type SavedCommand } from './saved-call';
+import { AWAITING_DEVICE, type Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
+import { isOfUnknownAge, leftOf, timeLeft, type SavedCall } from './saved-call';
 import {
+  cancelled,
+  Device,
+  expired,
+  infoOf,
+  insert,
   readSelection,
+  tooOld,
+  WaitingCommand,
   type CommandLimits,
   type WaitingInfo,
   type WaitingSelection,
@@ -47,64 +54,6 @@ interface DeviceCommandsDeps {
   clock: ServiceClock;
   /** Own code, which never throws. It learns of each reading of the list first. */
   registry: Pick<FleetRegistry, 'isOnline' | 'onCalled' | 'onHeld' | 'titleOf' | 'onError'>;
-}
-
-class Device {
-  /** All that have not begun, in the order of arrival; some may be in its queue. */
-  readonly all: WaitingCommand[] = [];
-  subscription: ChannelSubscription | undefined;
-
-  constructor(readonly chipid: string) {}
-}
-
-/** A command that waits for its device, and then in the device's queue. A class with plain fields, since there may be thousands. */
-class WaitingCommand<T = unknown> extends Command<T> implements Timed {
-  due = 0;
-  override readonly isCounted = false;
-  /** Of one that is saved: whether it may have been sent. */
-  mayHaveActed = false;
-  /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
-  isSaved: boolean;
-  /** Until when it waits, on the clock of the timers; undefined while that is unknown: then it is not sent. */
-  expiresAt: number | undefined;
-  /** The same by the clock of the service; undefined while its time is unknown. */
-  serviceUntil: number | undefined;
-  /** The same by the clock of this machine, for people. */
-  until = 0;
-  /** As an earlier process has left it. */
-  readonly found: SavedCommand | undefined;
-  override saved: SavedCall | undefined;
-  device!: Device;
-
-  constructor(
-    readonly id: string,
-    chipid: string,
-    work: () => Promise<T>,
-    readonly limits: CommandLimits,
-    readonly owner: DeviceCommands,
-  ) {
-    super(chipid, work, limits, owner.onFailure);
-    this.saved = limits.origin?.saved;
-    this.found = this.saved?.of(chipid);
-    this.isSaved = !this.saved || this.found !== undefined;
-  }
-
-  /** Whether it waits for its device, and not in the queue. */
-  get isWaiting(): boolean {
-    return !this.isSettled && this.queue === undefined;
-  }
-
-  /** Whether it takes the place of another one: of the same kind and, if it is about a pin, about the same pin. */
-  replaces({ limits }: WaitingCommand): boolean {
-    if (!this.limits.replace) return false;
-    const own = this.limits.what;
-    const other = limits.what;
-    return own.kind === other.kind && own.pin === other.pin;
-  }
-
-  onDue(): void {
-    this.owner.onDue(this);
-  }
 }
 
 /** The commands that wait for their devices. */
@@ -309,12 +258,12 @@ export class DeviceCommands {
 
   async #timeIsKnown(): Promise<void> {
     const all = this.#timeless.splice(0);
-    const news = new Set(all.filter(({ expiresAt }) => expiresAt === undefined));
     // All at once: what told the time may be an upload, which releases them right after this.
     for (const command of all) this.#setTime(command);
     await inSlices(all, (command) => {
       if (command.isSettled || command.saved?.isDetached) return;
-      if (news.has(command)) this.onDue(command);
+      // Those of an earlier process have the time at which they were written.
+      if (typeof command.found?.at === 'number') this.onDue(command);
       else void this.#save(command);
     });
   }
@@ -446,39 +395,3 @@ export class DeviceCommands {
     this.#deps.registry.onHeld(chipid, all.filter(({ isWaiting }) => isWaiting).length);
   }
 }
-
-const infoOf = ({ id, chipid, limits, until }: WaitingCommand): WaitingInfo => ({
-  id,
-  chipid,
-  ...limits.what,
-  when: limits.when as WaitingInfo['when'],
-  since: until - limits.expires,
-  until,
-  ...(limits.origin?.node !== undefined && { node: limits.origin.node }),
-});
-
-/** Adds a command in the order of arrival: one that comes back is before those that came after it. */
-function insert(all: WaitingCommand[], command: WaitingCommand): void {
-  const { saved } = command;
-  const isBefore = (other: WaitingCommand): boolean =>
-    !saved || (other.saved?.order ?? 0) <= saved.order;
-  all.splice(all.findLastIndex(isBefore) + 1, 0, command);
-}
-
-/** The error for a command that was to wait no longer. @param why a sentence without its full stop */
-const cancelled = (device: string, why: string): DeviceCloudError =>
-  new DeviceCloudError('CANCELLED', `${why}. The waiting command to ${device} was not sent.`);
-
-/** The error for a command that an earlier process has left, and nothing tells how long ago. */
-const tooOld = (device: string): DeviceCloudError =>
-  new DeviceCloudError(
-    'EXPIRED',
-    `Node-RED ended before the service told its time: how long the command to ${device} has waited is unknown. It was not sent. Send it again if it is still wanted.`,
-  );
-
-/** The error for a command whose device did not show itself. */
-const expired = (device: string, ms: number): DeviceCloudError =>
-  new DeviceCloudError(
-    'EXPIRED',
-    `Waited ${ms / 1000} s for the device. The command to ${device} was not sent. ${ERRORS.EXPIRED.advice}`,
-  );
