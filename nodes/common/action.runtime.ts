@@ -36,7 +36,7 @@ export const actionRuntime =
     const { config, problem } = readProperties<C>(def, action.defaults, action.choices);
     const life = new ActionLife(RED, node, config, action, problem);
     node.on('input', (msg, send, done) => life.handle(msg, send, done));
-    node.on('close', (removed: boolean, done: () => void) => life.close(removed, done));
+    node.on('close', (removed: boolean, done: () => void) => void life.close(removed).then(done));
   };
 
 /** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
@@ -53,8 +53,6 @@ class Arrival {
   kept: SavedCall | undefined;
   /** Of a message that was kept. */
   goOn: ReturnType<typeof readKept>['goOn'] | undefined;
-  /** Lets the next message of a sequential node begin. */
-  onOver: (() => void) | undefined;
 
   constructor(
     readonly msg: NodeMessageInFlow,
@@ -152,18 +150,11 @@ class ActionLife<C extends object, K extends string> {
     Object.assign(arrival, this.#resumed.get(msg));
     this.#resumed.delete(msg);
     this.#open.add(arrival);
-    if (!this.#action.sequential?.(this.#config)) this.#begin(arrival);
-    else
-      void this.#messages.run(
-        () =>
-          new Promise<void>((resolve) => {
-            arrival.onOver = resolve;
-            this.#begin(arrival);
-          }),
-      );
+    if (!this.#action.sequential?.(this.#config)) void this.#run(arrival);
+    else void this.#messages.run(() => this.#run(arrival));
   }
 
-  close(removed: boolean, done: () => void): void {
+  async close(removed: boolean): Promise<void> {
     this.#endBackground?.(removed && !findInFlows(this.#RED, this.#node.id));
     this.#status.close();
     this.#unregister?.();
@@ -171,33 +162,24 @@ class ActionLife<C extends object, K extends string> {
     const client = this.#problem ? undefined : this.#app.current();
     // With a cluster, this process may go on with commands whose messages are in others.
     const isAny = this.#app.isShared || [...this.#open].some(({ kept }) => kept);
-    if (!client || !this.#action.waits || !isAny) this.#endAll(done);
-    else void client.waiting.closeNode(this.#node.id, removed).then(() => this.#endAll(done));
-  }
-
-  #endAll(done: () => void): void {
+    if (client && this.#action.waits && isAny)
+      await client.waiting.closeNode(this.#node.id, removed);
     // Of a node that is gone, only those are left that do not wait yet: they are ended once all nodes run.
     for (const { kept } of [...this.#open, ...this.#resumed.values()]) kept?.detach();
     this.#closing.abort('the node was closed');
     this.#app.leave(this.#node);
-    void this.#patience().then(() => {
-      // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
-      setImmediate(() => void this.#endRest().then(() => setImmediate(done)));
-    });
-  }
-
-  /** Never rejects. There may be 10,000: the event loop turns in between. */
-  async #endRest(): Promise<void> {
+    await this.#patience();
+    // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
+    await nextTurn();
+    // There may be 10,000: the event loop turns in between.
     const slices = new Slices();
     for (const arrival of [...this.#open]) {
       if (slices.isOver) await slices.next();
-      // It goes on as a new message.
-      if (arrival.kept?.isDetached) this.#end(arrival);
-      else if (arrival.hasBegun) {
-        const error = arrival.kept && errorOf(arrival.kept);
-        this.#fail(arrival, error ?? closedMeanwhile(this.#deviceOf(arrival)));
-      }
+      const error = arrival.kept && errorOf(arrival.kept);
+      const over = arrival.hasBegun ? closedMeanwhile : closed;
+      this.#fail(arrival, error ?? over(this.#deviceOf(arrival)));
     }
+    await nextTurn();
   }
 
   /** Waits until all messages have ended, for as long as the action asks for. */
@@ -220,31 +202,48 @@ class ActionLife<C extends object, K extends string> {
     this.#node.receive(msg);
   }
 
-  #begin(arrival: Arrival): void {
+  /** Takes a message from its inputs to its end, at once as far as nothing has to be waited for. Never rejects. */
+  async #run(arrival: Arrival): Promise<void> {
+    if (arrival.isOver) return;
     arrival.hasBegun = true;
     this.#status.begin(arrival);
+    let outcome: Outcome | undefined;
     try {
-      // Neither of the two throws.
-      void this.#outcomeOf(arrival).then(
-        (outcome) => this.#succeed(arrival, outcome),
-        (error: unknown) => this.#fail(arrival, error),
-      );
+      outcome = await this.#outcomeOf(arrival);
+      await this.#send(arrival, outcome);
+      this.#end(arrival);
     } catch (error) {
-      this.#fail(arrival, error);
+      this.#fail(arrival, error, outcome && 'set' in outcome ? outcome.set : {});
     }
   }
 
-  /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
-  #outcomeOf(arrival: Arrival): Promise<Outcome> {
+  /** Reads the inputs of a message and makes the call. */
+  async #outcomeOf(arrival: Arrival): Promise<Outcome> {
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
     this.#throwIfClosed(arrival);
-    const { msg } = arrival;
-    if (arrival.goOn) return this.#perform(arrival, {} as InputValues<K>);
-    if (msg['cancel'] !== undefined && this.#action.waits?.(this.#config)) return this.#cancel(msg);
-    const inputs = this.#readInputs(msg);
-    return inputs instanceof Promise
-      ? this.#inOrder(inputs).then((values) => this.#perform(arrival, values))
-      : this.#perform(arrival, inputs);
+    const { msg, goOn, kept } = arrival;
+    if (!goOn && msg['cancel'] !== undefined && this.#action.waits?.(this.#config))
+      return this.#cancel(msg);
+    const read = goOn ? ({} as InputValues<K>) : this.#readInputs(msg);
+    const inputs = read instanceof Promise ? await this.#inOrder(read) : read;
+    arrival.chipid = (inputs as { chipid?: unknown }).chipid;
+    this.#throwIfClosed(arrival);
+    const call = {
+      types: this.#types,
+      client: (this.#client ??= await this.#app.client(this.#action.api)),
+      app: this.#app,
+      config: this.#config,
+      inputs,
+      msg,
+      node: this.#node,
+      RED: this.#RED,
+      signal: this.#closing.signal,
+      onProgress: (progress: RequestProgress): void => this.#status.progress(arrival, progress),
+      onKept(saved: SavedCall): void {
+        arrival.kept = saved;
+      },
+    };
+    return goOn && kept ? goOn(call, kept) : this.#action.perform(call);
   }
 
   /** Cancels commands of this node. */
@@ -256,89 +255,31 @@ class ActionLife<C extends object, K extends string> {
     return { set: { payload: cancelled, ...(missing > 0 && { missing }) } };
   }
 
-  #perform(arrival: Arrival, inputs: InputValues<K>): Promise<Outcome> {
-    arrival.chipid = (inputs as { chipid?: unknown }).chipid;
-    this.#throwIfClosed(arrival);
-    const action = this.#action;
-    const { msg } = arrival;
-    const app = this.#app;
-    const { signal } = this.#closing;
-    const onProgress = (progress: RequestProgress): void =>
-      this.#status.progress(arrival, progress);
-    const onKept = (kept: SavedCall): void => {
-      arrival.kept = kept;
-    };
-    const perform = (client: DeviceCloudClient): Promise<Outcome> => {
-      const types = this.#types;
-      const call = {
-        types,
-        client,
-        app,
-        config: this.#config,
-        inputs,
-        msg,
-        node: this.#node,
-        RED: this.#RED,
-        signal,
-        onProgress,
-        onKept,
-      };
-      if (arrival.goOn && arrival.kept) {
-        onKept(arrival.kept);
-        return arrival.goOn(call, arrival.kept);
-      }
-      return action.perform(call);
-    };
-    if (this.#client) return perform(this.#client);
-    const client = app.client(action.api);
-    return client instanceof Promise ? client.then(perform) : perform((this.#client = client));
-  }
-
-  #succeed(arrival: Arrival, outcome: Outcome): void {
-    if (arrival.isOver) return;
-    if (arrival.kept?.isDetached) {
-      // It goes on as a new message.
-      this.#end(arrival);
-      return;
-    }
-    const { msg, send } = arrival;
-    const isClosed = this.#closing.signal.aborted;
-    const error =
-      outcome.error ?? (isClosed ? closedMeanwhile(this.#deviceOf(arrival)) : undefined);
-    if (error) {
-      this.#fail(arrival, error, outcome.always && 'set' in outcome ? outcome.set : undefined);
-      return;
-    }
-    try {
-      this.#status.succeed(arrival);
-      if ('messages' in outcome) send([outcome.messages]);
-      // A status that an earlier node left is not this call's.
-      else send(withFields(msg, ['statusCode', ...(outcome.remove ?? [])], outcome.set));
-    } catch (thrown) {
-      this.#fail(arrival, thrown);
-      return;
-    }
-    if (outcome.sent) void this.#afterSent(arrival, outcome.sent);
-    else this.#end(arrival);
-  }
-
-  async #afterSent(arrival: Arrival, sent: () => void): Promise<void> {
-    try {
-      // Node-RED passes messages on in the next turn, and drops them if it is stopped before.
-      await nextTurn();
+  async #send(arrival: Arrival, outcome: Outcome): Promise<void> {
+    const { isOver, kept, msg, send } = arrival;
+    // Detached: it goes on as a new message.
+    if (isOver || kept?.isDetached) return;
+    const throwIfClosed = (): void => {
       if (this.#closing.signal.aborted) throw closedMeanwhile(this.#deviceOf(arrival));
-      sent();
-      this.#end(arrival);
-    } catch (error) {
-      this.#fail(arrival, error);
-    }
+    };
+    if (outcome.error) throw outcome.error;
+    throwIfClosed();
+    this.#status.succeed(arrival);
+    if ('messages' in outcome) send([outcome.messages]);
+    // A status that an earlier node left is not this call's.
+    else send(withFields(msg, ['statusCode', ...(outcome.remove ?? [])], outcome.set));
+    if (!outcome.sent) return;
+    // Node-RED passes messages on in the next turn, and drops them if it is stopped before.
+    await nextTurn();
+    throwIfClosed();
+    outcome.sent();
   }
 
   /** @param set fields that go on the message all the same */
   #fail(arrival: Arrival, error: unknown, set?: object): void {
     if (arrival.isOver) return;
+    // It goes on as a new message.
     if (arrival.kept?.isDetached) {
-      // It goes on as a new message.
       this.#end(arrival);
       return;
     }
@@ -369,7 +310,6 @@ class ActionLife<C extends object, K extends string> {
     }
     // After the message was passed on: a process that ends in between reports it once more, and loses none.
     if (!arrival.kept?.isDetached) arrival.kept?.close();
-    arrival.onOver?.();
     if (this.#open.size === 0) this.#onAllOver?.();
   }
 

@@ -72,10 +72,8 @@ export type Outcome = ({ set: Readonly<CallFields> } | { messages: NodeMessage[]
   sent?: () => void;
   /** Properties that an earlier node may have left, to be removed from a message that succeeds. */
   remove?: readonly string[];
-  /** The message ends with this error instead. */
+  /** The message ends with this error instead, and has the fields all the same. */
   error?: Error;
-  /** Whether the fields go on the message even if it ends with an error, such as a close. */
-  always?: boolean;
 };
 
 /** What a node does besides handling messages is made with. */

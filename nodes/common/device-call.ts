@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { NodeMessage } from 'node-red';
 import {
   type Answer,
@@ -17,7 +18,7 @@ import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action
 import { asError, closed, deviceText, messageOf } from './errors';
 import { addName, chipidsOf, deviceIn, isForMany, nameOf, readDevice } from './inputs';
 import { decodeMessage, encodeMessage, type KeptCall } from './kept-call';
-import type { ManyConfig } from './shared.config';
+import type { ManyConfig, WhenConfig } from './shared.config';
 
 type AnyCall = ActionCall<object, string>;
 
@@ -48,6 +49,20 @@ function makeCall(
   return onError ? (answer.catch(onError) as Promise<Answer<never>>) : answer;
 }
 
+/** The calls that may wait for their device. */
+const MAY_WAIT: ReadonlySet<Plan['call']> = new Set([
+  ...(['push', 'setGpioEdge', 'pulseGpio', 'reboot'] as const),
+]);
+
+/** Adds to the options of a plan those that nodes have as properties: how long the call may take, and for what it waits. */
+function addProperties(plan: Plan, config: Partial<ManyConfig & WhenConfig>): void {
+  const { timeout, when, expires, replace } = config;
+  const options = (plan.options ??= {});
+  if (timeout !== undefined) options.timeout = 1000 * Number(timeout);
+  if (when === undefined || when === 'now' || !MAY_WAIT.has(plan.call)) return;
+  Object.assign(options, { when, expires: 1000 * Number(expires), replace });
+}
+
 /** Adds what ends a call early, and what shows its progress, to the options of its plan. */
 function optionsOf(
   { node, signal, onProgress }: AnyCall,
@@ -64,8 +79,7 @@ function optionsOf(
 function keep(
   { app, node, msg, onKept, client }: AnyCall,
   plan: Plan,
-  chipids: readonly string[],
-  isMany: boolean,
+  { chipids, isMany }: Devices,
 ): SavedCall | undefined {
   const { call, options } = plan;
   const { keeper } = app;
@@ -82,36 +96,18 @@ function keep(
 }
 
 /** Makes the call of a plan: about no device, about one or, if the node takes several, about each of them. */
-export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
-  const { client, config } = call;
+export async function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
+  const { app, config, signal } = call;
+  addProperties(plan, config);
   if (!('device' in plan)) return callService(call, plan);
-  const chipids = chipidsOf(client, config, plan.device);
-  const isMany = isForMany(config);
-  return inOrder(call, plan, () => {
-    const kept = keep(call, plan, chipids, isMany);
-    return isMany
-      ? callMany(call, plan, chipids, atOnceOf(config), kept)
-      : callOne(call, plan, chipids[0] as string, kept);
-  });
-}
-
-/** Makes a call whose commands may wait after those of earlier times, unless the node closes before these are known. */
-function inOrder(
-  { app, signal, config }: AnyCall,
-  { options, device }: Plan,
-  make: () => Promise<Outcome>,
-): Promise<Outcome> {
-  const ready = options?.when === undefined ? undefined : app.keeper?.ready;
-  if (!ready) return make();
-  return new Promise<void>((resolve, reject) => {
-    const onAbort = (): void => reject(closed(deviceIn(config, device)));
-    signal.addEventListener('abort', onAbort, { once: true });
-    // There may be thousands, none of which has anything to do when the node closes.
-    void ready.then(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-  }).then(make);
+  const devices = devicesOfCall(call, plan.device);
+  const ready = plan.options?.when === undefined ? undefined : app.keeper?.ready;
+  if (ready) {
+    // After the commands of earlier times, unless the node closes before these are known.
+    await Promise.race([ready, once(signal, 'abort')]);
+    if (signal.aborted) throw closed(deviceIn(config, plan.device));
+  }
+  return callDevices(call, plan, devices, keep(call, plan, devices));
 }
 
 async function callService(call: AnyCall, plan: Plan): Promise<Outcome> {
@@ -137,8 +133,7 @@ export function readKept(saved: unknown): {
       }
       const again: Plan = { ...plan, options };
       // Of a call to several devices, each goes on by itself.
-      if (isMany) return callMany(call, again, kept.chipids, 1, kept);
-      return callOne(call, again, kept.chipids[0] as string, kept);
+      return callDevices(call, again, { chipids: kept.chipids, isMany, atOnce: 1 }, kept);
     },
   };
 }
@@ -172,36 +167,6 @@ function leftBy(plan: Plan, chipid: string, client: DeviceCloudClient): string {
 /** The calls whose answer may be doubtful: a warning that is on the message is an earlier one's. */
 const MAY_WARN: ReadonlySet<Plan['call']> = new Set(['setGpioEdge', 'pulseGpio', 'reboot']);
 
-/** Makes the call to a device. @param kept whose commands of earlier times are not sent again */
-async function callOne(
-  call: AnyCall,
-  plan: Plan,
-  chipid: string,
-  kept: SavedCall | undefined,
-): Promise<Outcome> {
-  const { client, msg } = call;
-  const end = endOf(call, plan, kept, chipid);
-  if (end) return failedAbout(call, chipid, end, end.uncertain ? { uncertain: true } : {});
-  try {
-    const answer =
-      answerOf(kept, chipid) ?? (await makeCall(call, plan, [chipid], optionsOf(call, plan, kept)));
-    const fields = plan.fields ?? answerFields;
-    const set = fields(answer, chipid, client);
-    // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
-    set['chipid'] = chipid;
-    const remove = MAY_WARN.has(plan.call) ? ['warning'] : [];
-    return { set: addName(set, client, chipid, msg), remove };
-  } catch (error) {
-    return failedAbout(call, chipid, cancelledOr(error, call, plan, kept, chipid));
-  }
-}
-
-/** A command that was cancelled while its node closed ends with `CANCELLED`. */
-const cancelledOr = (error: unknown, ...[call, plan, kept, chipid]: Parameters<typeof endOf>) => {
-  const end = kept?.of(chipid)?.end && endOf(call, plan, kept, chipid);
-  return isDeviceCloudError(end, 'CANCELLED') ? end : error;
-};
-
 /** Does more than a call about one device. */
 export async function aboutDevice(
   call: AnyCall,
@@ -224,7 +189,6 @@ const failedAbout = (
   fields: CallFields = {},
 ): Outcome => ({
   set: addName(fields, client, chipid, msg),
-  always: true,
   error: asError(error),
 });
 
@@ -275,74 +239,88 @@ function outcomeOf(
     failed: numbers(results, false),
     uncertain: numbers(results, true),
   };
-  if (results.length === 0 || results.some(({ ok }) => ok)) return { set, always: true };
-  return { set, always: true, error: asError(errors[0]) };
+  if (results.length === 0 || results.some(({ ok }) => ok)) return { set };
+  return { set, error: asError(errors[0]) };
 }
 
-const atOnceOf = (config: object): number => Number((config as ManyConfig).atOnce);
+/** The devices of a message, and how they are called. */
+interface Devices {
+  chipids: readonly string[];
+  /** Whether the payload is an array of their results. */
+  isMany: boolean;
+  atOnce: number;
+}
 
-/** What each call of a message has in common. */
-type SharedOptions = Pick<ActionCall<object, string>, 'signal' | 'onProgress'>;
+/** @throws DeviceCloudError `INVALID_INPUT` */
+export const devicesOfCall = ({ client, config }: AnyCall, device: unknown): Devices => ({
+  chipids: chipidsOf(client, config, device),
+  isMany: isForMany(config),
+  atOnce: Number((config as Partial<ManyConfig>).atOnce),
+});
 
 /**
- * Does more than a call about one device or, if the node takes several, about each of them.
- * @param one its fields are those of the message, or of a device's result
+ * Does something about each device of a message.
+ * @param one its fields are those of the message or, of several devices, of the device's result
  * @param remove properties that an earlier node may have left on a message about one device
  */
-export async function aboutDevices(
+export async function aboutEach<O extends CallOptions>(
   call: AnyCall,
-  device: unknown,
-  one: (chipid: string, options: SharedOptions) => Promise<CallFields>,
+  { chipids, isMany, atOnce }: Devices,
+  options: O,
+  one: (chipid: string, options: O) => Promise<CallFields>,
   remove: (chipid: string) => readonly string[],
 ): Promise<Outcome> {
-  const { client, config, signal, onProgress, msg } = call;
-  const chipids = chipidsOf(client, config, device);
-  const options: SharedOptions = { signal, onProgress };
-  if (!isForMany(config))
-    return aboutDevice(call, device, async (chipid) => {
-      const fields = Object.assign(await one(chipid, options), { chipid });
-      return { set: addName(fields, client, chipid, msg), remove: remove(chipid) };
+  const { client, msg } = call;
+  if (!isMany)
+    return aboutDevice(call, chipids[0], async (chipid) => {
+      const set = await one(chipid, options);
+      // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
+      set['chipid'] = chipid;
+      return { set: addName(set, client, chipid, msg), remove: remove(chipid) };
     });
-  const result = async (chipid: string, shared: SharedOptions): Promise<Result> => {
-    // There is a reply: whether the push was answered does not matter any more.
+  const result = async (chipid: string, shared: O): Promise<Result> => {
+    // The call has succeeded: whether an earlier part of it did does not matter any more.
     const { uncertain: _, ...fields } = await one(chipid, shared);
-    return { ...fields, chipid, ok: true };
+    return { chipid, ok: true, ...fields };
   };
-  return outcomeOf(
-    chipids,
-    await client.callEach(chipids, result, { ...options, atOnce: atOnceOf(config) }),
-  );
+  return outcomeOf(chipids, await client.callEach(chipids, result, { ...options, atOnce }));
 }
 
-/** Calls several devices. @returns their results, in their order */
-async function callMany(
+/** Of an answer, what the result of one of several devices has. */
+function resultFields({ payload, statusCode, warning }: CallFields): CallFields {
+  const fields = statusCode === undefined ? { payload } : { payload, statusCode };
+  return warning === undefined ? fields : { ...fields, warning };
+}
+
+/** Makes the call of a plan to each device. @param kept whose commands of earlier times are not sent again */
+async function callDevices(
   call: AnyCall,
   plan: Plan,
-  chipids: readonly string[],
-  atOnce: number,
+  devices: Devices,
   kept: SavedCall | undefined,
 ): Promise<Outcome> {
-  const fields = plan.fields ?? answerFields;
-  /** Makes one of the calls, unless it has ended before; what comes of it is kept until the message ends. */
-  const one = async (chipid: string, options: CallOptions): Promise<Result> => {
+  const { client } = call;
+  const { chipids, isMany } = devices;
+  const [first = ''] = chipids;
+  const before = isMany ? undefined : endOf(call, plan, kept, first);
+  if (before?.uncertain) return failedAbout(call, first, before, { uncertain: true });
+  /** Makes one of the calls, unless it has ended before. Of several, what comes of it is kept until the message ends. */
+  const one = async (chipid: string, options: CallOptions): Promise<CallFields> => {
     try {
       const end = endOf(call, plan, kept, chipid);
       if (end) throw end;
       const answer = answerOf(kept, chipid) ?? (await makeCall(call, plan, [chipid], options));
-      void kept?.end(chipid, { value: answer });
-      const { payload, statusCode, warning } = fields(answer, chipid, call.client);
-      const result = withStatus({ chipid, ok: true, payload }, statusCode);
-      if (warning !== undefined) result.warning = warning;
-      return result;
+      if (isMany) void kept?.end(chipid, { value: answer });
+      const fields = (plan.fields ?? answerFields)(answer, chipid, client);
+      return isMany ? resultFields(fields) : fields;
     } catch (thrown) {
-      const error = cancelledOr(thrown, call, plan, kept, chipid);
-      if (!kept?.isDetached) void kept?.end(chipid, { error: plainError(error) });
+      // A command that was cancelled while its node closed ends with `CANCELLED`.
+      const end = kept?.of(chipid)?.end && endOf(call, plan, kept, chipid);
+      const error = isDeviceCloudError(end, 'CANCELLED') ? end : thrown;
+      if (isMany && !kept?.isDetached) void kept?.end(chipid, { error: plainError(error) });
       throw error;
     }
   };
-  const settled = await call.client.callEach(chipids, one, {
-    ...optionsOf(call, plan, kept),
-    atOnce,
-  });
-  return outcomeOf(chipids, settled);
+  const remove = MAY_WARN.has(plan.call) ? ['warning'] : [];
+  return aboutEach(call, devices, optionsOf(call, plan, kept), one, () => remove);
 }

@@ -11,7 +11,6 @@ import {
   parseChipids,
   parseFormat,
   type PushFormat,
-  type PushOptions,
   show,
   type WaitingSelection,
 } from '../../src/index';
@@ -19,12 +18,10 @@ import { messageOf } from './errors';
 import {
   isObject,
   MAX_MANY,
-  type DeviceCallConfig,
   type DeviceConfig,
   type ManyConfig,
   type MessageConfig,
   type ValueType,
-  type WhenConfig,
 } from './shared.config';
 
 /** The values of a node's inputs. An input that is not read is undefined. */
@@ -251,18 +248,4 @@ const isRowOf = (book: Book | undefined, chipid: string, device: object): boolea
 export function addRow(message: NodeMessage, fleet: Fleet | undefined, chipid: string): void {
   const row = fleet?.book?.row(chipid);
   if (row !== undefined) message['device'] = row;
-}
-
-/** The time-out of a node that waits for a device. */
-export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } => ({
-  timeout: 1000 * Number(timeout),
-});
-
-/** Adds when a command is sent, how long it waits for that, and whether it takes the place of another one. */
-export function addWait<O extends object>(
-  options: O,
-  { when, expires, replace }: WhenConfig,
-): O & Pick<PushOptions, 'when' | 'expires' | 'replace'> {
-  // No copy then: a spread of two objects costs microseconds, with each message.
-  return when === 'now' ? options : { ...options, when, expires: 1000 * Number(expires), replace };
 }

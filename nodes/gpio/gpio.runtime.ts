@@ -10,7 +10,7 @@ import {
   type ResultAnswer,
 } from '../../src/index';
 import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
-import { addWait, nameOf, timeoutOf } from '../common/inputs';
+import { nameOf } from '../common/inputs';
 import { performPlan } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
 import { deviceText } from '../common/errors';
@@ -68,15 +68,14 @@ function planOfSet({ config, inputs, types }: GpioCall, isPulse: boolean): Plan 
     parseLevel(level);
     if (isPulse) parseDuration(duration);
   }
-  const options = addWait(timeoutOf(config), config);
   const argsOf: Plan['argsOf'] = (chipid, client) => {
     const { pin: number, isLow } = resolvePin(types.of(client.fleet, chipid), pin);
     return [number, isLow ? 1 - parseLevel(level) : level];
   };
   const plan = { device, args: [pin, level], argsOf };
   return isPulse
-    ? { ...plan, call: 'pulseGpio', options: { ...options, duration } }
-    : { ...plan, call: 'setGpioEdge', options };
+    ? { ...plan, call: 'pulseGpio', options: { duration } }
+    : { ...plan, call: 'setGpioEdge' };
 }
 
 /** Endpoint 9: one character for each pin. */
@@ -94,7 +93,6 @@ function planOfReading({ config, inputs, types }: GpioCall): Plan {
       if (!isAll) pinOf(chipid, client);
       return [];
     },
-    options: timeoutOf(config),
     fields({ body: { result }, statusCode }: CallAnswer<ResultAnswer>, chipid, client) {
       const levels = client.pinLevels(result, codes);
       if (isAll) return { payload: toArray(levels), result, statusCode };

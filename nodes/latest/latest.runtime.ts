@@ -161,7 +161,7 @@ const latestOfOne = (call: LatestCall): Promise<Outcome> =>
     const set = addName(found, client, chipid, msg);
     // Another node may have put them on the message about another upload, perhaps of another device.
     const remove = ['truncated', 'altered', 'online', ...staleFields(type)];
-    return error ? { set, error, always: true } : { set, remove };
+    return error ? { set, error } : { set, remove };
   });
 
 const isGroup = ({ chipidType }: LatestConfig): boolean => chipidType === 'group';

@@ -1,6 +1,6 @@
 import { pushMessage } from '../../src/index';
 import { defineAction } from '../common/action';
-import { addWait, timeoutOf, formatOf } from '../common/inputs';
+import { formatOf } from '../common/inputs';
 import { performPlan } from '../common/device-call';
 import { CHOICES, DEFAULTS } from './push.config';
 
@@ -16,13 +16,12 @@ export const action = defineAction({
     const format = formatOf(config, msg);
     const { target, transport } = config;
     const { chipid: device, message } = inputs;
-    const options = { timeout: timeoutOf(config).timeout, format };
+    const options = { format };
     if (target === 'app') return performPlan(call, { call: 'pushToApp', args: [message], options });
     // For many devices it is converted once, and kept as text.
     const isText = config.many || config.when !== 'now';
     const args = [isText ? pushMessage(message, format) : message];
-    if (transport === 'http')
-      return performPlan(call, { call: 'push', device, args, options: addWait(options, config) });
+    if (transport === 'http') return performPlan(call, { call: 'push', device, args, options });
     // There is no answer over a channel (section 6).
     const fields = () => ({ payload: { msg: 'sent' } });
     return performPlan(call, { call: 'pushOverChannel', device, args, options, fields });

@@ -1,5 +1,4 @@
 import { defineAction } from '../common/action';
-import { addWait, timeoutOf } from '../common/inputs';
 import { performPlan } from '../common/device-call';
 import { WHEN_CHOICES } from '../common/shared.config';
 import { DEFAULTS } from './reboot.config';
@@ -11,9 +10,5 @@ export const action = defineAction({
   choices: WHEN_CHOICES,
   inputs: () => ['chipid'],
   waits: () => true,
-  perform(call) {
-    const { config, inputs } = call;
-    const options = addWait(timeoutOf(config), config);
-    return performPlan(call, { call: 'reboot', device: inputs.chipid, args: [], options });
-  },
+  perform: (call) => performPlan(call, { call: 'reboot', device: call.inputs.chipid, args: [] }),
 });

@@ -1,7 +1,6 @@
 import { isDeviceCloudError } from '../../src/index';
 import { defineAction, type CallAnswer } from '../common/action';
 import { answerFields, performPlan } from '../common/device-call';
-import { timeoutOf } from '../common/inputs';
 import { CHOICES, DEFAULTS } from './refresh.config';
 
 /** The result of a refresh: the device's answer, or that it did not answer, with a null status. */
@@ -29,7 +28,6 @@ export const action = defineAction({
       call: 'refresh',
       device: inputs.chipid,
       args: [],
-      options: timeoutOf(config),
       fields: (answer: CallAnswer<Refreshed>) => ({
         ...answerFields(answer),
         online: answer.body.status === 'online',

@@ -1,7 +1,7 @@
 import type { PushMessage, Reply, RequestMatch } from '../../src/index';
-import { defineAction, type ActionCall } from '../common/action';
-import { aboutDevices } from '../common/device-call';
-import { timeoutOf, formatOf } from '../common/inputs';
+import { defineAction, type ActionCall, type CallFields } from '../common/action';
+import { aboutEach, devicesOfCall } from '../common/device-call';
+import { formatOf } from '../common/inputs';
 import type { DeviceType } from '../common/device-types';
 import { staleFields, typeFields } from '../common/upload-message';
 import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
@@ -9,7 +9,7 @@ import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
 type Input = 'chipid' | 'message' | 'equals';
 type Call = ActionCall<RequestConfig, Input>;
 
-function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: Reply): object {
+function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: Reply): CallFields {
   return {
     payload,
     elapsed,
@@ -36,19 +36,19 @@ export const action = defineAction<RequestConfig, Input>({
   inputs: ({ match }) =>
     match === 'property' ? ['chipid', 'message', 'equals'] : ['chipid', 'message'],
   async perform(call) {
-    const { client, config, inputs, msg, types } = call;
+    const { client, config, inputs, msg, onProgress, signal, types } = call;
     const typeOf = (chipid: string): DeviceType | undefined => types.of(client.fleet, chipid);
     const format = formatOf(config, msg);
     const match = matchOf(call);
-    return aboutDevices(
+    return aboutEach(
       call,
-      inputs.chipid,
+      devicesOfCall(call, inputs.chipid),
+      { signal, onProgress, timeout: 1000 * Number(config.timeout) },
       async (chipid, shared) => {
         const type = typeOf(chipid);
         if (type?.problem) throw type.problem;
         const reply = await client.request(chipid, inputs.message as PushMessage, {
           ...shared,
-          ...timeoutOf(config),
           match,
           format,
           datatype: config.datatype,

@@ -1,7 +1,6 @@
 import { parseKey } from '../../src/index';
 import { defineAction } from '../common/action';
 import { performPlan } from '../common/device-call';
-import { timeoutOf } from '../common/inputs';
 import { CHOICES, DEFAULTS } from './rt-status.config';
 
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
@@ -15,7 +14,7 @@ export const action = defineAction({
     const { chipid: device, key } = inputs;
     // Checked before a command waits for those before it.
     if (config.many) parseKey(key);
-    const options = { ...timeoutOf(config), datatype: config.datatype };
+    const options = { datatype: config.datatype };
     return performPlan(call, { call: 'rtStatus', device, args: [key], options });
   },
 });
