@@ -1,6 +1,6 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
 import { choice, limited } from '../common/editor/fields';
-import { current, fieldValue, field, isOpen, onChange, opened, show } from '../common/editor/form';
+import { fieldValue, field, isOpen, onChange, opened, show } from '../common/editor/form';
 import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -64,13 +64,7 @@ RED.nodes.registerType<Config>('device-cloud-events', {
     for (const kind of KINDS) box(kind).prop('checked', saved(this).includes(kind));
     prepareList(this.chipids);
     prepareGroup();
-    onChange(['devices'], () => {
-      show('#list-row', current(this, 'devices') === 'list');
-      show('#group-row', current(this, 'devices') === 'group');
-    });
     const adapt = (): void => {
-      show('#misses-row, #silence-row', isChecked('presence'));
-      show('#settle-row', isChecked('channel'));
       const silence = isChecked('presence') && Number(fieldValue(field('silence'))) > 0;
       show(
         '#channel-note',

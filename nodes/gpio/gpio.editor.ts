@@ -8,12 +8,13 @@ import {
   namedNumbers,
   notBlank,
   numberType,
+  revalidate,
   textType,
   typed,
   typedInput,
   wholeNumber,
 } from '../common/editor/fields';
-import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import { current, field, fieldValue, isOpen, onChange, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -29,7 +30,11 @@ const keeps = (node: Node): boolean => current(node, 'operation') === 'keep';
 /** Whether the command may wait for its device: a wish does so by itself. */
 const waits = (node: Node): boolean => sets(node) && !keeps(node);
 const pulses = (node: Node): boolean => current(node, 'operation') === 'pulse';
-const readsAll = (node: Node): boolean => !sets(node) && current(node, 'pin') === '';
+/** The choice between one pin and all is not saved: an empty `pin` means all. */
+const pins = (): JQuery => $('#device-cloud-pins');
+
+const readsAll = (node: Node): boolean =>
+  !sets(node) && (isOpen(node, pins()) ? fieldValue(pins()) === 'all' : node.pin === '');
 
 const pinNumber = wholeNumber(0, 999_999_999);
 
@@ -37,9 +42,6 @@ const pinNames = (text: string): Iterable<string> => {
   const read = readPins(text);
   return 'pins' in read ? read.pins.keys() : [];
 };
-
-/** The choice between one pin and all is not saved: an empty `pin` means all. */
-const pins = (): JQuery => $('#device-cloud-pins');
 
 const codesError = (value: string): string | undefined =>
   parseJsonObject(value) ? undefined : t('common.error.object');
@@ -77,7 +79,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     atOnce: shared.atOnce<Config>(),
     when: shared.when<Config>(waits),
     expires: shared.expires<Config>(waits),
-    replace: shared.replace,
+    replace: shared.replace<Config>(waits),
     operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
     pin: {
       ...typed<Config>(
@@ -108,8 +110,9 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     return shared.labelOf(this.name, labelText(this, device !== ''), device);
   },
   oneditprepare: function () {
+    // First: whether the pin is shown depends on it.
+    pins().val(this.pin === '' ? 'all' : 'one');
     shared.prepareDevice(this);
-    pins().val(readsAll(this) ? 'all' : 'one');
     const levels = { 1: `${t('level.high')} (1)`, 0: `${t('level.low')} (0)` };
     const name = completedType(
       textType(t('type.pin'), 'fa fa-map-pin', notBlank),
@@ -120,21 +123,15 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     const fixed = namedNumbers(t('type.level'), levels);
     typedInput('level', ['msg', fixed, ...DYNAMIC], DEFAULTS.level);
     fixedInput('codes', 'json');
-    const adaptDelivery = shared.prepareDelivery({ waits: () => waits(this) });
-    const adapt = (): void => {
-      adaptDelivery();
-      show('#duration-row', pulses(this));
-      show('#check-row, #keep-note', keeps(this));
-      show('#level-row', sets(this));
+    // The pin is needed now, or not any more.
+    pins().on('change', () => revalidate('pin'));
+    onChange(['operation', 'level'], () => {
+      show('#keep-note', keeps(this));
       show('#level-note', fieldValue(field('levelType')) !== 'num');
-      show('#pins-row, #codes-row', !sets(this));
-      show('#pin-row', sets(this) || pins().val() === 'one');
-    };
-    onChange(['operation', 'level'], adapt);
-    pins().on('change', adapt);
+      show('#pins-row', !sets(this));
+    });
   },
   oneditsave: function () {
-    if (!sets(this) && fieldValue(pins()) === 'all') field('pin').val('');
-    shared.saveDelivery({ waits: () => waits(this) });
+    if (readsAll(this)) field('pin').val('');
   },
 });

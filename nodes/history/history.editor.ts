@@ -7,7 +7,7 @@ import {
   typed,
   typedInput,
 } from '../common/editor/fields';
-import { current, onChange, show } from '../common/editor/form';
+import { current } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -60,9 +60,5 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     shared.prepareDevice(this);
     for (const end of ['begin', 'end'] as const)
       typedInput(end, ['msg', dateType(dateError), nowType(), ...DYNAMIC], DEFAULTS[end]);
-    onChange(['operation'], () => {
-      show('#device-row', !syncs(this));
-      show('.period-row', syncs(this));
-    });
   },
 });

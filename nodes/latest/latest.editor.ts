@@ -1,5 +1,5 @@
 import { choice } from '../common/editor/fields';
-import { field, fieldValue, isOpen, show } from '../common/editor/form';
+import { field, fieldValue, isOpen } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -32,7 +32,12 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     chipid: shared.chipid<Config>((node) => !isAll(node)),
     chipidType: shared.chipidType,
     datatype: shared.datatype(),
-    missing: choice(DEFAULTS.missing, 'label.missing', CHOICES.missing),
+    missing: choice(
+      DEFAULTS.missing,
+      'label.missing',
+      CHOICES.missing,
+      (node: Node) => !isAll(node),
+    ),
   },
   label: function () {
     const devices = this.chipid === '' ? t('common.devices.all') : shared.fixedDevice(this);
@@ -42,13 +47,8 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     // First: whether the device is valid depends on it.
     which().val(this.chipid === '' ? 'all' : 'one');
     shared.prepareDevice(this);
-    const adapt = (): void => {
-      show('#device-row, #missing-row', fieldValue(which()) === 'one');
-      // The device is needed now, or not any more.
-      field('chipid').trigger('change');
-    };
-    which().on('change', adapt);
-    adapt();
+    // The device is needed now, or not any more.
+    which().on('change', () => field('chipid').trigger('change'));
   },
   oneditsave: function () {
     if (fieldValue(which()) === 'all') field('chipid').val('');

@@ -60,15 +60,8 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     opened(this);
     prepareList(this.chipids);
     prepareGroup();
-    onChange(['acknowledge'], () => {
-      show('#redeliver-row', waits(this));
-      show('#attempts-row', waits(this));
-    });
     onChange(['devices'], () => {
       field('inputs').val(mode(this) === 'dynamic' ? 1 : 0);
-      show('#list-row', mode(this) === 'list');
-      show('#group-row', mode(this) === 'group');
-      show('#refresh-row', mode(this) === 'online');
       show('#dynamic-note', mode(this) === 'dynamic');
     });
   },

@@ -1,4 +1,4 @@
-import { choice } from '../common/editor/fields';
+import { choice, flag } from '../common/editor/fields';
 import { current, field, fieldValue, onChange, show, ticked } from '../common/editor/form';
 import { prepareMessage } from '../common/editor/message';
 import * as shared from '../common/editor/properties';
@@ -32,8 +32,6 @@ const formatError = (format: string, node: Node): string | undefined =>
     ? t('error.channel-format')
     : undefined;
 
-const applicable = (node: Node) => ({ calls: () => toDevice(node), waits: () => mayWait(node) });
-
 RED.nodes.registerType<Config>('device-cloud-push', {
   category: 'device cloud',
   categoryDescription: shared.categoryDescription,
@@ -49,13 +47,13 @@ RED.nodes.registerType<Config>('device-cloud-push', {
     app: shared.app(),
     chipid: shared.chipid<Config>(toDevice),
     chipidType: shared.chipidType,
-    many: shared.many,
+    many: flag(DEFAULTS.many, 'common.label.many'),
     atOnce: shared.atOnce<Config>(toDevice),
     when: shared.when<Config>(mayWait),
     expires: shared.expires<Config>(mayWait),
-    replace: shared.replace,
+    replace: shared.replace<Config>(mayWait),
     target: choice(DEFAULTS.target, 'label.target', CHOICES.target),
-    transport: choice(DEFAULTS.transport, 'label.transport', CHOICES.transport),
+    transport: choice(DEFAULTS.transport, 'label.transport', CHOICES.transport, toDevice),
     format: shared.format<Config>(formatError),
     message: shared.message<Config>(),
     messageType: shared.messageType,
@@ -77,10 +75,7 @@ RED.nodes.registerType<Config>('device-cloud-push', {
     to()
       .val(toDevice(this) ? toOne : 'app')
       .on('change', saveTo);
-    const adapt = shared.prepareDelivery(applicable(this));
     onChange(['target', 'transport'], () => {
-      adapt();
-      show('#device-row, #transport-row', toDevice(this));
       show('#app-note', !toDevice(this));
       show('#channel-note', overChannel(this));
       const commands = field('format').find('[value=AT], [value=LUA]');
@@ -92,6 +87,5 @@ RED.nodes.registerType<Config>('device-cloud-push', {
   oneditsave: function () {
     // A channel belongs to one device: the hidden choice must not prevent a push to all.
     if (!toDevice(this)) field('transport').val('http');
-    shared.saveDelivery(applicable(this));
   },
 });

@@ -23,7 +23,7 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
     atOnce: shared.atOnce<Config>(),
     when: shared.when<Config>(),
     expires: shared.expires<Config>(),
-    replace: shared.replace,
+    replace: shared.replace<Config>(),
     timeout: shared.timeout(),
   },
   label: function () {
@@ -31,7 +31,5 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
   },
   oneditprepare: function () {
     shared.prepareDevice(this);
-    shared.prepareDelivery();
   },
-  oneditsave: () => shared.saveDelivery(),
 });

@@ -31,7 +31,6 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
   },
   oneditprepare: function () {
     shared.prepareDevice(this);
-    shared.prepareDelivery();
     onChange(['many'], () => show('#online-row', !field('many').is(':checked')));
   },
 });

@@ -99,14 +99,10 @@ RED.nodes.registerType<Config>('device-cloud-request', {
   },
   oneditprepare: function () {
     shared.prepareDevice(this);
-    shared.prepareDelivery();
     prepareMessage(this);
     typedInput('equals', ['str', 'num', 'bool', 'json', 'msg', ...DYNAMIC]);
     onChange(['match'], () => {
-      const match = matchOf(this);
-      show('.property-row', match === 'property');
-      show('#pattern-row', match === 'pattern');
-      show('#next-note', match === 'next');
+      show('#next-note', matchOf(this) === 'next');
       // The chosen type may have become valid, or invalid.
       field('datatype').trigger('change');
     });

@@ -43,7 +43,6 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
   },
   oneditprepare: function () {
     shared.prepareDevice(this);
-    shared.prepareDelivery();
     const key = completedType(stringType(notBlank), 'callbacks', readCallbacks);
     typedInput('key', ['msg', key, ...DYNAMIC], DEFAULTS.key);
   },

@@ -141,10 +141,7 @@ RED.nodes.registerType<Config>('device-cloud-server', {
   oneditprepare: function () {
     opened(this);
     for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);
-    onChange(['operation'], () => {
-      for (const property of PROPERTIES) show(`#${property}-row`, uses(property)(this));
-      showSuggestion(current(this, 'operation') as Operation);
-    });
+    onChange(['operation'], () => showSuggestion(current(this, 'operation') as Operation));
     describeQuery();
     field('query').on('change keyup typedinputtypechange', describeQuery);
   },

@@ -1,5 +1,5 @@
-import { checked, choice, described, flag, required } from '../common/editor/fields';
-import { current, fieldValue, opened, show } from '../common/editor/form';
+import { checked, choice, described, flag, required, type Check } from '../common/editor/fields';
+import { current, fieldValue, opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -143,25 +143,19 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
   },
   oneditprepare: function () {
     opened(this);
-    const adapt = (): void => {
-      for (const decode of ['pairs', 'bytes'] as const)
-        show(`.device-cloud-${decode}-only`, typed('decode') === decode);
+    input('decode').on('change', () => {
       // Their validity depends on it.
       for (const property of ['pairs', 'equals', 'bytes'] as const)
         input(property).trigger('validate');
+    });
+    const hint = (property: 'bytes' | 'limits', errorOf: Check): void => {
+      const show = (): void =>
+        void $(`#device-cloud-${property}-error`).text(errorOf(typed(property)) ?? '');
+      input(property).on('input change', show);
+      show();
     };
-    input('decode').on('change', adapt);
-    adapt();
-    const hint = (): void => {
-      const text = typed('bytes');
-      $('#device-cloud-bytes-error').text((text.trim() && bytesError(text)) || '');
-    };
-    input('bytes').on('input change', hint);
-    hint();
-    const name = (): void =>
-      void $('#device-cloud-limits-error').text(limitsError(typed('limits')) ?? '');
-    input('limits').on('input change', name);
-    name();
+    hint('bytes', (text) => (text.trim() === '' ? undefined : bytesError(text)));
+    hint('limits', limitsError);
     prepareTry({
       decode: tryHere,
       units: () => {

@@ -1,6 +1,6 @@
 import { isVariable, readList, readText } from '../shared.config';
 import { said, t } from './texts';
-import { current, field, fieldValue } from './form';
+import { current, field, fieldValue, onChange, show } from './form';
 import { nameIn } from './devices';
 import { pickDevice, whenKnown } from './picker';
 import { deviceLabel } from './properties';
@@ -88,6 +88,7 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
  */
 export function prepareList(saved: unknown): void {
   const changed = (): void => void field('devices').trigger('change');
+  onChange(['devices'], () => show('#list-row', fieldValue(field('devices')) === 'list'));
   list().editableList<Partial<Item>>({
     addButton: t('common.list.add'),
     addItem: (row, index, item) => addRow(row, index, item, changed),

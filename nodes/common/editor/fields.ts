@@ -113,7 +113,12 @@ export const required = <T, V extends number | string = string>(
   label: string,
   check: NodeCheck<T>,
   needed?: (node: EditorNode<T>) => boolean,
-): PropertyDefinition<T, V> => ({ value, label: t(label), validate: validator<T>(check, needed) });
+): PropertyDefinition<T, V> => ({
+  value,
+  label: t(label),
+  ...(needed && { applies: needed }),
+  validate: validator<T>(check, needed),
+});
 
 /** The same of a property that may be empty, or missing in a flow written by hand: the default applies. */
 export const checked = <T, V extends number | string = string>(
@@ -138,12 +143,16 @@ export const limited = <T>(
 ): PropertyDefinition<T, number | string> =>
   checked(value, label, isWhole ? wholeNumber(min, max) : seconds(min, max), needed);
 
-/** A property that is one of a few words. */
+/** A property that is one of a few words, as the run time reads it whether or not it applies. */
 export const choice = <T, V extends string = string>(
   value: V,
   label: string,
   choices: readonly V[],
-): PropertyDefinition<T, V> => checked<T, V>(value, label, oneOf(...choices));
+  applies?: (node: EditorNode<T>) => boolean,
+): PropertyDefinition<T, V> => ({
+  ...checked<T, V>(value, label, oneOf(...choices)),
+  ...(applies && { applies }),
+});
 
 /**
  * The property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: it is judged by the
@@ -168,6 +177,7 @@ export function typed<T>(
   return {
     value,
     label: t(label),
+    ...(needed && { applies: needed }),
     validate(given, options) {
       const saved = typedText(typeOf(this), given) ?? usual(this.type, property);
       return judge.call(this, saved, options);

@@ -61,6 +61,17 @@ export function opened<T>(node: EditorNode<T>): void {
       element.val(readText(typedText(type, describedText(property, saved))) ?? String(value));
   }
   openSections(node);
+  adaptRows(node);
+}
+
+/** Shows the row of each property while it applies, as the form is filled in. */
+function adaptRows<T>(node: EditorNode<T>): void {
+  const adapt = (): void => {
+    for (const [property, { applies }] of Object.entries(RED.nodes.getType(node.type).defaults))
+      if (applies) input(node, property).closest('.form-row').toggle(applies(node));
+  };
+  input(node, 'name').closest('form').on('change', adapt);
+  adapt();
 }
 
 /** Opens each folded section in which something is set, so that what a saved flow uses is seen at once. */

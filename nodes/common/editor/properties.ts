@@ -33,7 +33,7 @@ import {
   typedInput,
   wholeNumber,
 } from './fields';
-import { added, current, field, fieldValue, onChange, opened, show, ticked } from './form';
+import { added, current, field, onChange, opened, show, ticked } from './form';
 import { messageError } from './message';
 import { groupType } from './groups';
 import { deviceType, prepareDeviceRow } from './picker';
@@ -86,8 +86,14 @@ export const chipid = <T extends DeviceConfig>(
 
 export const chipidType = { value: NEW_DEVICE.chipidType, missing: DEVICE.chipidType };
 
+const isGroup = (node: EditorNode<DeviceConfig>): boolean =>
+  current(node, 'chipidType') === 'group';
+
 /** Whether the node may call several devices for one message. */
-export const many = flag(MANY.many, 'common.label.many');
+export const many: PropertyDefinition<ManyConfig, boolean> = {
+  ...flag(MANY.many, 'common.label.many'),
+  applies: (node) => !isGroup(node),
+};
 
 /** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
 export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): NumberProperty<T> =>
@@ -95,7 +101,7 @@ export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): Numb
     MANY.atOnce,
     'common.label.at-once',
     wholeNumber(1, MAX_MANY),
-    (node) => applies(node) && ticked(node, 'many'),
+    (node) => applies(node) && (isGroup(node) || ticked(node, 'many')),
   );
 
 /** When a command is sent. @param applies whether the command may wait as the node is set */
@@ -104,18 +110,26 @@ export const when = <T extends WhenConfig>(
 ): PropertyDefinition<T, T['when']> =>
   checked<T, T['when']>(WHEN.when, 'common.label.when', oneOf(...WHEN_CHOICES.when), applies);
 
+const isLater =
+  <T extends WhenConfig>(applies: Applies<T>): Applies<T> =>
+  (node) =>
+    applies(node) && !['', 'now'].includes(current(node, 'when'));
+
 /** Whether a command takes the place of one like it that waits. */
-export const replace = flag(WHEN.replace, 'common.label.replace');
+export const replace = <T extends WhenConfig>(
+  applies: Applies<T> = always,
+): PropertyDefinition<T, boolean> => ({
+  ...flag(WHEN.replace, 'common.label.replace'),
+  applies: isLater(applies),
+});
 
 /** How long a command waits. */
-export const expires = <T extends ManyConfig & WhenConfig>(
-  applies: Applies<T> = always,
-): NumberProperty<T> =>
+export const expires = <T extends WhenConfig>(applies: Applies<T> = always): NumberProperty<T> =>
   checked<T, number | string>(
     WHEN.expires,
     'common.label.expires',
     seconds(0.001, MAX_SECONDS),
-    (node) => applies(node) && !['', 'now'].includes(current(node, 'when')),
+    isLater(applies),
   );
 
 /** How long the node waits for an answer. */
@@ -162,39 +176,12 @@ export function onadd(this: EditorNode<{ app: string }>): void {
 export function prepareDevice(node: EditorNodeBase): void {
   opened(node);
   const takesMany = field('many').length > 0 || node.type === 'device-cloud-latest';
-  const group = takesMany ? [groupType()] : [];
-  typedInput('chipid', [deviceType(), ...group, 'msg', ...DYNAMIC], DEVICE.chipid);
+  const groups = takesMany ? [groupType()] : [];
+  typedInput('chipid', [deviceType(), ...groups, 'msg', ...DYNAMIC], DEVICE.chipid);
   prepareDeviceRow();
-}
-
-/** Whether a node calls devices as it is set, and whether its command may wait. */
-interface Applicable {
-  calls?: () => boolean;
-  waits?: () => boolean;
-}
-
-const canWait = ({ calls = always, waits = always }: Applicable): boolean => calls() && waits();
-
-/** Shows the rows of *Delivery* where they apply. @returns what to call when that may have changed */
-export function prepareDelivery(applicable: Applicable = {}): () => void {
-  const { calls = always } = applicable;
-  const adapt = (): void => {
-    const isGroup = fieldValue(field('chipidType')) === 'group';
-    const isMany = isGroup || field('many').is(':checked');
-    const wait = canWait(applicable);
-    show('#many-row', calls() && !isGroup);
-    show('#many-note', calls() && isMany && !isGroup);
-    show('.many-only', calls() && isMany);
-    show('#when-row', wait);
-    show('#expires-row, #replace-row', wait && fieldValue(field('when')) !== 'now');
-  };
-  onChange(['many', 'when', 'chipid'], adapt);
-  return adapt;
-}
-
-/** As `oneditsave`: a choice that is not shown must not stop the node. */
-export function saveDelivery(applicable: Applicable = {}): void {
-  if (!canWait(applicable)) field('when').val('now');
+  onChange(['many', 'chipid'], () =>
+    show('#many-note', field('many').is(':checked') && !isGroup(node)),
+  );
 }
 
 /** A fixed device as a label shows it: by its name where that is known. */
@@ -202,7 +189,12 @@ export const deviceLabel = (appId: string | undefined, number: string): string =
   nameIn(appId ?? '', number) || number;
 
 /** The group of a node whose devices may be a group. */
-export const group = checked('', 'common.label.group', () => undefined);
+export const group = checked<{ devices: string }>(
+  '',
+  'common.label.group',
+  () => undefined,
+  (node) => current(node, 'devices') === 'group',
+);
 
 /** A group as a label shows it. */
 export const groupLabel = (name: unknown): string => readText(name) || t('common.group.book');

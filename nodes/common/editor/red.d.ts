@@ -32,6 +32,8 @@ export interface PropertyDefinition<T, V> {
   /** What a flow means that leaves it out, where a new node has another value. */
   missing?: V;
   label?: string;
+  /** Whether the property counts as the form is filled in: its row is shown meanwhile. */
+  applies?: (node: EditorNode<T>) => boolean;
   /** The type of config node that the property names. */
   type?: string;
   required?: boolean;
@@ -156,7 +158,7 @@ interface EditorRed {
     registerType<T, C = object>(type: string, definition: NodeDefinition<T, C>): void;
     getType(type: string): {
       category: string;
-      defaults: Record<string, { value: unknown; missing?: unknown }>;
+      defaults: Record<string, PropertyDefinition<object, unknown>>;
     };
     node(id: string): EditorNodeBase | null | undefined;
     eachConfig(visit: (node: EditorNodeBase) => void): void;
