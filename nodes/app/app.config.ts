@@ -1,8 +1,5 @@
 import { AUTO_ZONE, CHARSETS, firstOf } from '../common/shared.config';
 
-/** The topic of changes to a fleet, for the editor: `{id, revision}`. */
-export const FLEET_TOPIC = 'device-cloud/fleet';
-
 /** Where the sidebar leaves the id of an application that is to get a device book, for its dialog: data of the document. */
 export const CREATE_BOOK = 'device-cloud-create-book';
 

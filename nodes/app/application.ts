@@ -24,7 +24,7 @@ import { decoderOf, typeCalled } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import { decodeBody } from '../common/upload-message';
-import { FLEET_TOPIC, type AppConfig, type AppCredentials } from './app.config';
+import type { AppConfig, AppCredentials } from './app.config';
 import { FleetView } from './fleet';
 import {
   bookOf,
@@ -138,7 +138,7 @@ export class Application implements App {
   readonly #simulator: SharedSimulator;
   readonly #store: Keeping;
   readonly #waiting: SharedWaiting;
-  readonly #view: FleetView;
+  readonly #view = new FleetView();
   /** How many use it now. */
   #users = 0;
   /** By the nodes that use it: what is called if making the client shows that the settings are wrong. */
@@ -174,21 +174,15 @@ export class Application implements App {
     const store = openStore(RED, node, () => this.application, this.isShared);
     this.#store = store;
     const calls = new SavedCalls(store);
-    const mayCall = (): boolean => this.problem('open') === undefined;
     this.keeper = new Keeper(RED, node, {
       store,
       calls,
-      isUsable: mayCall,
+      isUsable: () => this.problem('open') === undefined,
       sharing: () => this.#shared?.handOvers,
       application: () => this.application,
       titleOf: (chipid) => deviceText(this.fleet?.name(chipid), chipid),
     });
     this.#waiting = { calls, callOf, onOrphan: (saved) => this.keeper.giveEnded(saved) };
-    this.#view = new FleetView({
-      fleet: () => this.fleet,
-      mayPoll: mayCall,
-      onRevision: (revision) => RED.comms.publish(FLEET_TOPIC, { id: node.id, revision }, false),
-    });
     try {
       this.#readSettings(problem);
     } catch (error) {
@@ -301,11 +295,11 @@ export class Application implements App {
 
   /** The fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void {
-    if (Object.keys(this.#node.users).length > 0) this.#view.look();
+    const isUsed = Object.keys(this.#node.users).length > 0;
+    if (this.fleet && isUsed && !this.problem('open')) this.#view.look(this.fleet);
   }
 
   async close(): Promise<void> {
-    this.#view.close();
     this.keeper.close();
     await Promise.allSettled([this.#stopped, this.#stop()]);
     // Not before: what ends with the client is written, too.
@@ -314,6 +308,7 @@ export class Application implements App {
 
   /** Ends everything. It may be started again. */
   async #stop(): Promise<void> {
+    this.#view.close();
     const users = inUse.get(this.application);
     users?.delete(this);
     if (users?.size === 0) inUse.delete(this.application);

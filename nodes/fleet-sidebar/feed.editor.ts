@@ -13,8 +13,8 @@ export const applicationName = ({ id, name }: AppChoice): string => {
   return name || (node ? RED.utils.getNodeLabel(node, id) : id);
 };
 
-/** Milliseconds from an answer to the next request, if no tick says that something has changed. */
-const POLL = 5000;
+/** Milliseconds from an answer to the next request: what has not changed is not sent again. */
+const POLL = 2000;
 /** The longest pause after failures. */
 const LONGEST = 60_000;
 
@@ -37,8 +37,6 @@ export class Feed {
   #timer = 0;
   /** The request whose answer counts. */
   #asking: symbol | undefined;
-  /** Whether something has changed since that request. */
-  #again = false;
   readonly #app: string;
   readonly #user: FeedUser;
 
@@ -55,23 +53,12 @@ export class Feed {
   /** The panel is hidden: no request is made, and the answer to the last one is ignored. */
   hide(): void {
     clearTimeout(this.#timer);
-    this.#timer = 0;
     this.#asking = undefined;
-    this.#again = false;
-  }
-
-  /** The server says that something has changed. */
-  onTick(revision: unknown): void {
-    if (revision === this.#revision) return;
-    if (this.#asking) this.#again = true;
-    // After a failure the pause counts. Without a timer it is hidden.
-    else if (this.#timer !== 0 && this.#failures === 0) this.#ask();
   }
 
   #ask(): void {
     clearTimeout(this.#timer);
     const asking = (this.#asking = Symbol());
-    this.#again = false;
     getRoute(`${appPath(this.#app, 'fleet')}?since=${this.#revision}`).then(
       (body: unknown, _status: string, answer: JQueryXHR) => {
         if (this.#asking !== asking) return;
@@ -79,7 +66,7 @@ export class Feed {
         this.#revision = changes.revision;
         this.#failures = 0;
         this.#user.onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));
-        this.#next(this.#again ? 1000 : POLL);
+        this.#next(POLL);
       },
       (failure: unknown) => {
         if (this.#asking !== asking) return;

@@ -1,4 +1,3 @@
-import { FLEET_TOPIC } from '../app/app.config';
 import { elapsed, said, t } from '../common/editor/texts';
 import type { Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
@@ -89,10 +88,6 @@ export class Panel implements Tab {
       onOpen: () => this.#details.focus(),
     });
     this.#list.element.setAttribute('aria-label', t('view.devices'));
-    RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => {
-      const { id, revision } = Object(data) as { id?: unknown; revision?: unknown };
-      this.#feeds.get(String(id))?.onTick(revision);
-    });
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
     for (const order of Object.keys(ORDERS))
       $('<option>', { value: order })

@@ -5,24 +5,16 @@ import type { Fleet } from '../../../src/index';
 
 /** As much of a fleet as a view uses. */
 function fakeFleet() {
-  const fake = { revision: 1, polls: 0, pollList: () => (fake.polls++, () => void fake.polls--) };
-  return fake;
+  const fake = { polls: 0, pollList: () => (fake.polls++, () => void fake.polls--) };
+  return fake as typeof fake & Fleet;
 }
 
 describe('the view of a fleet in the editor', () => {
-  let fleet: ReturnType<typeof fakeFleet> | undefined;
-  let mayPoll = true;
-  let announced: number[] = [];
   let view: FleetView;
 
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setInterval'] });
-    [fleet, mayPoll, announced] = [fakeFleet(), true, []];
-    view = new FleetView({
-      fleet: () => fleet as unknown as Fleet | undefined,
-      mayPoll: () => mayPoll,
-      onRevision: (revision) => announced.push(revision),
-    });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    view = new FleetView();
   });
   afterEach(() => {
     view.close();
@@ -30,44 +22,22 @@ describe('the view of a fleet in the editor', () => {
   });
 
   it('polls the list once for all viewers, until a minute after the last request', () => {
-    view.look();
+    const fleet = fakeFleet();
+    view.look(fleet);
     mock.timers.tick(40_000);
-    view.look();
+    view.look(fleet);
     mock.timers.tick(59_000);
-    assert.equal(fleet?.polls, 1);
+    assert.equal(fleet.polls, 1);
     mock.timers.tick(1000);
     assert.equal(fleet.polls, 0);
-    fleet.revision++;
-    mock.timers.tick(5000);
-    assert.deepEqual(announced, []);
-  });
-
-  it('announces changes at most once a second', () => {
-    view.look();
-    fleet!.revision = 5;
-    fleet!.revision = 7;
-    mock.timers.tick(3000);
-    fleet!.revision = 8;
-    mock.timers.tick(1000);
-    assert.deepEqual(announced, [7, 8]);
-  });
-
-  it('shows known devices without the keys to read the list', () => {
-    mayPoll = false;
-    view.look();
-    fleet!.revision++;
-    mock.timers.tick(1000);
-    assert.deepEqual([fleet?.polls, announced], [0, [2]]);
   });
 
   it('ends with the client, and starts again with the next one', () => {
-    view.look();
-    const first = fleet;
-    fleet = undefined;
-    mock.timers.tick(1000);
-    view.look();
-    fleet = fakeFleet();
-    view.look();
-    assert.deepEqual([first?.polls, fleet.polls], [0, 1]);
+    const [first, next] = [fakeFleet(), fakeFleet()];
+    view.look(first);
+    view.look(next);
+    assert.deepEqual([first.polls, next.polls], [0, 1]);
+    view.close();
+    assert.equal(next.polls, 0);
   });
 });
