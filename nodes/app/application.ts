@@ -144,8 +144,8 @@ export class Application implements App {
   /** By the nodes that use it: what is called if making the client shows that the settings are wrong. */
   readonly #reports = new Map<string, (problem: DeviceCloudError) => void>();
   #stopped: Promise<unknown> = Promise.resolve();
+  /** The client once it is ready, and what makes it. */
   #client: DeviceCloudClient | undefined;
-  /** With the simulator or a device book: the client once they are ready. */
   #making: Promise<DeviceCloudClient> | undefined;
   #simulated: SimulatorUse | undefined;
   /** Of a service. */
@@ -203,12 +203,10 @@ export class Application implements App {
     const { options: read, unset } = clientOptions(RED, node, { ...config, ...credentials });
     const options = { ...read, store: this.#store };
     this.#unset = unset;
-    // Checks them. Without a book, it is the client, too.
-    const client = new DeviceCloudClient(options);
+    // Checks them.
+    void new DeviceCloudClient(options).close();
     this.#options = options;
     this.#has = interfacesOf(options);
-    if (this.#isAsync) void client.close();
-    else this.#client = client;
   }
 
   problem(api: Api): DeviceCloudError | undefined {
@@ -244,25 +242,22 @@ export class Application implements App {
     }
   }
 
-  /** Starts what takes time: the simulator, if that is the service, and reading the device book. */
+  /** Makes the client, which may take time: to start the simulator, to join a cluster, to read the device book. */
   #enter(): void {
     if (++this.#users > 1) return;
     if (this.#options) this.#warnOfOthers(this.#options);
     // Each message that needs the client gets the error.
-    if (!this.#wrong && this.#isAsync) this.#make().catch(() => undefined);
+    if (!this.#wrong) this.#make().catch(() => undefined);
   }
 
   #exit(): void {
     if (--this.#users === 0) this.#stopped = Promise.allSettled([this.#stopped, this.#stop()]);
   }
 
-  client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient> {
+  async client(api: Api): Promise<DeviceCloudClient> {
     const problem = this.problem(api);
     if (problem) throw problem;
-    if (this.#client) return this.#client;
-    if (this.#isAsync) return this.#make();
-    if (!this.#options) throw notConfigured(API_NEEDS[api]);
-    return (this.#client = new DeviceCloudClient(this.#options));
+    return this.#client ?? this.#make();
   }
 
   /** The application by its address and its id. */
@@ -312,12 +307,11 @@ export class Application implements App {
     const users = inUse.get(this.application);
     users?.delete(this);
     if (users?.size === 0) inUse.delete(this.application);
-    const client = this.#client;
     const making = this.#making;
     const simulated = this.#simulated;
     this.#client = this.#making = this.#shared = this.#simulated = undefined;
-    const made = making ? await making.catch(() => undefined) : client;
-    await made?.close();
+    const client = await making?.catch(() => undefined);
+    await client?.close();
     await simulated?.leave();
   }
 
@@ -354,10 +348,6 @@ export class Application implements App {
       throw notConfigured(
         `The configuration "${other.#title}" is of the same application. With a cluster, there can be one of them: choose it in all nodes.`,
       );
-  }
-
-  get #isAsync(): boolean {
-    return this.isSimulated || this.#book !== undefined || this.#cluster !== undefined;
   }
 
   #make(): Promise<DeviceCloudClient> {

@@ -70,8 +70,8 @@ export interface App {
   readonly charset: Charset;
   /** Lends the client to a user that is not a node of a flow, such as an admin route. */
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
-  /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
-  client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
+  /** The client, once what takes time has been started. @throws the problem, if there is one */
+  client(api: Api): Promise<DeviceCloudClient>;
   /** The client, if there is one: makes and starts none. */
   current(): DeviceCloudClient | undefined;
   /** What survives a restart. @throws if there is no application */
@@ -97,9 +97,7 @@ const NO_APP: App = {
   isShared: false,
   charset: 'utf-8',
   borrow: () => Promise.reject(noApp()),
-  client: () => {
-    throw noApp();
-  },
+  client: () => Promise.reject(noApp()),
   current: () => undefined,
   store: () => {
     throw noApp();

@@ -103,10 +103,11 @@ describe('the metrics', () => {
 
   it('tell two applications of one name apart, and read nothing of the service', async () => {
     cloud = await startCloud();
-    await load([cloudApp(cloud, { name: 'Both' }), cloudApp(cloud, { id: 'app2', name: 'Both' })]);
+    const apps = ['app', 'app2'];
+    const users = apps.map((app) => node('push', { id: `push of ${app}`, app }));
+    await load([...apps.map((id) => cloudApp(cloud, { id, name: 'Both' })), ...users]);
     const found = await scrape();
-    for (const id of ['app', 'app2'])
-      assert.equal(found.get(`devices{application=Both (${id})}`), 0);
+    for (const id of apps) assert.equal(found.get(`devices{application=Both (${id})}`), 0);
     assert.equal(cloud.requests.length, 0);
   });
 });
