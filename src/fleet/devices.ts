@@ -1,7 +1,15 @@
 import type { ChannelState } from '../channel/listener';
 import type { ErrorCode } from '../errors';
 import type { Alarm } from './limits';
-import type { KeptUpload, RecentCommand, UploadEntry } from './latest';
+import {
+  isLater,
+  KeptUpload,
+  MAX_BODY,
+  SHOWN_BODY,
+  type LatestSource,
+  type RecentCommand,
+} from './latest';
+import type { Upload } from '../types';
 
 /** An error of a call to a device. */
 export interface FleetError {
@@ -161,7 +169,7 @@ export class FleetDevice {
   lastError: FleetError | null = null;
   latest: KeptUpload | undefined = undefined;
   /** Its last uploads and commands, the oldest first. */
-  readonly uploads: UploadEntry[] = [];
+  readonly uploads: KeptUpload[] = [];
   readonly commands: RecentCommand[] = [];
   alarms: readonly Alarm[] = [];
   /** The revision of all devices at the last change of this one. */
@@ -179,6 +187,17 @@ export class FleetDevice {
   /** Whether it has a channel or commands, so that it is forgotten after all others. */
   get isInUse(): boolean {
     return this.channelState !== null || this.waiting > 0 || this.running > 0;
+  }
+
+  /** Keeps an upload: as the latest if it is, and among the last ones. @param base64 all of it, as it came in its frame */
+  keep(upload: Upload, source: LatestSource, at: number, base64?: string): void {
+    const { latest, connections } = this;
+    const kept = (most: number): KeptUpload =>
+      new KeptUpload(upload, source, at, connections, most, base64);
+    const short = kept(SHOWN_BODY);
+    remember(this.uploads, short);
+    if (source === 'live' || isLater(upload, latest, connections, at))
+      this.latest = short.isWhole ? short : kept(MAX_BODY);
   }
 
   /** @param isListRead whether a list has been read */

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors';
 import { uploadText } from '../util/decode';
 import { oneLine } from '../util/show';
-import type { Charset, CommandWhat, ServiceInteger, Upload } from '../types';
+import type { Charset, CommandWhat, Upload } from '../types';
 
 /*
  * What each device of an application did of late: its latest upload, its last uploads and commands, for people who look at it. The
@@ -32,43 +32,59 @@ export interface LatestUpload {
   altered?: true;
 }
 
-/** The upload that is kept of a device. It is overwritten: a new object for each upload would cost more CPU. */
+/**
+ * What is kept of an upload. The bytes are in Base64: a Buffer is shared with the listener's flow, which may change it, and keeps the
+ * whole of its pool alive; the text that came in the frame does neither, and costs no copy.
+ */
 export class KeptUpload {
-  /**
-   * The bytes in Base64. A Buffer is shared with the listener's flow, which may change it, and keeps the whole
-   * of its pool alive; the text that came in the frame does neither, and costs no copy.
-   */
-  base64 = '';
-  truncated = false;
-  timestamp = 0;
-  id: ServiceInteger | undefined = undefined;
-  altered: true | undefined = undefined;
-  source: LatestSource = 'live';
-  /** When it came, in ms by this clock. */
-  at = 0;
-  /** How often the device's channel had been connected. */
-  connection = 0;
+  readonly base64: string;
+  readonly size: number;
+  /** Whether all of the body is kept. */
+  readonly isWhole: boolean;
+  readonly timestamp: number;
+  readonly altered: true | undefined;
 
-  /** @param base64 all of the body, if that is known */
-  set(upload: Upload, source: LatestSource, at: number, connection: number, base64?: string): void {
-    const { body } = upload;
-    this.source = source;
-    this.at = at;
-    this.connection = connection;
-    this.truncated = body.length > MAX_BODY;
-    const isWhole = base64 !== undefined && !this.truncated;
-    this.base64 = isWhole ? base64 : body.toString('base64', 0, MAX_BODY);
-    this.timestamp = upload.timestamp;
-    this.id = upload.id;
-    this.altered = upload.altered;
+  /**
+   * @param at when it came, in ms by this clock
+   * @param connection how often the device's channel had been connected
+   * @param most bytes that are kept
+   * @param base64 all of the body, if that is known
+   */
+  constructor(
+    { body, timestamp, altered }: Upload,
+    readonly source: LatestSource,
+    readonly at: number,
+    readonly connection: number,
+    most: number,
+    base64?: string,
+  ) {
+    this.size = body.length;
+    this.timestamp = timestamp;
+    this.altered = altered;
+    this.isWhole = body.length <= most;
+    // A copy of its own: a slice of the text would keep all of it in memory.
+    this.base64 = (this.isWhole ? base64 : undefined) ?? body.toString('base64', 0, most);
   }
 
   /** @param now by the service's clock */
   toLatest(chipid: string, now: number): LatestUpload {
-    const { truncated, timestamp, source, altered } = this;
-    const body = Buffer.from(this.base64, 'base64');
+    const { base64, isWhole, timestamp, source, altered } = this;
+    const body = Buffer.from(base64, 'base64');
     const age = Math.max(0, now - timestamp);
-    return { chipid, body, truncated, timestamp, age, source, ...(altered && { altered }) };
+    const latest = { chipid, body, truncated: !isWhole, timestamp, age, source };
+    return altered ? { ...latest, altered } : latest;
+  }
+
+  /** @param charset of text that is not valid UTF-8 */
+  toRecent(charset: Charset): RecentUpload {
+    const { base64, size, source, isWhole } = this;
+    return {
+      at: source === 'live' ? this.at : this.timestamp,
+      text: shortText(base64, isWhole, LONGEST_TEXT, charset),
+      size,
+      source,
+      ...(isWhole && { body: Buffer.from(base64, 'base64') }),
+    };
   }
 }
 
@@ -77,47 +93,35 @@ const AHEAD = 60_000;
 
 const seconds = (time: number): number => Math.floor(time / 1000);
 
-/** Compares ids of a history. @returns undefined if one of them is unknown or not a number */
-function idsInOrder(
-  before: ServiceInteger | undefined,
-  after: ServiceInteger | undefined,
-): boolean | undefined {
-  if (!/^\d{1,20}$/.test(String(before)) || !/^\d{1,20}$/.test(String(after))) return undefined;
-  return BigInt(String(before)) <= BigInt(String(after));
-}
-
 /**
  * Whether an upload of the history is later than the latest that is known. A live one is always later.
  * @param connection how often the channel has been connected by now
  * @param now this clock, in ms
  */
 export function isLater(
-  upload: Upload,
+  { timestamp }: Upload,
   latest: KeptUpload | undefined,
   connection: number,
   now: number,
 ): boolean {
   if (!latest) return true;
   const isLive = latest.source === 'live';
-  const present = latest.timestamp + (now - latest.at);
-  const isCredible = !isLive || upload.timestamp <= present + AHEAD;
+  const isCredible = !isLive || timestamp <= latest.timestamp + (now - latest.at) + AHEAD;
   // The history knows seconds alone.
-  const difference = isCredible ? seconds(upload.timestamp) - seconds(latest.timestamp) : 0;
+  const difference = isCredible ? seconds(timestamp) - seconds(latest.timestamp) : 0;
   if (difference !== 0) return difference > 0;
   // What was missed came after what arrived before the gap, and before what arrived after it.
-  if (isLive) return latest.connection < connection;
-  return idsInOrder(latest.id, upload.id) ?? true;
+  return !isLive || latest.connection < connection;
 }
 
 /** Characters of an upload that are shown. */
-export const LONGEST_TEXT = 200;
+const LONGEST_TEXT = 200;
 
 /** How many characters of Base64 encode a number of bytes. */
 const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
-/** A character of the text has at most four bytes. */
-const LONGEST_BASE64 = base64Length(4 * LONGEST_TEXT);
-const LONGEST_BYTES = (LONGEST_BASE64 / 4) * 3;
+/** The most that is kept of a body of which only a text is shown, in bytes: a character has at most four. */
+export const SHOWN_BODY = (base64Length(4 * LONGEST_TEXT) / 4) * 3;
 
 /** An upload as it is shown. */
 export interface RecentUpload {
@@ -151,9 +155,6 @@ export interface Recent {
   commands: RecentCommand[];
 }
 
-/** What is kept of an upload: the beginning in Base64 in place of the text. */
-export type UploadEntry = Omit<RecentUpload, 'text' | 'body'> & { readonly base64: string };
-
 /** The text of the beginning of bytes, whose last character may be cut off; undefined if it is no text. */
 function beginningText(bytes: Buffer, charset: Charset): string | undefined {
   try {
@@ -186,32 +187,3 @@ export function shortText(
   if (isAll && line.length <= longest) return oneLine(line, longest);
   return `${oneLine(line.slice(0, longest - 1), longest)}…`;
 }
-
-/**
- * What is kept of an upload that has come.
- * @param at now
- * @param base64 all of it, as it came in its frame, if that is known
- */
-export function uploadEntry(
-  { body, timestamp }: Upload,
-  source: LatestSource,
-  at: number,
-  base64?: string,
-): UploadEntry {
-  const isShort = base64 !== undefined && base64.length <= LONGEST_BASE64;
-  return {
-    at: source === 'live' ? at : timestamp,
-    // A copy of its own: a slice of the text would keep all of it in memory.
-    base64: isShort ? base64 : body.toString('base64', 0, LONGEST_BYTES),
-    size: body.length,
-    source,
-  };
-}
-
-/** The newest first. @param charset of text that is not valid UTF-8 */
-export const shownUploads = (uploads: readonly UploadEntry[], charset: Charset): RecentUpload[] =>
-  uploads.toReversed().map(({ at, base64, size, source }) => {
-    const isWhole = base64.length * 3 >= size * 4;
-    const text = shortText(base64, isWhole, LONGEST_TEXT, charset);
-    return { at, text, size, source, ...(isWhole && { body: Buffer.from(base64, 'base64') }) };
-  });

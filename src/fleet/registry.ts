@@ -15,15 +15,7 @@ import {
   type ReportedError,
   remember,
 } from './devices';
-import {
-  isLater,
-  KeptUpload,
-  shortText,
-  shownUploads,
-  uploadEntry,
-  type Recent,
-  type RecentCommand,
-} from './latest';
+import { shortText, type Recent, type RecentCommand } from './latest';
 import type { ListReading } from './list-poller';
 import type { TestRecorder } from './test-recorder';
 
@@ -180,7 +172,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
    */
   latestText(chipid: string, longest: number, charset: Charset): string | undefined {
     const latest = this.#devices.get(chipid)?.latest;
-    return latest && shortText(latest.base64, !latest.truncated, longest, charset);
+    return latest && shortText(latest.base64, latest.isWhole, longest, charset);
   }
 
   /**
@@ -191,7 +183,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   recent(chipid: Chipid, charset: Charset = 'utf-8'): Recent {
     const { uploads = [], commands = [] } = this.#devices.get(parseChipid(chipid)) ?? {};
     return {
-      uploads: shownUploads(uploads, charset),
+      uploads: uploads.toReversed().map((upload) => upload.toRecent(charset)),
       commands: commands.toReversed().map((command) => ({ ...command })),
     };
   }
@@ -292,9 +284,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     device.lastUpload = at;
     device.wasSeen = true;
     device.presence.uploaded(at);
-    const latest = (device.latest ??= new KeptUpload());
-    latest.set(upload, 'live', at, device.connections, base64);
-    remember(device.uploads, uploadEntry(upload, 'live', at, latest.base64));
+    device.keep(upload, 'live', at, base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
   }
 
@@ -323,11 +313,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   #replayed(upload: Upload): void {
     const at = this.#now();
     const device = this.#devices.touch(upload.chipid);
-    const { connections } = device;
     device.wasSeen = true;
-    remember(device.uploads, uploadEntry(upload, 'replayed', at));
-    if (isLater(upload, device.latest, connections, at))
-      (device.latest ??= new KeptUpload()).set(upload, 'replayed', at, connections);
+    device.keep(upload, 'replayed', at);
   }
 
   onRecovering(chipid: string): void {
