@@ -2,9 +2,9 @@ import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import type { Guard } from '../util/guard';
 import { isObject } from '../util/json';
-import type { FleetDevice } from './devices';
+import type { FleetDevice, FleetWatcher } from './devices';
 import type { Alarm, AlarmEvent, Limit } from './limits';
-import type { FleetRegistry, FleetWatcher } from './registry';
+import type { FleetRegistry } from './registry';
 
 /** The limits of a device, and how its uploads are decoded. */
 export interface DeviceLimits {

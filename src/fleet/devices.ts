@@ -1,6 +1,7 @@
 import type { ChannelState } from '../channel/listener';
 import type { ErrorCode } from '../errors';
-import type { Alarm } from './limits';
+import { Presence } from './presence';
+import type { Alarm, AlarmEvent } from './limits';
 import {
   isLater,
   KeptUpload,
@@ -75,68 +76,6 @@ export interface FleetChanges {
   complete: boolean;
 }
 
-/**
- * Whether one device is online, by the latest evidence. A list counts from the moment of its request; a live upload and the
- * end of a call count from now. The service answers a call only if the device does, and about 10 seconds without an answer
- * mean that the device is offline (section 4.2). Everything that needs to know whether a device is online asks here. Times
- * are Unix times in ms by this machine's clock.
- */
-class Presence {
-  /** Whether the latest list of online devices has it; null before the first. */
-  listed: boolean | null = null;
-  /** Since when {@link isOnline} is as it is; null if that is unknown. */
-  since: number | null = null;
-  #online: boolean | null = null;
-  /** When an upload or a call was the evidence; -Infinity if a list was. */
-  #at = -Infinity;
-  /** Uploads are the only evidence so far. */
-  #isHeardOnly = false;
-
-  /**
-   * @param isListRead whether a list has been read: without one, nothing would ever show that a device no longer uploads
-   * @returns null without evidence
-   */
-  isOnline(isListRead: boolean): boolean | null {
-    return this.#isHeardOnly && !isListRead ? null : this.#online;
-  }
-
-  /** It has uploaded. */
-  uploaded(at: number): void {
-    if (this.#online === null) this.#isHeardOnly = true;
-    this.#show(true, at);
-    this.#at = at;
-  }
-
-  /** A call to it has ended: answered, or not answered by the device; null if the service could not be reached. */
-  called(online: boolean | null, at: number): void {
-    this.#isHeardOnly = false;
-    this.#show(online, at);
-    this.#at = at;
-  }
-
-  /**
-   * The latest list has been read. Evidence from after its request is newer.
-   * @param at when it was requested @param now evidence from a later time is from before the clock was set back
-   * @returns whether anything has changed
-   */
-  read(listed: boolean, at: number, now: number): boolean {
-    const { since, listed: was } = this;
-    const wasHeardOnly = this.#isHeardOnly;
-    this.listed = listed;
-    if (at > this.#at || this.#at > now) {
-      this.#isHeardOnly = false;
-      this.#show(listed, at);
-      this.#at = -Infinity;
-    }
-    return was !== listed || since !== this.since || wasHeardOnly !== this.#isHeardOnly;
-  }
-
-  #show(online: boolean | null, at: number): void {
-    if (this.#online !== online) this.since = at;
-    this.#online = online;
-  }
-}
-
 /** What is known of one device: see {@link DeviceSnapshot}. Plain fields, since there are up to 10,000; times in ms by this clock. */
 export class FleetDevice {
   /** Undefined until a list contains it, and for a device without a name. */
@@ -200,18 +139,16 @@ export class FleetDevice {
       this.latest = short.isWhole ? short : kept(MAX_BODY);
   }
 
-  /** @param isListRead whether a list has been read */
-  snapshot(isListRead: boolean): DeviceSnapshot {
+  snapshot(): DeviceSnapshot {
     const { chipid, presence, lastUpload, channelState, channelReason } = this;
     const { reconnects, recovered, waiting, running, lastError } = this;
-    const { listed, since } = presence;
-    const online = presence.isOnline(isListRead);
+    const { online, listed, since } = presence;
     return {
       chipid,
       name: this.name ?? null,
       online,
       listed,
-      since: online === null ? null : since,
+      since,
       lastUpload,
       reconnects,
       recovered,
@@ -227,6 +164,29 @@ export class FleetDevice {
       ...(this.alarms.length > 0 && { alarms: this.alarms.map((alarm) => ({ ...alarm })) }),
     };
   }
+}
+
+/**
+ * Observes what happens to devices, after the registry has been updated. It is this package's own code: it
+ * never throws. It may add and remove watchers.
+ */
+export interface FleetWatcher {
+  /** A live upload, before the listeners of the channel get it. Never a replayed one. */
+  onLive?(device: FleetDevice, upload: Upload): void;
+  /** Listeners hold back its live uploads for older ones, or one more does, or one less. */
+  onHold?(device: FleetDevice): void;
+  /** A missed upload, or one that was held back, for each listener that recovers it. */
+  onEmitted?(device: FleetDevice, upload: Upload): void;
+  /** The state of its channel changed; null: it was closed, since its last listener has left. */
+  onState?(device: FleetDevice): void;
+  /** The first of its recoveries began. */
+  onRecovering?(device: FleetDevice): void;
+  /** The last of them ended. @param count the uploads that were recovered, each counted once */
+  onRecovered?(device: FleetDevice, count: number): void;
+  /** A field has crossed a limit of the device's type, or is back. */
+  onAlarm?(device: FleetDevice, event: AlarmEvent, alarm: Alarm): void;
+  /** The client ends: nothing is called any more. */
+  onEnd?(): void;
 }
 
 /** Uploads, and commands, that are kept of a device. */
@@ -340,10 +300,8 @@ export class Devices {
   #forget(chipid: string): void {
     this.#devices.delete(chipid);
     this.#removed.set(chipid, ++this.revision);
-    for (const [oldest, revision] of this.#removed) {
-      if (this.#removed.size <= MAX_DEVICES) break;
-      this.#removed.delete(oldest);
-      this.#unknown = revision;
-    }
+    if (this.#removed.size <= MAX_DEVICES) return;
+    this.#removed.clear();
+    this.#unknown = this.revision;
   }
 }

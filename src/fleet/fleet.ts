@@ -118,7 +118,7 @@ export class Fleet extends FleetRegistry {
       uploads: live,
       replayed,
       altered,
-      commands: this.commandCounts(),
+      commands: Array.from(this.ended.values(), (each) => ({ ...each })),
       waiting,
       listAge: this.readAt === null ? null : Math.max(0, this.#now() - this.readAt),
       heldBytes: this.sources?.listening.shared.budgets.held.used ?? 0,

@@ -12,6 +12,7 @@ import {
   type DeviceSnapshot,
   type FleetChanges,
   type FleetError,
+  type FleetWatcher,
   type ReportedError,
   remember,
 } from './devices';
@@ -19,31 +20,7 @@ import { shortText, type Recent, type RecentCommand } from './latest';
 import type { ListReading } from './list-poller';
 import type { TestRecorder } from './test-recorder';
 
-/**
- * Observes what happens to devices, after the registry has been updated. It is this package's own code: it
- * never throws. It may add and remove watchers.
- */
-export interface FleetWatcher {
-  /** A live upload, before the listeners of the channel get it. Never a replayed one. */
-  onLive?(device: FleetDevice, upload: Upload): void;
-  /** Listeners hold back its live uploads for older ones, or one more does, or one less. */
-  onHold?(device: FleetDevice): void;
-  /** A missed upload, or one that was held back, for each listener that recovers it. */
-  onEmitted?(device: FleetDevice, upload: Upload): void;
-  /** The state of its channel changed; null: it was closed, since its last listener has left. */
-  onState?(device: FleetDevice): void;
-  /** The first of its recoveries began. */
-  onRecovering?(device: FleetDevice): void;
-  /** The last of them ended. @param count the uploads that were recovered, each counted once */
-  onRecovered?(device: FleetDevice, count: number): void;
-  /** A field has crossed a limit of the device's type, or is back. */
-  onAlarm?(device: FleetDevice, event: AlarmEvent, alarm: Alarm): void;
-  /** The client ends: nothing is called any more. */
-  onEnd?(): void;
-}
-
 const MAX_NAME = 200;
-
 const ERRORS = 20;
 const LONGEST_MESSAGE = 500;
 /** Commands that succeed without an answer of the device that counts as a sign of life here. */
@@ -78,8 +55,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   protected readAt: number | null = null;
   /** Uploads since the start, and which of them were recovered and perhaps altered. */
   readonly uploads = { live: 0, replayed: 0, altered: 0 };
-  /** Few: kinds and codes are. */
-  readonly #commands = new Map<string, CommandCount>();
+  /** The commands that have ended. Few: kinds and codes are. */
+  protected readonly ended = new Map<string, CommandCount>();
   /** The last recording, which may run. */
   recorder: TestRecorder | undefined = undefined;
   readonly #now: () => number;
@@ -93,10 +70,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   constructor(now: () => number, first = 0) {
     this.#now = now;
     this.#devices = new Devices(first);
-  }
-
-  get size(): number {
-    return this.#devices.size;
   }
 
   get(chipid: string): FleetDevice | undefined {
@@ -124,7 +97,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** Whether a device is online, by the latest evidence; null without any. */
   isOnline(chipid: string): boolean | null {
-    return this.#devices.get(chipid)?.presence.isOnline(this.readAt !== null) ?? null;
+    return this.#devices.get(chipid)?.presence.online ?? null;
   }
 
   /** Whether somebody watches the devices. */
@@ -142,7 +115,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** All devices that are known, and devices of the book that were never seen. */
   snapshot(): DeviceSnapshot[] {
-    return [...this.#all()];
+    return [...this.#changed()];
   }
 
   /**
@@ -151,9 +124,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
    */
   device(chipid: Chipid): DeviceSnapshot | undefined {
     const digits = parseChipid(chipid);
-    const device = this.#devices.get(digits);
-    if (device) return this.#snapshotOf(device);
-    return this.#book?.find(digits) ? this.#snapshotOf(new FleetDevice(digits)) : undefined;
+    const isInBook = this.#book?.find(digits) !== undefined;
+    const device = this.#devices.get(digits) ?? (isInBook ? new FleetDevice(digits) : undefined);
+    return device && this.#snapshotOf(device);
   }
 
   /**
@@ -205,23 +178,19 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
    */
   changesSince(since: number): FleetChanges {
     const { revision } = this;
-    const complete = !this.#devices.isKnown(since);
-    if (complete) return { revision, devices: this.#all(), removed: [], complete };
+    const removed = this.#devices.removedSince(since);
     // A device of the book that is forgotten is missing again.
     const isMissing = (chipid: string): boolean => this.#book?.find(chipid) !== undefined;
-    const gone = this.#devices.removedSince(since);
-    const removed = gone.filter((chipid) => !isMissing(chipid));
-    const devices = this.#changedAfter(since, gone.filter(isMissing));
-    return { revision, devices, removed, complete };
+    const complete = !this.#devices.isKnown(since) || removed.some(isMissing);
+    const devices = this.#changed(complete ? undefined : since);
+    return { revision, devices, removed: complete ? [] : removed, complete };
   }
 
-  *#changedAfter(since: number, missing: readonly string[]): Generator<DeviceSnapshot> {
-    for (const device of this.#devices) if (device.revision > since) yield this.#snapshotOf(device);
-    for (const chipid of missing) yield this.#snapshotOf(new FleetDevice(chipid));
-  }
-
-  *#all(): Generator<DeviceSnapshot> {
-    for (const device of this.#devices) yield this.#snapshotOf(device);
+  /** @param since undefined: all, and the devices of the book that were never seen */
+  *#changed(since?: number): Generator<DeviceSnapshot> {
+    for (const device of this.#devices)
+      if (since === undefined || device.revision > since) yield this.#snapshotOf(device);
+    if (since !== undefined) return;
     for (const chipid of this.#book?.file.devices.keys() ?? [])
       if (!this.#devices.get(chipid)) yield this.#snapshotOf(new FleetDevice(chipid));
   }
@@ -231,19 +200,14 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     let devices = this.#devices.size + (this.#book?.file.devices.size ?? 0);
     let online = 0;
     for (const device of this.#devices) {
-      if (device.presence.isOnline(this.readAt !== null)) online++;
+      if (device.presence.online) online++;
       if (this.#book?.find(device.chipid)) devices--;
     }
     return { devices, online };
   }
 
-  /** The commands that have ended, by kind and code. */
-  commandCounts(): CommandCount[] {
-    return Array.from(this.#commands.values(), (each) => ({ ...each }));
-  }
-
   #snapshotOf(device: FleetDevice): DeviceSnapshot {
-    const snapshot = device.snapshot(this.readAt !== null);
+    const snapshot = device.snapshot();
     const row = this.#book?.find(device.chipid);
     if (!row) return snapshot;
     // Not in a copy, since there may be 50,000.
@@ -283,7 +247,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const device = this.#devices.touch(upload.chipid);
     device.lastUpload = at;
     device.wasSeen = true;
-    device.presence.uploaded(at);
+    device.presence.uploaded(at, this.readAt !== null);
     device.keep(upload, 'live', at, base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
   }
@@ -304,17 +268,14 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onEmitted(upload: Upload, isLast = true): void {
-    if (upload.replayed && isLast) this.#replayed(upload);
+    // An upload of the history is no sign of life.
+    if (upload.replayed && isLast) {
+      const device = this.#devices.touch(upload.chipid);
+      device.wasSeen = true;
+      device.keep(upload, 'replayed', this.#now());
+    }
     const device = this.#devices.get(upload.chipid);
     if (device) for (const watcher of this.#watchers) watcher.onEmitted?.(device, upload);
-  }
-
-  /** An upload of the history is no sign of life. */
-  #replayed(upload: Upload): void {
-    const at = this.#now();
-    const device = this.#devices.touch(upload.chipid);
-    device.wasSeen = true;
-    device.keep(upload, 'replayed', at);
   }
 
   onRecovering(chipid: string): void {
@@ -359,26 +320,26 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     remember(this.#devices.touch(chipid).commands, command);
     outcome.then(
       () => {
-        this.#ended(command, 'OK');
+        this.#onEnded(command, 'OK');
         // A push over the channel is not answered; a reply counts as an upload; the answer of a refresh says online or not.
         if (!NO_SIGN_OF_LIFE.has(command.kind)) this.onCalled(chipid, true);
       },
       (error: unknown) => {
         const { code, message } = errorOf(error);
         command.message = oneLine(message, LONGEST_MESSAGE);
-        this.#ended(command, code);
+        this.#onEnded(command, code);
       },
     );
     return outcome;
   }
 
-  #ended(command: RecentCommand, code: NonNullable<RecentCommand['outcome']>): void {
+  #onEnded(command: RecentCommand, code: NonNullable<RecentCommand['outcome']>): void {
     command.took = this.#now() - command.at;
     command.outcome = code;
     const { kind } = command;
-    const known = this.#commands.get(`${kind} ${code}`);
+    const known = this.ended.get(`${kind} ${code}`);
     if (known) known.count++;
-    else this.#commands.set(`${kind} ${code}`, { call: kind, code, count: 1 });
+    else this.ended.set(`${kind} ${code}`, { call: kind, code, count: 1 });
   }
 
   onError(chipid: string, error: unknown): void {
