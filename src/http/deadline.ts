@@ -1,79 +1,5 @@
 import { MAX_TIMEOUT } from '../input/values';
 
-/** What can be an item of a {@link LinkedList}, of one at a time. */
-export interface Linked<T> {
-  previous: T | undefined;
-  next: T | undefined;
-}
-
-/**
- * Items in the order in which they were added, each of which can be removed at once. A `Set` that tens of thousands of
- * short-lived items pass through costs far more: in V8, each of its tables, once full, holds on to the items in it and to
- * the next table, and so moves them to the old generation. With pushes, a `Set` took 7 % more CPU (4 to 10, in pairs).
- */
-export class LinkedList<T extends Linked<T>> {
-  size = 0;
-  #first: T | undefined;
-  #last: T | undefined;
-
-  /** The item that was added first. */
-  get first(): T | undefined {
-    return this.#first;
-  }
-
-  /** @param item that is in no list */
-  add(item: T): void {
-    item.previous = this.#last;
-    if (this.#last) this.#last.next = item;
-    else this.#first = item;
-    this.#last = item;
-    this.size++;
-  }
-
-  /** @returns false if it is not in the list */
-  remove(item: T): boolean {
-    const { previous, next } = item;
-    if (!previous && this.#first !== item) return false;
-    if (previous) previous.next = next;
-    else this.#first = next;
-    if (next) next.previous = previous;
-    else this.#last = previous;
-    item.previous = item.next = undefined;
-    this.size--;
-    return true;
-  }
-
-  /** All of them now: any may be removed meanwhile. */
-  all(): T[] {
-    const items: T[] = [];
-    for (let item = this.#first; item; item = item.next) items.push(item);
-    return items;
-  }
-}
-
-interface Callback extends Linked<Callback> {
-  /** Undefined once it is removed. */
-  call: (() => void) | undefined;
-}
-
-interface Listening {
-  callbacks: LinkedList<Callback>;
-  abort: () => void;
-}
-
-const listening = new WeakMap<AbortSignal, Listening>();
-
-function listen(signal: AbortSignal): Listening {
-  const callbacks = new LinkedList<Callback>();
-  const abort = (): void => {
-    for (const callback of callbacks.all()) callback.call?.();
-  };
-  signal.addEventListener('abort', abort, { once: true });
-  const listener = { callbacks, abort };
-  listening.set(signal, listener);
-  return listener;
-}
-
 const NO_REASON = 'the caller aborted it';
 /** Completes "Not sent: " and the like. */
 export const CLOSED = 'the client was closed';
@@ -93,19 +19,37 @@ export function abortReason(signal: AbortSignal): string {
   }
 }
 
+interface Shared {
+  readonly callbacks: Set<() => void>;
+  readonly abort: () => void;
+}
+
+const shared = new WeakMap<AbortSignal, Shared>();
+
+function share(signal: AbortSignal): Shared {
+  const callbacks = new Set<() => void>();
+  const abort = (): void => {
+    for (const callback of callbacks) callback();
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  const listener = { callbacks, abort };
+  shared.set(signal, listener);
+  return listener;
+}
+
 /**
- * Calls back when a signal aborts. Calls that share a signal share one listener on it, since to add
- * and remove one costs as much as a call's timer, and Node.js warns of more than a few.
+ * Calls back when a signal aborts. Calls that share a signal share one listener on it: for each that is added, a signal looks at
+ * all that it has, and a call to 10,000 devices has one signal.
  * @returns a function that removes the callback, and with the last one the listener
  */
 export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const { callbacks, abort } = listening.get(signal) ?? listen(signal);
-  const callback: Callback = { call, previous: undefined, next: undefined };
+  const { callbacks, abort } = shared.get(signal) ?? share(signal);
+  // The same function may be passed more than once.
+  const callback = (): void => call();
   callbacks.add(callback);
   return () => {
-    callback.call = undefined;
-    if (!callbacks.remove(callback) || callbacks.size > 0) return;
-    listening.delete(signal);
+    if (!callbacks.delete(callback) || callbacks.size > 0) return;
+    shared.delete(signal);
     signal.removeEventListener('abort', abort);
   };
 }
@@ -133,9 +77,7 @@ export type EndListener = (end: CallAborted) => void;
 const onTimeout = (deadline: Deadline): void => deadline.expire();
 
 /** The deadline of one call: one timer for all its stages, waiting for a connection included. */
-export class Deadline implements Linked<Deadline> {
-  previous: Deadline | undefined;
-  next: Deadline | undefined;
+export class Deadline {
   /** Why it has ended. */
   ended: CallAborted | undefined;
   /** Stops listening to the signal of the call. */
@@ -191,11 +133,11 @@ export class Deadline implements Linked<Deadline> {
 
 /** The deadlines of all calls of one client, so that closing it can end them. */
 export class Deadlines {
-  readonly #running = new LinkedList<Deadline>();
+  readonly #running = new Set<Deadline>();
   readonly #explain: (signal: AbortSignal) => string;
   #isClosed = false;
   readonly #over = (deadline: Deadline): void => {
-    if (this.#running.remove(deadline)) deadline.ignoreSignal?.();
+    if (this.#running.delete(deadline)) deadline.ignoreSignal?.();
   };
 
   /** @param explain why a signal aborted, without secrets */
@@ -222,6 +164,6 @@ export class Deadlines {
   /** Ends every running call, and each later one when it starts. */
   close(): void {
     this.#isClosed = true;
-    for (const deadline of this.#running.all()) deadline.end('aborted', CLOSED);
+    for (const deadline of this.#running) deadline.end('aborted', CLOSED);
   }
 }
