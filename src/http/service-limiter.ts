@@ -1,3 +1,5 @@
+import { Semaphore } from '../util/semaphore';
+
 /** Handshakes of channels, and readings of histories, that run side by side for one service. */
 const HANDSHAKES = 32;
 const READINGS = 16;
@@ -20,42 +22,16 @@ export interface Place {
   release(): void;
 }
 
-class QueuedPlace implements Place {
-  readonly #limiter: ServiceLimiter;
-  readonly #granted: () => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(limiter: ServiceLimiter, granted: () => void) {
-    this.#limiter = limiter;
-    this.#granted = granted;
-  }
-
-  /** @param longest milliseconds after which the place is free again */
-  grant(longest: number): void {
-    if (longest < Infinity) this.#timer = setTimeout(() => this.release(), longest);
-    this.#granted();
-  }
-
-  release(): void {
-    clearTimeout(this.#timer);
-    this.#limiter.release(this);
-  }
-}
-
 /**
  * Limits what runs side by side for one service, whichever application asks; the others wait in the order in which they
  * come. So the rate follows the service by itself, and thousands of channels do not overload it after a restart.
  */
 export class ServiceLimiter {
-  readonly #most: number;
+  readonly #places: Semaphore;
   readonly #longest: number;
   readonly #random: () => number;
   readonly #now: () => number;
-  /** Sets keep the order, and delete from their middle in constant time. */
-  readonly #waiting = new Set<QueuedPlace>();
-  readonly #running = new Set<QueuedPlace>();
   #resumesAt = -Infinity;
-  #timer: NodeJS.Timeout | undefined;
 
   /**
    * @param most places
@@ -68,7 +44,7 @@ export class ServiceLimiter {
     random = Math.random,
     now = (): number => performance.now(),
   ) {
-    this.#most = most;
+    this.#places = new Semaphore(most);
     this.#longest = longest;
     this.#random = random;
     this.#now = now;
@@ -79,45 +55,35 @@ export class ServiceLimiter {
    * @param granted is called once, never synchronously, and does not throw
    */
   acquire(granted: () => void): Place {
-    const place = new QueuedPlace(this, granted);
-    this.#waiting.add(place);
-    this.#schedule();
-    return place;
-  }
-
-  release(place: QueuedPlace): void {
-    this.#waiting.delete(place);
-    this.#running.delete(place);
-    this.#schedule();
+    let timer: NodeJS.Timeout | undefined;
+    let leave: (() => void) | undefined;
+    const release = (): void => {
+      clearTimeout(timer);
+      leave?.();
+      leave = undefined;
+    };
+    // What has a place when the service asks for a pause waits in it: nobody else gets one meanwhile.
+    const begin = (): void => {
+      const wait = this.#resumesAt - this.#now();
+      if (wait > 0) timer = setTimeout(begin, Math.ceil(wait));
+      else {
+        if (this.#longest < Infinity) timer = setTimeout(release, this.#longest);
+        granted();
+      }
+    };
+    const enter = (): void => {
+      leave = () => this.#places.release();
+      timer = setTimeout(begin, 0);
+    };
+    if (this.#places.acquire()) enter();
+    else leave = this.#places.wait(enter);
+    return { release };
   }
 
   /** Grants no place for a while. @param wait milliseconds for which the service asks, by `Retry-After` */
   pause(wait: number): void {
     const until = this.#now() + wait * (1 + JITTER * this.#random());
     this.#resumesAt = Math.max(this.#resumesAt, until);
-  }
-
-  #schedule(): void {
-    if (this.#waiting.size === 0) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    } else if (this.#running.size < this.#most) {
-      const wait = Math.max(0, Math.ceil(this.#resumesAt - this.#now()));
-      this.#timer ??= setTimeout(() => this.#grant(), wait);
-    }
-  }
-
-  #grant(): void {
-    this.#timer = undefined;
-    // A service may have asked for more time meanwhile.
-    if (this.#resumesAt <= this.#now())
-      for (const place of this.#waiting) {
-        if (this.#running.size >= this.#most) return;
-        this.#waiting.delete(place);
-        this.#running.add(place);
-        place.grant(this.#longest);
-      }
-    this.#schedule();
   }
 }
 
