@@ -5,8 +5,7 @@ import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister } from './api/two-requests';
 import { KeptPins } from './commands/pins';
 import { Command, Queues } from './commands/queue';
-import { CONNECTIONS, createDispatcher } from './http/pool';
-import { Turns } from './http/turns';
+import { CONNECTIONS, createDispatcher, Turns } from './http/pool';
 import { callOnce, type HttpContext } from './http/exchange';
 import { DeviceCommands } from './commands/waiting';
 import { Book } from './fleet/book';
@@ -20,7 +19,7 @@ import { openApi, PUBLIC_LIST, type OpenApiCommand } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/requests';
 import type { AllServiceLimits } from './http/service-limiter';
-import { proxyFor, proxySecrets } from './http/proxy';
+import { proxyFor, proxySecrets, Tunnels } from './http/proxy';
 import { redactor } from './http/redact';
 import { ServiceClock } from './http/answer';
 import { serverApi } from './api/server-api';
@@ -84,7 +83,8 @@ export function createApplication(
   // The ids of interface A are its own: one that looks like a chip number is another device.
   const serverQueues = new Queues(settings.deviceGap, { explain });
   const turns = new Turns();
-  const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, proxy, turns);
+  const tunnels = proxy && new Tunnels(proxy, settings.origin);
+  const dispatcher = createDispatcher(settings.origin, CONNECTIONS, tls, tunnels, turns);
   const http: HttpContext = {
     dispatcher,
     origin: settings.origin,
@@ -107,7 +107,7 @@ export function createApplication(
     const { appid } = identity;
     const api = openApi(identity, titleOf);
     const channels = new Channels({
-      ...channelSettings(settings, identity, tls, proxy),
+      ...channelSettings(settings, identity, tls, tunnels),
       limiter: handshakes,
       observer: fleet,
       random,
@@ -260,6 +260,7 @@ export function createApplication(
       open?.channelPush.close();
       await Promise.all([commands, open?.channels.close()]);
       await open?.pulses.close();
+      tunnels?.close();
       await dispatcher.destroy();
     },
   };

@@ -35,8 +35,6 @@ export interface ChannelSettings extends ConnectionSettings {
   observer?: ChannelObserver | undefined;
   /** Of the service: sees the times of events until it is known. */
   clock?: Pick<ServiceClock, 'isKnown' | 'sawEvent'>;
-  /** Ends connections that are still being made below the sockets. */
-  close?(): void;
 }
 
 /** The least and the greatest limit of the pause before a reconnect, in ms. */

@@ -1,6 +1,6 @@
-import type { createConnection } from 'node:net';
+import type { createConnection, Socket } from 'node:net';
 import { USER_AGENT, encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
-import { type Proxy, tunnelsThrough, type Tunnels } from '../http/proxy';
+import type { Tunnels } from '../http/proxy';
 import { type TlsSettings, EACH_ADDRESS, secureContextOf, tlsConnector } from '../http/tls';
 import { Channel, type ChannelSettings } from './channel';
 import { inSlices } from '../util/slices';
@@ -47,7 +47,6 @@ export class Channels {
     this.#open.clear();
     for (const channel of channels) channel.leaveAll();
     await inSlices(channels, (channel) => channel.close());
-    this.#settings.close?.();
   }
 
   #channel(chipid: string): Channel {
@@ -158,14 +157,15 @@ function channelUrl(settings: ChannelOptions, identity: OpenApiIdentity, chipid:
   return `${settings.channelOrigin}/noticed/peer?${encodeQuery({ ...params, sign })}`;
 }
 
+/** How sockets connect: as ws does, over TLS with one context for all, or through a proxy. */
 function socketOptions(
-  settings: ChannelOptions,
+  { channelOrigin }: ChannelOptions,
   tls: TlsSettings | undefined,
-  proxy: Proxy | undefined,
-): { options: SocketOptions; tunnels?: Tunnels } {
+  tunnels: Tunnels | undefined,
+): SocketOptions {
   const shared = { headers: { 'User-Agent': USER_AGENT }, ...EACH_ADDRESS };
-  const isSecure = settings.channelOrigin.startsWith('wss:');
-  // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
+  const isSecure = channelOrigin.startsWith('wss:');
+  // Each socket would make a context of its own otherwise, of some 20 KB.
   const secure = isSecure
     ? tlsConnector({ ...tls, secureContext: secureContextOf(tls) })
     : undefined;
@@ -174,29 +174,26 @@ function socketOptions(
     ...shared,
     createConnection: open as typeof createConnection,
   });
-  if (proxy) {
-    const tunnels = tunnelsThrough(proxy, settings.channelOrigin, secure);
-    return { options: withConnection(tunnels.open), tunnels };
-  }
-  return { options: secure ? withConnection(secure) : shared };
+  if (!tunnels) return secure ? withConnection(secure) : shared;
+  return withConnection((_: unknown, connected: (error: Error | null, socket?: Socket) => void) =>
+    tunnels.open((error, socket) =>
+      connected(error, socket && secure ? secure({ socket, host: tunnels.host }) : socket),
+    ),
+  );
 }
 
 /** What the channels of an application need of its settings. */
-export function channelSettings(
+export const channelSettings = (
   settings: ChannelOptions,
   identity: OpenApiIdentity,
   tls: TlsSettings | undefined,
-  proxy: Proxy | undefined,
-) {
-  const { options, tunnels } = socketOptions(settings, tls, proxy);
-  return {
-    appid: identity.appid,
-    now: identity.now,
-    url: (chipid: string) => channelUrl(settings, identity, chipid),
-    socket: options,
-    close: () => tunnels?.close(),
-    heartbeat: settings.heartbeat,
-    ping: settings.ping,
-    turns: new TurnShare(),
-  };
-}
+  tunnels: Tunnels | undefined,
+) => ({
+  appid: identity.appid,
+  now: identity.now,
+  url: (chipid: string) => channelUrl(settings, identity, chipid),
+  socket: socketOptions(settings, tls, tunnels),
+  heartbeat: settings.heartbeat,
+  ping: settings.ping,
+  turns: new TurnShare(),
+});

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { createConnection } from 'node:net';
 import WebSocket, { type ClientOptions, type RawData } from 'ws';
-import { errorCode } from '../http/exchange';
+import { errorCode } from '../http/failures';
 import {
   FlushQueue,
   Keepalive,

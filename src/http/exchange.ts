@@ -15,8 +15,14 @@ import {
   type ServiceClock,
 } from './answer';
 import type { CallAborted, Deadline, Deadlines } from './deadline';
-import { REFUSES_CERTIFICATE, statusError, transportError, type Failure } from './failures';
-import type { Turns } from './turns';
+import {
+  errorCode,
+  REFUSES_CERTIFICATE,
+  statusError,
+  transportError,
+  type Failure,
+} from './failures';
+import type { Turns } from './pool';
 
 /** The connections of one application, as the calls use them. */
 export interface HttpContext {
@@ -78,21 +84,6 @@ const NO_BODY = new AnswerBody(0);
 const NOTHING = NO_BODY.read();
 
 const isSuccess = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;
-
-const OF_OPENSSL = /:SSL routines:\w*:([\w ]{1,60}):/;
-
-/** The code of a transport error; never its text, which may hold a URL. */
-export function errorCode(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown error';
-  const { code } = error as NodeJS.ErrnoException;
-  // If data was written before TLS failed, as of a channel, Node.js has the code of OpenSSL only in the text.
-  const [, why] = (code === 'EPROTO' && OF_OPENSSL.exec(error.message)) || [];
-  if (why !== undefined) return `ERR_SSL_${why.replaceAll(' ', '_').toUpperCase()}`;
-  if (typeof code === 'string') return code;
-  // Happy Eyeballs: one error for several addresses, each with its own code.
-  if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
-  return error.name;
-}
 
 /**
  * One attempt of a call, from its place among the calls to the answer. A class with a single promise, since there may be

@@ -273,3 +273,18 @@ export function transportError(
   const when = ' It was sent, and its answer did not come as a whole.';
   return error('CONNECTION_LOST', `The connection broke off (${detail})`, when + outcome);
 }
+
+const OF_OPENSSL = /:SSL routines:\w*:([\w ]{1,60}):/;
+
+/** The code of a transport error; never its text, which may hold a URL. */
+export function errorCode(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const { code } = error as NodeJS.ErrnoException;
+  // If data was written before TLS failed, as of a channel, Node.js has the code of OpenSSL only in the text.
+  const [, why] = (code === 'EPROTO' && OF_OPENSSL.exec(error.message)) || [];
+  if (why !== undefined) return `ERR_SSL_${why.replaceAll(' ', '_').toUpperCase()}`;
+  if (typeof code === 'string') return code;
+  // Happy Eyeballs: one error for several addresses, each with its own code.
+  if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
+  return error.name;
+}

@@ -1,43 +1,53 @@
 import './own-fetch';
-import { buildConnector, errors, Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { errorCode } from './exchange';
-import { REFUSES_CERTIFICATE } from './failures';
-import { brokenOff, refusedBy, speaksFirst, type Proxy } from './proxy';
+import { buildConnector, Pool, type Dispatcher } from 'undici';
+import { errorCode, REFUSES_CERTIFICATE } from './failures';
+import type { Tunnels } from './proxy';
 import { CONNECT_TIMEOUT, EACH_ADDRESS, secureContextOf, type TlsSettings } from './tls';
-import type { Turns } from './turns';
 
 /** HTTP connections of an application at most, and so calls at once. */
 export const CONNECTIONS = 64;
 
-/** The connections to a proxy. undici names the status of a refused tunnel only in its message; this one has it in the code. */
-class ProxyPool extends Pool {
-  override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
-    const data = await super.connect(options).catch((error: unknown) => {
-      // For such an error undici at once asks for another tunnel, until the call is out of time: thousands a second.
-      throw error instanceof errors.SocketError ? brokenOff() : error;
-    });
-    const isTunnel = data.statusCode === 200;
-    // undici drops such a tunnel and, too, at once asks for another one.
-    if (isTunnel && data.socket.readableLength === 0) return data;
-    data.socket.on('error', () => undefined).destroy();
-    throw isTunnel ? speaksFirst() : refusedBy(data.statusCode);
+type Controller = Pick<Dispatcher.DispatchController, 'pause' | 'resume'>;
+
+/** Answers of which no more is read before the event loop has turned. */
+export class Turns {
+  readonly #paused = new Set<Controller>();
+
+  /** Reads no more of an answer before the next turn. */
+  await(controller: Controller): void {
+    this.#paused.add(controller);
+    controller.pause();
+    setImmediate(() => this.#resume(controller));
+  }
+
+  /**
+   * A connection ends: all go on at once. undici asserts that the answer of one that ends is not paused, where nobody can catch
+   * it, so that the process would end. Its last piece and its end come in one turn where both arrive at once over TLS, or the
+   * piece fills a buffer of Node.js.
+   */
+  end(): void {
+    for (const controller of Array.from(this.#paused)) this.#resume(controller);
+  }
+
+  #resume(controller: Controller): void {
+    if (this.#paused.delete(controller)) controller.resume();
   }
 }
 
-/**
- * Ends a connection with the error that the server refuses the client's certificate, over TLS 1.3 only after the handshake:
- * undici would report that the other side has closed the connection, which comes next. Other errors must not end it, since an
- * answer may have arrived before. With its end, what is paused goes on first: undici adds its listeners after these.
- */
-function endingWell(connect: buildConnector.connector, turns: Turns): buildConnector.connector {
+/** Makes connections, through a proxy if there are tunnels. @throws DeviceCloudError `NOT_CONFIGURED` as of {@link secureContextOf} */
+function connectorOf(
+  isSecure: boolean,
+  tls: TlsSettings | undefined,
+  tunnels: Tunnels | undefined,
+): buildConnector.connector {
+  const secure = isSecure && { ...tls, secureContext: secureContextOf(tls) };
+  const connector = buildConnector({ timeout: CONNECT_TIMEOUT, ...EACH_ADDRESS, ...secure });
+  if (!tunnels) return connector;
   return (options, callback) =>
-    connect(options, (...result) => {
-      const [, socket] = result;
-      socket?.once('error', (error: Error) => {
-        if (REFUSES_CERTIFICATE.test(errorCode(error))) socket.destroy(error);
-      });
-      socket?.once('end', () => turns.end());
-      callback(...result);
+    tunnels.open((error, socket) => {
+      if (!socket) callback(error ?? new Error(), null);
+      else if (isSecure) connector({ ...options, httpSocket: socket }, callback);
+      else callback(null, socket);
     });
 }
 
@@ -50,29 +60,25 @@ export function createDispatcher(
   origin: string,
   connections: number,
   tls: TlsSettings | undefined,
-  proxy: Proxy | undefined,
+  tunnels: Tunnels | undefined,
   turns: Turns,
 ): Dispatcher {
-  const connect = { timeout: CONNECT_TIMEOUT, ...EACH_ADDRESS };
-  const secure = origin.startsWith('https:') && { ...tls, secureContext: secureContextOf(tls) };
-  const shared = { connections, pipelining: 1, keepAliveMaxTimeout: 30_000 };
-  if (!proxy) {
-    const connector = buildConnector({ ...connect, ...secure });
-    return new Pool(origin, { ...shared, connect: endingWell(connector, turns) });
-  }
-  return new ProxyAgent({
-    ...shared,
-    uri: proxy.url,
-    ...(proxy.authorization === undefined ? {} : { token: proxy.authorization }),
-    proxyTls: connect,
-    requestTls: { ...connect, ...secure },
-    factory: (tunnelled, { connect: tunnel, ...options }: Pool.Options) =>
-      new Pool(tunnelled, {
-        ...options,
-        connect: endingWell(tunnel as buildConnector.connector, turns),
+  const connect = connectorOf(origin.startsWith('https:'), tls, tunnels);
+  return new Pool(origin, {
+    connections,
+    pipelining: 1,
+    keepAliveMaxTimeout: 30_000,
+    connect: (options, callback) =>
+      connect(options, (...result) => {
+        const [, socket] = result;
+        // A server may refuse the client's certificate only after the handshake, over TLS 1.3: undici would report that it has closed the
+        // connection, which comes next. Other errors must not end it, since an answer may have arrived before.
+        socket?.once('error', (error: Error) => {
+          if (REFUSES_CERTIFICATE.test(errorCode(error))) socket.destroy(error);
+        });
+        // What is paused goes on first: undici adds its listeners after these.
+        socket?.once('end', () => turns.end());
+        callback(...result);
       }),
-    // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
-    clientFactory: (proxyOrigin, options) =>
-      new ProxyPool(proxyOrigin, { ...options, headersTimeout: CONNECT_TIMEOUT }),
   });
 }

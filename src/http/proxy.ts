@@ -1,8 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import type { ConnectionOptions } from 'node:tls';
 import { domainToASCII } from 'node:url';
 import { notConfigured } from '../errors';
 import type { ProxySettings } from '../types';
@@ -26,6 +24,9 @@ export function proxySecrets(proxy: Proxy | undefined): string[] {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Of an IPv6 address, which has them in a URL. */
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
 const basic = (username: string, password: string): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
@@ -39,7 +40,7 @@ const decode = (text: string): string => {
 
 /** An IPv6 address as a URL has it, in brackets and in its shortest form; undefined if it is not one. */
 function ipv6(text: string): string | undefined {
-  const address = text.replace(/^\[(.*)\]$/, '$1');
+  const address = withoutBrackets(text);
   return isIPv6(address) && !address.includes('%')
     ? new URL(`http://[${address}]`).hostname
     : undefined;
@@ -50,7 +51,7 @@ function inRange(entry: string, host: string): boolean | undefined {
   const [, network = '', bits = ''] = /^\[?([\da-f.:]+)\]?\/(\d{1,3})$/.exec(entry) ?? [];
   const family = isIP(network);
   if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return undefined;
-  const address = host.replace(/^\[(.*)\]$/, '$1');
+  const address = withoutBrackets(host);
   if (isIP(address) !== 6 && isIP(address) !== family) return false;
   const range = new BlockList();
   range.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
@@ -115,93 +116,73 @@ export function proxyFor(
   return resolve({ url, noProxy }, target);
 }
 
-/** The callback of Node.js for the connection or the error. */
-type Connected = (error: Error | null, socket?: Duplex) => void;
-
 const fault = (code: string): Error =>
   Object.assign(new Error('The proxy gave no tunnel.'), { code });
 
-/** The error for a proxy that answers CONNECT with another status than 200; its code names that status. */
-export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCode}`);
+/** Is called with the connection or the error. */
+type Connected = (error: Error | null, socket?: Socket) => void;
 
 /**
- * The error for a tunnel on which data arrives before any was sent: with or without TLS, the service
- * waits for the client, so the tunnel does not lead to one.
+ * Makes connections to one host through a proxy's CONNECT, for calls and channels alike. undici has proxies of its own, which ask for
+ * another tunnel at once when one is refused, thousands a second. https-proxy-agent 7.0.6 is no substitute: it accepts any certificate
+ * that is valid for localhost when the host is an IP address, leaves an abandoned CONNECT open, and reports a refusal of the proxy as
+ * one of the service.
  */
-export const speaksFirst = (): Error => fault('EPROTO');
+export class Tunnels {
+  /** What the certificate of the service is checked for if there is no server name, as of an IP address. */
+  readonly host: string;
+  readonly #proxy: Proxy;
+  readonly #authority: string;
+  readonly #pending = new Set<http.ClientRequest>();
 
-/** The error for a proxy that ends the connection, or switches protocols, instead of answering CONNECT. */
-export const brokenOff = (): Error => fault('ECONNRESET');
+  /** @param origin `http://host[:port]` or `https://host[:port]` */
+  constructor(proxy: Proxy, origin: string) {
+    const { protocol, hostname, port } = new URL(origin);
+    this.host = withoutBrackets(hostname);
+    this.#proxy = proxy;
+    this.#authority = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+  }
 
-export interface Tunnels {
-  /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
-  readonly open: (options: unknown, connected: Connected) => void;
+  open(connected: Connected): void {
+    const { url, authorization } = this.#proxy;
+    const { request } = url.startsWith('https:') ? https : http;
+    const proxyHost = withoutBrackets(new URL(url).hostname);
+    const connect = request(url, {
+      method: 'CONNECT',
+      path: this.#authority,
+      headers: {
+        host: this.#authority,
+        ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
+      },
+      agent: false,
+      // Node.js would take it from the header `host`, which names the service.
+      servername: isIP(proxyHost) ? '' : proxyHost,
+      ...EACH_ADDRESS,
+    });
+    // Over all of it: a time-out of the socket would start again with each byte of the proxy.
+    const timer = setTimeout(() => connect.destroy(fault('ETIMEDOUT')), CONNECT_TIMEOUT);
+    const done = (error: Error | null, socket?: Socket): void => {
+      clearTimeout(timer);
+      this.#pending.delete(connect);
+      connected(error, socket);
+    };
+    this.#pending.add(connect);
+    // Node.js emits it for every answer to a CONNECT, a refusal among them.
+    connect.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
+      if (statusCode === 200 && head.length === 0) {
+        done(null, socket);
+        return;
+      }
+      socket.destroy();
+      // With or without TLS, a service waits for its client: a tunnel on which data arrives before any was sent leads to none.
+      done(fault(statusCode === 200 ? 'EPROTO' : `PROXY_${statusCode}`));
+    });
+    connect.on('error', done);
+    connect.end();
+  }
+
   /** Destroys tunnels that are not established yet, which their callers cannot do. */
-  close(): void;
-}
-
-/**
- * Makes connections to one host through a proxy's CONNECT. HTTP calls have undici's own proxy
- * support; `ws` has none. https-proxy-agent 7.0.6 is no substitute: it accepts any certificate that is
- * valid for localhost when the host is an IP address, leaves an abandoned CONNECT open, and
- * reports a refusal of the proxy as one of the service.
- * @param origin `ws://host[:port]` or `wss://host[:port]`
- * @param secure makes TLS of a tunnel to `wss:`
- */
-export function tunnelsThrough(
-  proxy: Proxy,
-  origin: string,
-  secure: ((options: ConnectionOptions) => Duplex) | undefined,
-): Tunnels {
-  const target = new URL(origin);
-  const authority = `${target.hostname}:${target.port || (secure ? 443 : 80)}`;
-  const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
-  const headers: Record<string, string> = { host: authority };
-  if (proxy.authorization !== undefined) headers['proxy-authorization'] = proxy.authorization;
-  const pending = new Set<http.ClientRequest>();
-  const proxyHost = new URL(proxy.url).hostname.replace(/^\[(.*)\]$/, '$1');
-
-  // The host is what the certificate is checked for if there is no server name, as of an IP address.
-  const wrap = (socket: Socket): Duplex => (secure ? secure({ socket, host }) : socket);
-
-  return {
-    open(_options, connected) {
-      const { request } = proxy.url.startsWith('https:') ? https : http;
-      const connect = request(proxy.url, {
-        method: 'CONNECT',
-        path: authority,
-        headers,
-        agent: false,
-        // Node.js would take it from the header `host`, which names the service.
-        servername: isIP(proxyHost) ? '' : proxyHost,
-        ...EACH_ADDRESS,
-      });
-      // Over all of it: a time-out of the socket would start again with each byte of the proxy.
-      const timer = setTimeout(() => connect.destroy(fault('ETIMEDOUT')), CONNECT_TIMEOUT);
-      const done = (): void => {
-        clearTimeout(timer);
-        pending.delete(connect);
-      };
-      pending.add(connect);
-      // Node.js emits it for every answer to a CONNECT, a refusal among them.
-      connect.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
-        done();
-        if (statusCode === 200) {
-          if (head.length > 0) socket.unshift(head);
-          connected(null, wrap(socket));
-          return;
-        }
-        socket.destroy();
-        connected(refusedBy(statusCode));
-      });
-      connect.on('error', (error) => {
-        done();
-        connected(error);
-      });
-      connect.end();
-    },
-    close() {
-      for (const connect of pending) connect.destroy(fault('ECANCELED'));
-    },
-  };
+  close(): void {
+    for (const connect of this.#pending) connect.destroy(fault('ECANCELED'));
+  }
 }

@@ -8,7 +8,7 @@ import {
   isSilence,
   isWorthRetry,
 } from '../../src/errors';
-import { errorCode } from '../../src/http/exchange';
+import { errorCode } from '../../src/http/failures';
 
 describe('the error of this package', () => {
   it('has a code, and the status where there was an answer', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:tls';
-import { tunnelsThrough } from '../../../src/http/proxy';
+import { Tunnels } from '../../../src/http/proxy';
 import { atEnd } from '../../tooling/servers/at-end';
 import { LOCALHOST, LOOPBACK } from '../../tooling/servers/certs';
 import { channelService, tlsChannelService } from '../../tooling/servers/channel-service';
@@ -50,9 +50,9 @@ describe('a channel through a proxy', () => {
     atEnd(close);
     for (const host of ['localhost', '127.0.0.1']) {
       const url = `https://${host}:${port}`;
-      const { open } = tunnelsThrough({ url }, 'wss://inside.invalid', undefined);
+      const tunnels = new Tunnels({ url }, 'https://inside.invalid');
       const error = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
-        open({}, (failed) => resolve(failed)),
+        tunnels.open(resolve),
       );
       assert.equal(error?.code, 'DEPTH_ZERO_SELF_SIGNED_CERT');
     }

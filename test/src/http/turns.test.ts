@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { createDispatcher } from '../../../src/http/pool';
-import { Turns } from '../../../src/http/turns';
+import { createDispatcher, Turns } from '../../../src/http/pool';
 import { atEnd } from '../../tooling/servers/at-end';
 import { LOOPBACK } from '../../tooling/servers/certs';
 import { onLoopback } from '../../tooling/servers/loopback';
