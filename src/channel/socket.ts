@@ -37,17 +37,14 @@ export interface ConnectionEvents {
   ended(reason: string, openFor: number, refusal?: IncomingHttpHeaders): void;
 }
 
-/**
- * Frames that the connections of an application may read before the event loop has to turn, besides one of each. On a
- * single channel, a turn for each frame would cost a fifth of the CPU time of an upload.
- */
+/** Frames that the connections of an application read before one that has read more waits for the next turn of the event loop. */
 const BEFORE_A_TURN = 16;
 
-/** Decides which frames are read in the same turn as the one before, so that a flood stops neither timers nor other connections. */
+/** Decides who reads on in the same turn of the event loop, so that a flood stops neither timers nor other connections. */
 export class TurnShare {
   #left = BEFORE_A_TURN;
 
-  /** @returns whether one more frame may be read before the event loop turns */
+  /** @returns whether the connection may read more in this turn than it has read at once */
   acquire(): boolean {
     if (this.#left === 0) return false;
     if (--this.#left === 0) setImmediate(() => (this.#left = BEFORE_A_TURN));
@@ -74,9 +71,6 @@ const OPTIONS: ClientOptions & { closeTimeout: number } = {
   maxBufferedChunks: MAX_PARTS,
   perMessageDeflate: false,
   followRedirects: false,
-  // If all frames of a read were handled in one turn of the event loop, a peer that sends small frames at
-  // full speed would stop timers and every other connection. But a few may be read: see {@link TurnShare}.
-  allowSynchronousEvents: false,
   // A peer that does not end the connection after the closing handshake keeps it no longer than this.
   closeTimeout: 2000,
   autoPong: false,
@@ -224,7 +218,10 @@ export class Connection implements Pinger {
   }
 
   #heard(): void {
-    this.#socket.readNext(this.#turns.acquire());
+    if (!this.#turns.acquire() && !this.#socket.isPaused) {
+      this.#socket.pause();
+      setImmediate(() => this.#socket.resume());
+    }
     this.#keepalive.hasHeard = true;
     this.#flushes?.heard();
   }
@@ -241,11 +238,6 @@ export class Connection implements Pinger {
   }
 }
 
-/** A field of ws that its types do not have. */
-interface WithReceiver {
-  readonly _receiver?: { _allowSynchronousEvents?: boolean };
-}
-
 /**
  * The WebSocket of a connection. Its handlers are the same functions for all sockets, since closures would cost each
  * socket 64 bytes per event.
@@ -260,15 +252,6 @@ class ChannelSocket extends WebSocket {
     // The handler of errors is never removed: one may come late, after the close.
     this.on('error', onError).on('open', onOpen).on('close', onClose);
     this.on('unexpected-response', onRefusal);
-  }
-
-  /**
-   * Says, during an event, whether the next frame that has arrived is read in this turn of the event loop. ws has an option
-   * for all frames or none, which its receiver looks up for each. If a later version does not, none is.
-   */
-  readNext(inThisTurn: boolean): void {
-    const { _receiver: receiver } = this as unknown as WithReceiver;
-    if (receiver) receiver._allowSynchronousEvents = inThisTurn;
   }
 }
 

@@ -77,24 +77,4 @@ describe('a connection of a channel', () => {
     await until(() => seen.frames > 0 && service.sockets() === 0);
     assert.deepEqual(seen, { opened: 1, frames: 1, ends: [] });
   });
-
-  it('reads several of the frames that arrive at once in one turn, but not all', async () => {
-    const frames = 1000;
-    const service = await channelService((channel) => {
-      for (let frame = 0; frame < frames; frame++) channel.send('x');
-    });
-    const inTurns = [0];
-    let timer: NodeJS.Immediate;
-    const turn = (): void => {
-      inTurns.push(0);
-      timer = setImmediate(turn);
-    };
-    turn();
-    atEnd(() => clearImmediate(timer));
-    const { seen } = open(service, () => inTurns.push((inTurns.pop() ?? 0) + 1));
-    await until(() => seen.frames === frames);
-    const most = Math.max(...inTurns);
-    // Sixteen while it waits for data, and as many once the turn is over.
-    assert.ok(most > 8 && most <= 34, `${most} were read in a turn`);
-  });
 });
