@@ -61,6 +61,7 @@ export class Cluster {
   readonly calls: Calls;
   readonly #engine: Engine;
   readonly #keys: Keys;
+  readonly #portDeps: PortDeps;
   readonly #listener: ClusterListener;
   readonly #store: SharedStore;
   readonly #facts: Store;
@@ -75,44 +76,40 @@ export class Cluster {
   #hasRights = false;
 
   private constructor(
+    id: string,
+    keys: Keys,
     engine: Engine,
-    { lease }: ClusterSettings,
-    application: string,
+    lease: number,
     store: SharedStore,
     listener: ClusterListener,
   ) {
     this.#engine = engine;
-    this.#keys = keysOf(application);
+    this.#keys = keys;
     this.#listener = listener;
     this.#store = store;
-    const id = randomUUID().slice(0, 8);
-    const now = (): number => performance.now();
-    this.#shares = new Shares(
-      {
-        id,
-        lease,
-        now,
-        wallClock: Date.now,
-        random: randomUUID,
-        wants: () => listener.wants(),
-        settings: JSON.stringify(listener.settings),
-        beat: (beat, limit) => this.#beat(beat, limit),
-        schedule: (ms, run) => {
-          const timer = setTimeout(run, ms);
-          return () => clearTimeout(timer);
-        },
+    this.#shares = new Shares({
+      id,
+      lease,
+      now: () => performance.now(),
+      wallClock: Date.now,
+      random: randomUUID,
+      schedule: (ms, run) => {
+        const timer = setTimeout(run, ms);
+        return () => clearTimeout(timer);
       },
-      {
-        onGained: (share, epoch) => void this.#begin(share, epoch),
-        onLost: (share) => void this.#end(share),
-        giveUp: (share) => this.#giveUp(share),
-        onAnew: () => {
-          for (const { entries } of this.#ports.values()) entries.rewrite();
-          this.#facts.rewrite();
-        },
-        onBeat: (error) => this.#onBeat(error),
+      wants: () => listener.wants(),
+      settings: JSON.stringify(listener.settings),
+      beat: (beat, limit) => this.#beat(beat, limit),
+      onGained: (share, epoch) => void this.#begin(share, epoch),
+      onLost: (share) => void this.#end(share),
+      giveUp: (share) => this.#giveUp(share),
+      onAnew: () => {
+        for (const { entries } of this.#ports.values()) entries.rewrite();
+        this.#facts.rewrite();
       },
-    );
+      onBeat: (error) => this.#onBeat(error),
+    });
+    this.#portDeps = { engine, keys, shares: this.#shares };
     this.#facts = new Store(factsPort(this.#portDeps));
     store.attach(this.#facts);
     this.calls = new Calls({
@@ -121,14 +118,12 @@ export class Cluster {
       members: () => this.members,
       obstacle: () => this.#obstacle,
       publish: async (member, text) =>
-        Number(await engine.call(this.#shares.limit, 'PUBLISH', this.#keys.to(member), text)),
+        Number(await engine.call(this.#shares.limit, 'PUBLISH', keys.to(member), text)),
       ownerOf: (chipid) => this.#shares.ownerOf(shareOf(chipid)),
       check: (chipid) => this.#check(chipid),
       time: () => this.#time,
       onOrphan: (...call) => listener.onOrphan(...call),
     });
-    engine.subscribe(this.#keys.all, () => this.#shares.beatNow());
-    engine.subscribe(this.#keys.to(id), (text) => this.calls.receive(text));
     this.#shares.beatNow();
   }
 
@@ -144,7 +139,14 @@ export class Cluster {
     store: SharedStore,
     listener: ClusterListener,
   ): Promise<Cluster> {
-    return new Cluster(await Engine.open(settings), settings, application, store, listener);
+    const id = randomUUID().slice(0, 8);
+    const keys = keysOf(application);
+    const engine = await Engine.open(settings, {
+      [keys.all]: () => cluster.#shares.beatNow(),
+      [keys.to(id)]: (text) => cluster.calls.receive(text),
+    });
+    const cluster = new Cluster(id, keys, engine, settings.lease, store, listener);
+    return cluster;
   }
 
   get id(): string {
@@ -208,10 +210,6 @@ export class Cluster {
   /** The engine's clock, in ms. */
   get #time(): number {
     return performance.now() + this.#shares.offset;
-  }
-
-  get #portDeps(): PortDeps {
-    return { engine: this.#engine, keys: this.#keys, shares: this.#shares };
   }
 
   /** Why nothing can be handed over to another process; undefined if it can. */

@@ -93,6 +93,9 @@ type Fault = readonly [text: string, isMistake: boolean];
 
 const CLOSED: Fault = ['it ends connections without an answer.', false];
 
+/** What is called with each message of a channel. */
+export type Channels = Readonly<Record<string, (text: string) => void>>;
+
 type Command = readonly [name: string, ...args: (string | number)[]];
 
 /**
@@ -104,7 +107,7 @@ export class Engine {
   readonly #commands: Redis;
   readonly #subscriber: Redis;
   readonly #redact: (text: string) => string;
-  readonly #listeners = new Map<string, (text: string) => void>();
+  readonly #channels: Channels;
   /** Those that are given up, until they are closed. */
   readonly #renewed = new Set<Redis>();
   /** Of the connections that are made, until each is lost or refuses it. */
@@ -114,7 +117,13 @@ export class Engine {
   /** The last fault of a connection since the last answer, if any. */
   #fault: Fault | undefined;
 
-  private constructor(library: typeof Redis, address: Address, settings: EngineSettings) {
+  private constructor(
+    library: typeof Redis,
+    address: Address,
+    settings: EngineSettings,
+    channels: Channels,
+  ) {
+    this.#channels = channels;
     this.#redact = redactor([address.password].filter((secret) => secret !== undefined));
     this.#database = address.database;
     const connect = (): Redis => {
@@ -140,16 +149,14 @@ export class Engine {
     this.#commands = connect();
     this.#subscriber = connect();
     this.#subscriber.on('close', () => (this.#isSubscribed = false));
-    this.#subscriber.on('message', (channel: string, text: string) =>
-      this.#listeners.get(channel)?.(text),
-    );
+    this.#subscriber.on('message', (channel: string, text: string) => channels[channel]?.(text));
   }
 
   /**
    * Begins to connect.
    * @throws DeviceCloudError `NOT_CONFIGURED` if the address is wrong, or the client library is not installed
    */
-  static async open(settings: EngineSettings): Promise<Engine> {
+  static async open(settings: EngineSettings, channels: Channels): Promise<Engine> {
     const address = readAddress(settings, settings.tls !== undefined);
     const library = await import('ioredis').catch(() => undefined);
     if (!library)
@@ -157,7 +164,7 @@ export class Engine {
         'A cluster needs the package ioredis, which is not installed. Install it where Node-RED has its nodes: ' +
           'npm install ioredis@6',
       );
-    return new Engine(library.Redis, address, settings);
+    return new Engine(library.Redis, address, settings, channels);
   }
 
   /**
@@ -192,7 +199,10 @@ export class Engine {
       });
     } catch (error) {
       if (!(error as Error).message.includes('WRONGTYPE')) throw error;
-      throw await this.#wrongType(limit, keys);
+      throw new EngineError(
+        `one of its keys ${keys.join(', ')} has another type than a hash: something else uses it. Remove it, or use another database.`,
+        { isRefusal: true, isMistake: true },
+      );
     }
   }
 
@@ -204,15 +214,6 @@ export class Engine {
   /** Whether what is published now arrives. */
   get isSubscribed(): boolean {
     return this.#isSubscribed;
-  }
-
-  /** Calls back with each message of a channel. */
-  subscribe(channel: string, listener: (text: string) => void): void {
-    this.#listeners.set(channel, listener);
-    // If it has no connection yet, it is introduced with the first one.
-    this.#introductions.delete(this.#subscriber);
-    if (this.#subscriber.status === 'ready')
-      this.#introduced(this.#subscriber).catch(() => undefined);
   }
 
   /**
@@ -290,27 +291,10 @@ export class Engine {
     if ([answer].flat().at(-1) !== NAME) throw new Error('Protocol error');
     connection.client('SETNAME', NAME).catch(() => undefined);
     if (connection === this.#subscriber) {
-      const channels = [...this.#listeners.keys()];
-      if (channels.length > 0) await connection.subscribe(...channels);
-      this.#isSubscribed = channels.length > 0;
+      await connection.subscribe(...Object.keys(this.#channels));
+      this.#isSubscribed = true;
       // Where the library selects it, the database 0 is used if there is no other.
     } else if (this.#database !== 0) await connection.select(this.#database);
-  }
-
-  /** An error that names the key that is no hash. */
-  async #wrongType(limit: number, keys: readonly string[]): Promise<EngineError> {
-    for (const key of keys) {
-      const { message } = await this.call(limit, 'HGET', key, '~').then(
-        () => ({ message: '' }),
-        (error: unknown) => error as Error,
-      );
-      if (message.includes('WRONGTYPE'))
-        return new EngineError(
-          `its key ${key} has another type than a hash: something else uses it. Remove it, or use another database.`,
-          { isRefusal: true, isMistake: true },
-        );
-    }
-    return new EngineError('a key has had another type for a moment.', { isRefusal: true });
   }
 
   #failed(error: Error): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Queues } from '../commands/queue';
 import type { Keeping } from '../store/store';
 import { WHOLE } from '../util/guard';
@@ -23,7 +24,7 @@ export class Lending {
   /** By what begins the keys of entries: one loan of them at a time. */
   readonly #turns = new Queues(0);
   /** What ends the loans. */
-  readonly #loans = new Map<string, () => void>();
+  readonly #loans = new Map<string, AbortController>();
 
   constructor(store: Pick<Keeping, 'list' | 'update'>, calls: () => Pick<Calls, 'callAtOnce'>) {
     this.#store = store;
@@ -57,27 +58,25 @@ export class Lending {
   /** Lends them, once they are back from whoever has borrowed them before. @returns the id of the loan, too */
   lend(prefix: string): Promise<[id: string, entries: Entries]> {
     return new Promise((resolve, reject) => {
-      const loan = (end: () => void): void => {
+      const loan = async (): Promise<void> => {
         // What comes back late may be of a loan of the process that kept them before.
         const id = randomUUID();
-        const timer = setTimeout(() => this.#loans.get(id)?.(), LENT).unref();
-        this.#loans.set(id, () => {
-          clearTimeout(timer);
-          this.#loans.delete(id);
-          end();
-        });
+        const over = new AbortController();
+        this.#loans.set(id, over);
         resolve([id, this.#store.list(prefix)]);
+        await sleep(LENT, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
+        this.#loans.delete(id);
       };
-      this.#turns.call(prefix, () => new Promise<void>(loan)).catch(reject);
+      this.#turns.call(prefix, loan).catch(reject);
     });
   }
 
   /** They are back. What comes too late is not written: others have them by then. */
   takeBack(id: string, changes: Entries): void {
-    const end = this.#loans.get(id);
-    if (!end) return;
+    const over = this.#loans.get(id);
+    if (!over) return;
     for (const [key, value] of changes) this.#store.update(key, value ?? undefined);
-    end();
+    over.abort();
   }
 
   #ask(name: string, args: readonly unknown[]): Promise<unknown> {

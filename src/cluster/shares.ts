@@ -15,30 +15,29 @@ const ANSWER = 0.3;
 /** After so long without an answer, in leases, what is known of others is too old. */
 const TOO_OLD = 0.5;
 
-/** What happens to a process. Its ids, clocks and timers are passed in, so that time can be virtual. */
-export interface SharesOptions {
+/**
+ * A process, as its shares see it: its ids, clocks and timers, so that time can be virtual; and own code, which never throws, that is
+ * called as shares come and go.
+ */
+export interface ShareHolder {
   /** New and random at each start. */
   readonly id: string;
   /** Milliseconds; of all members' leases the longest counts. */
   readonly lease: number;
-  /** Whether it has anything to do with shares of its own. */
-  readonly wants: () => boolean;
+  readonly rules?: typeof RULES;
   /** As JSON: what must be the same in all members. */
   readonly settings: string;
+  /** Whether it has anything to do with shares of its own. */
+  wants(): boolean;
   /** Runs the script. Rejects if there is no answer by the limit, in ms. */
-  readonly beat: (beat: Beat, limit: number) => Promise<BeatAnswer>;
+  beat(beat: Beat, limit: number): Promise<BeatAnswer>;
   /** A clock that is never set, in ms. It may stand still while the machine is suspended. */
-  readonly now: () => number;
+  now(): number;
   /** The machine's clock, in ms: it only shows that the machine was suspended. */
-  readonly wallClock: () => number;
-  readonly random: () => string;
+  wallClock(): number;
+  random(): string;
   /** @returns cancels it */
-  readonly schedule: (ms: number, run: () => void) => () => void;
-  readonly rules?: typeof RULES;
-}
-
-/** Own code, which never throws: what is called as shares come and go. */
-export interface SharesListener {
+  schedule(ms: number, run: () => void): () => void;
   onGained(share: number, epoch: number): void;
   /** At once: nothing of it may be done any more. */
   onLost(share: number): void;
@@ -68,9 +67,8 @@ export class Shares {
   offset = 0;
   /** Whether this process could act until the latest answer came. */
   wasValid = false;
-  readonly #options: SharesOptions;
+  readonly #holder: ShareHolder;
   readonly #rules: typeof RULES;
-  readonly #listener: SharesListener;
   readonly #held = new Map<number, Held>();
   /** The numbers of the other members' beats, and when each was first seen. */
   readonly #seen = new Map<string, { number: number; since: number }>();
@@ -90,12 +88,11 @@ export class Shares {
   #isLeaving = false;
   #isClosed = false;
 
-  constructor(options: SharesOptions, listener: SharesListener) {
-    this.#options = options;
-    this.#rules = options.rules ?? RULES;
-    this.#listener = listener;
-    this.#lease = options.lease;
-    this.id = options.id;
+  constructor(holder: ShareHolder) {
+    this.#holder = holder;
+    this.#rules = holder.rules ?? RULES;
+    this.#lease = holder.lease;
+    this.id = holder.id;
   }
 
   /** The longest lease that any member has had, in ms. */
@@ -115,15 +112,14 @@ export class Shares {
 
   /** Whether the latest beat that was answered is young enough to act for shares. */
   get isValid(): boolean {
-    const { now, wallClock } = this.#options;
     // A machine that was suspended shows by its wall clock alone. One that is set costs a beat.
-    const age = Math.abs(wallClock() - this.#confirmedWall);
-    return now() < this.#validUntil && age < this.#rules.validity * this.#lease;
+    const age = Math.abs(this.#holder.wallClock() - this.#confirmedWall);
+    return this.#holder.now() < this.#validUntil && age < this.#rules.validity * this.#lease;
   }
 
   /** Milliseconds since the latest beat that was answered was sent. */
   get age(): number {
-    return this.#options.now() - this.#confirmedAt;
+    return this.#holder.now() - this.#confirmedAt;
   }
 
   /** Whether this process may act for a share now. */
@@ -165,22 +161,22 @@ export class Shares {
   /** Never rejects. */
   async #beat(): Promise<void> {
     this.#cancelTimer?.();
-    const { now, wallClock, random, wants, settings, beat } = this.#options;
-    const sent = now();
-    const sentWall = wallClock();
+    const holder = this.#holder;
+    const sent = holder.now();
+    const sentWall = holder.wallClock();
     const leave = this.#isClosed;
     const asked = [...this.#held].map(([share, { epoch }]) => [share, epoch] as const);
     const request: Beat = {
       member: this.id,
       number: ++this.#number,
       lease: this.#lease,
-      wants: wants(),
+      wants: holder.wants(),
       held: asked,
       top: this.#top,
-      random: random(),
+      random: holder.random(),
       takes: !this.#isLeaving,
       leave,
-      settings,
+      settings: holder.settings,
       dead: [...this.#seen]
         .filter(([, { since }]) => sent - since >= this.#rules.dead * this.#lease)
         .map(([member, { number }]) => [member, number] as const),
@@ -192,17 +188,17 @@ export class Shares {
     };
     let error: unknown;
     try {
-      const answer = await beat(request, this.limit);
+      const answer = await holder.beat(request, this.limit);
       if (!leave) this.#answered(answer, sent, sentWall, new Map(asked));
     } catch (reason) {
       error = reason;
     }
-    this.#listener.onBeat(error);
+    holder.onBeat(error);
     if (this.#isClosed) return;
     const pause = this.#lease / BEATS;
     const next = Math.min(sent + pause, this.#nextDue(sent));
-    const rest = error === undefined ? next - now() : pause;
-    this.#cancelTimer = this.#options.schedule(Math.max(rest, 0), () => this.beatNow());
+    const rest = error === undefined ? next - holder.now() : pause;
+    this.#cancelTimer = holder.schedule(Math.max(rest, 0), () => this.beatNow());
   }
 
   /**
@@ -223,7 +219,7 @@ export class Shares {
     sentWall: number,
     asked: ReadonlyMap<number, number>,
   ): void {
-    const now = this.#options.now();
+    const now = this.#holder.now();
     this.wasValid = this.isValid;
     this.answer = answer;
     this.offset = answer.time - now;
@@ -233,7 +229,7 @@ export class Shares {
 
     if (answer.generation !== this.#generation) {
       if (this.#generation !== undefined) {
-        this.#listener.onAnew();
+        this.#holder.onAnew();
         // An owner with a later epoch says so within a lease, or may not act any more.
         if (!this.wasValid) this.#voidBefore = now + this.#rules.lapsed * this.#lease;
       }
@@ -258,12 +254,12 @@ export class Shares {
     for (const [share, epoch] of asked) {
       // It may be its own again, of a later epoch: another process had it in between.
       if (own.get(share) === epoch) own.delete(share);
-      else if (this.#held.delete(share)) this.#listener.onLost(share);
+      else if (this.#held.delete(share)) this.#holder.onLost(share);
     }
     for (const [share, epoch] of own) {
       if (this.#isLeaving) continue;
       this.#held.set(share, { epoch });
-      this.#listener.onGained(share, epoch);
+      this.#holder.onGained(share, epoch);
     }
     if (answer.settled && !this.#isLeaving) this.#balance(answer.quota);
   }
@@ -287,7 +283,7 @@ export class Shares {
     // A process that leaves may be about to give it up already.
     if (held)
       held.givenUp ??= Promise.resolve()
-        .then(() => this.#listener.giveUp(share))
+        .then(() => this.#holder.giveUp(share))
         .then(() => {
           if (this.#held.get(share) === held) this.giveBack(share);
         });

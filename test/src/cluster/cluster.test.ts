@@ -4,12 +4,11 @@ import type { EngineSettings } from '../../../src/input/engine-address';
 import { NotSent } from '../../../src/cluster/calls';
 import { keysOf } from '../../../src/cluster/scripts';
 import { SharedStore, SHARES, shareOf } from '../../../src/store/shared';
-import { Engine } from '../../../src/cluster/engine';
 import { atEnd } from '../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
 import { HOUR } from '../../support/held-timers';
-import { describeOnRedis } from '../../support/redis';
+import { describeOnRedis, openEngine } from '../../support/redis';
 
 const LEASE = 1000;
 
@@ -107,7 +106,7 @@ describeOnRedis('processes that share an application', () => {
     for (const { store } of members)
       for (let chip = 0; chip < 100; chip++) void store.set(`pin:${chip}:5`, { chip });
     const before = members.map(({ begun }) => [...begun]);
-    const engine = await Engine.open({ url: redis.url });
+    const engine = await openEngine({ url: redis.url });
     atEnd(() => engine.close());
     const isKept = async (): Promise<boolean> => {
       const keys = keysOf('1');
@@ -136,14 +135,8 @@ describeOnRedis('processes that share an application', () => {
     await first.cluster.exclusively('1', HOUR, end);
     await first.cluster.exclusively('1', 9000, end);
     // As its owner leaves it that is killed in the midst of a command of 2 s.
-    const engine = await Engine.open({ url: redis.url });
+    const engine = await openEngine({ url: redis.url });
     atEnd(() => engine.close());
-    await until(() =>
-      engine.call(1000, 'PING').then(
-        () => true,
-        () => false,
-      ),
-    );
     await first.cluster.close();
     const [seconds, micros] = (await engine.call(1000, 'TIME')) as [string, string];
     const busyUntil = Number(seconds) * 1000 + Number(micros) / 1000 + 9000;
@@ -166,7 +159,7 @@ describeOnRedis('processes that share an application', () => {
   });
 
   it('name each right that the user lacks, do nothing without it, and do their part once it is given', async () => {
-    const engine = await Engine.open({ url: redis.url });
+    const engine = await openEngine({ url: redis.url });
     atEnd(() => engine.close());
     const all =
       '+ping +eval +evalsha +hgetall +hget +hset +hdel +del +info +time +publish +subscribe +unsubscribe +wait'.split(
@@ -174,12 +167,7 @@ describeOnRedis('processes that share an application', () => {
       );
     const places = ['~{dc:1}:*', '&{dc:1}:*'];
     const set = (user: string, rights: readonly string[]): Promise<unknown> =>
-      until(() =>
-        engine.call(1000, 'ACL', 'SETUSER', user, 'reset', 'on', '>secret', ...rights).then(
-          () => true,
-          () => false,
-        ),
-      );
+      engine.call(1000, 'ACL', 'SETUSER', user, 'reset', 'on', '>secret', ...rights);
     for (const right of [...all, ...places]) {
       await set(
         right,
@@ -205,15 +193,10 @@ describeOnRedis('processes that share an application', () => {
   });
 
   it('name the key of a share that something else has written', async () => {
-    const engine = await Engine.open({ url: redis.url });
+    const engine = await openEngine({ url: redis.url });
     atEnd(() => engine.close());
     const key = keysOf('1').share(5);
-    await until(() =>
-      engine.call(1000, 'SET', key, 'text').then(
-        () => true,
-        () => false,
-      ),
-    );
+    await engine.call(1000, 'SET', key, 'text');
     const member = await joins();
     await until(() => member.store.problem?.includes(key), 'it is named');
     assert.equal(member.cluster.state, 'refused');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { Engine, EngineError } from '../../../src/cluster/engine';
+import { Engine, EngineError, type Channels } from '../../../src/cluster/engine';
 import type { EngineSettings } from '../../../src/input/engine-address';
 import { keysOf, BEAT } from '../../../src/cluster/scripts';
 import { atEnd } from '../../tooling/servers/at-end';
@@ -10,13 +10,16 @@ import { onLoopback } from '../../tooling/servers/loopback';
 import { freePort } from '../../tooling/servers/ports';
 import { startRedis } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
-import { describeOnRedis } from '../../support/redis';
+import { answers, describeOnRedis } from '../../support/redis';
 
 const LIMIT = 500;
 const { meta, members, shares, all } = keysOf('1');
 
-async function open(settings: EngineSettings): Promise<Engine> {
-  const engine = await Engine.open(settings);
+async function open(
+  settings: EngineSettings,
+  channels: Channels = { [all]: () => undefined },
+): Promise<Engine> {
+  const engine = await Engine.open(settings, channels);
   atEnd(() => engine.close());
   return engine;
 }
@@ -55,13 +58,7 @@ async function failure(engine: Engine, text: RegExp): Promise<EngineError> {
   });
 }
 
-const ready = (engine: Engine): Promise<void> =>
-  until(() =>
-    engine.call(LIMIT, 'PING').then(
-      () => true,
-      () => false,
-    ),
-  );
+const ready = (engine: Engine): Promise<void> => until(() => answers(engine), 'it answers');
 
 describe('the address of an engine', () => {
   const wrong: readonly [string, EngineSettings, RegExp][] = [
@@ -82,12 +79,15 @@ describe('the address of an engine', () => {
   ];
   for (const [what, settings, text] of wrong)
     it(`that ${what} is an error which does not repeat it`, async () => {
-      await assert.rejects(Engine.open({ password: 'se-cret', ...settings }), (error: Error) => {
-        assert.match(error.message, /^NOT_CONFIGURED: /);
-        assert.match(error.message, text);
-        assert.doesNotMatch(error.message, /se-cret|%E0/);
-        return true;
-      });
+      await assert.rejects(
+        Engine.open({ password: 'se-cret', ...settings }, {}),
+        (error: Error) => {
+          assert.match(error.message, /^NOT_CONFIGURED: /);
+          assert.match(error.message, text);
+          assert.doesNotMatch(error.message, /se-cret|%E0/);
+          return true;
+        },
+      );
     });
 });
 
@@ -113,8 +113,8 @@ describe('an engine that', () => {
     SSH: 'SSH-2.0-OpenSSH_9.6\r\n',
     FTP: '220 (vsFTPd 3.0.5)\r\n',
   };
-  const answers = { ...banners, numbers: ':1\r\n', nothing: '$-1\r\n', 'empty lists': '*0\r\n' };
-  for (const [what, text] of Object.entries(answers))
+  const others = { ...banners, numbers: ':1\r\n', nothing: '$-1\r\n', 'empty lists': '*0\r\n' };
+  for (const [what, text] of Object.entries(others))
     it(`answers like ${what}, is said to be something else, and is not subscribed to`, async () => {
       const asked: string[] = [];
       const server = createServer((socket) => {
@@ -128,7 +128,6 @@ describe('an engine that', () => {
       const { port, close } = await onLoopback(server);
       atEnd(close);
       const engine = await open({ url: `redis://127.0.0.1:${port}` });
-      engine.subscribe('channel', () => undefined);
       const { isMistake } = await failure(engine, /neither Redis nor Valkey/);
       assert.equal(isMistake, true);
       assert.doesNotMatch(asked.join(''), /subscribe/i);
@@ -231,13 +230,7 @@ describeOnRedis('an engine of this machine that', () => {
     );
     const missing = async (user: string): Promise<string[]> => {
       const engine = await open({ url, user, password: 'secret' });
-      await until(() =>
-        engine.call(LIMIT, 'PING').then(
-          () => true,
-          () => false,
-        ),
-      );
-      return engine.missingRights(keysOf('1'), LIMIT);
+      return until(() => engine.missingRights(keysOf('1'), LIMIT).catch(() => undefined));
     };
     const engine = await open({ url, user: 'few', password: 'secret' });
     assert.equal((await failure(engine, /NOPERM|can't run/)).lacksRights, true);
@@ -336,10 +329,9 @@ describeOnRedis('an engine of this machine that', () => {
 
   it('ends and starts again, is found again, and has its channels', async () => {
     const redis = await startRedis();
-    const engine = await open({ url: redis.url });
-    await ready(engine);
     const heard: string[] = [];
-    engine.subscribe('one', (text) => heard.push(text));
+    const engine = await open({ url: redis.url }, { one: (text) => heard.push(text) });
+    await ready(engine);
     const say = (): Promise<boolean> =>
       engine.call(LIMIT, 'PUBLISH', 'one', 'hello').then(
         (count) => count === 1,

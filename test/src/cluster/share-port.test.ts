@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { Engine } from '../../../src/cluster/engine';
+import type { Engine } from '../../../src/cluster/engine';
 import { keysOf, WRITE, type BeatAnswer } from '../../../src/cluster/scripts';
 import { factsPort, SharePort, type PortDeps } from '../../../src/cluster/share-port';
 import { Store } from '../../../src/store/store';
 import { atEnd } from '../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
-import { describeOnRedis } from '../../support/redis';
+import { describeOnRedis, openEngine } from '../../support/redis';
 
 const LIMIT = 300;
 const keys = keysOf('1');
@@ -18,8 +18,7 @@ describeOnRedis('the entries of a share', () => {
   before(async () => {
     // Otherwise a replica gets a first copy after five seconds.
     redis = await startRedis({ config: ['repl-diskless-sync-delay 0'] });
-    engine = await Engine.open({ url: redis.url });
-    await until(isReady);
+    engine = await openEngine({ url: redis.url });
   });
   after(async () => {
     engine.close();
@@ -27,11 +26,6 @@ describeOnRedis('the entries of a share', () => {
   });
   beforeEach(() => engine.call(LIMIT, 'FLUSHALL'));
 
-  const isReady = (): Promise<boolean> =>
-    engine.call(LIMIT, 'PING').then(
-      () => true,
-      () => false,
-    );
   const belongsTo = (member: string, epoch: number): Promise<unknown> =>
     engine.call(LIMIT, 'HSET', keys.shares, '3', `${epoch} ${member}`);
   const kept = async (): Promise<Record<string, string>> => {
@@ -214,7 +208,6 @@ describeOnRedis('the entries of a share', () => {
   it('are read however many they are, also by who hears others', async () => {
     await belongsTo('a', 1);
     const { port } = portOf({ member: 'a', epoch: 1 });
-    engine.subscribe('any', () => undefined);
     await until(() => engine.isSubscribed);
     const text = 'x'.repeat(2 ** 20);
     // An engine sends who subscribes 32 MB at most.
@@ -236,7 +229,7 @@ describeOnRedis('the entries of a share', () => {
     );
     await belongsTo('a', 1);
     const { port } = portOf({ member: 'a', epoch: 1 }, 1);
-    const reader = await Engine.open({ url: replica.url });
+    const reader = await openEngine({ url: replica.url });
     atEnd(() => reader.close());
     for (let n = 0; n < 50; n++) await write(port, ['command:1:a', n]);
     // What nobody waits for is not among them.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { Engine } from '../../../src/cluster/engine';
+import type { Engine } from '../../../src/cluster/engine';
 import { BEAT, keysOf, SHARES, type Beat, type BeatAnswer } from '../../../src/cluster/scripts';
-import { Shares, type RULES } from '../../../src/cluster/shares';
+import { Shares, type RULES, type ShareHolder } from '../../../src/cluster/shares';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
-import { describeOnRedis } from '../../support/redis';
+import { describeOnRedis, openEngine } from '../../support/redis';
 import { World } from './virtual-world';
 
 const HOURS = 3_600_000;
@@ -21,13 +21,7 @@ function useEngine(): void {
   let redis: RedisProcess;
   before(async () => {
     redis = await startRedis();
-    engine = await Engine.open({ url: redis.url });
-    await until(() =>
-      engine.call(1000, 'PING').then(
-        () => true,
-        () => false,
-      ),
-    );
+    engine = await openEngine({ url: redis.url });
   });
   after(async () => {
     engine.close();
@@ -63,6 +57,14 @@ describeOnRedis('shares, in virtual time over the real scripts', function () {
     });
 });
 
+/** A process with the id a, to which nothing happens by itself. */
+const holder = (beat: ShareHolder['beat']): ShareHolder => ({
+  ...{ id: 'a', lease: 1000, wants: () => true, settings: '{}', beat, random: () => 'one' },
+  ...{ now: () => performance.now(), wallClock: Date.now, schedule: () => () => undefined },
+  ...{ onGained: () => undefined, onLost: () => undefined, onAnew: () => undefined },
+  ...{ onBeat: () => undefined, giveUp: () => Promise.resolve() },
+});
+
 describe('a process that leaves', () => {
   it('waits for the last write also of shares that it has begun to give up before', async () => {
     let quota = SHARES;
@@ -78,17 +80,10 @@ describe('a process that leaves', () => {
         shares: Object.fromEntries(held),
       });
     };
-    const shares = new Shares(
-      {
-        ...{ id: 'a', lease: 1000, wants: () => true, settings: '{}', beat, random: () => 'one' },
-        ...{ now: () => performance.now(), wallClock: Date.now, schedule: () => () => undefined },
-      },
-      {
-        ...{ onGained: () => undefined, onLost: () => undefined, onAnew: () => undefined },
-        onBeat: () => undefined,
-        giveUp: (share) => new Promise((resolve) => written.set(share, resolve)),
-      },
-    );
+    const shares = new Shares({
+      ...holder(beat),
+      giveUp: (share) => new Promise((resolve) => written.set(share, resolve)),
+    });
     shares.beatNow();
     await until(() => shares.held.length === SHARES, 'it has all');
     quota = SHARES / 2;
@@ -129,16 +124,7 @@ describe('a process', () => {
       };
       return () => undefined;
     };
-    const shares = new Shares(
-      {
-        ...{ id: 'a', lease: 1000, wants: () => true, settings: '{}', beat, random: () => 'one' },
-        ...{ now: () => now, wallClock: () => now, schedule },
-      },
-      {
-        ...{ onGained: () => undefined, onLost: () => undefined, onAnew: () => undefined },
-        ...{ onBeat: () => undefined, giveUp: () => Promise.resolve() },
-      },
-    );
+    const shares = new Shares({ ...holder(beat), now: () => now, wallClock: () => now, schedule });
     shares.beatNow();
     while (now < 2500) {
       await until(() => next, 'it is to beat again');

@@ -133,35 +133,31 @@ export class World {
 
   #start(): Process {
     const now = (): number => this.now - process.suspended;
-    const shares = new Shares(
-      {
-        id: `m${this.#born++}`,
-        lease: LEASE,
-        ...{ wants: () => true, settings: '{}' },
-        random: () => String(this.#random()),
-        now,
-        wallClock: () => this.now,
-        rules: this.#rules,
-        schedule: (ms, run) => {
-          let isCancelled = false;
-          this.#in(process, this.now + ms, () => {
-            if (!isCancelled) run();
-          });
-          return () => (isCancelled = true);
-        },
-        beat: (beat, limit) => this.#beat(process, beat, limit),
+    const shares = new Shares({
+      id: `m${this.#born++}`,
+      lease: LEASE,
+      ...{ wants: () => true, settings: '{}' },
+      random: () => String(this.#random()),
+      now,
+      wallClock: () => this.now,
+      rules: this.#rules,
+      schedule: (ms, run) => {
+        let isCancelled = false;
+        this.#in(process, this.now + ms, () => {
+          if (!isCancelled) run();
+        });
+        return () => (isCancelled = true);
       },
-      {
-        onGained: () => undefined,
-        onLost: () => undefined,
-        giveUp: () =>
-          new Promise((resolve) =>
-            this.#in(process, this.now + this.#between(1, 2000), () => resolve()),
-          ),
-        onAnew: () => undefined,
-        onBeat: () => undefined,
-      },
-    );
+      beat: (beat, limit) => this.#beat(process, beat, limit),
+      onGained: () => undefined,
+      onLost: () => undefined,
+      giveUp: () =>
+        new Promise((resolve) =>
+          this.#in(process, this.now + this.#between(1, 2000), () => resolve()),
+        ),
+      onAnew: () => undefined,
+      onBeat: () => undefined,
+    });
     const process: Process = { shares, pausedUntil: 0, suspended: 0, cutUntil: 0, isGone: false };
     this.#processes.push(process);
     this.#in(process, this.now, () => shares.beatNow());
