@@ -55,7 +55,7 @@ async function attempts<T>(
 ): Promise<Answer<T>> {
   for (let failed = 0; ; failed++) {
     try {
-      return await attempt(http, spec, deadline, false);
+      return await attempt(http, spec, deadline);
     } catch (error) {
       if (failed === RETRIES || !isWorthRetry(error)) throw error;
       // A service that asks for a longer pause is left alone: whoever waits for the answer learns it now.
@@ -69,8 +69,7 @@ async function attempts<T>(
 }
 
 /**
- * Makes one call within a deadline, which the caller clears. A read that only touches the cloud is retried at most
- * twice.
+ * Makes one call within a deadline. A read that only touches the cloud is retried at most twice.
  * @param deadline of the whole call: waiting for a connection and every attempt
  * @throws DeviceCloudError
  */
@@ -79,7 +78,7 @@ export const callWithin = <T>(
   spec: CallSpec<T>,
   deadline: Deadline,
 ): Promise<Answer<T>> =>
-  mayRepeat(spec) ? attempts(http, spec, deadline) : attempt(http, spec, deadline, false);
+  mayRepeat(spec) ? attempts(http, spec, deadline) : attempt(http, spec, deadline);
 
 /**
  * Makes one call, as {@link callWithin} does.
@@ -94,8 +93,11 @@ export function callService<T>(
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
   const { reader } = spec;
-  const deadline = http.deadlines.start(timeout, signal, reader && extensionFor(reader, timeout));
-  return mayRepeat(spec)
-    ? attempts(http, spec, deadline).finally(() => deadline.clear())
-    : attempt(http, spec, deadline, true);
+  const extension = reader && extensionFor(reader, timeout);
+  return http.deadlines.run(
+    (deadline) => callWithin(http, spec, deadline),
+    timeout,
+    signal,
+    extension,
+  );
 }

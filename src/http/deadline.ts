@@ -161,6 +161,19 @@ export class Deadlines {
     return deadline;
   }
 
+  /** Does something within a deadline, as {@link start} starts it. */
+  async run<T>(
+    work: (deadline: Deadline) => Promise<T>,
+    ...limits: Parameters<Deadlines['start']>
+  ): Promise<T> {
+    const deadline = this.start(...limits);
+    try {
+      return await work(deadline);
+    } finally {
+      deadline.clear();
+    }
+  }
+
   /** Ends every running call, and each later one when it starts. */
   close(): void {
     this.#isClosed = true;

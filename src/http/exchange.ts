@@ -94,7 +94,6 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   readonly #http: HttpContext;
   readonly #spec: CallSpec<T>;
   readonly #deadline: Deadline;
-  readonly #clears: boolean;
   readonly #resolve: (answer: Answer<T>) => void;
   readonly #reject: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
@@ -111,19 +110,16 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   /** Whether the body is collected whole, so that a body that is too long is a failure. */
   #isCollected = false;
 
-  /** @param clears whether it clears the deadline when it ends */
   constructor(
     http: HttpContext,
     spec: CallSpec<T>,
     deadline: Deadline,
-    clears: boolean,
     resolve: (answer: Answer<T>) => void,
     reject: (error: unknown) => void,
   ) {
     this.#http = http;
     this.#spec = spec;
     this.#deadline = deadline;
-    this.#clears = clears;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -161,7 +157,6 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
       request = spec.build();
     } catch (error) {
       this.#settle();
-      this.#clear();
       this.#reject(error);
       return;
     }
@@ -284,7 +279,6 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   #answer(): void {
     const answer = this.#begun;
     if (!answer || !this.#settle()) return;
-    this.#clear();
     answer.body = this.#body.read();
     const { statusCode } = answer;
     try {
@@ -315,27 +309,19 @@ class Exchange<T> implements Dispatcher.DispatchHandler {
   }
 
   #failed(failure: Failure): void {
-    this.#clear();
     const { timeout } = this.#deadline;
     const error = transportError(this.#spec.call, failure, this.#http.hasProxy, timeout);
     this.#reject(error);
   }
-
-  #clear(): void {
-    if (this.#clears) this.#deadline.clear();
-  }
 }
 
-/** Makes one attempt of a call. @param clears whether it clears the deadline when it ends @throws DeviceCloudError */
+/** Makes one attempt of a call. @throws DeviceCloudError */
 export const attempt = <T>(
   http: HttpContext,
   spec: CallSpec<T>,
   deadline: Deadline,
-  clears: boolean,
 ): Promise<Answer<T>> =>
-  new Promise((resolve, reject) =>
-    new Exchange(http, spec, deadline, clears, resolve, reject).start(),
-  );
+  new Promise((resolve, reject) => new Exchange(http, spec, deadline, resolve, reject).start());
 
 /**
  * Makes one call with one attempt: a command, which could act twice if it were repeated, or a read that reaches its device.
@@ -347,4 +333,5 @@ export const callOnce = <T>(
   spec: CallSpec<T>,
   timeout: number,
   signal?: AbortSignal,
-): Promise<Answer<T>> => attempt(http, spec, http.deadlines.start(timeout, signal), true);
+): Promise<Answer<T>> =>
+  http.deadlines.run((deadline) => attempt(http, spec, deadline), timeout, signal);
