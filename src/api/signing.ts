@@ -32,23 +32,14 @@ function md5(text: string): string {
  * as a whole, not URL-encoded, in descending order of the lowercased key, joined with `&`.
  * A parameter `sign` is left out. Which letters are lowercased is not shown: those of all alphabets are.
  */
-export function canonicalParams(params: Params): string {
-  // Inserts each in its place: there are only a handful, mostly in order, so this is faster than sorting.
-  const keys: string[] = [];
-  const pairs: string[] = [];
-  for (const name of Object.keys(params)) {
-    const key = name.toLowerCase();
-    if (key === 'sign') continue;
-    let at = keys.length;
-    for (; at > 0 && (keys[at - 1] as string) < key; at--) {
-      keys[at] = keys[at - 1] as string;
-      pairs[at] = pairs[at - 1] as string;
-    }
-    keys[at] = key;
-    pairs[at] = `${key}=${String(params[name])}`;
-  }
-  return pairs.join('&').toLowerCase();
-}
+export const canonicalParams = (params: Params): string =>
+  Object.entries(params)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([key]) => key !== 'sign')
+    .sort(([one], [other]) => Number(one < other) - Number(one > other))
+    .map((pair) => pair.join('='))
+    .join('&')
+    .toLowerCase();
 
 /**
  * Signs a request of the open API or of the channel (section 5.2).
@@ -83,20 +74,11 @@ export function signServerApi(request: ServerApiRequest, password: string): stri
   return md5(text.toLowerCase());
 }
 
-/** What needs no encoding; the test takes less time than the encoding. */
-const PLAIN = /^[\w.~-]*$/;
-
-const encode = (value: string | number | boolean): string =>
-  typeof value === 'string' && PLAIN.test(value) ? value : encodeURIComponent(value);
-
 /** Writes parameters as a URL query, which is also the body of a form: percent-encoded, ASCII only. */
-export function encodeQuery(params: Readonly<Record<string, string | number | boolean>>): string {
-  let text = '';
-  for (const name of Object.keys(params)) {
-    text += `${text === '' ? '' : '&'}${encode(name)}=${encode(params[name] as string)}`;
-  }
-  return text;
-}
+export const encodeQuery = (params: Readonly<Record<string, string | number | boolean>>): string =>
+  Object.entries(params)
+    .map((pair) => pair.map(encodeURIComponent).join('='))
+    .join('&');
 
 /** The caller of the open API: the application and its key (section 5.2). */
 export interface OpenApiIdentity {

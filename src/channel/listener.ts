@@ -131,16 +131,8 @@ export class IsolatedListener implements ChannelListener {
     this.#isReleased = true;
   }
 
-  /** Written out, not by `#call`, which would allocate a function for each upload: there may be 100,000 a second. */
   onUpload(upload: Upload): void {
-    if (this.#isReleased) return;
-    try {
-      const result: unknown = this.#listener.onUpload?.(upload);
-      if (result === undefined) return;
-      catchRejection(result, (rejected) => this.#failed('onUpload', rejected));
-    } catch (thrown) {
-      this.#failed('onUpload', thrown);
-    }
+    this.#call('onUpload', () => this.#listener.onUpload?.(upload));
   }
 
   onState(state: ChannelState, reason?: string): void {
