@@ -18,7 +18,6 @@ import type { Reply, RequestOptions } from './commands/reply';
 import type { WaitingCommands } from './commands/waiting';
 import { SEMAPHORE, type OwnOptions, type WaitingSelection } from './commands/waiting-list';
 import { invalidInput, isDeviceCloudError } from './errors';
-import type { LatestUpload } from './fleet/latest';
 import type { TestRecorder } from './fleet/test-recorder';
 import { callOnce } from './http/exchange';
 import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
@@ -26,7 +25,6 @@ import { parseChipid, parseChipids, parseKey, pushBytes, pushMessage } from './i
 import type { Acknowledging } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
 import { testService, type ServiceTest, type TestOptions } from './service-test';
-import type { ClientOptions } from './settings';
 import type {
   Answer,
   CallOptions,
@@ -64,7 +62,9 @@ export class DeviceCloudClient extends CloudClient {
 
   /**
    * Pushes to one device and waits for its answer (section 4.2, endpoint 3).
+   * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
+   * @param options see {@link PushOptions}
    */
   push(chipid: Chipid, message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     return this.#command(chipid, options, (api, device) => {
@@ -79,6 +79,8 @@ export class DeviceCloudClient extends CloudClient {
    * all commands to the device, and waits. The channel recovers uploads that it misses meanwhile, and is
    * released five minutes after the last request. One upload answers one request, the oldest that it
    * matches; listeners receive it all the same.
+   * @param chipid the device
+   * @param message as for {@link push}
    * @param options `match` says which upload is the reply
    * @returns the reply; `uncertain` if the outcome of the push is unknown
    * @throws DeviceCloudError `NOT_CONNECTED`: the channel did not come up, nothing was sent; `NO_REPLY`: the
@@ -102,7 +104,9 @@ export class DeviceCloudClient extends CloudClient {
   /**
    * Pushes data over the device's channel (section 6, `msgpush`): opens it unless it is open, waits for
    * it, and releases it five minutes after the last push. There is no answer.
-   * @param options `format` `MSG` (default), `HEX` or `B64`; `when` can only be `now`
+   * @param chipid the device
+   * @param message as for {@link push}
+   * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout`, default 12,000; `signal`
    * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not come up: nothing was sent
    */
   async pushOverChannel(
@@ -123,6 +127,7 @@ export class DeviceCloudClient extends CloudClient {
    * Calls several devices (section 4.2, endpoints 3 and 8 to 12; section 6, `msgpush`), and sends to a few side by side.
    * Each call has its place in the order of all commands to its device at once; ten thousand are made in several turns of the
    * event loop.
+   * @param chipids the devices
    * @param call makes the call to one of them with the options that it is given:
    * `(chipid, options) => client.push(chipid, 'on', options)`
    * @param options `atOnce`, to how many devices it sends side by side, default 16; all others are passed to each call. With
@@ -149,7 +154,9 @@ export class DeviceCloudClient extends CloudClient {
 
   /**
    * Reads the value of a callback that the device's firmware has registered (section 4.2, endpoint 8).
+   * @param chipid the device
    * @param key the key under which the callback is registered
+   * @param options `datatype`, see {@link ValueOptions}; `timeout`, default 12,000; `signal`
    * @throws DeviceCloudError `INVALID_RESPONSE` if the answer is empty
    */
   rtStatus(chipid: Chipid, key: string, options?: ValueOptions): Promise<Answer<unknown>> {
@@ -158,13 +165,18 @@ export class DeviceCloudClient extends CloudClient {
     );
   }
 
-  /** Reads the levels of all pins, a character each (section 4.2, endpoint 9). {@link pinLevels} says which is whose. */
+  /**
+   * Reads the levels of all pins, a character each (section 4.2, endpoint 9). {@link pinLevels} says which is whose.
+   * @param chipid the device
+   * @param options see {@link CallOptions}
+   */
   gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     return this.#command(chipid, options, (api, device) => api.gpioStatus(device));
   }
 
   /**
    * Reads the `result` of {@link gpioStatus} by the client's option `pins` (section 4.2, endpoint 9).
+   * @param result a character for each pin
    * @param codes the value of each level character, default `{"0":0,"1":1}`; U+0000 and U+0001 are 0 and 1 unless it names
    * them, and a character that it does not name stays itself
    * @returns the value of each pin that the answer has, and no other pin
@@ -179,7 +191,13 @@ export class DeviceCloudClient extends CloudClient {
     return readLevels(result, this[APPLICATION].settings.pins, parseCodes(codes));
   }
 
-  /** Sets the output level of a pin (section 4.2, endpoint 10). */
+  /**
+   * Sets the output level of a pin (section 4.2, endpoint 10).
+   * @param chipid the device
+   * @param pin an integer from 0
+   * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
+   * @param options see {@link CommandOptions}
+   */
   setGpioEdge(
     chipid: Chipid,
     pin: Pin,
@@ -195,8 +213,12 @@ export class DeviceCloudClient extends CloudClient {
    * Sets a pin, waits, and sets it to the opposite level (section 4.2, endpoint 10, twice). No other
    * command to the device comes between the two. If it is unknown whether the first was carried out, the
    * opposite is sent all the same, once, and the call fails.
-   * @param options `timeout` of each of the two, default 12,000; `signal`: when it aborts, or the client is closed, the opposite
-   * is sent at once, and given up after 3 s
+   * @param chipid the device
+   * @param pin an integer from 0
+   * @param level the level of the pulse, as for {@link setGpioEdge}
+   * @param options `duration` of the pulse in milliseconds, 1 to 60,000, default 500; `timeout` of each of
+   * the two, default 12,000; `signal`: when it aborts, or the client is closed, the opposite is sent
+   * at once, and given up after 3 s
    * @returns the answer to the second command
    * @throws DeviceCloudError whose message says at which level the pin was left, or may have been left
    */
@@ -221,7 +243,9 @@ export class DeviceCloudClient extends CloudClient {
    * Has a pin keep a level from now on (section 4.2, endpoints 9 and 10). It is set at once, or when the device next shows itself,
    * and read back. It is read again after the device was away, after a {@link reboot}, and every `check`, and set again if it
    * differs: once for each look, 30 s apart. Of a pin that is kept already the newest call counts.
-   * @param level null ends it
+   * @param chipid the device
+   * @param pin an integer from 0
+   * @param level as for {@link setGpioEdge}; null ends it
    * @param keeper `check`, and `onState`, which is called with each later change; see {@link PinKeeper}
    * @returns the pin as it is known once the wish is written: no call is waited for
    */
@@ -257,6 +281,8 @@ export class DeviceCloudClient extends CloudClient {
   /**
    * Has the service probe a device, which may take 10 seconds (section 4.2, endpoint 11). Its answer counts as whether the
    * device is online until the list is read again.
+   * @param chipid the device
+   * @param options see {@link CallOptions}
    */
   async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const answer = await this.#command(chipid, options, (api, device) => api.refresh(device));
@@ -264,7 +290,11 @@ export class DeviceCloudClient extends CloudClient {
     return answer;
   }
 
-  /** Resets a device (section 4.2, endpoint 12). */
+  /**
+   * Resets a device (section 4.2, endpoint 12).
+   * @param chipid the device
+   * @param options see {@link CommandOptions}
+   */
   async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
     let hasReset = true;
     try {
@@ -281,6 +311,7 @@ export class DeviceCloudClient extends CloudClient {
   /**
    * Joins the channel of a device, on which its uploads arrive live (section 6). There is one channel
    * per device, opened with its first listener, kept open, and closed with its last.
+   * @param chipid the device
    * @param listener is called with uploads, with the channel's state, and with what could not be read
    * @param recover recovers, from the history, the uploads that the channel missed while it was
    * down: once each, in order, before later live ones, marked `replayed`. Without it: live ones only.
@@ -295,23 +326,11 @@ export class DeviceCloudClient extends CloudClient {
   }
 
   /**
-   * The latest upload of a device (section 6) that this process has received; in a cluster, the process that owns the device.
-   * Undefined if no upload has been received.
-   */
-  latest(chipid: Chipid): Promise<LatestUpload | undefined> {
-    return new Promise((resolve) => resolve(this.fleet.latest(chipid)));
-  }
-
-  /** The latest uploads (section 6) of all devices that have one. @returns `missing`: how many processes of a cluster were silent */
-  latestAll(): Promise<{ uploads: Iterable<LatestUpload>; missing: number }> {
-    return Promise.resolve({ uploads: this.fleet.latestAll(), missing: 0 });
-  }
-
-  /**
    * Cancels commands (section 4.2, endpoints 3, 10 and 12) that wait for their devices, in all processes of a cluster.
    * @param which see {@link WaitingSelection}
    * @param options `node`: only those of this node
    * @returns how many were cancelled, and how many processes were silent
+   * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
    */
   async cancelWaiting(
     which: WaitingSelection,
@@ -343,16 +362,22 @@ export class DeviceCloudClient extends CloudClient {
 
   /**
    * Tries the interfaces whose keys are set (sections 4.1 and 4.2), and the channel (section 4.3): one that is open, or that of the
-   * first online device, which is closed again. Of a refusal the result names the likely causes, and has the text that was signed,
-   * with the key masked, and a `curl` command.
+   * first online device, which is closed again. Of a refusal the result names the likely causes, and has the text that was signed, with the key masked, and a `curl`
+   * command.
+   * @param options see {@link TestOptions}
    * @returns what was found: nothing that goes wrong at the service is an error of the call
    */
   async test(options: TestOptions = {}): Promise<ServiceTest> {
     const { settings } = this[APPLICATION];
     // The book and its watcher are of no use to a client of one call.
     const { book: _, ...own } = this[APPLICATION].options;
-    const make = (other: ClientOptions): DeviceCloudClient => new DeviceCloudClient(other);
-    return testService(this, own, make, settings.timeout, options);
+    return testService(
+      this,
+      own,
+      (other) => new DeviceCloudClient(other),
+      settings.timeout,
+      options,
+    );
   }
 
   /**

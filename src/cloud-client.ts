@@ -11,6 +11,7 @@ import { readFormat, readLimits, readSentNow } from './call-options';
 import { CALLING } from './commands/queue';
 import { notConfigured } from './errors';
 import type { Fleet } from './fleet/fleet';
+import type { LatestUpload } from './fleet/latest';
 import { isUsable, sortList, usableList } from './fleet/list-poller';
 import type { CallSpec } from './http/answer';
 import { callService } from './http/call';
@@ -52,7 +53,7 @@ const LIMITS = new AllServiceLimits();
 /** Of the process, too: a token is good at any client of its application. */
 const ACKNOWLEDGING = new Set<Acknowledged>();
 
-/** The calls of a client that reach the cloud alone, and wait for no device; and what the service has shown. */
+/** The calls of a client that wait for no device; and what is known of the devices, and of the service. */
 export class CloudClient implements AsyncDisposable {
   readonly [APPLICATION]: Application;
 
@@ -69,7 +70,10 @@ export class CloudClient implements AsyncDisposable {
     return this[APPLICATION].settings.openApi?.appid;
   }
 
-  /** Reads the application's name and its online devices (section 4.2, endpoint 1). */
+  /**
+   * Reads the application's name and its online devices (section 4.2, endpoint 1).
+   * @param options see {@link CallOptions}
+   */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
     const at = this[APPLICATION].now();
     const { statusCode, body } = await this.#call(this.open.api.app(), options);
@@ -80,7 +84,9 @@ export class CloudClient implements AsyncDisposable {
   }
 
   /**
-   * Lists the online devices (section 4.2, endpoint 2). Of the two spellings of its address the one that answers is remembered.
+   * Lists the online devices (section 4.2, endpoint 2). Of the two spellings of its address the one
+   * that answers is remembered.
+   * @param options see {@link CallOptions}
    * @throws DeviceCloudError `INVALID_RESPONSE` also if there are records and none has a valid chip number
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
@@ -96,7 +102,8 @@ export class CloudClient implements AsyncDisposable {
   /**
    * Pushes to all online devices of the application (section 4.2, endpoint 4). It does not wait for
    * them, nor for commands to single devices.
-   * @param options `when` can only be `now`
+   * @param message as for {@link push}
+   * @param options see {@link PushOptions}; `when` can only be `now`
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     const format = readFormat(options);
@@ -106,20 +113,31 @@ export class CloudClient implements AsyncDisposable {
     return callOnce(this[APPLICATION].http, spec, timeout, signal);
   }
 
-  /** Reads the history of a device's uploads (section 4.2, endpoint 5). */
+  /**
+   * Reads the history of a device's uploads (section 4.2, endpoint 5).
+   * @param chipid the device
+   * @param options see {@link CallOptions}
+   */
   async uploadHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
     return this.#call(this.open.api.uploads(parseChipid(chipid)), options);
   }
 
-  /** Reads the history of what was pushed to a device (section 4.2, endpoint 6). */
+  /**
+   * Reads the history of what was pushed to a device (section 4.2, endpoint 6).
+   * @param chipid the device
+   * @param options see {@link CallOptions}
+   */
   async pushHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
     return this.#call(this.open.api.pushes(parseChipid(chipid)), options);
   }
 
   /**
    * Reads the uploads of all devices between two days (section 4.2, endpoint 7). The end day is included, whether or not the service
-   * does that: the uploads of the end day are requested once more if need be. A point in time counts as its day here or in Beijing,
-   * so that nothing is missed.
+   * does that: the uploads of the end day are requested once more if need be.
+   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time counts as its
+   * day here or in Beijing, so that nothing is missed
+   * @param end likewise; not before `begin`
+   * @param options see {@link CallOptions}
    */
   async appHistory(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
     const [first, last] = parsePeriod(begin, end);
@@ -127,7 +145,11 @@ export class CloudClient implements AsyncDisposable {
     return this.#within((...limits) => sync(first, last, ...limits), options);
   }
 
-  /** Server API: lists the registered devices (section 4.1). The answer's shape is not shown. @param query `page` and `count` */
+  /**
+   * Server API: lists the registered devices (section 4.1). The answer's shape is not shown.
+   * @param query `page` and `count`, both optional, passed through
+   * @param options see {@link CallOptions}
+   */
   async serverDevices(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
     return this.#call(this.#server.devices(parseQuery(query)), options);
   }
@@ -135,6 +157,7 @@ export class CloudClient implements AsyncDisposable {
   /**
    * Server API: reads the record of one device (section 4.1). The answer's shape is not shown.
    * @param deviceid 1 to 64 letters, digits, "-", "_", "." or "~"
+   * @param options see {@link CallOptions}
    */
   async serverDevice(deviceid: string | number, options?: CallOptions): Promise<Answer<unknown>> {
     return this.#call(this.#server.device(parseDeviceid(deviceid)), options);
@@ -142,7 +165,9 @@ export class CloudClient implements AsyncDisposable {
 
   /**
    * Server API: renames, disables or re-enables a device (section 4.1). It is treated as a command.
+   * @param deviceid as for {@link serverDevice}
    * @param body a JSON object, passed through: its fields are not shown
+   * @param options see {@link CallOptions}
    */
   async serverUpdate(
     deviceid: string | number,
@@ -155,7 +180,9 @@ export class CloudClient implements AsyncDisposable {
 
   /**
    * Server API: sends data to a device (section 4.1). It is treated as a command.
-   * @param body as for {@link serverUpdate}
+   * @param deviceid as for {@link serverDevice}
+   * @param body a JSON object, passed through: its fields are not shown
+   * @param options see {@link CallOptions}
    */
   async serverPassthrough(
     deviceid: string | number,
@@ -168,10 +195,27 @@ export class CloudClient implements AsyncDisposable {
 
   /**
    * Server API: reads uploads (section 4.1). The answer's shape is not shown.
-   * @param query not empty, and passed through: pagination is required, its names are not shown
+   * @param query its parameters, passed through: pagination is required, its names are not shown
+   * @param options see {@link CallOptions}
+   * @throws DeviceCloudError `INVALID_INPUT` if the query is empty
    */
   async serverUploads(query: Query, options?: CallOptions): Promise<Answer<unknown>> {
     return this.#call(this.#server.uploads(parsePagination(query)), options);
+  }
+
+  /**
+   * The latest upload of a device (section 6) that this process has received; in a cluster, the process that owns the device.
+   * Undefined if no upload has been received.
+   * @param chipid the device
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  latest(chipid: Chipid): Promise<LatestUpload | undefined> {
+    return new Promise((resolve) => resolve(this.fleet.latest(chipid)));
+  }
+
+  /** The latest uploads (section 6) of all devices that have one. @returns `missing`: how many processes of a cluster were silent */
+  latestAll(): Promise<{ uploads: Iterable<LatestUpload>; missing: number }> {
+    return Promise.resolve({ uploads: this.fleet.latestAll(), missing: 0 });
   }
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */
@@ -180,8 +224,9 @@ export class CloudClient implements AsyncDisposable {
   }
 
   /**
-   * How many milliseconds the service's clock is ahead of this one, to the second, by its latest answer of any status; undefined
-   * before the first. Signatures carry a timestamp that the service may check (section 5).
+   * How many milliseconds the service's clock is ahead of this one, to the second, by the latest answer of any
+   * status; undefined before the first. Signatures carry a timestamp that the service may check
+   * (section 5).
    */
   get clockSkew(): number | undefined {
     return this[APPLICATION].http.clock.skew();
@@ -229,7 +274,7 @@ export class CloudClient implements AsyncDisposable {
     return this.close();
   }
 
-  /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
+  /** @internal @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
   protected get open(): OpenApiParts {
     const { open } = this[APPLICATION];
     if (open) return open;
