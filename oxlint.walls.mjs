@@ -17,8 +17,8 @@ export const FOLDERS = [
   'cluster',
 ];
 const HEAD = [
-  ...['application', 'call-options', 'cli', 'client', 'cloud-client', 'cluster-client', 'index'],
-  ...['service-test', 'settings'],
+  ...['application', 'call-options', 'cli', 'client', 'cloud-client', 'cluster-client'],
+  ...['index', 'internal', 'service-test', 'settings'],
 ];
 
 const forbid = (names, message) => ({

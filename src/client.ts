@@ -25,6 +25,7 @@ import { parseChipid, parseChipids, parseKey, pushBytes, pushMessage } from './i
 import type { Acknowledging } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
 import { testService, type ServiceTest, type TestOptions } from './service-test';
+import type { ClientOptions } from './settings';
 import type {
   Answer,
   CallOptions,
@@ -367,17 +368,9 @@ export class DeviceCloudClient extends CloudClient {
    * @param options see {@link TestOptions}
    * @returns what was found: nothing that goes wrong at the service is an error of the call
    */
-  async test(options: TestOptions = {}): Promise<ServiceTest> {
-    const { settings } = this[APPLICATION];
-    // The book and its watcher are of no use to a client of one call.
-    const { book: _, ...own } = this[APPLICATION].options;
-    return testService(
-      this,
-      own,
-      (other) => new DeviceCloudClient(other),
-      settings.timeout,
-      options,
-    );
+  test(options: TestOptions = {}): Promise<ServiceTest> {
+    const make = (other: ClientOptions) => new DeviceCloudClient(other);
+    return testService(this, this[APPLICATION], make, options);
   }
 
   /**

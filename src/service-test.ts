@@ -1,11 +1,14 @@
 import { signedAppText, signedServerText, type SignedText } from './api/signing';
+import type { Application } from './application';
 import type { ChannelListener } from './channel/listener';
+import type { CloudClient } from './cloud-client';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
 import type { DeviceSnapshot } from './fleet/devices';
 import type { Fleet } from './fleet/fleet';
+import { sortList } from './fleet/list-poller';
 import { keyWarnings, type KeyWarning } from './input/pasted-key';
 import type { ClientOptions } from './settings';
-import type { Answer, AppRecord, CallOptions, DeviceRecord, Query } from './types';
+import type { DeviceRecord } from './types';
 
 /** What may be wrong if a request is refused. */
 export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
@@ -72,17 +75,10 @@ export interface TestOptions {
   used?: ReadonlySet<string>;
 }
 
-/** What a test needs of a client. */
-export interface TestedClient extends AsyncDisposable {
-  readonly appid: string | undefined;
-  readonly clockSkew: number | undefined;
-  readonly listPath: string | undefined;
-  readonly fleet: Fleet;
-  app(options: CallOptions): Promise<Answer<AppRecord>>;
-  devices(options: CallOptions): Promise<unknown>;
-  serverDevices(query: Query, options: CallOptions): Promise<Answer<unknown>>;
+/** A client that is tested. */
+type TestedClient = CloudClient & {
   listen(chipid: string, listener: ChannelListener): { release(): void };
-}
+};
 
 /** What is tested. */
 interface Tested {
@@ -90,7 +86,7 @@ interface Tested {
   options: ClientOptions;
   /** Makes a client with other options. */
   make: (options: ClientOptions) => TestedClient;
-  limits: { timeout?: number };
+  limits: { timeout: number };
 }
 
 type Api = 'open' | 'server';
@@ -215,31 +211,29 @@ async function testChannel(
 /**
  * Tries interfaces A and B, those whose keys are set, and then the channel.
  * @param make makes a client with other options
- * @param timeout milliseconds for each call, if none is given
  */
 export async function testService(
   client: TestedClient,
-  options: ClientOptions,
+  application: Pick<Application, 'options' | 'settings'>,
   make: (options: ClientOptions) => TestedClient,
-  timeout: number,
   { channels = openChannels(client.fleet), used = new Set(), ...given }: TestOptions,
 ): Promise<ServiceTest> {
+  const { openApi, serverApi, timeout } = application.settings;
+  // The book and its watcher are of no use to a client of one call.
+  const { book: _, ...options } = application.options;
   const limits = { timeout: given.timeout ?? timeout };
   const tested = { client, options, make, limits };
-  const { appkey, serverKey, serverPassword } = options;
   const [open, server] = await Promise.all([
-    client.appid !== undefined && appkey ? testOpenApi(tested) : undefined,
-    serverKey && serverPassword ? testServerApi(tested) : null,
+    openApi && testOpenApi(tested),
+    serverApi ? testServerApi(tested) : null,
   ]);
   const result = { openApi: open?.result ?? null, serverApi: server };
   if (!open?.devices) return result;
   const { devices } = open;
-  const online = devices.map(({ chipid }) => String(chipid)).filter(isChipid);
+  const online = [...sortList(devices).devices.keys()];
   const channel = await testChannel(client, online, limits.timeout, channels, used);
   return { ...result, channel, devices };
 }
-
-const isChipid = (text: string): boolean => /^\d{1,20}$/.test(text);
 
 /**
  * What a service says is wrong. The document's statuses, 401 and 404, name no cause; the public server of 2016
