@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { parseArgs, parseEnv } from 'node:util';
 import {
   decodeUpload,
   DeviceCloudClient,
   DeviceCloudError,
   isDeviceCloudError,
+  VERSION,
   type ChannelListener,
   type ClientOptions,
   type PushFormat,
@@ -15,8 +15,6 @@ import {
   type Upload,
 } from './index';
 import { printable, printableJson } from './util/show';
-
-const NAME = '@device-cloud/node-red-device-cloud';
 
 const HELP = `Usage: device-cloud COMMAND [options]
 
@@ -72,11 +70,8 @@ interface Context {
   readonly signal: AbortSignal;
 }
 
-interface Command {
-  /** How many words may follow it. */
-  readonly words: readonly [least: number, most: number];
-  readonly run: (context: Context) => Promise<void>;
-}
+/** How many words may follow a command, and what it does. */
+type Command = readonly [least: number, most: number, run: (context: Context) => Promise<void>];
 
 const note = (line: string): void => void process.stderr.write(`${printable(line)}\n`);
 
@@ -188,8 +183,12 @@ async function readStandardInput(): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-async function push({ client, words, options, print }: Context): Promise<void> {
-  const [to = '', given = ''] = words;
+async function push({
+  client,
+  words: [to = '', given = ''],
+  options,
+  print,
+}: Context): Promise<void> {
   const message = given === '-' ? await readStandardInput() : given;
   const settings = options.format === undefined ? {} : { format: options.format as PushFormat };
   const { body } = await (to === 'all'
@@ -198,8 +197,7 @@ async function push({ client, words, options, print }: Context): Promise<void> {
   await print(body, body.msg);
 }
 
-async function gpio({ client, words, print }: Context): Promise<void> {
-  const [chipid = '', pin, level] = words;
+async function gpio({ client, words: [chipid = '', pin, level], print }: Context): Promise<void> {
   const number = pin === undefined ? undefined : Number(/^\d+$/.test(pin) ? pin : NaN);
   if (number !== undefined && level !== undefined) {
     const { body } = await client.setGpioEdge(chipid, number, level as '0' | '1');
@@ -220,14 +218,12 @@ async function gpio({ client, words, print }: Context): Promise<void> {
       await print({ pin: each, level: value }, `${each}  ${valueText(value)}`);
 }
 
-async function value({ client, words, print }: Context): Promise<void> {
-  const [chipid = '', key = ''] = words;
+async function value({ client, words: [chipid = '', key = ''], print }: Context): Promise<void> {
   const { body } = await client.rtStatus(chipid, key);
   await print({ key, value: body }, valueText(body));
 }
 
-async function history({ client, words, options, print }: Context): Promise<void> {
-  const [chipid = ''] = words;
+async function history({ client, words: [chipid = ''], options, print }: Context): Promise<void> {
   const { body } = await (options.pushes
     ? client.pushHistory(chipid)
     : client.uploadHistory(chipid));
@@ -282,28 +278,26 @@ async function test({ client, print }: Context): Promise<void> {
     throw new DeviceCloudError('NOT_CONNECTED', 'The channel could not be opened.');
 }
 
+async function refresh({ client, words: [chipid = ''], print }: Context): Promise<void> {
+  const { body } = await client.refresh(chipid);
+  await print(body, valueText(body.status));
+}
+
+async function reboot({ client, words: [chipid = ''], print }: Context): Promise<void> {
+  const { body } = await client.reboot(chipid);
+  await print(body, valueText(body.result));
+}
+
 const COMMANDS: Readonly<Record<string, Command>> = {
-  listen: { words: [0, Infinity], run: listen },
-  devices: { words: [0, 0], run: devices },
-  push: { words: [2, 2], run: push },
-  gpio: { words: [1, 3], run: gpio },
-  value: { words: [2, 2], run: value },
-  refresh: {
-    words: [1, 1],
-    async run({ client, words, print }) {
-      const { body } = await client.refresh(words[0] ?? '');
-      await print(body, valueText(body.status));
-    },
-  },
-  reboot: {
-    words: [1, 1],
-    async run({ client, words, print }) {
-      const { body } = await client.reboot(words[0] ?? '');
-      await print(body, valueText(body.result));
-    },
-  },
-  history: { words: [1, 1], run: history },
-  test: { words: [0, 0], run: test },
+  listen: [0, Infinity, listen],
+  devices: [0, 0, devices],
+  push: [2, 2, push],
+  gpio: [1, 3, gpio],
+  value: [2, 2, value],
+  refresh: [1, 1, refresh],
+  reboot: [1, 1, reboot],
+  history: [1, 1, history],
+  test: [0, 0, test],
 };
 
 /** How a command is used, as the help has it. */
@@ -356,13 +350,12 @@ async function main(args: string[]): Promise<void> {
     return;
   }
   if (values.version) {
-    const manifest = createRequire(__filename)(`${NAME}/package.json`) as { version: string };
-    process.stdout.write(`${manifest.version}\n`);
+    process.stdout.write(`${VERSION}\n`);
     return;
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new WrongUse(`There is no command "${name}". See --help.`);
-  const [least, most] = command.words;
+  const [least, most, run] = command;
   if (words.length < least || words.length > most)
     throw new WrongUse(`Usage: device-cloud ${usageOf(name)}. See --help.`);
 
@@ -375,23 +368,17 @@ async function main(args: string[]): Promise<void> {
     ? await (await import('./simulator/index.js')).startSimulator()
     : undefined;
   try {
-    const {
-      baseUrl = '',
-      appid = '',
-      appkey = '',
-      serverKey = '',
-      serverPassword = '',
-    } = simulator ?? {};
-    const local = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false } as const;
     await using client = new DeviceCloudClient(
-      simulator ? local : serviceOf(name, values['env-file']),
+      simulator
+        ? Object.assign({ proxy: false as const }, simulator)
+        : serviceOf(name, values['env-file']),
     );
     const write = (result: object, line: string): boolean =>
       process.stdout.write(`${values.json ? printableJson(result) : printable(line)}\n`);
     const print = async (result: object, line: string): Promise<void> => {
       if (!write(result, line)) await once(process.stdout, 'drain');
     };
-    await command.run({ client, words, options: values, write, print, signal: ending.signal });
+    await run({ client, words, options: values, write, print, signal: ending.signal });
   } finally {
     await simulator?.close();
   }
