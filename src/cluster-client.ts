@@ -1,14 +1,8 @@
 import { DEVICE_TIMEOUT, readCommand, readDuration } from './call-options';
-import {
-  ELSEWHERE,
-  Subscription,
-  type ChannelListener,
-  type ChannelSubscription,
-  type ChannelView,
-} from './channel/listener';
+import { Subscription, type ChannelListener } from './channel/listener';
 import { DeviceCloudClient } from './client';
 import { APPLICATION } from './cloud-client';
-import { NotSent } from './cluster/calls';
+import { NotSent, withoutCallbacks } from './cluster/calls';
 import { Cluster } from './cluster/cluster';
 import {
   HandOvers,
@@ -17,6 +11,7 @@ import {
   type SharedWaiting,
 } from './cluster/hand-over';
 import { Lending, type Lent } from './cluster/lending';
+import { SharedListening } from './cluster/listening';
 import type { UploadDecoder } from './commands/reply';
 import type { Result } from './commands/saved-call';
 import {
@@ -25,11 +20,11 @@ import {
   type OwnOptions,
   type WaitingSelection,
 } from './commands/waiting-list';
-import { invalidInput, isDeviceCloudError, notConfigured } from './errors';
+import { invalidInput, notConfigured } from './errors';
 import type { LatestUpload } from './fleet/latest';
-import { parseChipid, isolated } from './input/values';
+import { parseChipid } from './input/values';
 import type { ClusterSettings } from './input/engine-address';
-import type { Acknowledging, AckOptions, AckSubscription } from './recovery/acknowledged';
+import type { Acknowledging } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
 import { readToken } from './recovery/token';
 import type { ClientOptions } from './settings';
@@ -71,84 +66,13 @@ const IN_QUEUE = 60_000;
 /** Milliseconds for which this process has something to do with shares after its last listener has left: a deploy keeps them. */
 const DEPLOY = 2000;
 
-/** Milliseconds between two trials of a key that the service has refused. */
-const TRY_KEY = 30_000;
-
-/** Options as JSON can hold them: callbacks and signals stay here; of a decoder, it is said which one the other process is to use. */
-function withoutCallbacks(options: object): Record<string, unknown> {
-  const plain: Record<string, unknown> = {};
-  // An option may be inherited.
-  for (const name in options) {
-    const option = (options as Record<string, unknown>)[name];
-    if (typeof option !== 'function') {
-      if (name !== 'signal') plain[name] = option;
-    } else if ('typeId' in option) plain[name] = { typeId: option.typeId };
-  }
-  return plain;
-}
-
-/** This process's decoder of a type. */
-type DecoderOf = (typeId: string) => UploadDecoder | undefined;
-
 /** What processes of a cluster have for it. */
 interface Sharing {
   /** Is filled from now on. */
   readonly store: SharedStore;
-  readonly decoderOf: DecoderOf;
+  /** This process's decoder of a type. */
+  readonly decoderOf: (typeId: string) => UploadDecoder | undefined;
   readonly waiting: SharedWaiting;
-}
-
-/** A listener's place on the channel of a device, which is open while the device is this process's. */
-class SharedSubscription implements AckSubscription {
-  #joined: (ChannelSubscription & Partial<AckSubscription>) | undefined;
-
-  /** @param join is called each time the device has come: what is kept has come with it */
-  constructor(
-    readonly chipid: string,
-    readonly listener: ChannelListener,
-    readonly join: () => ChannelSubscription & Partial<AckSubscription>,
-    readonly onRelease: (subscription: SharedSubscription) => void,
-  ) {}
-
-  get channel(): ChannelView {
-    return this.#joined?.channel ?? { state: 'connecting', reason: ELSEWHERE };
-  }
-
-  get waitedFor(): number | undefined {
-    return this.#joined?.waitedFor;
-  }
-
-  get hasPosition(): boolean {
-    return this.#joined?.hasPosition ?? true;
-  }
-
-  begin(): void {
-    if (this.#joined) return;
-    this.#joined = this.join();
-    this.#show();
-  }
-
-  end(): void {
-    if (this.#leave()) this.#show();
-  }
-
-  release(isForgotten?: boolean): void {
-    this.#leave(isForgotten);
-    this.onRelease(this);
-  }
-
-  #leave(isForgotten?: boolean): boolean {
-    const joined = this.#joined;
-    this.#joined = undefined;
-    // The place of a listener that does not acknowledge takes no argument.
-    (joined as AckSubscription | undefined)?.release(isForgotten);
-    return joined !== undefined;
-  }
-
-  #show(): void {
-    const { state, reason } = this.channel;
-    isolated(() => this.listener.onState?.(state, reason));
-  }
 }
 
 /**
@@ -160,17 +84,17 @@ export class ClusterClient extends DeviceCloudClient {
   readonly #lending: Lending;
   /** The commands that wait, of all processes. */
   handOvers!: HandOvers;
-  readonly #listening = new Set<SharedSubscription>();
+  readonly #listening = new SharedListening(
+    (chipid) => this.owns(chipid),
+    () => this.fleet.readList(),
+  );
   /** Of the nodes of this process, which are the same in all. */
   readonly #keepers = new Map<string, PinKeeper>();
   /** The latest time at which somebody has listened or watched, by a clock that is never set. */
   #wantedAt = -Infinity;
-  #hasWrongKey = false;
-  #keyTriedAt = -Infinity;
   #cluster!: Cluster;
-  /** Devices have come, or this process may act again: also for listeners that have come meanwhile. */
   readonly #onMoved = (): void => {
-    for (const listening of this.#listening) if (this.owns(listening.chipid)) listening.begin();
+    this.#listening.begin();
     for (const keeper of this.#keepers.values()) void super.pins.restore(keeper);
   };
 
@@ -303,16 +227,15 @@ export class ClusterClient extends DeviceCloudClient {
     recover?: RecoverOptions,
   ): Subscription {
     const device = parseChipid(chipid);
-    // Each time anew: what is kept has come with the share.
-    const join = (): ChannelSubscription => super.listen(device, listener, recover);
-    return new Subscription(this.#listen(device, listener, join));
+    const join = (): Subscription => super.listen(device, listener, recover);
+    return new Subscription(this.#listening.listen(device, listener, join));
   }
 
   override get acknowledged(): Acknowledging {
     const own = super.acknowledged;
     return {
-      listen: (chipid: string, listener: ChannelListener, options: AckOptions) =>
-        this.#listen(chipid, listener, () => own.listen(chipid, listener, options)),
+      listen: (chipid, listener, options) =>
+        this.#listening.listen(chipid, listener, () => own.listen(chipid, listener, options)),
       acknowledge: async (text) => {
         const { chipid } = readToken(text, this.appid as string);
         // It must not wait for commands to the device, which may take long.
@@ -321,19 +244,6 @@ export class ClusterClient extends DeviceCloudClient {
         return (await calls.callAtOnce('acknowledge', chipid, [text], limit, limit)) === true;
       },
     };
-  }
-
-  #listen(
-    device: string,
-    listener: ChannelListener,
-    join: () => ChannelSubscription,
-  ): SharedSubscription {
-    const shared = new SharedSubscription(device, listener, join, (released) =>
-      this.#listening.delete(released),
-    );
-    this.#listening.add(shared);
-    if (this.owns(device)) shared.begin();
-    return shared;
   }
 
   /** Has a listener of all processes listen to a device, or not any more. @throws DeviceCloudError as of a call */
@@ -360,33 +270,10 @@ export class ClusterClient extends DeviceCloudClient {
     await super.close();
   }
 
-  /** Whether the service refuses the key of this process, which would leave its devices unheard. In doubt it tries the key again. */
-  #isKeyRefused(): boolean {
-    const isRefused = ({ channel: { reason } }: SharedSubscription): boolean =>
-      reason === '401' || reason === '403';
-    const isDoubtful = this.#hasWrongKey || [...this.#listening].some(isRefused);
-    const now = performance.now();
-    if (isDoubtful && now - this.#keyTriedAt > TRY_KEY) {
-      this.#keyTriedAt = now;
-      void this.#tryKey();
-    }
-    return this.#hasWrongKey;
-  }
-
-  /** Never rejects. */
-  async #tryKey(): Promise<void> {
-    try {
-      await this.fleet.readList();
-      this.#hasWrongKey = false;
-    } catch (error) {
-      this.#hasWrongKey = isDeviceCloudError(error, 'UNAUTHORIZED');
-    }
-  }
-
   /** Whether this process has something to do with shares. */
   #wants(): boolean {
     // Another process may have the right one.
-    if (this.#isKeyRefused()) return false;
+    if (this.#listening.isKeyRefused()) return false;
     const wants = this.#listening.size > 0 || this.fleet.isWatched || this.pins.list().length > 0;
     if (wants) this.#wantedAt = performance.now();
     return performance.now() - this.#wantedAt < DEPLOY;
@@ -394,7 +281,7 @@ export class ClusterClient extends DeviceCloudClient {
 
   #end(share: number): void {
     const isOf = (chipid: string): boolean => shareOf(chipid) === share;
-    for (const listening of this.#listeningTo(share)) listening.end();
+    this.#listening.end(share);
     const { open } = this[APPLICATION];
     open?.pins.letGo(isOf);
     open?.commands.letGo(isOf);
@@ -403,14 +290,10 @@ export class ClusterClient extends DeviceCloudClient {
 
   /** What is being emitted is emitted, and what is under way has ended. */
   async #finish(share: number): Promise<void> {
-    for (const listening of this.#listeningTo(share)) listening.end();
+    this.#listening.end(share);
     // Positions count a turn after their messages.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     await this[APPLICATION].queues.idle((chipid) => shareOf(chipid) === share);
-  }
-
-  #listeningTo(share: number): SharedSubscription[] {
-    return [...this.#listening].filter(({ chipid }) => shareOf(chipid) === share);
   }
 
   /**

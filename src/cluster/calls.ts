@@ -5,7 +5,7 @@ import { decode, encode } from '../util/message';
 import { isObject } from '../util/json';
 import { Queues, type Caller } from '../commands/queue';
 import { plainError, valueOfResult, type Result } from '../commands/saved-call';
-import type { EngineError } from './engine';
+import type { EngineError } from './engine-error';
 
 /** Milliseconds between two attempts to hand a call over, and to give its answer back. */
 const AGAIN = 100;
@@ -257,6 +257,19 @@ export class Calls {
       await sleep(AGAIN);
     }
   }
+}
+
+/** Options as JSON can hold them: callbacks and signals stay here; of a decoder, it is said which one the other process is to use. */
+export function withoutCallbacks(options: object): Record<string, unknown> {
+  const plain: Record<string, unknown> = {};
+  // An option may be inherited.
+  for (const name in options) {
+    const option = (options as Record<string, unknown>)[name];
+    if (typeof option !== 'function') {
+      if (name !== 'signal') plain[name] = option;
+    } else if ('typeId' in option) plain[name] = { typeId: option.typeId };
+  }
+  return plain;
 }
 
 function valueOf(answer: Answer | undefined): unknown {

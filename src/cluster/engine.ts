@@ -2,7 +2,8 @@ import type { Redis } from 'ioredis';
 import { notConfigured } from '../errors';
 import { redactor } from '../http/redact';
 import { readAddress, type Address, type EngineSettings } from '../input/engine-address';
-import { FORMAT, REFUSED, type Keys, type Script } from './scripts';
+import { EngineError, faultOf, IS_REPLICA, LACKS_RIGHTS, type Fault } from './engine-error';
+import type { Keys, Script } from './scripts';
 
 /** The name in the engine's list of clients. */
 const NAME = 'device-cloud';
@@ -16,80 +17,10 @@ const DISCONNECT = 100;
 
 const pause = (attempt: number): number => Math.min(LONGEST_PAUSE, 50 * attempt);
 
-/** A replica refuses to write. One of 6.2 says so in the midst of a text about the script. */
-const IS_REPLICA = /\b(READONLY|MASTERDOWN)\b/;
-const LACKS_RIGHTS = /NOPERM|user executing the script can't/i;
 const NO_CONNECTION = /isn't writeable|Connection is closed|max retries per request/;
 
 /** What follows from a fault that was there before: it says less. */
 const CONSEQUENCE = /\b(EPIPE|ECONNRESET|ECONNABORTED)\b/;
-
-/** What users have to change. The first that applies. */
-const MISTAKES: readonly (readonly [RegExp, string])[] = [
-  [
-    /WRONGPASS|NOAUTH|invalid (username-)?password|ERR AUTH /,
-    'it refuses the user or the password.',
-  ],
-  [
-    new RegExp(`\\b(MOVED|ASK|CLUSTERDOWN|CROSSSLOT|${REFUSED.cluster})\\b|in cluster mode`),
-    'it is a Redis Cluster, where all keys of an application are on one node, so that it would gain nothing. ' +
-      'Use one Redis or Valkey, with Sentinels if it must not fail.',
-  ],
-  [
-    new RegExp(`\\b${REFUSED.format} (?<format>\\S+)`),
-    `what is kept there has the format $<format>, and this version of the package knows ${FORMAT}: ` +
-      'all processes of an application need the same version.',
-  ],
-  [/Protocol error|Unknown RESP type/, 'what answers there is neither Redis nor Valkey.'],
-  [/DB index/, 'it has no database of the number in the url.'],
-  [
-    /wrong version number|packet length too long|ssl3_get_record/i,
-    'it does not speak TLS: use redis:// instead of rediss://.',
-  ],
-  [/unknown command .sentinel/i, 'it is no Sentinel: these usually have the port 26379.'],
-  [
-    /unknown command|unknown subcommand/i,
-    'it lacks a command that is needed: Redis 6.2, Valkey 7.2 or later is required.',
-  ],
-];
-
-/** What may pass. */
-const FAILURES: readonly (readonly [RegExp, string])[] = [
-  [
-    /connect ETIMEDOUT/,
-    'there was no connection within 2 s. Where there is no TLS, the url begins with redis:// instead of rediss://.',
-  ],
-  [IS_REPLICA, 'it is a replica, or its primary is away.'],
-];
-
-type EngineErrorKind = Partial<Pick<EngineError, 'isUnsent' | 'isRefusal' | 'isMistake'>>;
-
-/** Why a command was not answered as it should be, in words for a log. */
-export class EngineError extends Error {
-  override name = 'EngineError';
-  /** Certainly not sent: there was no connection. */
-  readonly isUnsent: boolean;
-  /** The engine has answered, with an error. */
-  readonly isRefusal: boolean;
-  /** The user may not do all that is needed. */
-  readonly lacksRights: boolean;
-  /** It lasts until somebody changes something. */
-  readonly isMistake: boolean;
-
-  constructor(
-    message: string,
-    { isUnsent = false, isRefusal = false, isMistake = false }: EngineErrorKind,
-  ) {
-    super(message);
-    this.isUnsent = isUnsent;
-    this.isRefusal = isRefusal;
-    this.lacksRights = isRefusal && LACKS_RIGHTS.test(message);
-    this.isMistake = isMistake || this.lacksRights;
-  }
-}
-
-/** A fault of the connection, in words; and whether it lasts until somebody changes something. */
-type Fault = readonly [text: string, isMistake: boolean];
 
 const CLOSED: Fault = ['it ends connections without an answer.', false];
 
@@ -300,7 +231,7 @@ export class Engine {
   #failed(error: Error): void {
     if (NO_CONNECTION.test(error.message)) return;
     if (this.#fault && CONSEQUENCE.test(error.message)) return;
-    this.#fault = this.#meaningOf(error);
+    this.#fault = faultOf(error, this.#redact);
   }
 
   /** @param introduced what it waits for before the command is sent */
@@ -333,7 +264,7 @@ export class Engine {
       // Another connection may find the primary.
       else if (isRefusal && IS_REPLICA.test(error.message)) this.#renew();
       const [text, isMistake] = isRefusal
-        ? this.#meaningOf(error)
+        ? faultOf(error, this.#redact)
         : (this.#fault ?? ['there is no connection yet.', false]);
       throw new EngineError(text, { isUnsent, isRefusal, isMistake });
     } finally {
@@ -355,17 +286,6 @@ export class Engine {
       this.#renewed.add(connection);
       connection.disconnect(true);
     }
-  }
-
-  #meaningOf({ message }: Error): Fault {
-    for (const meanings of [MISTAKES, FAILURES])
-      for (const [pattern, meaning] of meanings) {
-        const found = pattern.exec(message);
-        const text = meaning.replace('$<format>', found?.groups?.['format'] ?? '');
-        if (found) return [text, meanings === MISTAKES];
-      }
-    const text = this.#redact(/[.!?]$/.test(message) ? message : `${message}.`);
-    return [text, /certificate|altnames/i.test(message)];
   }
 }
 

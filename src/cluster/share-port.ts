@@ -1,5 +1,6 @@
 import { kindOf, Store, type Entries, type StorePort } from '../store/store';
-import { EngineError, type Engine } from './engine';
+import type { Engine } from './engine';
+import { EngineError } from './engine-error';
 import { LOAD, WRITE, type Keys } from './scripts';
 import type { Shares } from './shares';
 

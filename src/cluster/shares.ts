@@ -196,21 +196,8 @@ export class Shares {
     holder.onBeat(error);
     if (this.#isClosed) return;
     const pause = this.#lease / BEATS;
-    const next = Math.min(sent + pause, this.#nextDue(sent));
-    const rest = error === undefined ? next - holder.now() : pause;
+    const rest = error === undefined ? sent + pause - holder.now() : pause;
     this.#cancelTimer = holder.schedule(Math.max(rest, 0), () => this.beatNow());
-  }
-
-  /**
-   * When a member that is silent is dead, or a generation old enough, later than the beat that was sent last. A regular beat would come
-   * just before, and the next one notice it a fifth of a lease later.
-   */
-  #nextDue(sent: number): number {
-    const { dead, settled } = this.#rules;
-    const dues = [...this.#seen.values()].map(({ since }) => since + dead * this.#lease);
-    if (this.answer?.settled === false) dues.push(this.#generationSince + settled * this.#lease);
-    // Timers may be a millisecond early.
-    return Math.min(...dues.filter((due) => due > sent)) + 1;
   }
 
   #answered(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Calls, GONE, NotSent, type CallsOptions, type Handler } from '../../../src/cluster/calls';
-import { EngineError } from '../../../src/cluster/engine';
+import { EngineError } from '../../../src/cluster/engine-error';
 import { DeviceCloudError } from '../../../src/errors';
 import { until } from '../../tooling/until';
 

@@ -46,13 +46,12 @@ describeOnRedis('clients that share an application', () => {
     listens = true,
     decoderOf = (() => undefined) as Parameters<typeof ClusterClient.join>[2]['decoderOf'],
     deviceGap = 0,
-    user = '',
     keys = keysOf(),
   } = {}): Promise<Process> {
     const store = new SharedStore();
     const all = { baseUrl: cloud.baseUrl, ...keys, deviceGap };
     const options = { ...all, proxy: false as const, random: () => 0 };
-    const settings = { url: redis.url, lease: LEASE, user, password: user && 'secret' };
+    const settings = { url: redis.url, lease: LEASE };
     const calls = new SavedCalls(store);
     const waiting = { calls, callOf: () => assert.fail('handed over'), onOrphan: () => undefined };
     const client = await ClusterClient.join(options, settings, { store, decoderOf, waiting });
@@ -187,20 +186,6 @@ describeOnRedis('clients that share an application', () => {
     await first.client.close();
     await settled(other);
     assert.deepEqual([other.client.state, other.store.problem], ['joined', undefined]);
-  });
-
-  it('name the rights that a user lacks as a rule takes them', async () => {
-    const engine = new Redis(redis.url);
-    atEnd(() => engine.disconnect());
-    await engine.call('ACL', 'SETUSER', 'few', 'on', '>secret', '+@all', '~other:*', '&other:*');
-    const only = await joins({ user: 'few' });
-    await until(() => /its user lacks rights: /.test(only.store.problem ?? ''), 'it says so');
-    assert.equal(only.client.state, 'refused');
-    const [, rights = ''] = /lacks rights: (.*)\.$/.exec(only.store.problem ?? '') ?? [];
-    assert.equal(rights.split(' ').length, 2);
-    await engine.call('ACL', 'SETUSER', 'few', ...rights.split(' '));
-    await settled(only);
-    assert.deepEqual([only.client.state, only.store.problem], ['joined', undefined]);
   });
 
   it('send each command from the owner of its device, wherever it comes from', async () => {

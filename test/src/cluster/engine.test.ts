@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { Engine, EngineError, type Channels } from '../../../src/cluster/engine';
+import { Engine, type Channels } from '../../../src/cluster/engine';
+import { EngineError } from '../../../src/cluster/engine-error';
 import type { EngineSettings } from '../../../src/input/engine-address';
 import { keysOf, BEAT } from '../../../src/cluster/scripts';
 import { atEnd } from '../../tooling/servers/at-end';

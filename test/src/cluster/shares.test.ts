@@ -101,42 +101,6 @@ describe('a process that leaves', () => {
   });
 });
 
-describe('a process', () => {
-  it('calls another dead that is silent, and a generation old, as soon as it may, not with the regular beat after that', async () => {
-    let [now, isSettled] = [0, false];
-    let next: (() => void) | undefined;
-    const [deadAt, settledAt]: [number[], number[]] = [[], []];
-    const beat = ({ dead, settled, number }: Beat): Promise<BeatAnswer> => {
-      if (dead.length > 0) deadAt.push(now);
-      if (settled !== undefined) settledAt.push(now);
-      isSettled ||= settled !== undefined;
-      // The answer takes a while, and by then the other is seen for the first time.
-      now += 7;
-      return Promise.resolve({
-        ...{ generation: 'one', settled: isSettled, quota: 0, time: 0, replicas: 0, shares: {} },
-        members: { a: [number, 1000, 1, 1] as const, b: [1, 1000, 1, 1] as const },
-      });
-    };
-    const schedule = (ms: number, run: () => void): (() => void) => {
-      next = () => {
-        now += ms;
-        run();
-      };
-      return () => undefined;
-    };
-    const shares = new Shares({ ...holder(beat), now: () => now, wallClock: () => now, schedule });
-    shares.beatNow();
-    while (now < 2500) {
-      await until(() => next, 'it is to beat again');
-      const run = next;
-      next = undefined;
-      run?.();
-    }
-    assert.ok(deadAt[0]! >= 1007 && deadAt[0]! < 1010, String(deadAt));
-    assert.ok(settledAt[0]! >= 2007 && settledAt[0]! < 2010, String(settledAt));
-  });
-});
-
 describeOnRedis('a beat', () => {
   const { meta, members, shares, all } = keysOf('beats');
   useEngine();
