@@ -1,4 +1,4 @@
-import { createChannelPush } from './channel/push';
+import { ChannelPushes } from './channel/push';
 import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
 import { Deadlines, abortReason } from './http/deadline';
@@ -177,7 +177,7 @@ export function createApplication(
       commands,
       requests,
       pins,
-      channelPush: createChannelPush(channels, deadlines),
+      channelPush: new ChannelPushes(channels, deadlines),
       pulses: new Pulses(http, api, explain),
       sync: daySync(http, api, () => serviceZone(settings, listening)),
     };

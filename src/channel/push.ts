@@ -1,7 +1,6 @@
 import { type Channels, type OpenSubscription, KeptSubscriptions } from './pool';
 import type { CallAborted, Deadline, Deadlines } from '../http/deadline';
 import { DeviceCloudError } from '../errors';
-import type { ChannelListener } from './listener';
 
 /** The error of a push whose channel did not open in time. */
 function notConnected(chipid: string, reason: string | undefined): DeviceCloudError {
@@ -26,66 +25,60 @@ function broken(chipid: string, end: CallAborted | undefined, timeout: number): 
 }
 
 /** Pushes over the channels of an application (section 6, `msgpush`). */
-export function createChannelPush(channels: Channels, deadlines: Deadlines) {
-  const kept = new KeptSubscriptions<OpenSubscription>();
+export class ChannelPushes {
+  readonly #channels: Channels;
+  readonly #deadlines: Deadlines;
+  readonly #kept = new KeptSubscriptions<OpenSubscription>();
 
-  const send = (
-    chipid: string,
-    subscription: OpenSubscription,
-    bytes: Buffer,
-    deadline: Deadline,
-  ): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const { channel } = subscription;
-      const { timeout } = deadline;
-      let isSending = false;
-      const watcher: ChannelListener = { onState: trySend };
+  constructor(channels: Channels, deadlines: Deadlines) {
+    this.#channels = channels;
+    this.#deadlines = deadlines;
+  }
 
-      function settle(error?: DeviceCloudError): void {
-        deadline.clear();
-        channel.leave(watcher);
-        if (error) reject(error);
-        else resolve();
-      }
-      function trySend(): void {
-        if (isSending) return;
-        isSending = channel.push(bytes, (error) =>
-          settle(error ? broken(chipid, undefined, timeout) : undefined),
+  /**
+   * Opens the channel unless it is open, waits for it, and sends.
+   * @param timeout milliseconds for the whole call
+   * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not open in time, `CONNECTION_LOST` or
+   * `TIMEOUT` if it closes or stalls while the data is being sent
+   */
+  async push(chipid: string, bytes: Buffer, timeout: number, signal?: AbortSignal): Promise<void> {
+    const kept = this.#kept.use(chipid, () => this.#channels.join(chipid, {}));
+    try {
+      const send = (deadline: Deadline): Promise<void> => this.#send(chipid, bytes, deadline);
+      await this.#deadlines.run(send, timeout, signal);
+    } finally {
+      this.#kept.leave(chipid, kept);
+    }
+  }
+
+  close(): void {
+    this.#kept.close();
+  }
+
+  async #send(chipid: string, bytes: Buffer, deadline: Deadline): Promise<void> {
+    let trySend = (): void => undefined;
+    const joined = this.#channels.join(chipid, { onState: () => trySend() });
+    const { channel } = joined;
+    const { timeout } = deadline;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        let isSending = false;
+        trySend = () => {
+          isSending ||= channel.push(bytes, (error) =>
+            error ? reject(broken(chipid, undefined, timeout)) : resolve(),
+          );
+        };
+        deadline.listen((end) =>
+          reject(
+            isSending
+              ? broken(chipid, end, timeout)
+              : notConnected(chipid, end.detail ?? channel.reason),
+          ),
         );
-      }
-
-      channel.join(watcher);
-      deadline.listen((end) =>
-        settle(
-          isSending
-            ? broken(chipid, end, timeout)
-            : notConnected(chipid, end.detail ?? channel.reason),
-        ),
-      );
-      if (!deadline.ended) trySend();
-    });
-
-  return {
-    /**
-     * Opens the channel unless it is open, waits for it, and sends.
-     * @param timeout milliseconds for the whole call
-     * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not open in time, `CONNECTION_LOST` or
-     * `TIMEOUT` if it closes or stalls while the data is being sent
-     */
-    async push(
-      chipid: string,
-      bytes: Buffer,
-      timeout: number,
-      signal?: AbortSignal,
-    ): Promise<void> {
-      const deadline = deadlines.start(timeout, signal);
-      const subscription = kept.use(chipid, () => channels.join(chipid, {}));
-      try {
-        await send(chipid, subscription, bytes, deadline);
-      } finally {
-        kept.leave(chipid, subscription);
-      }
-    },
-    close: (): void => kept.close(),
-  };
+        if (!deadline.ended) trySend();
+      });
+    } finally {
+      joined.release();
+    }
+  }
 }
