@@ -66,7 +66,7 @@ inEachDialect('the fleet of a client', () => {
     assert.throws(() => client.fleet.pollList(1000, none), { code: 'INVALID_INPUT' });
   });
 
-  it('exists without keys, and reports them as missing when the list is read', async () => {
+  it('exists without keys, and reports them as missing when the list is read or watched', async () => {
     const { appid, serverKey, serverPassword } = KEYS;
     const baseUrl = 'http://127.0.0.1:1';
     const client = new DeviceCloudClient({
@@ -80,5 +80,8 @@ inEachDialect('the fleet of a client', () => {
     assert.deepEqual(client.fleet.snapshot(), []);
     await assert.rejects(client.fleet.readList(), { code: 'NOT_CONFIGURED' });
     assert.throws(() => client.fleet.latest('x'), { code: 'INVALID_INPUT' });
+    const listener = { onEvent: () => undefined };
+    assert.throws(() => client.fleet.watch({}, listener), { code: 'NOT_CONFIGURED' });
+    assert.throws(() => client.fleet.watch({}, null as never), { code: 'INVALID_INPUT' });
   });
 });

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import type { FleetEvent } from '../../../src/index';
 import { httpService, json } from '../../tooling/servers/http-service';
-import { settled, until } from '../../tooling/until';
+import { until } from '../../tooling/until';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
-import { World } from './watch/watch-subject';
-import { useClock } from '../../support/clock';
 
 const UNUSABLE: readonly unknown[] = [[{ chip_id: 1 }, { chip_id: 2 }], [{ chipid: null }], [{}]];
 
@@ -87,24 +84,5 @@ describe('a list of online devices whose records have no chip number', () => {
     answer([{ chip_id: 1 }]);
     const pushed = client.push('1', 'x', { when: 'online', expires: 1000 });
     await failure(pushed, 'EXPIRED');
-  });
-});
-
-describe('failed readings of the list between two good ones', () => {
-  useClock();
-
-  it('do not count as misses', async () => {
-    const world = new World();
-    const subject = world.watch({ misses: 3 });
-    world.read([1, 2]);
-    for (let turn = 0; turn < 2; turn++) {
-      world.read([2]);
-      world.fail();
-      mock.timers.tick(60_000);
-    }
-    await settled(1);
-    assert.deepEqual(subject.emitted(), []);
-    world.read([2]);
-    assert.deepEqual(subject.emitted(), ['offline 1']);
   });
 });
