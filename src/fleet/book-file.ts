@@ -31,11 +31,8 @@ export const BOOK_LIMITS = {
   /** Bytes. */
   file: 16 * 2 ** 20,
   columns: 200,
-  /** Devices. */
-  devices: 50_000,
-  /** Rows of any kind: of devices, bad ones, empty ones. */
-  rows: 100_000,
-  cells: 2_000_000,
+  /** Of devices, and bad ones. */
+  rows: 50_000,
   /** Groups of the book, and of a device. */
   allGroups: 10_000,
   groups: 100,
@@ -139,7 +136,6 @@ export class BookFile {
   /** By cell: many devices have the same groups. */
   readonly #groups = new Map<string, string[] | string>();
   #rows = 0;
-  #cells = 0;
 
   constructor(
     readonly form: CsvForm,
@@ -156,9 +152,7 @@ export class BookFile {
       return true;
     }
     const row = isTorn ? this.#torn(line) : this.#read(cells, line);
-    this.#cells += cells.length;
-    const reason = this.#whyFull(typeof row === 'object');
-    if (reason !== undefined) return this.#stop(line, reason);
+    if (row !== undefined && ++this.#rows > BOOK_LIMITS.rows) return this.#stop(line);
     if (typeof row === 'object') this.#index(row);
     else if (row !== undefined) this.#leaveOut(line, row);
     this.#keep(cells, typeof row === 'object' ? row.chipid : undefined);
@@ -223,14 +217,8 @@ export class BookFile {
     }
   }
 
-  #whyFull(isDevice: boolean): string | undefined {
-    const { devices, rows, cells } = BOOK_LIMITS;
-    if (isDevice && this.devices.size >= devices) return `${devices} devices`;
-    if (++this.#rows > rows) return `${rows} rows`;
-    return this.#cells > cells ? `${cells} cells` : undefined;
-  }
-
-  #stop(line: number, most: string): false {
+  #stop(line: number): false {
+    const most = `${BOOK_LIMITS.rows} rows`;
     this.badRows++;
     const reason = `is left out, as are all behind it: of a device book at most ${most} are read`;
     this.problems.push({ line, reason });

@@ -70,22 +70,16 @@ describe('the file of a device book', () => {
       assert.match(message, /has 14001 columns: at most 200 are read/);
     });
 
-    const { devices, rows } = BOOK_LIMITS;
-    const blanks = ','.repeat(149);
-    const LEFT_OUT: readonly [what: string, text: string, line: number, most: string][] = [
-      ['devices', `chipid\n${list(devices + 9, String)}`, devices + 2, '50000 devices'],
-      ['rows, however wrong', `chipid\n${list(rows + 9, () => 'x')}`, rows + 2, '100000 rows'],
-      [
-        'cells',
-        `chipid${blanks}\n${list(20_000, (index) => index + blanks)}`,
-        ...([13_335, '2000000 cells'] as const),
-      ],
-    ];
-    for (const [what, text, line, most] of LEFT_OUT)
+    const { rows } = BOOK_LIMITS;
+    for (const [what, row] of [
+      ['devices', String],
+      ['rows, however wrong', () => 'x'],
+    ] as const)
       it(`in ${what}`, async () => {
-        const file = await read(text, true);
-        const reason = `is left out, as are all behind it: of a device book at most ${most} are read`;
-        assert.deepEqual(file.problems.at(-1), { line, reason });
+        const file = await read(`chipid\n${list(rows + 9, row)}`, true);
+        const reason =
+          'is left out, as are all behind it: of a device book at most 50000 rows are read';
+        assert.deepEqual(file.problems.at(-1), { line: rows + 2, reason });
         assert.ok(file.problems.length <= BOOK_LIMITS.problems + 1);
         const change = { rows: [{ chipid: '7', name: 'Gate' }] };
         const { message } = await failure(editedBytes(file, change), 'INVALID_INPUT');
