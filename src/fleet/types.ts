@@ -222,137 +222,112 @@ const MAX_SIZE = 65_535;
 /** Bits are counted from the first byte of a run of bit fields. */
 const MAX_BIT = 63;
 
-class DescriptionParser {
-  readonly fields: Field[] = [];
-  /** Bytes that the fields before take. */
-  size = 0;
-  #at = 0;
-  /** Where the field begins in the description. */
-  #start = 0;
+/** A field up to its name, without its steps. Of an array that is malformed, the bracket. */
+const HEAD =
+  /(?<kind>[a-z]+\d*(?:be|le)?)(?![\p{L}\p{N}_])\s*(?::\s*(?<number>\d+)\s*)?(?<array>\[\s*(?<count>\d+)\s*\]\s*|\[)?(?<name>[\p{L}_][\p{L}\p{M}\p{N}_]*)?\s*/duy;
+const STEP = /([/*+-])\s*(\d+(?:\.\d+)?|\.\d+)?\s*/y;
+const COMMA = /,\s*/y;
+
+function fail(code: DecodeProblemCode, at: number, values: DecodeProblem['values'] = {}): never {
+  throw new DescriptionError({ code, at, values });
+}
+
+function failKind(source: string, at: number): never {
+  const found = shorten(/^[^\s,]*/.exec(source.slice(at))?.[0] ?? '');
+  if (found === '') fail('empty', at);
+  return fail(Object.hasOwn(NUMBERS, `${found}be`) ? 'order' : 'kind', at, { found });
+}
+
+/** Reads the steps of a field. @returns them, and where they end */
+function readSteps(source: string, from: number, kind: string): [Scale | undefined, number] {
+  let [factor, summand, divisor] = [1n, 0n, 1n];
+  let at = from;
+  for (;;) {
+    STEP.lastIndex = at;
+    const [step, sign = '', digits] = STEP.exec(source) ?? [];
+    if (step === undefined) break;
+    if (Object.hasOwn(SIZED, kind)) fail('scaled', at, { found: kind });
+    const [whole = '', fraction = ''] = (digits ?? '').split('.');
+    const amount = BigInt(whole + fraction);
+    const tens = 10n ** BigInt(fraction.length);
+    const isProduct = sign === '/' || sign === '*';
+    if (digits === undefined || !Number.isFinite(Number(digits)) || (isProduct && amount === 0n))
+      fail('step', at, { found: sign });
+    const [by, per] = sign === '/' ? [tens, amount] : [isProduct ? amount : tens, tens];
+    [factor, summand] = [factor * by, summand * by];
+    if (!isProduct) summand += divisor * (sign === '-' ? -amount : amount);
+    divisor *= per;
+    const common = divisorOf(divisorOf(factor, summand), divisor);
+    [factor, summand, divisor] = [factor / common, summand / common, divisor / common];
+    at += step.length;
+  }
+  if (at === from) return [undefined, at];
+  const scale = { factor: Number(factor), summand: Number(summand), divisor: Number(divisor) };
+  return [scale, at];
+}
+
+const readBit =
+  (first: number): Field['read'] =>
+  ({ bytes }, { at }, index) => {
+    const bit = first + index;
+    return ((bytes[at + (bit >> 3)] as number) >> (bit & 7)) & 1;
+  };
+
+/** Reads a description. @returns its fields, and the bytes that they take. @throws DescriptionError */
+function readFields(source: string): { fields: Field[]; size: number } {
+  const fields: Field[] = [];
+  const names = new Set<string>();
+  let size = 0;
   /** Where the run of bit fields began that the field before belongs to. */
-  #bits: number | undefined;
-  readonly #names = new Set<string>();
-  readonly #source: string;
-
-  constructor(source: string) {
-    this.#source = source;
-  }
-
-  parse(): void {
-    this.#take(/\s*/y);
-    do this.#field();
-    while (this.#take(/,\s*/y) !== undefined);
-    if (this.#at < this.#source.length) this.#fail('comma');
-  }
-
-  /** Takes what a sticky pattern matches here, and white space behind it. */
-  #take(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const [found] = pattern.exec(this.#source) ?? [];
-    if (found === undefined) return undefined;
-    this.#at += found.length;
-    const space = /\s*/y;
-    space.lastIndex = this.#at;
-    this.#at += space.exec(this.#source)?.[0].length ?? 0;
-    return found;
-  }
-
-  #fail(code: DecodeProblemCode, at = this.#at, values: DecodeProblem['values'] = {}): never {
-    throw new DescriptionError({ code, at, values });
-  }
-
-  #field(): void {
-    this.#start = this.#at;
-    const kind = this.#take(/[a-z]+\d*(?:be|le)?(?![\p{L}\p{N}_])/uy) ?? '';
-    const number = Object.hasOwn(NUMBERS, kind) ? NUMBERS[kind] : undefined;
-    if (kind === 'bit') this.#bitField();
-    else if (number) {
-      const [size, read] = number;
-      this.#add(kind, size, ({ view }, field, index) => read(view, field.at + index * size));
-    } else if (Object.hasOwn(SIZED, kind)) this.#add(kind, this.#number(kind, 1), SIZED[kind]);
-    else {
-      const found = shorten(/^[^\s,]*/.exec(this.#source.slice(this.#start))?.[0] ?? '');
-      if (found === '') this.#fail('empty');
-      this.#fail(Object.hasOwn(NUMBERS, `${found}be`) ? 'order' : 'kind', this.#start, { found });
+  let bits: number | undefined;
+  let at = source.length - source.trimStart().length;
+  for (;;) {
+    const start = at;
+    HEAD.lastIndex = start;
+    const { groups = {}, indices } = HEAD.exec(source) ?? {};
+    const { kind = '', number, array, name } = groups;
+    const isBit = kind === 'bit';
+    const numeric = Object.hasOwn(NUMBERS, kind) ? NUMBERS[kind] : undefined;
+    if (!numeric && !isBit && !Object.hasOwn(SIZED, kind)) failKind(source, start);
+    if (numeric && number !== undefined) fail('name', source.indexOf(':', start));
+    const [min, max] = isBit ? [0, MAX_BIT] : [1, MAX_SIZE];
+    const given = Number(number);
+    if (!numeric && !(given >= min && given <= max))
+      fail('size', start, { found: `${kind}:N`, min, max });
+    const count = array === undefined ? undefined : Number(groups['count']);
+    const elements = count ?? 1;
+    if (!(elements >= 1 && elements <= MAX_SIZE))
+      fail('size', indices?.groups?.['array']?.[0] ?? start, {
+        found: '[N]',
+        min: 1,
+        max: MAX_SIZE,
+      });
+    const bytes = numeric ? numeric[0] : isBit ? 0 : given;
+    // Consecutive bit fields share their bytes: bit 0 is the lowest of the first byte, bit 8 the lowest of the second.
+    bits = isBit ? (bits ?? size) : undefined;
+    const begin = bits ?? size;
+    const last = given + elements - 1;
+    if (isBit && last > MAX_BIT) fail('size', start, { found: 'bit:N', min, max });
+    size = isBit ? Math.max(size, begin + (last >> 3) + 1) : size + bytes * elements;
+    if (size > MAX_SIZE) fail('large', start, { max: MAX_SIZE });
+    at = HEAD.lastIndex;
+    if (kind !== 'skip') {
+      if (name === undefined) return fail('name', at);
+      if (names.has(name)) fail('repeated', indices?.groups?.['name']?.[0] ?? start, { name });
+      names.add(name);
+      const read: Field['read'] = numeric
+        ? ({ view }, field, index) => numeric[1](view, field.at + index * bytes)
+        : (SIZED[kind] ?? readBit(given));
+      const [scale, end] = readSteps(source, at, kind);
+      fields.push({ name, at: begin, size: bytes, count, read, scale });
+      at = end;
     }
+    COMMA.lastIndex = at;
+    if (!COMMA.test(source)) break;
+    at = COMMA.lastIndex;
   }
-
-  /** Consecutive bit fields share their bytes: bit 0 is the lowest of the first byte, bit 8 the lowest of the second. */
-  #bitField(): void {
-    const first = this.#number('bit', 0);
-    this.#bits ??= this.size;
-    const begin = this.#bits;
-    const before = this.size;
-    this.size = begin;
-    const count = this.#add('bit', 0, ({ bytes }, { at }, index) => {
-      const bit = first + index;
-      return ((bytes[at + (bit >> 3)] as number) >> (bit & 7)) & 1;
-    });
-    const last = first + count - 1;
-    if (last > MAX_BIT) this.#fail('size', this.#start, { found: 'bit:N', min: 0, max: MAX_BIT });
-    this.size = Math.max(before, begin + (last >> 3) + 1);
-    this.#bits = begin;
-  }
-
-  /** `:N` after a kind. */
-  #number(kind: string, min: number): number {
-    const max = kind === 'bit' ? MAX_BIT : MAX_SIZE;
-    const digits = this.#take(/:\s*\d+/y)?.replace(/\D+/, '');
-    const number = Number(digits ?? NaN);
-    if (!(number >= min && number <= max))
-      this.#fail('size', this.#start, { found: `${kind}:N`, min, max });
-    return number;
-  }
-
-  /** Reads the rest of a field. @returns how many elements it has */
-  #add(kind: string, size: number, read: Field['read'] | undefined): number {
-    const start = this.#at;
-    const array = this.#take(/\[\s*\d+\s*\]/y);
-    const count = array === undefined ? undefined : Number(array.slice(1, -1));
-    if (count === undefined ? this.#take(/\[/y) !== undefined : count < 1 || count > MAX_SIZE)
-      this.#fail('size', start, { found: '[N]', min: 1, max: MAX_SIZE });
-    const at = this.size;
-    this.size += size * (count ?? 1);
-    if (this.size > MAX_SIZE) this.#fail('large', this.#start, { max: MAX_SIZE });
-    if (kind !== 'bit') this.#bits = undefined;
-    const named = this.#at;
-    const name = this.#take(/[\p{L}_][\p{L}\p{M}\p{N}_]*/uy);
-    if (!read) return 1;
-    if (name === undefined) this.#fail('name');
-    if (this.#names.has(name)) this.#fail('repeated', named, { name });
-    this.#names.add(name);
-    this.fields.push({ name, at, size, count, read, scale: this.#scale(kind) });
-    return count ?? 1;
-  }
-
-  #scale(kind: string): Scale | undefined {
-    let factor = 1n;
-    let summand = 0n;
-    let divisor = 1n;
-    let isScaled = false;
-    for (;;) {
-      const start = this.#at;
-      const sign = this.#take(/[/*+-]/y);
-      if (sign === undefined) break;
-      if (Object.hasOwn(SIZED, kind)) this.#fail('scaled', start, { found: kind });
-      const digits = this.#take(/\d+(?:\.\d+)?|\.\d+/y) ?? '';
-      const [whole = '', fraction = ''] = digits.split('.');
-      const amount = BigInt(whole + fraction);
-      const tens = 10n ** BigInt(fraction.length);
-      const isProduct = sign === '/' || sign === '*';
-      const isUsable = digits !== '' && Number.isFinite(Number(digits));
-      if (!isUsable || (isProduct && amount === 0n)) this.#fail('step', start, { found: sign });
-      isScaled = true;
-      const [by, per] = sign === '/' ? [tens, amount] : [isProduct ? amount : tens, tens];
-      [factor, summand] = [factor * by, summand * by];
-      if (!isProduct) summand += divisor * (sign === '-' ? -amount : amount);
-      divisor *= per;
-      const common = divisorOf(divisorOf(factor, summand), divisor);
-      [factor, summand, divisor] = [factor / common, summand / common, divisor / common];
-    }
-    if (!isScaled) return undefined;
-    return { factor: Number(factor), summand: Number(summand), divisor: Number(divisor) };
-  }
+  if (at < source.length) fail('comma', at);
+  return { fields, size };
 }
 
 function valueOf(input: Input, field: Field, index: number): unknown {
@@ -374,9 +349,7 @@ function valuesOf(input: Input, field: Field, count: number): unknown[] {
  * @throws DescriptionError that says at which character the description is wrong
  */
 export function bytesDecoder(description: string): FieldsDecoder {
-  const parser = new DescriptionParser(description);
-  parser.parse();
-  const { fields, size } = parser;
+  const { fields, size } = readFields(description);
   return (bytes, toText) => {
     if (bytes.length < size)
       return { problem: { code: 'short', values: { bytes: bytes.length, needed: size } } };
