@@ -4,11 +4,13 @@ export { type ChannelState, type ChannelSubscription, ELSEWHERE } from './channe
 export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
 export type { DecodedBody, RequestMatch, RequestProgress, UploadDecoder } from './commands/reply';
 export {
+  endOf,
   errorOfEnd,
   plainError,
   readSaved,
   type SavedCall,
   SavedCalls,
+  valueOfResult,
 } from './commands/saved-call';
 export type { WaitingCommands } from './commands/waiting';
 export { readSelection, type WaitingSelection, withOrigin } from './commands/waiting-list';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Node, NodeAPI } from 'node-red';
 import {
   DeviceCloudError,
+  endOf,
   errorOfEnd,
   readSaved,
   Slices,
@@ -119,24 +120,21 @@ export class Keeper implements CommandKeeper {
   /** It never rejects. */
   async #resume(removed: readonly string[]): Promise<void> {
     const { store, isUsable } = this.#deps;
-    const isStarted = (): boolean => this.#isStarted;
     if (isUsable()) {
       await store.loaded;
-      if (!isStarted()) return;
-      tidyStore(this.#RED, store, removed);
+      if (this.#isStarted) tidyStore(this.#RED, store, removed);
       await this.#giveAll();
-      if (!isStarted()) return;
     }
+    if (!this.#isStarted) return;
     this.#isReady = true;
     this.#setReady();
   }
 
   async #giveAll(): Promise<void> {
-    const isStarted = (): boolean => this.#isStarted;
     const slices = new Slices();
     for (const saved of this.#deps.calls.take()) {
-      if (isStarted() && slices.isOver) await slices.next();
-      if (isStarted()) this.#give(saved);
+      if (this.#isStarted && slices.isOver) await slices.next();
+      if (this.#isStarted) this.#give(saved);
       else saved.letGo();
     }
   }
@@ -196,8 +194,12 @@ function endCommand(
   const why = node
     ? 'The application of the node was changed or removed.'
     : `The node ${saved.node} was removed.`;
-  const error =
-    errorOfEnd(saved, device) ?? new DeviceCloudError('CANCELLED', `${why} ${notSentTo(device)}`);
+  const end = endOf(saved, device);
+  const error = end
+    ? errorOfEnd(end)
+    : new DeviceCloudError('CANCELLED', `${why} ${notSentTo(device)}`);
+  // Of one that has succeeded, the message is gone.
+  if (!error) return;
   const { what } = asObject(saved.what);
   if (node) node.error(error, isKept(what) ? readKept(what).msg : {});
   else RED.log.warn(error.message);

@@ -4,6 +4,7 @@ import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from '
 import {
   type DeviceCloudClient,
   DeviceCloudError,
+  errorOfEnd,
   invalidInput,
   notConfigured,
   type RequestProgress,
@@ -15,7 +16,6 @@ import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { deviceIn, selectionOf, inputReader, type InputValues, type ReadInputs } from './inputs';
 import { readKept } from './device-call';
-import { errorOf } from './kept-call';
 import { DeviceTypes } from './device-types';
 import { asError, closed, closedMeanwhile, endLogged, messageOf } from './errors';
 import { findInFlows, readProperties, settingsOf } from './settings';
@@ -175,7 +175,9 @@ class ActionLife<C extends object, K extends string> {
     const slices = new Slices();
     for (const arrival of [...this.#open]) {
       if (slices.isOver) await slices.next();
-      const error = arrival.kept && errorOf(arrival.kept);
+      const { kept } = arrival;
+      // That it was cancelled may still be being written.
+      const [error] = kept?.chipids.flatMap((each) => errorOfEnd(kept.of(each)?.end) ?? []) ?? [];
       const over = arrival.hasBegun ? closedMeanwhile : closed;
       this.#fail(arrival, error ?? over(this.#deviceOf(arrival)));
     }

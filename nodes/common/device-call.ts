@@ -5,14 +5,15 @@ import {
   type CallOptions,
   type DeviceCloudClient,
   DeviceCloudError,
+  endOf,
   errorOfEnd,
   isDeviceCloudError,
   parseLevel,
   plainError,
   type PushOptions,
   type SavedCall,
+  valueOfResult,
   withOrigin,
-  withoutCode,
 } from '../../src/index';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, closed, deviceText, messageOf } from './errors';
@@ -138,24 +139,18 @@ export function readKept(saved: unknown): {
   };
 }
 
-/** Why a command is not sent any more: it had begun when the process ended, or it has ended. */
-function endOf(
+/** What a command has ended with in an earlier process, or in one of a cluster for another one; undefined if it is to be sent. */
+function endBefore(
   { client }: AnyCall,
   plan: Plan,
   kept: SavedCall | undefined,
   chipid: string,
-): DeviceCloudError | undefined {
+): ReturnType<typeof endOf> {
   const saved = kept?.of(chipid);
-  const error = saved && errorOfEnd(saved, deviceText(nameOf(client, chipid), chipid));
-  if (!error?.uncertain || saved?.end || plan.call !== 'pulseGpio') return error;
-  const { code } = error;
-  return new DeviceCloudError(code, `${withoutCode(error)}${leftBy(plan, chipid, client)}`);
-}
-
-/** What a command was answered with before: by an earlier process, or by one of a cluster for another one. */
-function answerOf(kept: SavedCall | undefined, chipid: string): Answer<never> | undefined {
-  const { end } = kept?.of(chipid) ?? {};
-  return end && 'value' in end ? (end.value as Answer<never>) : undefined;
+  const end = saved && endOf(saved, deviceText(nameOf(client, chipid), chipid));
+  if (end && 'error' in end && !saved.end && plan.call === 'pulseGpio')
+    end.error.message += leftBy(plan, chipid, client);
+  return end;
 }
 
 /** At which level a pulse that was broken off may have left its pin. */
@@ -302,21 +297,19 @@ async function callDevices(
   const { client } = call;
   const { chipids, isMany } = devices;
   const [first = ''] = chipids;
-  const before = isMany ? undefined : endOf(call, plan, kept, first);
+  const before = isMany ? undefined : errorOfEnd(endBefore(call, plan, kept, first));
   if (before?.uncertain) return failedAbout(call, first, before, { uncertain: true });
   /** Makes one of the calls, unless it has ended before. Of several, what comes of it is kept until the message ends. */
   const one = async (chipid: string, options: CallOptions): Promise<CallFields> => {
     try {
-      const end = endOf(call, plan, kept, chipid);
-      if (end) throw end;
-      const answer = answerOf(kept, chipid) ?? (await makeCall(call, plan, [chipid], options));
+      const end = endBefore(call, plan, kept, chipid);
+      const answer = end
+        ? (valueOfResult(end) as Answer<never>)
+        : await makeCall(call, plan, [chipid], options);
       if (isMany) void kept?.end(chipid, { value: answer });
       const fields = (plan.fields ?? answerFields)(answer, chipid, client);
       return isMany ? resultFields(fields) : fields;
-    } catch (thrown) {
-      // A command that was cancelled while its node closed ends with `CANCELLED`.
-      const end = kept?.of(chipid)?.end && endOf(call, plan, kept, chipid);
-      const error = isDeviceCloudError(end, 'CANCELLED') ? end : thrown;
+    } catch (error) {
       if (isMany && !kept?.isDetached) void kept?.end(chipid, { error: plainError(error) });
       throw error;
     }

@@ -1,12 +1,5 @@
 import type { NodeMessage } from 'node-red';
-import {
-  decode,
-  type DeviceCloudError,
-  encode,
-  errorOfEnd,
-  parseJson,
-  type SavedCall,
-} from '../../src/index';
+import { decode, encode, parseJson } from '../../src/index';
 import type { Plan } from './action';
 import { isObject } from './shared.config';
 
@@ -86,9 +79,3 @@ export function callOf(saved: unknown): {
   const { call, args, options = {} } = (saved as KeptCall).plan;
   return { name: call, args, options };
 }
-
-/** The error of a call that has ended, and whose end may still be being written. */
-export const errorOf = (kept: SavedCall): DeviceCloudError | undefined =>
-  kept.chipids
-    .map((chipid) => kept.of(chipid))
-    .flatMap((saved) => (saved?.end && errorOfEnd(saved, '')) ?? [])[0];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AWAITING_DEVICE } from '../commands/queue';
 import {
-  errorOfEnd,
+  endOf,
   plainError,
   valueOfResult,
   type Result,
@@ -207,10 +207,8 @@ export class HandOvers {
     const [chipid = ''] = saved.chipids;
     const entry = saved.of(chipid);
     if (!entry) return;
-    const error = errorOfEnd(entry, deviceTitle(chipid));
-    if (entry.end) await this.#say(saved, chipid, entry.end);
-    else if (error) await this.#say(saved, chipid, { error: plainError(error) });
-    else await this.#say(saved, chipid, await this.#carryOut(saved, chipid, false));
+    const end = endOf(entry, deviceTitle(chipid));
+    await this.#say(saved, chipid, end ?? (await this.#carryOut(saved, chipid, false)));
   }
 
   /** Makes the call of a command. @param isNew whether it may take the place of another one. Never rejects */

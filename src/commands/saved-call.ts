@@ -45,12 +45,14 @@ export function plainError(error: unknown): Extract<Result, { error: unknown }>[
 /** @throws DeviceCloudError the error of a result that is one */
 export function valueOfResult(result: Result): unknown {
   if ('value' in result) return result.value;
-  throw errorOfResult(result);
+  throw errorOfEnd(result) as DeviceCloudError;
 }
 
-function errorOfResult({ error }: Extract<Result, { error: unknown }>): DeviceCloudError {
-  const { code, statusCode, uncertain } = error;
-  return new DeviceCloudError(code, withoutCode(error), statusCode, uncertain);
+/** The error that a command has ended with; undefined if it has succeeded, or waits. */
+export function errorOfEnd(end: Result | undefined): DeviceCloudError | undefined {
+  if (!end || 'value' in end) return undefined;
+  const { error } = end;
+  return new DeviceCloudError(error.code, withoutCode(error), error.statusCode, error.uncertain);
 }
 
 /** In a cluster, the message that a command came with. */
@@ -328,15 +330,9 @@ function senderOf(value: unknown): Sender | undefined {
   return typeof member === 'string' && typeof id === 'string' ? { member, id } : undefined;
 }
 
-/** The error of a command that had ended, or had begun, when the process did; undefined if it waits, or has succeeded. */
-export function errorOfEnd(
-  { isBegun, end }: SavedCommand,
-  device: string,
-): DeviceCloudError | undefined {
-  if (end) return 'error' in end ? errorOfResult(end) : undefined;
-  if (!isBegun) return undefined;
-  return new DeviceCloudError(
-    'TIMEOUT',
-    `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`,
-  );
+/** What a command has ended with, or is to, since it had begun when the process ended; undefined if it still waits. */
+export function endOf({ isBegun, end }: SavedCommand, device: string): Result | undefined {
+  if (end || !isBegun) return end;
+  const text = `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`;
+  return { error: plainError(new DeviceCloudError('TIMEOUT', text)) };
 }

@@ -61,6 +61,8 @@ describe('commands that have waited over a restart', () => {
       { order: 2, what: { what: { plan: 5 } } },
       { order: 3, what },
       { order: 4, what, node: 'removed', isBegun: true, end },
+      // It has succeeded: nothing was cancelled.
+      { order: 6, what, node: 'removed', isBegun: true, end: { value: {} } },
       { order: 5, what },
     ];
     for (const entry of entries)
