@@ -81,8 +81,6 @@ export type Kept = KeptPin & { error?: DeviceCloudError };
 class Pin {
   /** Whether it is set at the next look, before anything is read: a new wish, or one that was found to differ. */
   isDue = true;
-  /** When its level was last sent, on the clock of the timers. */
-  setAt = -Infinity;
   /** What was last reported to its keeper. */
   error: DeviceCloudError | undefined;
 
@@ -321,9 +319,10 @@ export class KeptPins {
     device.isBusy = true;
     device.lookAt = Infinity;
     try {
+      const due = [...pins.values()].filter(({ isDue }) => isDue);
       const set = new Set<Pin>();
-      for (const pin of [...pins.values()]) if (pin.isDue && (await this.#set(pin))) set.add(pin);
-      await this.#read(device, set);
+      for (const pin of due) if (await this.#set(pin)) set.add(pin);
+      await this.#read(device, set, due.length === 0);
     } catch (error) {
       for (const pin of pins.values()) this.#tell(pin, error);
       this.#lost(device);
@@ -341,14 +340,11 @@ export class KeptPins {
 
   /** @returns whether it was set: the wish may have ended before its turn, and what the service refuses for one pin it may do for others */
   async #set(pin: Pin): Promise<boolean> {
-    const { api, call, timers } = this.#deps;
+    const { api, call } = this.#deps;
     const { kept, by } = pin;
     pin.isDue = false;
-    const make = (): OpenApiCommand<ResultAnswer> | undefined => {
-      if (!this.#isWanted(pin)) return undefined;
-      pin.setAt = timers.now();
-      return api.setGpioEdge(kept.chipid, kept.pin, kept.wanted);
-    };
+    const make = (): OpenApiCommand<ResultAnswer> | undefined =>
+      this.#isWanted(pin) ? api.setGpioEdge(kept.chipid, kept.pin, kept.wanted) : undefined;
     try {
       return (await call(kept.chipid, make, by.timeout)) !== undefined;
     } catch (error) {
@@ -358,22 +354,26 @@ export class KeptPins {
     }
   }
 
-  /** Reads the levels of a device. @param set the pins that were set just now */
-  async #read({ chipid, pins }: Device, set: ReadonlySet<Pin>): Promise<void> {
-    const { api, call, order, timers } = this.#deps;
+  /**
+   * Reads the levels of a device.
+   * @param set the pins that were set just now
+   * @param setsNext whether pins that differ are set: not if others have been, since that look may have come soon after another
+   */
+  async #read({ chipid, pins }: Device, set: ReadonlySet<Pin>, setsNext: boolean): Promise<void> {
+    const { api, call, order } = this.#deps;
     const make = (): OpenApiCommand<ResultAnswer> | undefined =>
       this.#isClosed || pins.size === 0 ? undefined : api.gpioStatus(chipid);
     const timeout = Math.max(...[...pins.values()].map(({ by }) => by.timeout));
     const answer = await call(chipid, make, timeout);
     if (!answer) return;
     for (const pin of [...pins.values()]) {
-      const { kept, by, isDue, setAt } = pin;
+      const { kept, by, isDue } = pin;
       // It is about to be set to a newer level.
       if (isDue) continue;
       const found = readLevels(answer.body.result, order, by.codes).get(kept.pin) ?? null;
       const isKept = levelOf(found) === kept.wanted;
       if (isKept) pin.error = undefined;
-      else pin.isDue = !set.has(pin) && timers.now() - setAt >= GAP;
+      else pin.isDue = setsNext;
       const before = kept.state === 'kept' ? 'pending' : kept.state;
       this.#note(pin, found, isKept ? 'kept' : set.has(pin) ? 'differs' : before);
     }
