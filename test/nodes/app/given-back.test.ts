@@ -8,27 +8,41 @@ import { until } from '../../tooling/until';
 import { MemoryPort, memoryStore } from '../../support/memory-store';
 
 const COUNT = 100;
+const WHAT = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
 
 describe('commands that have waited over a restart', () => {
-  it('are given back in slices, each once; a deploy in between leaves the others waiting until it is done', async () => {
-    const port = new MemoryPort();
-    for (let order = 1; order <= COUNT; order++) {
-      const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
-      const command = { what, order, left: 1, at: 1, node: 'push', isBegun: true };
-      port.kept.set(`command:1:${order}`, JSON.stringify(command));
-    }
-    const events = new EventEmitter();
+  const events = new EventEmitter();
+  let port: MemoryPort;
+  let lines: string[];
+  let keeper: Keeper;
+  const keep = (order: number, entry: object): void => {
+    const command = { order, left: 1, at: 1, node: 'push', ...entry };
+    port.kept.set(`command:1:${order}`, JSON.stringify(command));
+  };
+  /** The orders of those that a node is given. */
+  const register = (given: number[], onGiven?: () => void): (() => void) =>
+    keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => {
+      given.push(order);
+      onGiven?.();
+    });
+
+  beforeEach(() => {
+    port = new MemoryPort();
+    lines = [];
     const nodes = { eachNode: () => undefined, getNode: () => null };
-    const RED = { events, nodes, log: { warn: assert.fail } } as unknown as NodeAPI;
-    const node = { id: 'app' } as Node;
+    const log = { warn: (line: string) => lines.push(line) };
     const store = memoryStore(port);
-    const keeper = new Keeper(RED, node, {
+    keeper = new Keeper({ events, nodes, log } as unknown as NodeAPI, { id: 'app' } as Node, {
       ...{ store, calls: new SavedCalls(store), sharing: () => undefined, isUsable: () => true },
       ...{ application: () => 'one', titleOf: String },
     });
+  });
+  afterEach(() => keeper.close());
+
+  it('are given back in slices, each once; a deploy in between leaves the others waiting until it is done', async () => {
+    for (let order = 1; order <= COUNT; order++) keep(order, { what: WHAT, isBegun: true });
     const given: number[] = [];
-    const leave = keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => {
-      given.push(order);
+    const leave = register(given, () => {
       // As what a node does with it.
       for (const end = performance.now() + 1; performance.now() < end;);
     });
@@ -41,49 +55,28 @@ describe('commands that have waited over a restart', () => {
     await nextTurn();
     await nextTurn();
     assert.deepEqual([given.length, keeper.ready === undefined], [before, false]);
-    keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => given.push(order));
+    register(given);
     events.emit('flows:started');
     await keeper.ready;
-    assert.deepEqual(
-      given,
-      Array.from({ length: COUNT }, (_, index) => index + 1),
-    );
-    keeper.close();
+    const orders = Array.from({ length: COUNT }, (_, index) => index + 1);
+    assert.deepEqual([given, lines], [orders, []]);
   });
 
   it('cost themselves alone if they are malformed', async () => {
-    const port = new MemoryPort();
-    const command = { left: 1, at: 1, node: 'push' };
-    const what = { what: { plan: { call: 'push', args: [] }, isMany: false, msg: {} } };
     const end = { error: { code: 'OF_A_NEWER_VERSION', message: 'OF_A_NEWER_VERSION: It ended.' } };
-    const entries = [
-      { order: 1 },
-      { order: 2, what: { what: { plan: 5 } } },
-      { order: 3, what },
-      { order: 4, what, node: 'removed', isBegun: true, end },
-      // It has succeeded: nothing was cancelled.
-      { order: 6, what, node: 'removed', isBegun: true, end: { value: {} } },
-      { order: 5, what },
-    ];
-    for (const entry of entries)
-      port.kept.set(`command:1:${entry.order}`, JSON.stringify({ ...command, ...entry }));
-    const events = new EventEmitter();
-    const lines: string[] = [];
-    const log = { warn: (line: string) => lines.push(line) };
-    const nodes = { eachNode: () => undefined, getNode: () => null };
-    const RED = { events, nodes, log } as unknown as NodeAPI;
-    const store = memoryStore(port);
-    const keeper = new Keeper(RED, { id: 'app' } as Node, {
-      ...{ store, calls: new SavedCalls(store), sharing: () => undefined, isUsable: () => true },
-      ...{ application: () => 'one', titleOf: String },
-    });
+    keep(1, {});
+    keep(2, { what: { what: { plan: 5 } } });
+    keep(3, { what: WHAT });
+    keep(4, { what: WHAT, node: 'removed', isBegun: true, end });
+    keep(5, { what: WHAT });
+    // It has succeeded: nothing was cancelled.
+    keep(6, { what: WHAT, node: 'removed', isBegun: true, end: { value: {} } });
     const given: number[] = [];
-    keeper.register({ id: 'push', type: 'push' } as Node, {}, ({ order }) => given.push(order));
+    register(given);
     events.emit('flows:started');
     await keeper.ready;
     assert.deepEqual(given, [3, 5]);
     assert.equal(lines.length, 3);
     await until(() => port.kept.size === 2, 'they are removed');
-    keeper.close();
   });
 });

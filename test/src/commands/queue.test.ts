@@ -5,29 +5,9 @@ import type { CallProgress } from '../../../src/types';
 import { commands } from '../support/commands';
 import { failure } from '../support/failure';
 import { settled } from '../../tooling/until';
+import { pass, tick, useClock } from '../../support/clock';
 
 describe('the queue of a device', () => {
-  it('runs commands in the order of arrival, one at a time', async () => {
-    const { started, run, end } = commands();
-    const all = ['a', 'b', 'c'].map((name) => run('1', name));
-    await settled();
-    assert.deepEqual(started, ['a']);
-    await end('a');
-    assert.deepEqual(started, ['a', 'b']);
-    await end('b');
-    await end('c');
-    assert.deepEqual(await Promise.all(all), ['a', 'b', 'c']);
-  });
-
-  it('does not delay another device', async () => {
-    const { started, run } = commands();
-    void run('1', 'a');
-    void run('1', 'b');
-    void run('2', 'c');
-    await settled();
-    assert.deepEqual(started, ['a', 'c']);
-  });
-
   it('continues after a command that failed, or threw at once', async () => {
     const { queues, started, running, run } = commands();
     const failed = run('1', 'a');
@@ -59,32 +39,6 @@ describe('the queue of a device', () => {
     assert.deepEqual(started, ['0', 'x', '1']);
   });
 
-  it('removes a command that is aborted while it waits', async () => {
-    const { started, run, end } = commands();
-    const controller = new AbortController();
-    void run('1', 'a');
-    const unwanted = run('1', 'b', controller.signal);
-    const last = run('1', 'c');
-    controller.abort();
-    assert.match((await failure(unwanted, 'UNREACHABLE')).message, /Not sent/);
-    await end('a');
-    assert.deepEqual(started, ['a', 'c']);
-    await end('c');
-    assert.equal(await last, 'c');
-  });
-
-  it('refuses waiting commands when it is closed, and leaves the running one alone', async () => {
-    const { queues, run, end } = commands();
-    const running = run('1', 'a');
-    const waiting = run('1', 'b');
-    queues.close();
-    await failure(waiting, 'UNREACHABLE');
-    assert.equal(queues.size, 0);
-    await end('a');
-    assert.equal(await running, 'a');
-    assert.equal(queues.size, 0);
-  });
-
   it('never starts a command that is refused just as its turn comes', async () => {
     const queues = new Queues(0);
     let end!: () => void;
@@ -101,5 +55,82 @@ describe('the queue of a device', () => {
     end();
     await Promise.all([running, refused, last]);
     assert.deepEqual(begun, ['last']);
+  });
+});
+
+describe('the gap between two commands to a device', () => {
+  useClock();
+
+  it('runs from the end of one to the start of the next, also for one that comes meanwhile', async () => {
+    const { queues, started, run, end } = commands(500);
+    void run('1', 'a');
+    await settled();
+    await end('a');
+    void run('1', 'b');
+    void run('2', 'c');
+    await settled();
+    assert.deepEqual(started, ['a', 'c'], 'another device does not wait');
+    await pass(499);
+    assert.deepEqual(started, ['a', 'c']);
+    await pass(1);
+    assert.deepEqual(started, ['a', 'c', 'b']);
+    await end('b');
+    await end('c');
+    tick(500);
+    assert.equal(queues.size, 0, 'the last gap ends, too');
+  });
+
+  it('leaves no timer when it is closed', async () => {
+    const { queues, started, run, end } = commands(500);
+    void run('1', 'a');
+    await settled();
+    await end('a');
+    const waiting = run('1', 'b');
+    queues.close();
+    await failure(waiting, 'UNREACHABLE');
+    await pass(10_000);
+    assert.deepEqual(started, ['a']);
+  });
+});
+
+/** Progress as a line: places as numbers. */
+const lineOf = (all: readonly CallProgress[]): string =>
+  all.map((each) => (each.state === 'waiting' ? String(each.ahead) : each.state)).join(' ');
+
+function watched(world: ReturnType<typeof commands>, signal?: AbortSignal): CallProgress[] {
+  const seen: CallProgress[] = [];
+  const progress = (each: CallProgress): void => void seen.push(each);
+  void world.queues.call('1', () => Promise.resolve(), { signal, progress }).catch(() => undefined);
+  return seen;
+}
+
+describe('the progress of a command', () => {
+  it('is the place in the queue each time it changes, then the call', async () => {
+    const world = commands();
+    const first = watched(world);
+    assert.equal(lineOf(first), 'calling');
+    await settled();
+    void world.run('1', 'a');
+    const controller = new AbortController();
+    void world.run('1', 'b', controller.signal).catch(() => undefined);
+    void world.run('1', 'c');
+    const seen = watched(world);
+    controller.abort();
+    await world.end('a');
+    await world.end('c');
+    assert.equal(lineOf(seen), '3 2 1 calling');
+  });
+
+  it('shows an observer how many commands of each device wait and run', async () => {
+    const seen: string[] = [];
+    const world = commands(0, (...load) => void seen.push(load.join(' ')));
+    const controller = new AbortController();
+    void world.run('1', 'a');
+    void world.run('1', 'b');
+    void world.run('1', 'c', controller.signal).catch(() => undefined);
+    controller.abort();
+    await world.end('a');
+    await world.end('b');
+    assert.deepEqual(seen, ['1 0 1', '1 1 1', '1 2 1', '1 1 1', '1 0 1', '1 0 0']);
   });
 });
