@@ -122,23 +122,6 @@ describe('the gpio node that keeps a level', () => {
     assert.equal(calls(), before + 2);
   });
 
-  it('has written a wish when its message leaves, so that a kill does not bring back the one before', async () => {
-    await start();
-    for (const [pin, payload] of [
-      [5, 1],
-      [5, 0],
-      [4, 1],
-      [5, null],
-      [4, 0],
-    ] as const) {
-      await call('gpio', { chipid: first, pin, payload });
-      const pins = written('pin') as Record<string, { wanted: number } | undefined>;
-      assert.equal(pins[`pin:${first}:${pin}`]?.wanted ?? null, payload);
-    }
-    await call('gpio', { chipid: first, pin: 4, payload: null });
-    assert.deepEqual(written('pin'), {});
-  });
-
   it('keeps a level that cannot be written, says so as long as it would not survive, and writes it afterwards', async () => {
     await start();
     await call('gpio', { chipid: first, pin: 5, payload: 1 });

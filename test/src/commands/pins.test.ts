@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { MAX_KEPT } from '../../../src/commands/pins';
+import { manual } from '../support/manual';
 import { settled } from '../../tooling/until';
 import { keepWorld, optionsOf, type PinCall } from './pins-world';
 import { useClock } from '../../support/clock';
@@ -259,11 +260,22 @@ describe('a pin that is kept', () => {
 
   it('is wanted once that is written: a kill brings back no earlier level', async () => {
     await world.keep('1', 5, 1);
-    world.state.isQueued = true;
-    await world.keep('1', 5, 0);
-    assert.match(String(world.port.kept.get('pin:1:5')), /"wanted":0/);
-    await world.keep('1', 5, null);
-    assert.equal(world.port.kept.size, 0);
+    const write = world.port.write.bind(world.port);
+    for (const [level, written] of [
+      [0, /"wanted":0/],
+      [null, /undefined/],
+    ] as const) {
+      const writing = manual();
+      world.port.write = (...all) => writing.promise.then(() => write(...all));
+      let isWanted = false;
+      const keeping = world.pins.keep('1', 5, level, optionsOf(world.keeper));
+      void keeping.then(() => (isWanted = true));
+      await settled(20);
+      assert.equal(isWanted, false);
+      writing.resolve();
+      await keeping;
+      assert.match(String(world.port.kept.get('pin:1:5')), written);
+    }
   });
 
   it('is wanted although nothing can be written, and written as soon as it can be', async () => {
