@@ -155,17 +155,4 @@ inEachDialect('a pulse', () => {
     assert.match(error.message, /longer than 3 s.*may have been left at high \(1\)\.$/s);
     assert.deepEqual(edges(), ['1', '0']);
   });
-
-  it('sends nothing if it is aborted before its turn', async () => {
-    await start();
-    cloud.delay(CHIPID, 200);
-    const controller = new AbortController();
-    const first = client.push(CHIPID, 'x');
-    const options = { ...LONG, signal: controller.signal };
-    const pulse = failure(client.pulseGpio(CHIPID, PIN, 1, options), 'UNREACHABLE');
-    controller.abort();
-    assert.equal((await pulse).uncertain, false);
-    await first;
-    assert.equal(cloud.requests.length, 1);
-  });
 });

@@ -5,7 +5,7 @@ import { failure } from '../support/failure';
 import { CHIPID } from '../support/listener';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
-import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
+import type { Upload } from '../../../src/types';
 import { until } from '../../tooling/until';
 import { inEachDialect } from '../../tooling/dialect';
 
@@ -19,43 +19,10 @@ async function asleep(options: Parameters<typeof simulator>[0] = {}) {
 const received = (service: Simulator): string[] =>
   service.device(CHIPID).received.map(({ text }) => text);
 
-/** What the service was asked for, without the lists. */
-const commandsTo = (service: Simulator): number =>
-  service.requests.filter(({ path }) => path.includes(`/${CHIPID}`)).length;
-
-function hold(
-  client: DeviceCloudClient,
-  messages: readonly string[],
-  options: CommandOptions = { when: 'upload' },
-): Promise<unknown>[] {
-  return messages.map((message) => client.push(CHIPID, message, options));
-}
-
 const connected = (client: DeviceCloudClient): Promise<void> =>
   until(() => client.fleet.device(CHIPID)?.channel?.state === 'connected');
 
-function wake(service: Simulator): void {
-  service.switchOn(CHIPID);
-  service.upload(CHIPID, 'I am awake');
-}
-
 inEachDialect('a command for a device that sleeps', () => {
-  it('is the first message that the device receives when it wakes, and releases its channel', async () => {
-    const { service, client } = await asleep();
-    const progress: CallProgress[] = [];
-    const onProgress = (each: CallProgress): void => void progress.push(each);
-    const pushed = client.push(CHIPID, 'while awake', { when: 'upload', onProgress });
-    await connected(client);
-    assert.equal(client.fleet.device(CHIPID)?.waiting, 1);
-    assert.equal(commandsTo(service), 0);
-    wake(service);
-    assert.deepEqual((await pushed).body, { msg: 'OK' });
-    assert.deepEqual(received(service), ['while awake']);
-    assert.deepEqual(progress, [{ state: 'awaiting-device' }, { state: 'calling' }]);
-    await until(() => service.channels(CHIPID) === 0);
-    assert.equal(client.fleet.device(CHIPID)?.waiting, 0);
-  });
-
   it('is not sent for an upload that is replayed', async () => {
     const { service, client } = await asleep();
     service.switchOn(CHIPID);
@@ -66,7 +33,7 @@ inEachDialect('a command for a device that sleeps', () => {
     };
     client.listen(CHIPID, { onUpload }, { save: () => (isReady = true) });
     await until(() => isReady, 'a first position');
-    const [held] = hold(client, ['later']);
+    const held = client.push(CHIPID, 'later', { when: 'upload' });
     service.disconnect(CHIPID, 1006);
     service.upload(CHIPID, 'missed');
     await until(() => replayed.length === 1);
