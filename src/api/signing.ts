@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { invalidInput, notConfigured } from '../errors';
 import type { HttpRequest } from '../http/answer';
-import { checkLength, readInput } from '../input/values';
+import { checkLength, jsonText } from '../input/values';
 import type { JsonObject } from '../types';
 
 const { name, version } = require('../../../package.json') as { name: string; version: string };
@@ -126,22 +126,11 @@ export interface ServerApiIdentity {
   now: () => number;
 }
 
-/** @throws DeviceCloudError `INVALID_INPUT` if the body has no JSON form */
+/** @throws DeviceCloudError `INVALID_INPUT` if the body has no JSON form, or one that is no object */
 export function toJson(body: JsonObject): string {
-  let json: unknown;
-  try {
-    json = JSON.stringify(body);
-  } catch (error) {
-    const isCircular = readInput(
-      'body',
-      () => error instanceof Error && /circular/i.test(error.message),
-    );
-    const reason = isCircular ? ': it is circular' : '';
-    throw invalidInput(`The body has no JSON form${reason}.`);
-  }
-  // Its own toJSON may return anything, or nothing.
+  const json = jsonText('body', body);
   checkLength('JSON form of the body', json);
-  if (typeof json === 'string' && json.startsWith('{')) return json;
+  if (json.startsWith('{')) return json;
   throw invalidInput('The JSON form of the body is no object.');
 }
 

@@ -13,9 +13,6 @@ const LONGEST_HANDSHAKE = 5000;
 /** The most by which a wait is longer than the service asks for, so that clients come back spread out. */
 const JITTER = 0.5;
 
-/** How many services are remembered. With more at a time, their clients would not share the limits. */
-const MOST_SERVICES = 100;
-
 /** A place of a limiter, or the wait for one. */
 export interface Place {
   /** Frees the place, or leaves the queue. Idempotent. */
@@ -93,21 +90,17 @@ export interface ServiceLimits {
   readonly readings: ServiceLimiter;
 }
 
-/** The limits of each service, which its clients share: a slow service delays no other. */
+/** The limits of each service, which its clients share: a slow service delays no other. They outlive a client, and so a deploy. */
 export class AllServiceLimits {
   readonly #limits = new Map<string, ServiceLimits>();
 
-  /** @param origin the address of the service; its limits outlive its clients, and so a deploy */
+  /** @param origin the address of the service */
   of(origin: string): ServiceLimits {
     const limits = this.#limits.get(origin) ?? {
       handshakes: new ServiceLimiter(HANDSHAKES, LONGEST_HANDSHAKE),
       readings: new ServiceLimiter(READINGS),
     };
-    // The least recently used one is the first, and is dropped first.
-    this.#limits.delete(origin);
     this.#limits.set(origin, limits);
-    const [oldest = origin] = this.#limits.keys();
-    if (this.#limits.size > MOST_SERVICES) this.#limits.delete(oldest);
     return limits;
   }
 }

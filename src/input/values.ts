@@ -207,16 +207,20 @@ export function checkLength(what: string, value: unknown): void {
  */
 export const parseFormat = (value: unknown): PushFormat => oneOf('The format', PUSH_FORMATS, value);
 
-function jsonText(value: object): string {
+/** The JSON of an object, whose own `toJSON` may return anything, or nothing. @throws DeviceCloudError `INVALID_INPUT` */
+export function jsonText(what: string, value: object): string {
   let text: unknown;
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    const why = error instanceof Error && /circular/i.test(error.message) ? ': it is circular' : '';
-    throw invalidInput(`The message to push has no JSON form${why}.`);
+    const isCircular = readInput(
+      what,
+      () => error instanceof Error && /circular/i.test(error.message),
+    );
+    throw invalidInput(`The ${what} has no JSON form${isCircular ? ': it is circular' : ''}.`);
   }
   if (typeof text === 'string') return text;
-  throw invalidInput('The message to push has no JSON form.');
+  throw invalidInput(`The ${what} has no JSON form.`);
 }
 
 /** Bytes of any kind as a Buffer; anything else as it is. A function node makes them in a realm of its own. */
@@ -245,7 +249,7 @@ function textOf(value: unknown, format: PushFormat): string {
     case 'boolean':
       return String(value);
     case 'object':
-      if (value !== null) return jsonText(value);
+      if (value !== null) return jsonText('message to push', value);
       break;
     default:
       break;

