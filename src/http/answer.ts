@@ -175,17 +175,12 @@ export function readAnswer<T>(spec: CallSpec<T>, answer: HttpAnswer, redact: Red
   return value;
 }
 
-/** The first size of the buffer, in bytes, when a second chunk arrives. */
-const SMALL = 16 * 1024;
-
-const NOTHING: Buffer = Buffer.alloc(0);
-
 /**
  * Collects the chunks of an answer in one buffer, which doubles. A list of them would need a hundred
  * bytes or more for each: an answer in chunks of one byte would fill the heap long before its limit.
  */
 export class AnswerBody {
-  #bytes = NOTHING;
+  #bytes = Buffer.alloc(0);
   #size = 0;
 
   /** @param limit the most bytes it may hold */
@@ -195,26 +190,20 @@ export class AnswerBody {
   add(chunk: Buffer): boolean {
     const size = this.#size + chunk.length;
     if (size > this.limit) return false;
-    if (this.#size === 0) this.#bytes = chunk;
-    else {
-      if (size > this.#bytes.length) this.#grow(size);
-      chunk.copy(this.#bytes, this.#size);
+    if (size > this.#bytes.length) {
+      const bytes = Buffer.allocUnsafe(
+        Math.min(this.limit, Math.max(2 * this.#bytes.length, size)),
+      );
+      this.#bytes.copy(bytes, 0, 0, this.#size);
+      this.#bytes = bytes;
     }
+    chunk.copy(this.#bytes, this.#size);
     this.#size = size;
     return true;
   }
 
-  #grow(size: number): void {
-    const room = Math.min(this.limit, Math.max(SMALL, 2 * this.#bytes.length, size));
-    const bytes = Buffer.allocUnsafeSlow(room);
-    this.#bytes.copy(bytes, 0, 0, this.#size);
-    this.#bytes = bytes;
-  }
-
   read(): Buffer {
-    const bytes = this.#bytes;
-    // Most answers come in one chunk, which needs no other view.
-    return bytes.length === this.#size ? bytes : bytes.subarray(0, this.#size);
+    return this.#bytes.subarray(0, this.#size);
   }
 }
 
