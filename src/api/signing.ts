@@ -34,10 +34,10 @@ function md5(text: string): string {
  */
 export const canonicalParams = (params: Params): string =>
   Object.entries(params)
-    .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([key]) => key !== 'sign')
-    .sort(([one], [other]) => Number(one < other) - Number(one > other))
-    .map((pair) => pair.join('='))
+    .map(([name, value]) => ({ key: name.toLowerCase(), value }))
+    .filter(({ key }) => key !== 'sign')
+    .sort((one, other) => Number(one.key < other.key) - Number(one.key > other.key))
+    .map(({ key, value }) => `${key}=${value}`)
     .join('&')
     .toLowerCase();
 
@@ -77,7 +77,7 @@ export function signServerApi(request: ServerApiRequest, password: string): stri
 /** Writes parameters as a URL query, which is also the body of a form: percent-encoded, ASCII only. */
 export const encodeQuery = (params: Readonly<Record<string, string | number | boolean>>): string =>
   Object.entries(params)
-    .map((pair) => pair.map(encodeURIComponent).join('='))
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join('&');
 
 /** The caller of the open API: the application and its key (section 5.2). */

