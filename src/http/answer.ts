@@ -256,7 +256,7 @@ export class ServiceClock {
   isKnown = false;
   readonly #now: () => number;
   readonly #monotonic: () => number;
-  #latest = '';
+  #latest = NaN;
   /** When that came, by this machine's clock, which may be set, and by the monotonic one. */
   #at = 0;
   #came = 0;
@@ -270,8 +270,7 @@ export class ServiceClock {
 
   saw(date: string): void {
     this.isKnown = true;
-    // Parsed only when it is needed: this runs for every answer.
-    this.#latest = date;
+    this.#latest = Date.parse(date) + HALF_SECOND;
     this.#at = this.#now();
     this.#came = this.#monotonic();
     if (this.#waiting.length === 0 || this.time() === undefined) return;
@@ -291,15 +290,13 @@ export class ServiceClock {
 
   /** Milliseconds since 1970, whatever this machine's clock says; undefined before the first answer and the first upload. */
   time(): number | undefined {
-    const time = this.#latest === '' ? NaN : Date.parse(this.#latest);
-    return Number.isNaN(time) ? undefined : time + HALF_SECOND + this.#monotonic() - this.#came;
+    const time = this.#latest + this.#monotonic() - this.#came;
+    return Number.isNaN(time) ? undefined : time;
   }
 
   /** Milliseconds, in whole seconds, that the service is ahead of this machine; undefined before the first answer. */
   skew(): number | undefined {
-    const time = Date.parse(this.#latest);
-    return Number.isNaN(time)
-      ? undefined
-      : 1000 * Math.round((time + HALF_SECOND - this.#at) / 1000);
+    const ahead = 1000 * Math.round((this.#latest - this.#at) / 1000);
+    return Number.isNaN(ahead) ? undefined : ahead;
   }
 }

@@ -6,7 +6,8 @@ const LONG = 8;
 /** … a shorter one as a word of its own, if it has this many and is not made of letters alone: "sign is wrong" stays. */
 const SHORT = 4;
 
-/** Characters of a text that are returned: errors show fewer. */
+/** Characters of a text that are looked at, and those that are returned at most: errors show fewer. */
+const MAX_READ = 65_536;
 const MAX_RETURNED = 512;
 
 /** The pattern of a secret; undefined if it looks like an ordinary word. */
@@ -21,31 +22,16 @@ function patternOf(secret: string): string | undefined {
  * Makes a function that removes secrets, in any case, and whatever looks like a signature from a text that came from the
  * service or a caller. Keys and passwords are sent as an MD5 only, and the server API's key as it is, so encodings of them are
  * not looked for.
- * @param longest characters that are returned, default 512
  */
-export function redactor(
-  secrets: readonly (string | undefined)[],
-  longest = MAX_RETURNED,
-): (text: string) => string {
-  const known = secrets.filter((secret) => secret !== undefined);
-  const patterns = known
+export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
+  const patterns = secrets
+    .filter((secret) => secret !== undefined)
     .toSorted((one, other) => other.length - one.length)
     .map(patternOf)
     .filter((pattern) => pattern !== undefined);
   const hidden = new RegExp([...patterns, SIGN].join('|'), 'gi');
-  // What begins among the characters that are returned, and ends after them.
-  const searched = longest + Math.max(32, ...known.map(({ length }) => length));
-
   return (whole) => {
-    const text = whole.slice(0, searched);
-    let clean = '';
-    let at = 0;
-    for (const { index, 0: found } of text.matchAll(hidden)) {
-      if (index >= longest) break;
-      clean += `${text.slice(at, index)}***`;
-      at = index + found.length;
-    }
-    clean += text.slice(at, longest);
-    return whole.length > longest ? `${clean}…` : clean;
+    const clean = whole.slice(0, MAX_READ).replace(hidden, '***');
+    return clean.length > MAX_RETURNED ? `${clean.slice(0, MAX_RETURNED)}…` : clean;
   };
 }

@@ -37,7 +37,7 @@ describe('the redaction of what the service says', () => {
   it('returns the first 512 characters, and nothing of a secret across their end', () => {
     const secret = 's3cret-key-'.repeat(20);
     const clean = redactor([secret])(`${'x'.repeat(500)}${secret}${'y'.repeat(100_000)}`);
-    assert.equal(clean, `${'x'.repeat(500)}***…`);
+    assert.equal(clean, `${'x'.repeat(500)}***${'y'.repeat(9)}…`);
     assert.equal(redact('x'.repeat(513)), `${'x'.repeat(512)}…`);
     assert.equal(redact('x'.repeat(512)), 'x'.repeat(512));
   });
