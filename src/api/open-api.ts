@@ -153,23 +153,6 @@ export const PUBLIC_LIST = DEVICE_LISTS[1];
 
 const NO_PARAMS: Params = {};
 const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false, api: 'open' });
-/** A class, since its name is made only when it has failed: there may be tens of thousands of calls a second. */
-class DeviceCall implements Call {
-  readonly ofDevice = true;
-  readonly api = 'open';
-  canWait = false;
-
-  constructor(
-    readonly what: string,
-    readonly chipid: string,
-    readonly titleOf: (chipid: string) => string,
-    readonly reach: Call['reach'],
-  ) {}
-
-  get name(): string {
-    return `${this.what} ${this.titleOf(this.chipid)}`;
-  }
-}
 
 const is200 = (statusCode: number): boolean => statusCode === 200;
 
@@ -198,8 +181,12 @@ export type OpenApi = ReturnType<typeof openApi>;
  * @param titleOf what errors call a device
  */
 export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
-  const command = (what: string, chipid: string): Call =>
-    new DeviceCall(what, chipid, titleOf, 'device');
+  const ofDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call => ({
+    name: `${what} ${titleOf(chipid)}`,
+    reach,
+    ofDevice: true,
+    api: 'open',
+  });
   const spec = <T>(
     call: Call,
     method: 'GET' | 'POST',
@@ -226,11 +213,8 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
     path: string,
     chipid: string,
     accepts: Shape<T>,
-    reach: Call['reach'] = 'device',
-  ): OpenApiCall<T> => {
-    const call = new DeviceCall(what, chipid, titleOf, reach);
-    return spec(call, 'GET', `${path}/${chipid}/`, accepts);
-  };
+    reach?: Call['reach'],
+  ): OpenApiCall<T> => spec(ofDevice(what, chipid, reach), 'GET', `${path}/${chipid}/`, accepts);
 
   const push = (
     call: Call,
@@ -255,7 +239,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
     push: (chipid: string, message: string, format: PushFormat) =>
       toDevice(
         { kind: 'push' },
-        push(command('Push to', chipid), 'dev/push/message/', message, {
+        push(ofDevice('Push to', chipid), 'dev/push/message/', message, {
           devid: chipid,
           message,
           format,
@@ -304,7 +288,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       toDevice(
         { kind: 'rt-status' },
         spec<unknown>(
-          new DeviceCall('Reading a callback of', chipid, titleOf, 'device'),
+          ofDevice('Reading a callback of', chipid),
           'GET',
           `rt_status/${chipid}/`,
           anyShape,
@@ -327,7 +311,7 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       toDevice(
         { kind: 'gpio', pin, level: edge },
         act(
-          command(`Setting pin ${pin} to ${edge} on`, chipid),
+          ofDevice(`Setting pin ${pin} to ${edge} on`, chipid),
           `set_gpio_edge/${chipid}/${pin}/${edge}/`,
         ),
       ),
@@ -339,6 +323,6 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
       ),
 
     reboot: (chipid: string) =>
-      toDevice({ kind: 'reboot' }, act(command('Rebooting', chipid), `reboot/dev/${chipid}/`)),
+      toDevice({ kind: 'reboot' }, act(ofDevice('Rebooting', chipid), `reboot/dev/${chipid}/`)),
   };
 }

@@ -133,10 +133,6 @@ export class FlushQueue {
     this.#isWatched = isWatched;
   }
 
-  get isEmpty(): boolean {
-    return this.#pending.length === 0;
-  }
-
   /** @param flushed is called once: when the peer has answered, or its connection has ended */
   add(flushed: () => void): void {
     const ping = this.#isWatched ? this.#connection.ping() : 0;

@@ -19,7 +19,7 @@ export const ELSEWHERE = 'ELSEWHERE';
  * An error that a callback throws, or with which the promise of an async one rejects, goes no further:
  * the channel, its other listeners and the process continue, and later uploads arrive. It is reported to
  * the listener's own `onFault`, once for each error; what `onFault` itself throws is dropped. A listener
- * without `onFault` causes a warning of the process (`process.on('warning')`), at most one a minute. A
+ * without `onFault` causes a warning of the process (`process.on('warning')`), once. A
  * callback may join and release, and may close the client; after a release nothing is called.
  */
 export interface ChannelListener {
@@ -103,18 +103,16 @@ export class Subscription implements ChannelSubscription {
 }
 
 const MAX_TEXT = 300;
-/** Milliseconds between two warnings for one listener. */
-const WARN_EVERY = 60_000;
 
 /**
  * A user's {@link ChannelListener}, whose errors do not reach the caller of its callbacks. What a callback throws, or its
  * promise rejects with, is reported to the listener's own `onFault`; errors of `onFault` itself are dropped. A listener
- * without `onFault` causes a warning of the process, at most one a minute.
+ * without `onFault` causes a warning of the process, once.
  */
 export class IsolatedListener implements ChannelListener {
   readonly #listener: ChannelListener;
   #isReleased = false;
-  #warnedAt: number | undefined;
+  #hasWarned = false;
 
   /** @throws DeviceCloudError `INVALID_INPUT` if it is not an object */
   constructor(listener: ChannelListener) {
@@ -161,8 +159,8 @@ export class IsolatedListener implements ChannelListener {
     if (name === 'onFault') return;
     const fault = `The listener's ${name} threw: ${oneLine(thrownText(thrown), MAX_TEXT)}.`;
     if (this.#listener.onFault) this.onFault(fault);
-    else if (performance.now() - (this.#warnedAt ?? -Infinity) >= WARN_EVERY) {
-      this.#warnedAt = performance.now();
+    else if (!this.#hasWarned) {
+      this.#hasWarned = true;
       process.emitWarning(
         `${fault} Listen with an onFault to receive such errors.`,
         'DeviceCloudWarning',

@@ -207,7 +207,6 @@ export class Connection implements Pinger {
     if (ping < 1 || ping > this.#pings) return;
     this.#answers.areExpected = true;
     this.#flushes?.pong(ping);
-    if (this.#flushes?.isEmpty) this.#flushes = undefined;
   }
 
   onClose(code: number): void {
