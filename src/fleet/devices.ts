@@ -28,32 +28,16 @@ export interface ReportedError extends FleetError {
   chipid: string | null;
 }
 
+/** What a snapshot has as it is. */
+type Shown = 'chipid' | 'lastUpload' | 'reconnects' | 'recovered' | 'waiting' | 'running';
+
 /** What is known of a device at a moment; times in ms by this clock. */
-export interface DeviceSnapshot {
-  /** Its chip number, as digits. */
-  chipid: string;
+export interface DeviceSnapshot
+  extends Pick<FleetDevice, Shown | 'lastError'>, Pick<Presence, 'online' | 'listed' | 'since'> {
   /** That of the book or, without one, of the list; null if neither names it. */
   name: string | null;
-  /** Whether it is online, by the latest list, upload or call; null without any. */
-  online: boolean | null;
-  /** Whether the latest list of online devices has it; null before the first. */
-  listed: boolean | null;
-  /** Since when `online` is so. */
-  since: number | null;
-  /** When its last live upload arrived. */
-  lastUpload: number | null;
   /** Its channel; null if none is open. */
   channel: { state: ChannelState; reason: string | null } | null;
-  /** How often its channel came back after it had been lost. */
-  reconnects: number;
-  /** Uploads that were recovered, each counted once. */
-  recovered: number;
-  /** Commands that wait for their turn. */
-  waiting: number;
-  /** Commands that have been sent and not answered. */
-  running: number;
-  /** The last error of a call to it. */
-  lastError: FleetError | null;
   /** The groups that the book names, if the device has a row there. */
   groups?: string[];
   /** The type that the book names. */
@@ -81,6 +65,7 @@ export class FleetDevice {
   /** Undefined until a list contains it, and for a device without a name. */
   name: string | undefined = undefined;
   readonly presence = new Presence();
+  /** When its last live upload arrived. */
   lastUpload: number | null = null;
   /** Whether a list, an upload or the service has ever shown that it exists. */
   wasSeen = false;
@@ -89,6 +74,7 @@ export class FleetDevice {
   channelReason: string | undefined = undefined;
   /** How often one of its channels connected, closed ones included. */
   connections = 0;
+  /** How often its channel came back after it had been lost. */
   reconnects = 0;
   /** Whether the current channel has been connected before. */
   wasConnected = false;
@@ -99,12 +85,15 @@ export class FleetDevice {
   /** The most uploads that one of these recoveries has emitted, and that were altered. */
   emitted = 0;
   altered = 0;
+  /** Uploads that were recovered, each counted once. */
   recovered = 0;
   /** Commands that wait for their turn. */
   queued = 0;
   /** Commands that wait for the device to show itself. */
   held = 0;
+  /** Commands that have been sent and not answered. */
   running = 0;
+  /** The last error of a call to it. */
   lastError: FleetError | null = null;
   latest: KeptUpload | undefined = undefined;
   /** Its last uploads and commands, the oldest first. */

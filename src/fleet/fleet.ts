@@ -12,7 +12,7 @@ import type { Keeping } from '../store/store';
 import { Alarms, type DeviceLimits } from './alarms';
 import type { LatestUpload } from './latest';
 import { ListPoller, type ListUser, type ListReading } from './list-poller';
-import { FleetRegistry, type CommandCount } from './registry';
+import { FleetRegistry } from './registry';
 import { Watch } from './watch/watch';
 import {
   readWatchOptions,
@@ -20,30 +20,6 @@ import {
   type WatchListener,
   type WatchOptions,
 } from './watch/watch-types';
-
-/** What an application has done since its client was made, and how it is now. */
-export interface FleetMetrics {
-  /** Devices that are known, and how many of them are online. */
-  devices: number;
-  online: number;
-  /** Channels by their state. */
-  channels: Record<ChannelState, number>;
-  /** Uploads that came live. */
-  uploads: number;
-  /** Uploads that were missed and recovered, and how many of them the history may have altered. */
-  replayed: number;
-  altered: number;
-  /** Commands to devices that have ended. */
-  commands: CommandCount[];
-  /** Commands that wait for their devices. */
-  waiting: number;
-  /** Milliseconds since the last good reading of the list began; null before the first. */
-  listAge: number | null;
-  /** Bytes of live uploads that are held back until a history is read, or an upload is acknowledged. */
-  heldBytes: number;
-  /** Uploads that wait for an acknowledgement. */
-  unacknowledged: AckCounts;
-}
 
 /** What reads the list and the histories. */
 interface FleetSources {
@@ -54,6 +30,8 @@ interface FleetSources {
   listening: { readonly shared: RecoveryShared };
   acknowledged: { readonly counts: AckCounts };
 }
+
+export type FleetMetrics = ReturnType<Fleet['metrics']>;
 
 /**
  * What is known of the devices of an application, from listeners, lists and calls. Only {@link readList},
@@ -104,8 +82,8 @@ export class Fleet extends FleetRegistry {
   }
 
   /** What the application has done since the client was made, and how it is now, for monitoring. */
-  metrics(): FleetMetrics {
-    const channels = { connecting: 0, connected: 0, disconnected: 0 };
+  metrics() {
+    const channels: Record<ChannelState, number> = { connecting: 0, connected: 0, disconnected: 0 };
     let waiting = 0;
     for (const { channelState, held } of this.devices()) {
       if (channelState !== null) channels[channelState]++;
@@ -113,15 +91,23 @@ export class Fleet extends FleetRegistry {
     }
     const { live, replayed, altered } = this.uploads;
     return {
+      /** Devices that are known, and how many of them are online. */
       ...this.count(),
+      /** Channels by their state. */
       channels,
+      /** Uploads that came live; that were missed and recovered; and how many of these the history may have altered. */
       uploads: live,
       replayed,
       altered,
+      /** Commands to devices that have ended. */
       commands: Array.from(this.ended.values(), (each) => ({ ...each })),
+      /** Commands that wait for their devices. */
       waiting,
+      /** Milliseconds since the last good reading of the list began; null before the first. */
       listAge: this.readAt === null ? null : Math.max(0, this.#now() - this.readAt),
+      /** Bytes of live uploads that are held back until a history is read, or an upload is acknowledged. */
       heldBytes: this.sources?.listening.shared.budgets.held.used ?? 0,
+      /** Uploads that wait for an acknowledgement. */
       unacknowledged: this.unacknowledged,
     };
   }

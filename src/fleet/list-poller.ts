@@ -25,21 +25,19 @@ const isNewer = ({ latest }: DeviceRecord, other: DeviceRecord): boolean =>
   typeof latest === 'string' && typeof other.latest === 'string' && latest > other.latest;
 
 /** Sorts the records of a list, each of which may be anything, by their chip numbers. */
-export function sortList(all: readonly DeviceRecord[]): DeviceList {
+export function sortList(all: readonly (DeviceRecord | null)[]): DeviceList {
   const devices = new Map<string, DeviceRecord>();
-  const numberOf = (record: DeviceRecord | null): string | undefined => chipidOf(record?.chipid);
-  let invalid = 0;
   for (const record of all) {
-    const chipid = numberOf(record);
-    const known = devices.get(chipid ?? '');
-    if (chipid === undefined) invalid++;
-    else if (!known || isNewer(record, known)) devices.set(chipid, record);
+    const chipid = chipidOf(record?.chipid);
+    if (!record || chipid === undefined) continue;
+    const known = devices.get(chipid);
+    if (!known || isNewer(record, known)) devices.set(chipid, record);
   }
-  const records = all.filter((record) => {
-    const chipid = numberOf(record);
+  const records = all.filter((record): record is DeviceRecord => {
+    const chipid = chipidOf(record?.chipid);
     return chipid === undefined || devices.get(chipid) === record;
   });
-  return { devices, invalid, records };
+  return { devices, records, invalid: records.length - devices.size };
 }
 
 /** Whether a list says who is online: not if it has records, and none has a valid chip number. */
@@ -128,10 +126,12 @@ export class ListPoller {
   /** Joins the reading under way, or begins one, unless the last one is at most `maxAge` ms old. */
   read(maxAge = 0): Promise<ListReading> {
     const last = this.#last;
+    const { signal } = this.#abort;
+    const age = last ? this.#deps.now() - last.at : Infinity;
     if (this.#reading) return this.#reading;
-    if (this.#abort.signal.aborted) return Promise.reject(this.#abort.signal.reason as Error);
-    if (last && maxAge > 0 && this.#isYoung(last, maxAge)) return Promise.resolve(last);
-    return this.#begin();
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (last && maxAge > 0 && age >= 0 && age <= maxAge) return Promise.resolve(last);
+    return (this.#reading = this.#request());
   }
 
   /** Ends it permanently. */
@@ -143,23 +143,19 @@ export class ListPoller {
     );
   }
 
-  #isYoung({ at }: ListReading, maxAge: number): boolean {
-    const age = this.#deps.now() - at;
-    return age >= 0 && age <= maxAge;
-  }
-
   /** Gives a later user the latest reading, or a new one, which does not count as a turn of the poller. */
   #join(place: Place): void {
     this.#schedule();
     if (this.#reading) return;
     const last = this.#last;
-    if (!last || !this.#isYoung(last, JUST_NOW)) {
-      this.#begin().catch((error: unknown) => isolated(() => place.user.onReadError?.(error)));
-      return;
-    }
-    queueMicrotask(() => {
-      if (this.#places.includes(place)) isolated(() => place.user.onReading?.(last));
-    });
+    this.read(JUST_NOW).then(
+      (reading) => {
+        // A new one is given to all users.
+        if (reading === last && this.#places.includes(place))
+          isolated(() => place.user.onReading?.(reading));
+      },
+      (error: unknown) => isolated(() => place.user.onReadError?.(error)),
+    );
   }
 
   #pollNow(): void {
@@ -167,11 +163,6 @@ export class ListPoller {
     this.#isPolled = true;
     // An error is reported to the users.
     this.read().catch(() => undefined);
-  }
-
-  #begin(): Promise<ListReading> {
-    this.#reading = this.#request();
-    return this.#reading;
   }
 
   /** Requests the list once, and passes the reading or the error on. */
