@@ -1,4 +1,4 @@
-import { JsonLimitError, parseJson, withoutMark } from '../util/json';
+import { JsonLimitError, parseJson } from '../util/json';
 import {
   answerError,
   notAcceptedError,
@@ -119,14 +119,13 @@ export function serviceText(
   redact: Redact,
 ): string | undefined {
   if (encoding !== undefined) return undefined;
-  const text = body.toString('utf8');
   let said: string | undefined;
   try {
-    said = msgOf(JSON.parse(withoutMark(text)));
+    said = msgOf(parseJson(body));
   } catch {
     // Not JSON.
   }
-  if (api === 'server' && (said === undefined || said.trim() === '')) said = text;
+  if (api === 'server' && (said === undefined || said.trim() === '')) said = body.toString('utf8');
   // Redacted first: a secret may contain white space.
   return said === undefined ? undefined : redact(said.trim()).replace(/\s+/g, ' ').trim();
 }

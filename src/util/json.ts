@@ -65,12 +65,6 @@ export const MARK: Buffer = Buffer.from('\uFEFF');
 export const startOfJson = (bytes: Buffer): number =>
   bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2] ? MARK.length : 0;
 
-/** JSON without a byte order mark. */
-export const withoutMark = <T extends Buffer | string>(json: T): T => {
-  const start = typeof json === 'string' ? Number(json.startsWith('\uFEFF')) : startOfJson(json);
-  return (start === 0 ? json : json.slice(start)) as T;
-};
-
 /** Whether a byte beside a run of digits makes it a part of a fraction or of a number with an exponent. */
 const isPart = (byte = 0): boolean => byte === DOT || byte === PLUS || (byte | 0x20) === LETTER_E;
 
@@ -153,13 +147,6 @@ function quote(bytes: Buffer, places: readonly number[]): Buffer {
   return quoted;
 }
 
-/** The same for text, which may hold what UTF-8 cannot, such as a lone surrogate. */
-function quoteText(text: string): string {
-  // A byte for each unit, so that the places are the same.
-  const places = checkJson(Buffer.from(text.replace(/[^\0-\x7f]/g, '?')));
-  return [0, ...places].map((place, index) => text.slice(place, places[index])).join('"');
-}
-
 /** Whether a parsed value is all that its text says: it is not too deep, and no integer may have lost digits. */
 function isExact(value: unknown, levels = 0): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
@@ -182,7 +169,8 @@ function isExact(value: unknown, levels = 0): boolean {
  * @throws SyntaxError if it is not JSON; JsonLimitError, a subclass, if it exceeds a limit
  */
 export function parseJson(given: Buffer | string): unknown {
-  const json = withoutMark(given);
+  const bytes = typeof given === 'string' ? Buffer.from(given) : given;
+  const json = bytes.subarray(startOfJson(bytes));
   if (json.length < MAX_CONTAINERS) {
     try {
       const value: unknown = JSON.parse(json.toString());
@@ -191,7 +179,6 @@ export function parseJson(given: Buffer | string): unknown {
       // The scan may give a better error.
     }
   }
-  if (typeof json === 'string') return JSON.parse(quoteText(json));
   const places = checkJson(json);
   return JSON.parse((places.length === 0 ? json : quote(json, places)).toString('utf8'));
 }
