@@ -7,9 +7,8 @@
 export const FOLDERS = [
   'util',
   'store',
-  'input',
+  'protocol',
   'http',
-  'api',
   'channel',
   'recovery',
   'fleet',

@@ -4,7 +4,7 @@ import type { KeeperOptions } from './commands/pins';
 import type { Progress } from './commands/queue';
 import { matcherOf, type RequestOptions } from './commands/reply';
 import { ORIGIN, SEMAPHORE, type CommandLimits, type OwnOptions } from './commands/waiting-list';
-import { parseCodes, parseDuration } from './input/gpio';
+import { parseCodes, parseDuration } from './protocol/gpio';
 import {
   durationOf,
   readTimeout,
@@ -15,7 +15,7 @@ import {
   parseValueDatatype,
   readInput,
   isolated,
-} from './input/values';
+} from './protocol/values';
 import type { RecoverOptions } from './recovery/options';
 import type { Settings } from './settings';
 import {

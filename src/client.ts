@@ -1,4 +1,4 @@
-import type { OpenApi, OpenApiCommand } from './api/open-api';
+import type { OpenApi, OpenApiCommand } from './protocol/open-api';
 import {
   readCommand,
   readDuration,
@@ -20,8 +20,8 @@ import { SEMAPHORE, type OwnOptions, type WaitingSelection } from './commands/wa
 import { invalidInput, isDeviceCloudError } from './errors';
 import type { TestRecorder } from './fleet/test-recorder';
 import { callOnce } from './http/exchange';
-import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
-import { parseChipid, parseChipids, parseKey, pushBytes, pushMessage } from './input/values';
+import { parseCodes, parseLevel, parsePin, readLevels } from './protocol/gpio';
+import { parseChipid, parseChipids, parseKey, pushBytes, pushMessage } from './protocol/values';
 import type { Acknowledging } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
 import { testService, type ServiceTest, type TestOptions } from './service-test';

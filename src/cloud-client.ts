@@ -1,11 +1,11 @@
-import { openApiMissing } from './api/open-api';
+import { openApiMissing } from './protocol/open-api';
 import {
   parseBody,
   parseDeviceid,
   parsePagination,
   parseQuery,
   type ServerApi,
-} from './api/server-api';
+} from './protocol/server-api';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { readFormat, readLimits, readSentNow } from './call-options';
 import { CALLING } from './commands/queue';
@@ -13,12 +13,11 @@ import { notConfigured } from './errors';
 import type { Fleet } from './fleet/fleet';
 import type { LatestUpload } from './fleet/latest';
 import { isUsable, sortList, usableList } from './fleet/list-poller';
-import type { CallSpec } from './http/answer';
 import { callService } from './http/call';
 import { callOnce } from './http/exchange';
 import { AllServiceLimits } from './http/service-limiter';
-import { parsePeriod } from './input/day';
-import { parseChipid, pushMessage } from './input/values';
+import { parsePeriod } from './protocol/day';
+import { parseChipid, pushMessage } from './protocol/values';
 import type { Acknowledged } from './recovery/acknowledged';
 import type { Writing } from './recovery/writing';
 import { zoneText } from './recovery/zone';
@@ -40,6 +39,7 @@ import type {
   UploadRecord,
 } from './types';
 import { isObject } from './util/json';
+import type { CallSpec } from './protocol/call-spec';
 
 /** Not for users: for the client of a process that shares its devices. */
 export const APPLICATION = Symbol('application');

@@ -22,8 +22,8 @@ import {
 } from './commands/waiting-list';
 import { invalidInput, notConfigured } from './errors';
 import type { LatestUpload } from './fleet/latest';
-import { parseChipid } from './input/values';
-import type { ClusterSettings } from './input/engine-address';
+import { parseChipid } from './protocol/values';
+import type { ClusterSettings } from './protocol/engine-address';
 import type { Acknowledging } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
 import { readToken } from './recovery/token';

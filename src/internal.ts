@@ -1,5 +1,5 @@
 /** What nodes, command line and tests of flows need of the client, and its users do not: see index.ts, through which they import it. */
-export { VERSION } from './api/signing';
+export { VERSION } from './protocol/signing';
 export { type ChannelState, type ChannelSubscription, ELSEWHERE } from './channel/listener';
 export type { ClusterClient, Lent, SharedWaiting } from './cluster-client';
 export type { DecodedBody, RequestMatch, RequestProgress, UploadDecoder } from './commands/reply';
@@ -34,10 +34,10 @@ export {
 export type { Watch } from './fleet/watch/watch';
 export type { WatchKeeping, WatchListener } from './fleet/watch/watch-types';
 export type { TlsSettings } from './http/tls';
-export { parsePeriod } from './input/day';
-export { type ClusterSettings, readAddress } from './input/engine-address';
-export { type LevelCodes, parseCodes, parseDuration, parseLevel, parsePin } from './input/gpio';
-export { type KeyWarning, keyWarnings } from './input/pasted-key';
+export { parsePeriod } from './protocol/day';
+export { type ClusterSettings, readAddress } from './protocol/engine-address';
+export { type LevelCodes, parseCodes, parseDuration, parseLevel, parsePin } from './protocol/gpio';
+export { type KeyWarning, keyWarnings } from './protocol/pasted-key';
 export {
   chipidOf,
   dropLeadingZeros,
@@ -49,7 +49,7 @@ export {
   parseValueDatatype,
   pushMessage,
   readInput,
-} from './input/values';
+} from './protocol/values';
 export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/acknowledged';
 export { isPosition } from './recovery/position';
 export {

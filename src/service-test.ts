@@ -1,4 +1,4 @@
-import { signedAppText, signedServerText, type SignedText } from './api/signing';
+import { signedAppText, signedServerText, type SignedText } from './protocol/signing';
 import type { Application } from './application';
 import type { ChannelListener } from './channel/listener';
 import type { CloudClient } from './cloud-client';
@@ -6,7 +6,7 @@ import { DeviceCloudError, isDeviceCloudError } from './errors';
 import type { DeviceSnapshot } from './fleet/devices';
 import type { Fleet } from './fleet/fleet';
 import { sortList } from './fleet/list-poller';
-import { keyWarnings, type KeyWarning } from './input/pasted-key';
+import { keyWarnings, type KeyWarning } from './protocol/pasted-key';
 import type { ClientOptions } from './settings';
 import type { DeviceRecord } from './types';
 

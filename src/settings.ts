@@ -1,5 +1,5 @@
-import { durationOf, parseAppid, readTimeout } from './input/values';
-import { parsePins, type PinOrder } from './input/gpio';
+import { durationOf, parseAppid, readTimeout } from './protocol/values';
+import { parsePins, type PinOrder } from './protocol/gpio';
 import { notConfigured, type DeviceCloudError } from './errors';
 import type { Keeping } from './store/store';
 import { GUARD, type Guard } from './util/guard';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DeviceCloudError } from '../errors';
-import { readFrame } from './frames';
+import { readFrame } from '../protocol/frames';
 import type { Upload } from '../types';
 import type { Place, ServiceLimiter } from '../http/service-limiter';
 import type { PingAnswers } from './keepalive';

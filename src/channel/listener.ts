@@ -1,7 +1,7 @@
 import { invalidInput } from '../errors';
 import type { Upload } from '../types';
 import { oneLine, show, thrownText } from '../util/show';
-import { catchRejection } from '../input/values';
+import { catchRejection } from '../protocol/values';
 
 /**
  * The state of a channel. `disconnected` is a pause before the next attempt, never the end: only the

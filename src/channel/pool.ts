@@ -1,5 +1,5 @@
 import type { createConnection, Socket } from 'node:net';
-import { USER_AGENT, encodeQuery, signOpenApi, type OpenApiIdentity } from '../api/signing';
+import { USER_AGENT, encodeQuery, signOpenApi, type OpenApiIdentity } from '../protocol/signing';
 import type { Tunnels } from '../http/proxy';
 import { type TlsSettings, EACH_ADDRESS, secureContextOf, tlsConnector } from '../http/tls';
 import { Channel, type ChannelSettings } from './channel';

@@ -5,7 +5,7 @@ import {
   type ChannelView,
 } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
-import { isolated } from '../input/values';
+import { isolated } from '../protocol/values';
 import type { AckSubscription } from '../recovery/acknowledged';
 import { shareOf } from '../store/shared';
 

@@ -11,18 +11,18 @@
  * device (section 8): at least 30 s lie between two looks that set nothing, and between two calls for the same level.
  * The store has the wishes, each before anything is called for it.
  */
-import type { OpenApi, OpenApiCommand } from '../api/open-api';
+import type { OpenApi, OpenApiCommand } from '../protocol/open-api';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError, isDeviceCloudError, isSilence } from '../errors';
 import type { ListPoller } from '../fleet/list-poller';
 import type { FleetRegistry } from '../fleet/registry';
-import { levelOf, readLevels, type LevelCodes, type PinOrder } from '../input/gpio';
+import { levelOf, readLevels, type LevelCodes, type PinOrder } from '../protocol/gpio';
 import type { Keeping } from '../store/store';
 import type { Answer, KeptPin, KeptState, PinKeeper, ResultAnswer } from '../types';
 import { isObject } from '../util/json';
 import { Semaphore } from '../util/semaphore';
-import { isolated } from '../input/values';
+import { isolated } from '../protocol/values';
 
 /** The most pins of an application that are kept: two of each of the 10,000 devices that the fleet remembers. */
 export const MAX_KEPT = 20_000;

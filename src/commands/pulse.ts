@@ -3,7 +3,7 @@ import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
 import { callOnce, type HttpContext } from '../http/exchange';
 import { CLOSED, Deadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
-import type { OpenApi } from '../api/open-api';
+import type { OpenApi } from '../protocol/open-api';
 
 /** Milliseconds that setting a pin back may take once the caller, or the client, has ended the pulse. */
 const LAST = 3000;

@@ -1,7 +1,7 @@
 import type { ChannelSubscription } from '../channel/listener';
 import type { Timed } from '../channel/timer-queue';
 import { DeviceCloudError, ERRORS, invalidInput } from '../errors';
-import { parseChipids } from '../input/values';
+import { parseChipids } from '../protocol/values';
 import type { CommandWhat, When } from '../types';
 import { isObject } from '../util/json';
 import type { Semaphore } from '../util/semaphore';

@@ -6,7 +6,7 @@ import type { ServiceClock } from '../http/answer';
 import { CLOSED } from '../http/deadline';
 import type { ListPoller } from '../fleet/list-poller';
 import type { FleetRegistry } from '../fleet/registry';
-import { parseChipid } from '../input/values';
+import { parseChipid } from '../protocol/values';
 import { inSlices } from '../util/slices';
 import { AWAITING_DEVICE, type Command, FEWER, MAX_WAITING, queueFull, type Queues } from './queue';
 import { isOfUnknownAge, leftOf, timeLeft, type SavedCall } from './saved-call';

@@ -1,5 +1,5 @@
 import { invalidInput } from '../errors';
-import { parseChipid } from '../input/values';
+import { parseChipid } from '../protocol/values';
 import { cellText, disarmedCell, writeCsv } from '../util/csv';
 import { isObject } from '../util/json';
 import { show } from '../util/show';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { invalidInput } from '../errors';
-import { chipidOf } from '../input/values';
+import { chipidOf } from '../protocol/values';
 import { cellText, csvForm, csvRecords, type CsvForm } from '../util/csv';
 import { show } from '../util/show';
 

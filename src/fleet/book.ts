@@ -6,7 +6,7 @@ import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from 
 import { replaceFile } from '../util/replace-file';
 import { csvForm } from '../util/csv';
 import { isObject } from '../util/json';
-import { isolated } from '../input/values';
+import { isolated } from '../protocol/values';
 import {
   difference,
   disarmedBytes,

@@ -1,9 +1,9 @@
-import type { ListDevices } from '../api/two-requests';
-import { openApiMissing } from '../api/open-api';
+import type { ListDevices } from '../http/two-requests';
+import { openApiMissing } from '../protocol/open-api';
 import type { ChannelState } from '../channel/listener';
 import { invalidInput } from '../errors';
 import type { ServiceClock } from '../http/answer';
-import { MAX_TIMEOUT, parseChipid } from '../input/values';
+import { MAX_TIMEOUT, parseChipid } from '../protocol/values';
 import type { AckCounts } from '../recovery/acknowledged';
 import type { RecoveryShared } from '../recovery/options';
 import type { Chipid } from '../types';

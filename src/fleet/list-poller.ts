@@ -1,5 +1,5 @@
 import { DeviceCloudError, waitOf } from '../errors';
-import { chipidOf, isolated } from '../input/values';
+import { chipidOf, isolated } from '../protocol/values';
 import type { DeviceRecord } from '../types';
 
 /** The result of one good reading of the list of online devices. */

@@ -1,6 +1,6 @@
 import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
-import { parseChipid } from '../input/values';
+import { parseChipid } from '../protocol/values';
 import type { RecoveryObserver } from '../recovery/options';
 import type { Charset, Chipid, CommandKind, CommandWhat, DeviceRecord, Upload } from '../types';
 import { deviceTitle, oneLine, thrownText } from '../util/show';

@@ -1,7 +1,7 @@
 import { dump } from 'js-yaml';
-import type { UnsignedRequest } from '../http/answer';
 import type { Upload } from '../types';
 import { parseJson } from '../util/json';
+import type { UnsignedRequest } from '../protocol/call-spec';
 
 /** Milliseconds, uploads, and bytes of uploads and pushes after which a recording ends. */
 const MAX_DURATION = 600_000;

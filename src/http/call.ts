@@ -1,9 +1,9 @@
 import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
-import type { BodyReader, CallSpec } from './answer';
 import type { Deadline, Extension } from './deadline';
 import { isWorthRetry, waitOf } from '../errors';
 import { attempt, type HttpContext } from './exchange';
+import type { BodyReader, CallSpec } from '../protocol/call-spec';
 
 /** How often a read that only touches the cloud is retried. */
 const RETRIES = 2;

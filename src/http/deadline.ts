@@ -1,4 +1,4 @@
-import { MAX_TIMEOUT } from '../input/values';
+import { MAX_TIMEOUT } from '../protocol/values';
 
 const NO_REASON = 'the caller aborted it';
 /** Completes "Not sent: " and the like. */

@@ -7,10 +7,7 @@ import {
   AnswerBody,
   readAnswer,
   serviceText,
-  type CallSpec,
   type HttpAnswer,
-  type HttpRequest,
-  type UnsignedRequest,
   readRetryAfter,
   type ServiceClock,
 } from './answer';
@@ -23,6 +20,7 @@ import {
   type Failure,
 } from './failures';
 import type { Turns } from './pool';
+import type { CallSpec, HttpRequest, UnsignedRequest } from '../protocol/call-spec';
 
 /** The connections of one application, as the calls use them. */
 export interface HttpContext {

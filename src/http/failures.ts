@@ -1,22 +1,6 @@
 import { DeviceCloudError, ERRORS, type ErrorCode } from '../errors';
+import type { Call, Refusal, StatusMeaning } from '../protocol/call-spec';
 import { capitalized, oneLine } from '../util/show';
-
-/** A call as its errors name it. */
-export interface Call {
-  /** What the call does and to which device: `Push to device 10000001`. */
-  name: string;
-  /** Whether its errors advise to wait for the device: it is a command that could, and has not. */
-  canWait?: boolean;
-  /**
-   * Whether the call waits for a `device` to answer; is a `command` that does something but is not known
-   * to wait; or only reads in the `cloud`. Only the last is ever repeated.
-   */
-  reach: 'device' | 'command' | 'cloud';
-  /** Whether the call names a device, which then may not exist. */
-  ofDevice: boolean;
-  /** The interface, which has its own keys. The server API knows no application id, and its answers are not shown. */
-  api: 'open' | 'server';
-}
 
 /** Why there was no answer. If `sent` is false, no byte of the request was written. */
 export interface Failure {
@@ -25,9 +9,6 @@ export interface Failure {
   /** The error code of Node.js or undici, for example `ECONNREFUSED`; the reason of an abort; the limit of `too-large`. */
   detail?: string;
 }
-
-/** What a status that is not a success means: the code of the error, and what to do. */
-export type StatusMeaning = readonly [code: ErrorCode, advice: string];
 
 const MAX_SERVICE_TEXT = 300;
 
@@ -131,14 +112,6 @@ export function answerError(
     `${capitalized(what)}. ${failed(call, said)}${MAY_HAVE_ACTED[call.reach]} ${advice}`,
     statusCode,
   );
-}
-
-/** Why an answer of the right shape is not a success. */
-export interface Refusal {
-  /** The name of the answer in the error: `the msg`. */
-  what: string;
-  /** The service's own words. */
-  said?: string;
 }
 
 /** The error for a push that was answered, but not with the words of success (section 4.2). */

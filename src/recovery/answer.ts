@@ -1,4 +1,4 @@
-import { chipidOf } from '../input/values';
+import { chipidOf } from '../protocol/values';
 import type { ServiceInteger } from '../types';
 import { isObject } from '../util/json';
 import { recordHashes, type RecordHashes } from './writing';

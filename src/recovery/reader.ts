@@ -1,8 +1,9 @@
 import { JsonLimitError, MAX_DEPTH, isSpace, parseJson, startOfJson, tooDeep } from '../util/json';
-import type { OpenApi } from '../api/open-api';
+import type { OpenApi } from '../protocol/open-api';
 import { callService } from '../http/call';
 import type { HttpContext } from '../http/exchange';
-import { AnswerBody, type BodyReader, type CallSpec, type Shape } from '../http/answer';
+import { AnswerBody } from '../http/answer';
+import type { BodyReader, CallSpec, Shape } from '../protocol/call-spec';
 
 /**
  * Is called with each record of a history, in the order of the answer: any JSON, parsed as every answer is, so that an

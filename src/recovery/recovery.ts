@@ -3,7 +3,7 @@ import { type ChannelListener, type ChannelState, IsolatedListener } from '../ch
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { isDeviceCloudError, isWorthRetry } from '../errors';
 import type { Place } from '../http/service-limiter';
-import { readInput, catchRejection } from '../input/values';
+import { readInput, catchRejection } from '../protocol/values';
 import type { Upload } from '../types';
 import { backoff } from '../util/backoff';
 import { thrownText } from '../util/show';

@@ -1,4 +1,4 @@
-import { signOpenApi, type Params } from '../api/signing';
+import { signOpenApi, type Params } from '../protocol/signing';
 import { PUSH_FORMATS, type PushFormat } from '../types';
 import { decodeBase64 } from '../util/decode';
 import { PINS, type Device, type Received } from './device';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Params } from '../api/signing';
+import type { Params } from '../protocol/signing';
 import { toJson } from './encoding';
 
 /** A request whose body has been read whole. */

@@ -1,4 +1,4 @@
-import type { Params } from '../api/signing';
+import type { Params } from '../protocol/signing';
 import type { Device } from './device';
 import { serverTime } from './encoding';
 import { inOrder, syncRecord, uploadRecord, type UploadEntry } from './history';

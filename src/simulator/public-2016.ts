@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { signOpenApi } from '../api/signing';
+import { signOpenApi } from '../protocol/signing';
 import { PUSH_FORMATS, type PushFormat } from '../types';
 import { encodeGbk } from '../util/gbk';
 import type { Device } from './device';

@@ -1,4 +1,4 @@
-import { signServerApi } from '../api/signing';
+import { signServerApi } from '../protocol/signing';
 import type { Device } from './device';
 import { readObject } from './encoding';
 import { inOrder } from './history';

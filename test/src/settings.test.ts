@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readTimeout } from '../../src/input/values';
+import { readTimeout } from '../../src/protocol/values';
 import { readSettings, type ClientOptions } from '../../src/settings';
 import { KEYS } from './support/client';
 import { thrown } from './support/failure';

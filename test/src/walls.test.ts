@@ -57,7 +57,7 @@ const WALLS: readonly {
   {
     of: 'the simulator',
     files: /^src\/simulator\//,
-    never: /^src\/(?!simulator\/|api\/|util\/|(types|errors)\.ts$)/,
+    never: /^src\/(?!simulator\/|protocol\/|util\/|(types|errors)\.ts$)/,
   },
   { of: 'nodes/', files: /^nodes\//, never: /^(?!nodes\/|src\/)/ },
   {

@@ -1,6 +1,6 @@
 import type { Suite } from 'mocha';
 import { Engine, type Channels } from '../../src/cluster/engine';
-import type { EngineSettings } from '../../src/input/engine-address';
+import type { EngineSettings } from '../../src/protocol/engine-address';
 import { HAS_REDIS } from '../tooling/servers/redis';
 import { until } from '../tooling/until';
 

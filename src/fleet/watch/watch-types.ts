@@ -1,6 +1,6 @@
 import type { Chipid } from '../../types';
 import { invalidInput } from '../../errors';
-import { chipidOf, parseChipid, oneOf, readInput } from '../../input/values';
+import { chipidOf, parseChipid, oneOf, readInput } from '../../protocol/values';
 import type { Keeping } from '../../store/store';
 import { show } from '../../util/show';
 import type { ListPoller } from '../list-poller';

@@ -1,5 +1,5 @@
 import { isDeviceCloudError } from '../../errors';
-import { parseChipid, isolated } from '../../input/values';
+import { parseChipid, isolated } from '../../protocol/values';
 import type { Chipid } from '../../types';
 import { isObject } from '../../util/json';
 import type { FleetDevice } from '../devices';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { USER_AGENT } from '../../../src/api/signing';
+import { USER_AGENT } from '../../../src/protocol/signing';
 import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf, KEYS } from '../support/client';
 import { CHIPID, listen } from '../support/listener';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Cluster, readBeat } from '../../../src/cluster/cluster';
-import type { EngineSettings } from '../../../src/input/engine-address';
+import type { EngineSettings } from '../../../src/protocol/engine-address';
 import { NotSent } from '../../../src/cluster/calls';
 import { keysOf } from '../../../src/cluster/scripts';
 import { SharedStore, SHARES, shareOf } from '../../../src/store/shared';

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { Engine, type Channels } from '../../../src/cluster/engine';
 import { EngineError } from '../../../src/cluster/engine-error';
-import type { EngineSettings } from '../../../src/input/engine-address';
+import type { EngineSettings } from '../../../src/protocol/engine-address';
 import { keysOf, BEAT } from '../../../src/cluster/scripts';
 import { atEnd } from '../../tooling/servers/at-end';
 import { certificateFiles, LOOPBACK } from '../../tooling/servers/certs';

@@ -1,9 +1,9 @@
 import { TimerQueue } from '../../../src/channel/timer-queue';
-import { openApi } from '../../../src/api/open-api';
+import { openApi } from '../../../src/protocol/open-api';
 import { KeptPins, type KeepDeps, type KeeperOptions } from '../../../src/commands/pins';
 import { DeviceCloudError, isOffline, isSilence, type ErrorCode } from '../../../src/errors';
 import { FleetRegistry } from '../../../src/fleet/registry';
-import { parseCodes } from '../../../src/input/gpio';
+import { parseCodes } from '../../../src/protocol/gpio';
 import { Store } from '../../../src/store/store';
 import type { KeptPin, PinKeeper } from '../../../src/types';
 import { settled } from '../../tooling/until';

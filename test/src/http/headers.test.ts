@@ -15,7 +15,7 @@ describe('the User-Agent of a client', () => {
     const bundle = join(folder, 'bundle.cjs');
     buildSync({
       stdin: {
-        contents: `console.log(require(${JSON.stringify(require.resolve('../../../src/api/signing'))}).USER_AGENT)`,
+        contents: `console.log(require(${JSON.stringify(require.resolve('../../../src/protocol/signing'))}).USER_AGENT)`,
         resolveDir: __dirname,
       },
       bundle: true,

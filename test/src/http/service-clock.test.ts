@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceClock } from '../../../src/http/answer';
-import { USER_AGENT } from '../../../src/api/signing';
+import { USER_AGENT } from '../../../src/protocol/signing';
 import { repository } from '../../tooling/repository';
 import { clientOf, simulator } from '../support/client';
 

@@ -1,10 +1,10 @@
 import { isDeviceCloudError } from '../errors';
-import { callWithin } from '../http/call';
-import type { HttpContext } from '../http/exchange';
-import type { Deadline } from '../http/deadline';
-import { dayAfter, dayOfTime } from '../input/day';
+import { callWithin } from './call';
+import type { HttpContext } from './exchange';
+import type { Deadline } from './deadline';
+import { dayAfter, dayOfTime } from '../protocol/day';
 import type { Answer, DeviceRecord, SyncRecord } from '../types';
-import { DEVICE_LISTS, type OpenApi } from './open-api';
+import { DEVICE_LISTS, type OpenApi } from '../protocol/open-api';
 
 /*
  * Two reads. The service's document leaves something of them open, so that each may take further requests. They share one

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
-import { parseFormat, pushBytes, pushMessage } from '../../../src/input/values';
+import { parseFormat, pushBytes, pushMessage } from '../../../src/protocol/values';
 import { BAD_MESSAGES } from '../support/bad-values';
 import { clientOf, simulator } from '../support/client';
 import { failure, thrown } from '../support/failure';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { signedAppText, signedServerText, type SignedText } from '../../../src/api/signing';
-import { signOpenApi, signServerApi } from '../../../src/api/signing';
+import { signedAppText, signedServerText, type SignedText } from '../../../src/protocol/signing';
+import { signOpenApi, signServerApi } from '../../../src/protocol/signing';
 import { KEYS, keysOf, simulator } from '../support/client';
 import { HAS_TOOLS, output, SHELL } from '../support/shell';
 import { inEachDialect } from '../../tooling/dialect';

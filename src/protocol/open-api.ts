@@ -12,8 +12,6 @@ import type {
   ValueDatatype,
 } from '../types';
 import { notConfigured, type DeviceCloudError } from '../errors';
-import type { CallSpec, Shape } from '../http/answer';
-import type { Call, Refusal, StatusMeaning } from '../http/failures';
 import {
   signedOpenApiRequest,
   type OpenApiIdentity,
@@ -23,6 +21,7 @@ import {
 import { decodeValue } from '../util/decode';
 import { isObject } from '../util/json';
 import { deviceTitle, show } from '../util/show';
+import type { Call, CallSpec, Refusal, Shape, StatusMeaning } from './call-spec';
 
 /** The error of a call without the keys that it needs. */
 export const openApiMissing = (): DeviceCloudError =>

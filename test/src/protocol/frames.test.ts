@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFrame } from '../../../src/channel/frames';
+import { readFrame } from '../../../src/protocol/frames';
 
 const CHIPID = '10000001';
 const event = {

@@ -1,5 +1,5 @@
 import { decodeBase64, decodeLenientBase64 } from '../util/decode';
-import { dropLeadingZeros } from '../input/values';
+import { dropLeadingZeros } from './values';
 import type { JsonObject, Upload } from '../types';
 import { parseJson, startOfJson, isObject } from '../util/json';
 

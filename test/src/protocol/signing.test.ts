@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { canonicalParams, signOpenApi, type Params } from '../../../src/api/signing';
+import { canonicalParams, signOpenApi, type Params } from '../../../src/protocol/signing';
 
 const APPKEY = 'AppKey-Ä9';
 const common = { appid: '10001', timestamp: '1700000000' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { RequestRecord, Simulator } from '../../../src/simulator';
-import { USER_AGENT } from '../../../src/api/signing';
+import { USER_AGENT } from '../../../src/protocol/signing';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { signByHand } from '../../tooling/sign-by-hand';
 

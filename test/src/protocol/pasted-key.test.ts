@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { keyFaults, keyWarnings } from '../../../src/input/pasted-key';
+import { keyFaults, keyWarnings } from '../../../src/protocol/pasted-key';
 
 describe('what looks wrong about a key', () => {
   const KEYS: readonly [what: string, key: string, faults: string[]][] = [

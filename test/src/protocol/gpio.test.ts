@@ -6,7 +6,7 @@ import {
   parsePins,
   readLevels,
   type PinOrder,
-} from '../../../src/input/gpio';
+} from '../../../src/protocol/gpio';
 import { BAD_LEVELS, BAD_PINS } from '../support/bad-values';
 import { thrown } from '../support/failure';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { signServerApi, type ServerApiRequest } from '../../../src/api/signing';
+import { signServerApi, type ServerApiRequest } from '../../../src/protocol/signing';
 
 interface Vector {
   what: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DeviceCloudClient } from '../../../src/client';
-import { USER_AGENT } from '../../../src/api/signing';
+import { USER_AGENT } from '../../../src/protocol/signing';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { httpService, json, raw } from '../../tooling/servers/http-service';

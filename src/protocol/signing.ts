@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { invalidInput, notConfigured } from '../errors';
-import type { HttpRequest } from '../http/answer';
-import { checkLength, jsonText } from '../input/values';
+import { checkLength, jsonText } from './values';
 import type { JsonObject } from '../types';
+import type { HttpRequest } from './call-spec';
 
 const { name, version } = require('../../../package.json') as { name: string; version: string };
 

@@ -1,7 +1,5 @@
 import { invalidInput } from '../errors';
-import { readInput } from '../input/values';
-import type { Call } from '../http/failures';
-import type { CallSpec } from '../http/answer';
+import { readInput } from './values';
 import type { JsonObject, Query } from '../types';
 import { anyShape } from './open-api';
 import { parseJson, JsonLimitError, isPlainObject } from '../util/json';
@@ -13,6 +11,7 @@ import {
   type ServerApiIdentity,
   type UnsignedServerApiRequest,
 } from './signing';
+import type { Call, CallSpec } from './call-spec';
 
 /** The longest query, in characters before it is encoded: it is part of the address. */
 const MAX_QUERY = 65_536;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseDay, parsePeriod } from '../../../src/input/day';
+import { parseDay, parsePeriod } from '../../../src/protocol/day';
 import { inTimeZone } from '../../tooling/time-zone';
 import { thrown } from '../support/failure';
 

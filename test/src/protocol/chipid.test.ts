@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseAppid, parseChipid } from '../../../src/input/values';
+import { parseAppid, parseChipid } from '../../../src/protocol/values';
 import { BAD_CHIPIDS } from '../support/bad-values';
 import { thrown } from '../support/failure';
 
