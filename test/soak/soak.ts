@@ -1,90 +1,95 @@
-import { readOptions, type SoakOptions } from './options';
-import { soak, type Outcome } from './run';
-import { megabytes, number, seconds, table } from '../tooling/table';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { number, table } from '../tooling/table';
+import { FAILOVERS, faultsOf, killAgain, lifeOf, SETTLE } from './faults';
+import { judge } from './judge';
+import { createDice, startTrouble } from './trouble';
+import { World } from './world';
+
+/*
+ * One Node-RED that meets trouble of every kind, at random: `npm run soak -- --minutes 2 --devices 50 --rate 300`. A `--seed` repeats
+ * uploads and trouble; `--dialect public-2016`: the service answers as the public server did; `--kill`: Node-RED is killed at random
+ * moments.
+ *
+ * Or several that share devices on one Redis, and one fault after another: `npm run soak -- --processes 3 --devices 600 --rate 100`.
+ * `--only` chooses faults by a part of their names; `--replace`: the service closes a channel when another one of its device is opened;
+ * `--sentinel`: a replica takes over when Redis is killed; `--kills`: how many short lives of a process there are; `--waiting`: commands
+ * that wait for their device, a second in each process. `--processes 3 --only again --devices 60 --rate 20 --waiting 5 --kills 200`
+ * kills between emission and acknowledgement, with commands that wait.
+ *
+ * At the end it prints what was lost, doubled or out of order, and for how long uploads were late.
+ */
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '2' },
+    devices: { type: 'string', default: '50' },
+    rate: { type: 'string', default: '300' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    dialect: { type: 'string', default: 'document' },
+    kill: { type: 'boolean', default: false },
+    processes: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+    kills: { type: 'string', default: '10' },
+    waiting: { type: 'string', default: '1' },
+    replace: { type: 'boolean', default: false },
+    sentinel: { type: 'boolean', default: false },
+  },
+});
 
 const LOG_LINES = 40;
 
-const IS_LATE = /missed uploads will come late/;
+/** One fault after another. */
+async function meetFaults(world: World): Promise<void> {
+  const faults = values.sentinel ? FAILOVERS : faultsOf(Number(values.kills));
+  for (const [name, run] of Object.entries(faults)) {
+    if (!name.includes(values.only)) continue;
+    console.log(`${new Date().toISOString().slice(11, 19)} ${name}`);
+    world.fault = name;
+    await run(world);
+    await sleep(SETTLE);
+    await world.allLive();
+  }
+}
 
-/** Minutes for what comes before and after the time that was asked for; a soak that takes longer hangs. */
-const AROUND = 6;
-
-const peak = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
-
-/** With kills, what had been emitted after the last write may come twice; without, nothing may. */
-const isGood = ({
-  lost,
-  doubled,
-  outOfOrder,
-  mismarked,
-  unwritten,
-  quiet,
-  fleet,
-}: Outcome): boolean =>
-  quiet &&
-  lost === 0 &&
-  outOfOrder === 0 &&
-  mismarked === 0 &&
-  doubled <= unwritten &&
-  fleet.wrong.length === 0;
-
-function print(options: SoakOptions, outcome: Outcome): void {
-  const { minutes, devices, rate, seed, isPublic, kill } = options;
-  const { report, usage } = outcome;
-  const result: [string, string][] = [
-    ['uploads accepted', number(outcome.accepted)],
-    ['emitted', number(outcome.emitted)],
-    ['recovered (`replayed`)', number(outcome.recovered)],
-    ['**lost**', number(outcome.lost)],
-    ['**doubled**', number(outcome.doubled)],
-    ['out of order', number(outcome.outOfOrder)],
-    // Live uploads do not wait for longer than 60 s or five failures (rule 16).
-    ['missed ones were said to come late', IS_LATE.test(outcome.log) ? 'yes' : 'no'],
-    ['**altered without the mark, or marked without a reason**', number(outcome.mismarked)],
-  ];
-  const { fleet } = outcome;
-  const things: [string, string][] = [
-    ['requests', number(fleet.requests)],
-    ['of them replied to', number(fleet.replied)],
-    ['commands that waited', number(fleet.held)],
-    ['of them sent', number(fleet.sent)],
-    ['`online` and `offline`', number(fleet.presence)],
-    ['`unknown` and `known`', number(fleet.unknown)],
-    ['**settled not once, acted twice, or wrong presence**', number(fleet.wrong.length)],
-  ];
-  const killed: [string, string][] = [
-    ['Node-RED killed', number(outcome.kills)],
-    ['emitted after the last write before a kill', number(outcome.unwritten)],
-  ];
-  const rest: [string, string][] = [
-    ['histories read', number(report.readings)],
-    ['of them with bad records', number(report.spoilt)],
-    ['channels open, of the time', `${(100 * report.connected).toFixed(0)} %`],
-    ['longest delay', seconds(outcome.longestDelay)],
-    ['peak memory of Node-RED', megabytes(peak(usage.map(({ rss }) => rss)))],
-    ['of it heap', megabytes(peak(usage.map(({ heap }) => heap)))],
-  ];
-  const dialect = isPublic ? ', public dialect' : '';
-  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}${dialect}`;
-  console.log(`\n${table(title, [...result, ...things, ...(kill ? killed : []), ...rest])}\n`);
-  const troubles = Object.entries(report.troubles).map(
-    ([name, count]) => [name, number(count)] as const,
-  );
-  console.log(table('trouble', troubles));
-  if (isGood(outcome)) return;
-  console.log(`\nNode-RED's log:\n${outcome.log.split('\n').slice(-LOG_LINES).join('\n')}`);
-  for (const example of [...outcome.examples, ...fleet.wrong.slice(0, LOG_LINES)])
-    console.log(example);
-  if (!outcome.quiet) console.log('It had not come to rest when the time was up.');
+/** Trouble of every kind at once. */
+async function meetTrouble(world: World): Promise<void> {
+  const end = Date.now() + Number(values.minutes) * 60_000;
+  world.fault = `trouble for ${values.minutes} min, seed ${values.seed}`;
+  const stop = startTrouble(world, values.seed);
+  const life = lifeOf(createDice(`${values.seed} kills`));
+  if (values.kill) await killAgain(world, [0], () => Date.now() > end, life);
+  else await sleep(end - Date.now());
+  const rows = [...(await stop())].map(([name, count]) => [name, number(count)] as const);
+  console.log(`\n${table('trouble', rows)}`);
 }
 
 async function main(): Promise<void> {
-  const options = readOptions(process.argv.slice(2));
-  const limit = (options.minutes + AROUND) * 60_000;
-  setTimeout(() => process.exit(1), limit).unref();
-  const outcome = await soak(options);
-  print(options, outcome);
-  process.exitCode = isGood(outcome) ? 0 : 1;
+  const world = await World.start({
+    ...{ devices: Number(values.devices), rate: Number(values.rate) },
+    ...{ processes: Number(values.processes), waiting: Number(values.waiting) },
+    ...{ isPublic: values.dialect === 'public-2016', replace: values.replace },
+    sentinel: values.sentinel,
+  });
+  try {
+    await (world.isShared ? meetFaults(world) : meetTrouble(world));
+    const isQuiet = await world.comesToRest();
+    const { tables, wrong, isGood } = judge(world);
+    for (const [title, counts] of tables) {
+      const rows = Object.entries(counts).map(([what, count]) => [what, number(count)] as const);
+      console.log(`\n${table(title, rows)}`);
+    }
+    if (!isQuiet) console.log('\nIt had not come to rest when the time was up.');
+    if (!isGood || !isQuiet) {
+      console.log(
+        `\nThe log of Node-RED:\n${world.log().split('\n').slice(-LOG_LINES).join('\n')}`,
+      );
+      console.log(wrong.slice(0, LOG_LINES).join('\n'));
+    }
+    process.exitCode = isGood && isQuiet ? 0 : 1;
+  } finally {
+    await world.end();
+  }
 }
 
 // Whatever was started ends with this process.
@@ -92,8 +97,7 @@ process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 main()
   .catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
+    console.error(error);
     process.exitCode = 1;
   })
-  // Whatever a failure has left running ends with this process.
   .finally(() => process.exit());
