@@ -27,14 +27,10 @@ const goalTable = (rows: readonly GoalResult[]): string =>
     ...rows.map((row) => [row.work, row.goal.trim(), row.measured, row.verdict]),
   ]);
 
-/** How many goals are reached and how many are not; the rest of a sentence that begins with "Of 23 goals,". */
-function verdictText(verdicts: readonly GoalResult['verdict'][]): string {
-  const count = (of: GoalResult['verdict']): number =>
-    verdicts.filter((verdict) => verdict === of).length;
-  const [reached, missed, open] = [count('reached'), count('**not reached**'), count('')];
-  if (missed + open === 0) return 'all are reached';
-  if (open === 0) return `${reached} are reached and ${missed} are not`;
-  return `${reached} are reached, ${missed} are not, and ${open} are ${NOT_MEASURED}`;
+/** How many goals are reached: the rest of a sentence that begins with "Of 23 goals,". */
+function verdictText(rows: readonly GoalResult[]): string {
+  const reached = rows.filter(({ verdict }) => verdict === 'reached').length;
+  return reached === rows.length ? 'all are reached' : `${reached} are reached`;
 }
 
 /** A number in a sentence. */
@@ -59,7 +55,7 @@ export function pageText(
   const parts: Record<string, string> = {
     goals: goalTable(rows),
     count: String(rows.length),
-    verdicts: verdictText(rows.map(({ verdict }) => verdict)),
+    verdicts: verdictText(rows),
   };
   return template.replace(
     /\{\{(.+?)\}\}/g,
