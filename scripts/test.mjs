@@ -42,9 +42,9 @@ const ALONE = {
       /^(adapts|application|empty-sidebar|new-nodes|picker-empty|secrets|sidebar-problems)\.test/,
   },
   5: {
-    e2e: /^(acknowledged|cluster|crash|examples-imported|examples-in-use|kept-state|waiting-kept)\.test/,
+    e2e: /^(acknowledged|cluster|crash|examples-imported|examples-in-use|kept-state)\.test/,
     editor:
-      /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-minute|first-use|labels|listener|picker|sidebar|sidebar-acknowledge|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
+      /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-use|labels|picker|sidebar|sidebar-acknowledge|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
   },
 };
 

@@ -7,11 +7,11 @@ import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
 import { EDITOR_SETTINGS, type User } from '../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
-import { closeDialog, fill, openDialog, rows } from '../tooling/editor/dialog';
+import { closeDialog, fill, openDialog, rows, typedInput } from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
 import { app, node } from '../tooling/node-red/nodes';
 
-const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
+const FIELD = typedInput('chipid');
 
 describe('the editor behind a log-in and below another root', () => {
   let simulator: Simulator;

@@ -3,12 +3,35 @@ import { httpService, json, raw } from '../tooling/servers/http-service';
 import { closeDialog, openDialog } from '../tooling/editor/dialog';
 import { app } from '../tooling/node-red/nodes';
 import { LOOPBACK } from '../tooling/servers/certs';
-import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../tooling/servers/public-cloud';
+import { PUBLIC_DIALECT } from '../tooling/dialect';
 import { faint, inEachTheme } from './colours';
-import { world } from './world';
+import { world, type World } from './world';
 
 interface Sent {
   credentials: Record<string, string>;
+}
+
+/** Shows the dialog of the application for each test. @returns what types into it, and what presses its test button */
+function testDialog(here: World) {
+  beforeEach(() => openDialog(here.editor, 'app'));
+  afterEach(() => closeDialog(here.editor, 'cancel'));
+
+  const type = async (values: Record<string, string>): Promise<void> => {
+    for (const [property, value] of Object.entries(values))
+      await here.editor.page.fill(`#node-config-input-${property}`, value);
+  };
+  const shown = (): Promise<string[]> =>
+    here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+  const press = async (values: Record<string, string> = {}) => {
+    const { page } = here.editor;
+    await type(values);
+    const request = page.waitForRequest((sent) => sent.url().endsWith('apps/test'));
+    await page.click('#device-cloud-test');
+    const sent = (await request).postDataJSON() as Sent;
+    await page.waitForSelector('#device-cloud-test:enabled');
+    return { lines: await shown(), sent };
+  };
+  return { type, shown, press };
 }
 
 describe('the test button of an application', () => {
@@ -18,24 +41,7 @@ describe('the test button of an application', () => {
     simulator: { appName: '<b>Greenhouse</b>', now: () => Date.now() + ahead },
   });
 
-  beforeEach(() => openDialog(here.editor, 'app'));
-  afterEach(() => closeDialog(here.editor, 'cancel'));
-
-  const type = async (values: Record<string, string>): Promise<void> => {
-    for (const [property, value] of Object.entries(values)) {
-      await here.editor.page.fill(`#node-config-input-${property}`, value);
-    }
-  };
-
-  /** Presses the button. @returns the lines of the result, and what was sent */
-  const press = async (): Promise<{ lines: string[]; sent: Sent }> => {
-    const request = here.editor.page.waitForRequest((sent) => sent.url().endsWith('apps/test'));
-    await here.editor.page.click('#device-cloud-test');
-    const sent = (await request).postDataJSON() as Sent;
-    await here.editor.page.waitForSelector('#device-cloud-test:enabled');
-    const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
-    return { lines, sent };
-  };
+  const { type, shown, press } = testDialog(here);
 
   /** Whether the result is seen without scrolling. */
   const isInView = (): Promise<boolean> =>
@@ -60,8 +66,7 @@ describe('the test button of an application', () => {
   });
 
   it('tests what is typed before it is saved, and says that a key is wrong', async () => {
-    await type({ appkey: 'wrong', serverPassword: 'wrong' });
-    const { lines, sent } = await press();
+    const { lines, sent } = await press({ appkey: 'wrong', serverPassword: 'wrong' });
     await here.editor.picture('test-refused');
     assert.equal(sent.credentials['appkey'], 'wrong');
     assert.match(
@@ -78,8 +83,7 @@ describe('the test button of an application', () => {
     const usual = page.viewportSize()!;
     await page.setViewportSize({ width: 1280, height: 800 });
     try {
-      await type({ appkey: `${here.simulator.appkey} ` });
-      const { lines } = await press();
+      const { lines } = await press({ appkey: `${here.simulator.appkey} ` });
       await here.editor.picture('test-800');
       assert.equal(lines[0], 'Open API: App key ends with a blank');
       assert.match(lines[1]!, /^Open API: refused\./);
@@ -90,8 +94,7 @@ describe('the test button of an application', () => {
   });
 
   it('says that the App ID is wrong when the service says so', async () => {
-    await type({ appid: '99999', appkey: here.simulator.appkey });
-    const { lines } = await press();
+    const { lines } = await press({ appid: '99999', appkey: here.simulator.appkey });
     assert.match(
       lines[0]!,
       /^Open API: refused\. Most likely: the App ID is wrong\s+UNAUTHORIZED: .*401/,
@@ -105,8 +108,7 @@ describe('the test button of an application', () => {
       here.editor.run(`$('#node-config-input-${property}').hasClass('input-error')`);
     assert.deepEqual([await marked('appid'), await marked('appkey')], [true, true]);
     await here.editor.page.click('#device-cloud-test');
-    const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
-    await here.editor.picture('test-nothing');
+    const lines = await shown();
     assert.match(
       lines.join('\n'),
       /^App ID \(appid\): needed, unless .*\nApp key: needed, unless /,
@@ -115,8 +117,11 @@ describe('the test button of an application', () => {
 
   it('takes a 404 of the open API for a refused account, and says what one of the server API means', async () => {
     const service = await httpService(json({ msg: 'nothing here' }, 404));
-    await type({ baseUrl: service.baseUrl, appkey: 'typed', serverPassword: 'typed' });
-    const { lines } = await press();
+    const { lines } = await press({
+      baseUrl: service.baseUrl,
+      appkey: 'typed',
+      serverPassword: 'typed',
+    });
     assert.match(
       lines[0]!,
       /^Open API: refused\. Most likely: the App ID is wrong\s+NOT_FOUND: .*here/,
@@ -126,23 +131,20 @@ describe('the test button of an application', () => {
   });
 
   it('asks for stored keys to be typed again for another address', async () => {
-    await type({ baseUrl: 'http://nowhere.invalid:8080' });
-    const { lines } = await press();
+    const { lines } = await press({ baseUrl: 'http://nowhere.invalid:8080' });
     await here.editor.picture('test-type-again');
     assert.match(lines[0]!, /^Open API: type it again: App key\. What is stored/);
     assert.match(lines[1]!, /^Server API: type it again: Password\. What is stored/);
   });
 
   it('names a host that cannot be reached', async () => {
-    await type({ baseUrl: 'http://nowhere.invalid:8080', appkey: 'typed' });
-    const { lines } = await press();
+    const { lines } = await press({ baseUrl: 'http://nowhere.invalid:8080', appkey: 'typed' });
     assert.match(lines[0]!, /^Open API: unreachable · nowhere\.invalid:8080\s/);
   });
 
   it('says nothing of a server API that nobody uses, nor of its limit on clocks', async () => {
     ahead = 3 * 3_600_000;
-    await type({ serverKey: '', serverPassword: '' });
-    const { lines } = await press();
+    const { lines } = await press({ serverKey: '', serverPassword: '' });
     ahead = 0;
     assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
     assert.doesNotMatch(lines.join('\n'), /server/i);
@@ -160,8 +162,7 @@ describe('the test button of an application', () => {
 
   it('says once that an address is not a device cloud', async () => {
     const { baseUrl } = await httpService(raw('<html>Welcome</html>', 404));
-    await type({ baseUrl, appkey: 'typed', serverPassword: 'typed' });
-    const { lines } = await press();
+    const { lines } = await press({ baseUrl, appkey: 'typed', serverPassword: 'typed' });
     assert.equal(lines.length, 1);
     assert.match(lines[0]!, /^Open API: 127\.0\.0\.1:\d+ answers, but is not a device cloud\./);
   });
@@ -170,9 +171,7 @@ describe('the test button of an application', () => {
     ahead = 3 * 3_600_000;
     // Without the open API, which does not mind.
     await type({ appid: '', appkey: '' });
-    await here.editor.page.click('#device-cloud-test');
-    await here.editor.page.waitForSelector('.device-cloud-result .fa-times');
-    const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+    const { lines } = await press();
     await here.editor.picture('test-clock');
     assert.equal(lines[0], 'Open API: not tried, no key is given');
     assert.match(lines[1]!, /^Server API: refused\. Most likely: this clock is 10\d{3} s off/);
@@ -183,7 +182,7 @@ describe('the test button of an application', () => {
 const TEXTS = {
   'en-US': {
     dialect: 'Answers as the public server of 2016 does',
-    channel: 'Channel: connected to device 8454703',
+    channel: 'Channel: connected to device 10000001',
     refused: /^Open API: refused\. Most likely: capital letters in the app key/,
     appid: /^Open API: refused: the App ID is wrong/,
     untrusted: /has a certificate that this machine does not trust\. Under TLS choose/,
@@ -191,7 +190,7 @@ const TEXTS = {
   },
   'zh-CN': {
     dialect: '应答方式与 2016 年的公共服务器一致',
-    channel: '通道：已连接设备 8454703',
+    channel: '通道：已连接设备 10000001',
     refused: /^开放接口：请求被拒绝，最可能的原因：应用密钥中有大写字母/,
     appid: /^开放接口：请求被拒绝：应用 ID 有误/,
     untrusted: /本机不信任 127\.0\.0\.1:\d+ 的证书。请在 TLS 中选择/,
@@ -202,43 +201,34 @@ const TEXTS = {
 for (const language of ['en-US', 'zh-CN'] as const) {
   const texts = TEXTS[language];
   describe(`the test of an application whose service answers as the public server did, in ${language}`, () => {
-    let cloud: PublicCloud;
-    const here = world((simulator) => [app(simulator)], { language });
-
-    beforeEach(async () => {
-      cloud = await publicCloud();
-      cloud.online = [{ chipid: 8454703, latest: '2016-06-23 09:15:24' }];
-      await openDialog(here.editor, 'app');
+    const here = world((simulator) => [app(simulator)], {
+      language,
+      simulator: { dialect: PUBLIC_DIALECT },
     });
-    afterEach(() => closeDialog(here.editor, 'cancel'));
+    const dialog = testDialog(here);
 
-    /** Types the keys and presses the button. */
-    async function press(appkey: string): Promise<string[]> {
-      const typed = { baseUrl: cloud.baseUrl, appid: cloud.appid, appkey, serverKey: '' };
-      for (const [property, value] of Object.entries({ ...typed, serverPassword: '' })) {
-        await here.editor.page.fill(`#node-config-input-${property}`, value);
-      }
-      await here.editor.page.click('#device-cloud-test');
-      await here.editor.page.waitForSelector('#device-cloud-test:enabled');
-      return here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+    /** Types the address and the key beside the usual App ID, and tests them. */
+    async function press(typed: { baseUrl?: string; appid?: string; appkey?: string } = {}) {
+      const { baseUrl, appid, appkey } = here.simulator;
+      const keys = { baseUrl, appid, appkey, serverKey: '', serverPassword: '', ...typed };
+      return (await dialog.press(keys)).lines;
     }
 
     it('says so, and that the channel connects', async () => {
-      const lines = await press(PUBLIC_KEY);
+      const lines = await press();
       await here.editor.picture(`test-public-${language}`);
       assert.ok(lines.includes(texts.dialect), lines.join());
       assert.ok(lines.includes(texts.channel), lines.join());
     });
 
     it('names the likely cause of a refusal first', async () => {
-      const [first] = await press(PUBLIC_KEY.toUpperCase());
+      const [first] = await press({ appkey: here.simulator.appkey.toUpperCase() });
       await here.editor.picture(`test-public-refused-${language}`);
       assert.match(first!, texts.refused);
     });
 
     it('names a wrong App ID, and shows what was signed and a command, in which there is no key', async () => {
-      cloud.appid = '99';
-      const [first] = await press(PUBLIC_KEY);
+      const [first] = await press({ appid: '99' });
       assert.match(first!, texts.appid);
       await here.editor.page.click('.device-cloud-result summary');
       const [signed, curl] = await here.editor.page
@@ -255,14 +245,9 @@ for (const language of ['en-US', 'zh-CN'] as const) {
 
     it('says what to choose for a certificate that is not trusted, and to try https', async () => {
       const service = await httpService(json({}), LOOPBACK);
-      cloud.baseUrl = service.baseUrl;
-      const [untrusted] = await press(PUBLIC_KEY);
+      const [untrusted] = await press({ baseUrl: service.baseUrl });
       assert.match(untrusted!, texts.untrusted);
-      await inEachTheme(here.editor, async (theme) => {
-        await here.editor.picture(`test-untrusted-${language}-${theme}`);
-      });
-      cloud.baseUrl = service.baseUrl.replace('https:', 'http:');
-      const [plain] = await press(PUBLIC_KEY);
+      const [plain] = await press({ baseUrl: service.baseUrl.replace('https:', 'http:') });
       assert.match(plain!, texts.https);
     });
   });

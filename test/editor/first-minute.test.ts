@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { closeDialog, dialogReady } from '../tooling/editor/dialog';
+import { closeDialog, dialogReady, ROW } from '../tooling/editor/dialog';
 import { repository } from '../tooling/repository';
 import { TIMEOUT, until } from '../tooling/until';
 import { world, type World } from './world';
@@ -16,7 +16,6 @@ function stepsOf(page: string, from = '', to = '\n## '): string[] {
   );
 }
 
-const ROW = '.red-ui-autoComplete-container:visible a';
 const typedInput = (property: string): string =>
   `#node-input-${property} ~ .red-ui-typedInput-container`;
 

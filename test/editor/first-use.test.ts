@@ -1,23 +1,27 @@
 import assert from 'node:assert/strict';
 import { ONE, TWO } from '../e2e/harness/devices';
-import { closeDialog, exported, fill, openDialog, rows } from '../tooling/editor/dialog';
+import {
+  add as addNode,
+  closeDialog,
+  exported,
+  fill,
+  importNodes,
+  openDialog,
+  ROW,
+  rows,
+  typedInput,
+} from '../tooling/editor/dialog';
 import { app } from '../tooling/node-red/nodes';
 import { world } from './world';
 
-const INPUT = '~ .red-ui-typedInput-container .red-ui-typedInput-input';
-const DEVICE = `#node-input-chipid ${INPUT}`;
-const ROW = '.red-ui-autoComplete-container:visible a';
+const DEVICE = typedInput('chipid');
+const MESSAGE = typedInput('message');
 
 describe('somebody who uses the nodes for the first time', () => {
   const here = world((simulator) => [app(simulator)]);
 
   /** Adds a node from the palette, as the quick-add dialog does: an existing application is there. */
-  const add = (type: string): Promise<string> =>
-    here.editor.run(`(() => {
-      const { node } = RED.view.createNode('device-cloud-${type}', 300, 300);
-      RED.nodes.add(node);
-      return node.id;
-    })()`);
+  const add = (type: string): Promise<string> => addNode(here.editor, type);
 
   /** Chooses a type of a typedInput by its name. */
   const chooseType = async (property: string, name: string): Promise<void> => {
@@ -38,9 +42,12 @@ describe('somebody who uses the nodes for the first time', () => {
   });
 
   it('has to choose among several', async () => {
-    await here.editor.run(`RED.view.importNodes([{ id: 'second', type: 'device-cloud-app',
-      service: 'simulator' }], { generateIds: false, notify: false })`);
-    const { app } = await exported(here.editor, await add('push'));
+    const second = { id: 'second', type: 'device-cloud-app', service: 'simulator' };
+    await importNodes(here.editor, [second]);
+    const id = await add('listen');
+    const errors = await here.editor.run<string[]>(`RED.nodes.node('${id}').validationErrors`);
+    assert.match(errors.join(), /Application.*Devices: add at least one/s);
+    const { app } = await exported(here.editor, id);
     await here.editor.run(`RED.nodes.remove('second')`);
     assert.equal(app, '');
   });
@@ -61,13 +68,13 @@ describe('somebody who uses the nodes for the first time', () => {
   it('gets the property of the message back when its type is chosen again', async () => {
     await openDialog(here.editor, await add('push'));
     await chooseType('message', 'string');
-    assert.equal(await here.editor.page.inputValue(`#node-input-message ${INPUT}`), '');
+    assert.equal(await here.editor.page.inputValue(MESSAGE), '');
     await chooseType('message', 'msg.');
-    assert.equal(await here.editor.page.inputValue(`#node-input-message ${INPUT}`), 'payload');
+    assert.equal(await here.editor.page.inputValue(MESSAGE), 'payload');
     await chooseType('message', 'string');
-    await fill(here.editor, `#node-input-message ${INPUT}`, 'hello');
+    await fill(here.editor, MESSAGE, 'hello');
     await chooseType('message', 'flow.');
-    assert.equal(await here.editor.page.inputValue(`#node-input-message ${INPUT}`), 'hello');
+    assert.equal(await here.editor.page.inputValue(MESSAGE), 'hello');
     await closeDialog(here.editor, 'cancel');
   });
 

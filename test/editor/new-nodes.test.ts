@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { closeDialog, exported, openDialog } from '../tooling/editor/dialog';
+import {
+  add as addNode,
+  closeDialog,
+  exported,
+  importNodes,
+  openDialog,
+  typedInput,
+} from '../tooling/editor/dialog';
 import { app, CHANGED } from '../tooling/node-red/nodes';
 import { world } from './world';
 
@@ -17,14 +24,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
   describe(`a node that is new, in ${language}`, () => {
     const here = world((simulator) => [app(simulator)], { language });
 
-    /** Adds a node as from the palette. @returns its id */
-    const add = (type: string): Promise<string> =>
-      here.editor.run(`(() => {
-        const { node } = RED.view.createNode('device-cloud-${type}', 300, 300);
-        RED.nodes.add(node);
-        RED.editor.validateNode(node);
-        return node.id;
-      })()`);
+    const add = (type: string): Promise<string> => addNode(here.editor, type);
 
     /** The rows that are seen, a list as one. */
     const rows = (): Promise<string[]> =>
@@ -80,9 +80,8 @@ for (const language of ['en-US', 'zh-CN'] as const) {
 
     it('marks an empty field once it has been left, and when its dialog is opened again', async () => {
       const id = await add('push');
-      const device = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
       await openDialog(here.editor, id);
-      await here.editor.page.focus(device);
+      await here.editor.page.focus(typedInput('chipid'));
       assert.deepEqual(await redFields(), []);
       await here.editor.page.focus('#node-input-name');
       assert.deepEqual(await redFields(), ['device-row']);
@@ -159,7 +158,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       assert.equal(await label(), 'push MSG · …01234567890');
       await here.editor.run(`void (RED.nodes.node('${id}').chipid = '10000002')`);
       await openDialog(here.editor, id);
-      await here.editor.page.click('#node-input-chipid ~ .red-ui-typedInput-container input');
+      await here.editor.page.click(typedInput('chipid'));
       await here.editor.page.keyboard.press('ArrowDown');
       await here.editor.page.locator('.red-ui-autoComplete-container:visible a').first().waitFor();
       await here.editor.page.keyboard.press('Escape');
@@ -175,11 +174,10 @@ describe('a section of a dialog', () => {
 
   /** Imports a node as a saved flow has it, and says whether its sections are open. */
   const opensSections = async (type: string, properties: object): Promise<boolean[]> => {
-    const node = { id: 'saved', type: `device-cloud-${type}`, z: 'tab', app: 'app', ...properties };
-    const flow = JSON.stringify([{ ...node, x: 600, y: 20, wires: [[]] }]);
-    await here.editor.run(
-      `void RED.view.importNodes(${flow}, { generateIds: false, touchImport: true, notify: false })`,
-    );
+    const place = type === 'app' ? {} : { z: 'tab', app: 'app', x: 600, y: 20, wires: [[]] };
+    await importNodes(here.editor, [
+      { id: 'saved', type: `device-cloud-${type}`, ...place, ...properties },
+    ]);
     await openDialog(here.editor, 'saved');
     const open = await here.editor.run<boolean[]>(
       `$('.red-ui-tray').last().find('.device-cloud-more').toArray().map(({ open }) => open)`,
@@ -216,19 +214,8 @@ describe('a section of a dialog', () => {
   });
 
   it('of an application is open if the service has a dialect or keys of the server API', async () => {
-    const isOpen = async (properties: object, credentials: object = {}): Promise<boolean[]> => {
-      const saved = { id: 'other', type: 'device-cloud-app', service: 'cloud', ...properties };
-      await here.editor.run(
-        `void RED.view.importNodes([${JSON.stringify({ ...saved, credentials })}], { generateIds: false, notify: false })`,
-      );
-      await openDialog(here.editor, 'other');
-      const open = await here.editor.run<boolean[]>(
-        `$('.red-ui-tray').last().find('.device-cloud-more').toArray().map(({ open }) => open)`,
-      );
-      await closeDialog(here.editor, 'cancel');
-      await here.editor.run(`void RED.nodes.remove('other')`);
-      return open;
-    };
+    const isOpen = (properties: object): Promise<boolean[]> =>
+      opensSections('app', { service: 'cloud', ...properties });
     assert.deepEqual(await isOpen({}), [false, false, false]);
     assert.deepEqual(await isOpen({ pins: 'position' }), [false, true, false]);
     assert.deepEqual(await isOpen({ deviceGap: '20' }), [false, false, true]);
@@ -242,11 +229,7 @@ describe('the list of devices', () => {
   const here = world((simulator) => [app(simulator)]);
 
   it('makes a row of each number that is pasted', async () => {
-    const id = await here.editor.run<string>(`(() => {
-      const { node } = RED.view.createNode('device-cloud-listen', 300, 300);
-      RED.nodes.add(node);
-      return node.id;
-    })()`);
+    const id = await addNode(here.editor, 'listen');
     await openDialog(here.editor, id);
     const paste = (text: string): Promise<unknown> =>
       here.editor.run(`(() => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { ONE, THREE, TWO } from '../e2e/harness/devices';
-import { closeDialog, fill, openDialog, rows } from '../tooling/editor/dialog';
+import { closeDialog, fill, openDialog, rows, typedInput } from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
 import { app } from '../tooling/node-red/nodes';
 import { world } from './world';
 
-const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
+const FIELD = typedInput('chipid');
 const ALL = [ONE, TWO, THREE];
 
 describe('the device picker without a device to show', () => {

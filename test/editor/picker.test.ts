@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import type { Locator, Request } from 'playwright-core';
 import { ONE, THREE, TWO } from '../e2e/harness/devices';
-import { closeDialog, dialogReady, fill, openDialog, rows } from '../tooling/editor/dialog';
+import {
+  closeDialog,
+  dialogReady,
+  fill,
+  importNodes,
+  openDialog,
+  ROW,
+  rows,
+  typedInput,
+} from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
 import type { Simulator } from '../../src/simulator';
 import { app, node, type FlowNode } from '../tooling/node-red/nodes';
 import { world } from './world';
 
-const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
-const ROW = '.red-ui-autoComplete-container:visible a';
+const FIELD = typedInput('chipid');
 
 describe('the device picker', () => {
   const flows = (simulator: Simulator): FlowNode[] => [
@@ -158,8 +166,9 @@ describe('the device picker', () => {
   });
 
   it("lists the simulator's devices before the first deploy, without a test", async () => {
-    await here.editor.run(`RED.view.importNodes([{ id: 'new-app', type: 'device-cloud-app',
-      service: 'simulator', name: 'new' }], { generateIds: false, notify: false })`);
+    await importNodes(here.editor, [
+      { id: 'new-app', type: 'device-cloud-app', service: 'simulator', name: 'new' },
+    ]);
     await openDialog(here.editor, 'push');
     await useApp('new-app');
     await fill(here.editor, FIELD, '1');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { app, node } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
-import { inEachTheme, tabFaint } from './colours';
-import { tabMisfits } from './layout';
+import { looksWell } from './look';
 import { world } from './world';
 
 const CHIPIDS = ['10000001', '10000002'];
@@ -34,11 +33,7 @@ for (const [language, pattern] of [
       for (const chipid of CHIPIDS) here.simulator.upload(chipid, '{"t":21.5}');
       await page.waitForFunction(`/ 2, | 2 条|：2/.test($('${LINE}').text())`);
       assert.match(await page.innerText(LINE), pattern);
-      await inEachTheme(here.editor, async (theme) => {
-        await here.editor.picture(`sidebar-acknowledge-${theme}`);
-        assert.deepEqual(await tabFaint(here.editor), [], theme);
-        assert.deepEqual(await tabMisfits(here.editor), [], theme);
-      });
+      await looksWell(here.editor, 'sidebar-acknowledge');
       await here.red.deploy([{ id: 'tab', type: 'tab', label: 'Flow' }, app(here.simulator)]);
       await page.waitForFunction(`$('${LINE}').length === 0`);
     });

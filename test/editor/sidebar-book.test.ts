@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import type { Simulator } from '../../src/simulator';
 import { app, node, type FlowNode } from '../tooling/node-red/nodes';
 import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
-import { inEachTheme, tabFaint } from './colours';
+import { looksWell, WIDTHS } from './look';
 import { until } from '../tooling/until';
-import { tabMisfits } from './layout';
 import { world } from './world';
 
 const FORM = '.red-ui-notification form';
@@ -58,7 +57,7 @@ describe('the device book in the sidebar', () => {
     appendFileSync(path, '10000078,Late,\n');
     await page.click(PRIMARY);
     await page.waitForSelector(`${FORM} [role=alert]:has-text("has changed meanwhile")`);
-    await inEachTheme(here.editor, (theme) => here.editor.picture(`sidebar-book-row-${theme}`));
+    await here.editor.picture('sidebar-book-row');
     assert.doesNotMatch(readFileSync(path, 'utf8'), /by the road/);
     await page.click(`${FORM} button:has-text("Read it again")`);
     await page.waitForSelector(`${FORM} [role=alert]`, { state: 'hidden' });
@@ -88,8 +87,7 @@ describe('the device book in the sidebar', () => {
     await until(async () => String(await label()).includes('Door'), 'the label follows');
     writeFileSync(path, 'chipid,name\n10000001,Barn\n');
     await until(async () => String(await label()).includes('Barn'), 'the label follows the file');
-    assert.deepEqual(await tabFaint(here.editor), []);
-    assert.deepEqual(await tabMisfits(here.editor), []);
+    await looksWell(here.editor, 'sidebar-book-label');
   });
 
   it('shows what is wrong with the book, imports after a preview, and gives it as a file', async () => {
@@ -103,15 +101,7 @@ describe('the device book in the sidebar', () => {
     await page.click('button[data-view=book]:visible');
     await page.waitForSelector(`${VIEW} li:has-text("Line 4 is another row of device 10000001")`);
     assert.deepEqual(await page.locator(`${VIEW} li`).count(), 2);
-    await inEachTheme(here.editor, async (theme) => {
-      for (const width of ['', '200px']) {
-        await here.editor.run(`void $('.device-cloud-fleet').css('width', '${width}')`);
-        await here.editor.picture(`sidebar-book-${theme}-${width}`);
-        assert.deepEqual(await tabFaint(here.editor), [], theme);
-        assert.deepEqual(await tabMisfits(here.editor), [], theme);
-      }
-    });
-    await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
+    await looksWell(here.editor, 'sidebar-book', WIDTHS);
     const before = 'chipid,name\n10000001,Gate\n10000002,\n10000003,New\n';
     // A button that is replaced while it is pressed does nothing.
     await page
@@ -131,7 +121,7 @@ describe('the device book in the sidebar', () => {
     assert.deepEqual(kinds, ['New: 1', 'Changed: 1', 'Gone: 2', 'Rows left out: 1']);
     await page.click(`${FORM} [data-kind=changed] summary`);
     await page.waitForSelector(`${FORM} li:has-text("Gate (10000001): Site")`);
-    await inEachTheme(here.editor, (theme) => here.editor.picture(`sidebar-book-import-${theme}`));
+    await here.editor.picture('sidebar-book-import');
     writeFileSync(path, 'chipid,name\n10000001,Other\n');
     await agree();
     await page.click(`${FORM} button:has-text("Read it again")`);
@@ -210,11 +200,7 @@ describe('the device book in the sidebar', () => {
     await click('uptime', 'read');
     await page.waitForFunction(`/^\\d+$/.test($('.device-cloud-fleet-controls output').text())`);
     await here.editor.run(`void $('.device-cloud-fleet-details')[0].scrollTo(0, 0)`);
-    await inEachTheme(here.editor, async (theme) => {
-      await here.editor.picture(`sidebar-controls-${theme}`);
-      assert.deepEqual(await tabFaint(here.editor), [], theme);
-      assert.deepEqual(await tabMisfits(here.editor), [], theme);
-    });
+    await looksWell(here.editor, 'sidebar-controls');
     await page.click('button[data-view=book]:visible');
   });
 

@@ -7,7 +7,7 @@ import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
 import { request } from '../e2e/harness/request';
 import { inEachTheme, tabFaint } from './colours';
-import { tabMisfits } from './layout';
+import { looksWell, WIDTHS } from './look';
 import { world } from './world';
 
 const FORM = '.red-ui-notification form';
@@ -71,16 +71,7 @@ for (const language of ['en-US', 'zh-CN'] as const)
       );
     const view = (name: string): Promise<void> =>
       here.editor.page.click(`button[data-view=${name}]:visible`);
-    const looksWell = (name: string): Promise<void> =>
-      inEachTheme(here.editor, async (theme) => {
-        for (const width of ['', '200px']) {
-          await here.editor.run(`void $('.device-cloud-fleet').css('width', '${width}')`);
-          await here.editor.picture(`${name}-${theme}-${width}-${language}`);
-          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${width}`);
-          assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${width}`);
-        }
-        await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
-      });
+    const isLegible = (name: string): Promise<void> => looksWell(here.editor, name, WIDTHS);
 
     it('are counted, say what to do, and disappear once they are solved', async () => {
       const { page } = here.editor;
@@ -95,7 +86,7 @@ for (const language of ['en-US', 'zh-CN'] as const)
       assert.match(text, isChinese ? /类型“valve”/ : /type “valve”/);
       assert.match(text, isChinese ? /分组“pumps”/ : /group “pumps”/);
       assert.equal(await page.locator(`${VIEW} i:not(.fa), ${VIEW} b`).count(), 0);
-      await looksWell('problems');
+      await isLegible('problems');
       await here.editor.run(`void (RED.view.reveal = (id) => (window.revealed = id))`);
       await page.click(`${VIEW} li[data-kind=group] button`);
       assert.equal(await here.editor.run('window.revealed'), 'gpio');
@@ -195,7 +186,7 @@ for (const language of ['en-US', 'zh-CN'] as const)
         assert.deepEqual(await tabFaint(here.editor), [], theme);
       });
       await here.editor.run(`void $('${DETAILS}')[0].scrollTo(0, 0)`);
-      await looksWell('details-lines');
+      await isLegible('details-lines');
       await here.editor.run(`void $('.device-cloud-fleet').css('height', '')`);
     });
 
@@ -208,7 +199,7 @@ for (const language of ['en-US', 'zh-CN'] as const)
       await page.waitForFunction(`$('${ROW}').length === 6`);
       // Where it is low, the tooltip has the values with their names.
       await here.editor.run(`void $('.device-cloud-fleet').css('height', '700px')`);
-      await looksWell('all-devices');
+      await isLegible('all-devices');
       await here.editor.run(`void $('.device-cloud-fleet').css('height', '')`);
       await page.click(row('Device 10000003', 'Barn'));
       await page.waitForSelector('.device-cloud-fleet-details h4:has-text("Barn")');
@@ -216,7 +207,7 @@ for (const language of ['en-US', 'zh-CN'] as const)
       await request(`${here.red.url}/inject/press`, { method: 'POST' });
       await view('waiting');
       await page.waitForSelector(row('Device 10000003', 'Barn'));
-      await looksWell('all-waiting');
+      await isLegible('all-waiting');
       await page.locator(`${ROW} button`).click();
       await page.waitForFunction(`$('${ROW}').length === 0`);
       writeFileSync(path, 'chipid,groups,type\n10000001,pumps,climate\n10000002,,gone\n');
@@ -224,7 +215,7 @@ for (const language of ['en-US', 'zh-CN'] as const)
       await view('problems');
       await page.waitForSelector(`${VIEW} li:has-text("Greenhouse")`);
       await page.waitForSelector(row('Device 10000003', 'Greenhouse'));
-      await looksWell('all-problems');
+      await isLegible('all-problems');
       await view('book');
       await page.waitForFunction(
         `/${isChinese ? '选择一个' : 'choose one above'}/.test($('${VIEW}').text())`,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { app, node } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { request } from '../e2e/harness/request';
-import { inEachTheme, tabFaint } from './colours';
-import { tabMisfits } from './layout';
+import { looksWell } from './look';
 import { world } from './world';
 
 const [FIRST, SECOND] = ['10000001', '10000002'];
@@ -50,11 +49,7 @@ describe('the waiting commands in the sidebar', () => {
       /10000001\)?\s+until \d.*\s+Set pin 5 to 1 · <b>valve/s,
     );
     await page.locator(ROW).first().click();
-    await inEachTheme(here.editor, async (theme) => {
-      await here.editor.picture(`sidebar-waiting-${theme}`);
-      assert.deepEqual(await tabFaint(here.editor), [], theme);
-      assert.deepEqual(await tabMisfits(here.editor), [], theme);
-    });
+    await looksWell(here.editor, 'sidebar-waiting');
     const buttons = page.locator(`${ROW} button[aria-label^=Cancel]`);
     assert.equal(await buttons.count(), 5);
     const lamp = page.locator(ROW).filter({ hasText: SECOND }).first();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { app, node } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
-import { inEachTheme, tabFaint } from './colours';
-import { tabMisfits } from './layout';
+import { looksWell, WIDTHS } from './look';
 import { world } from './world';
 
 /** Text that a page would run, were it HTML. */
@@ -91,9 +90,6 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       assert.match((await first.textContent()) ?? '', /onerror/);
       assert.equal(await first.getAttribute('aria-setsize'), '5000');
       assert.doesNotMatch(await page.innerText(LIST), /\u202e/);
-      await inEachTheme(here.editor, async (theme) => {
-        await here.editor.picture(`sidebar-${theme}`);
-      });
     });
 
     it('filters by text and by state, and says what to do if no device matches', async () => {
@@ -113,19 +109,11 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       const { page } = here.editor;
       await page.click('#device-cloud-row-10000003-app');
       await page.hover(`#device-cloud-row-10000004-app`);
-      await inEachTheme(here.editor, async (theme) => {
-        for (const width of ['', '200px']) {
-          await here.editor.run(`void $('.device-cloud-fleet').css('width', '${width}')`);
-          await here.editor.picture(`sidebar-${theme}-${width}`);
-          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${width}`);
-          for (const state of ['all', 'channel-down', 'waiting', 'error']) {
-            await filter('', state);
-            assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${width} ${state}`);
-          }
-          await filter('');
-        }
-      });
-      await here.editor.run(`void $('.device-cloud-fleet').css('width', '')`);
+      for (const state of ['all', 'channel-down', 'waiting', 'error']) {
+        await filter('', state);
+        await looksWell(here.editor, `sidebar-${state}`, WIDTHS);
+      }
+      await filter('');
     });
 
     it('shows the value first and the number last, and how many commands wait also where it is low', async () => {
@@ -151,14 +139,11 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         page.waitForFunction(
           `$('#device-cloud-row-${VALUED}-app .device-cloud-fleet-waiting:visible').text() === '${count}'`,
         );
-      const look = (width: string): Promise<void> =>
-        inEachTheme(here.editor, async (theme) => {
-          await here.editor.run(`void ${fleet}.css({ width: '${width}', height: '255px' })`);
-          await isWaiting('12');
-          await here.editor.picture(`sidebar-low-${theme}-${width}`);
-          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${width}`);
-          assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${width}`);
-        });
+      const look = async (widths: string[]): Promise<void> => {
+        await here.editor.run(`void ${fleet}.css('height', '255px')`);
+        await isWaiting('12');
+        await looksWell(here.editor, 'sidebar-low', widths);
+      };
       /** What a row shows behind the name, from left to right. */
       const shown = (): Promise<string[]> =>
         here.editor.run(`$('#device-cloud-row-${VALUED}-app > span').toArray()
@@ -166,7 +151,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
           .filter((part) => !/name|age/.test(part.className))
           .sort((a, b) => a.offsetLeft - b.offsetLeft)
           .map((part) => part.textContent)`);
-      await look('');
+      await look(['']);
       assert.deepEqual(await shown(), ['21.5 · true', '12', VALUED]);
       const busy = device;
       device = { ...device, waiting: 0 };
@@ -205,9 +190,9 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await page.waitForSelector(
         `#device-cloud-row-${VALUED}-app .device-cloud-fleet-error:text("T")`,
       );
-      await look('200px');
+      await look(['200px']);
       // There, words say it.
-      await here.editor.run(`void ${fleet}.css({ width: '', height: '700px' })`);
+      await here.editor.run(`void ${fleet}.css('height', '700px')`);
       await isWaiting('');
       await here.editor.run(`void ${fleet}.css('height', '')`);
       device = usual;
@@ -318,11 +303,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       );
       assert.match(lines[0]?.[0] ?? '', /^\d\d:\d\d:\d\d$/);
       assert.equal(await page.locator(`${DETAILS} img`).count(), 0);
-      await inEachTheme(here.editor, async (theme) => {
-        await here.editor.picture(`sidebar-recent-${theme}`);
-        assert.deepEqual(await tabFaint(here.editor), [], theme);
-        assert.deepEqual(await tabMisfits(here.editor), [], theme);
-      });
+      await looksWell(here.editor, 'sidebar-recent');
       await page.unroute(/fleet\?since=/);
       await page.unroute(/devices\/\d+$/);
       await show();
@@ -339,7 +320,6 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
           `${fleet}.hasClass('device-cloud-fleet-low') === ${String(height < 460)}`,
         );
         await page.click('#device-cloud-row-10000003-app');
-        await here.editor.picture(`sidebar-high-${height}`);
         const found = await here.editor.run<Record<string, number>>(`(() => {
           const [tab, list, details, filters] = ['.device-cloud-fleet', '${LIST}', '${DETAILS}',
             '.device-cloud-fleet-filters'].map((one) => document.querySelector(one));
@@ -354,10 +334,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         assert.ok(found['rows']! >= (height < 255 ? 3 : 5), JSON.stringify(found));
         assert.deepEqual([found['head'], found['over']], [0, 0], JSON.stringify(found));
         assert.ok(found['details']! > 80, JSON.stringify(found));
-        await inEachTheme(here.editor, async (theme) => {
-          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${height}`);
-          assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${height}`);
-        });
+        await looksWell(here.editor, `sidebar-high-${height}`);
       }
       await here.editor.run(`void ${fleet}.css('height', '')`);
     });

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { closeDialog, exported, fill, openDialog } from '../tooling/editor/dialog';
+import {
+  closeDialog,
+  exported,
+  fill,
+  importNodes,
+  openDialog,
+  typedInput as input,
+} from '../tooling/editor/dialog';
 import { apps, bareNodes, sampleNodes } from '../tooling/editor/samples';
 import { world } from './world';
-
-const input = (property: string): string =>
-  `#node-input-${property} ~ .red-ui-typedInput-container .red-ui-typedInput-input`;
 
 describe('a dialog', () => {
   const here = world(() => [...apps, ...sampleNodes, ...bareNodes]);
@@ -126,9 +130,7 @@ describe('a dialog', () => {
         return { id: `bad-${id}`, type, ...Object.fromEntries(all.map((name) => [name, {}])) };
       }),
     ].map((node) => ({ ...place, ...node }));
-    await here.editor.run(
-      `void RED.view.importNodes(${JSON.stringify(nodes)}, { generateIds: false, touchImport: true, notify: false })`,
-    );
+    await importNodes(here.editor, nodes);
     const saved = { h1: 'split', h2: 'chipids', h3: 'events', h4: 'codes', h5: 'master' };
     const read = {
       ...{ split: false, chipids: ['10000001'], events: ['channel'], codes: '{"0":"low"}' },
@@ -203,54 +205,36 @@ describe('a dialog', () => {
     assert.deepEqual(await errors('listen'), []);
   });
 
-  it('says that reading uploads of the server API needs a query', async () => {
-    await openDialog(here.editor, 'bare-server');
-    await here.editor.page.selectOption('#node-input-operation', 'uploads');
-    await closeDialog(here.editor);
-    const [error, ...others] = await errors('bare-server');
-    assert.match(
-      error ?? '',
-      /^Query: is empty, so every message fails: pagination parameters are required, such as {"page":1/,
-    );
+  it('says that reading uploads of the server API needs a query, also of an imported node', async () => {
+    const id = 'no-query';
+    const place = { z: 'tab', app: 'app', x: 600, y: 20, wires: [[]] };
+    await importNodes(here.editor, [
+      { id, type: 'device-cloud-server', operation: 'uploads', ...place },
+    ]);
+    const [error, ...others] = await errors(id);
+    const empty =
+      /^Query: is empty, so every message fails: pagination parameters are required, such as {"page":1/;
+    assert.match(error ?? '', empty);
     assert.deepEqual(others, []);
-    await openDialog(here.editor, 'bare-server');
-    await fill(here.editor, input('query'), '{"page":1}');
-    await closeDialog(here.editor);
-    assert.deepEqual(await errors('bare-server'), []);
-  });
-
-  it('marks an imported node that reads uploads without a query', async () => {
-    const imported = { id: 'no-query', type: 'device-cloud-server', z: 'tab', app: 'app' };
-    const node = { ...imported, operation: 'uploads', x: 600, y: 20, wires: [[]] };
-    await here.editor.run(
-      `void RED.view.importNodes(${JSON.stringify([node])}, { generateIds: false, touchImport: true, notify: false })`,
-    );
-    const [error, ...others] = await errors('no-query');
-    assert.match(error ?? '', /^Query: is empty/);
-    assert.deepEqual(others, []);
-    assert.equal(await here.editor.run(`RED.nodes.node('no-query').valid`), false);
-    await here.editor.run(`void RED.nodes.remove('no-query')`);
-  });
-
-  it('says below an empty query that it fails, and marks a value that cannot be sent', async () => {
+    assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), false);
     const remark = (): Promise<string> => here.editor.run(`$('#query-note').text()`);
-    await openDialog(here.editor, 'bare-server');
-    await here.editor.page.selectOption('#node-input-operation', 'uploads');
-    for (const empty of ['', '{}', '{ }']) {
-      await fill(here.editor, input('query'), empty);
-      assert.match(await remark(), /empty.*every message fails/, empty);
+    await openDialog(here.editor, id);
+    for (const text of ['', '{}', '{ }']) {
+      await fill(here.editor, input('query'), text);
+      assert.match(await remark(), /empty.*every message fails/, text);
     }
     await here.editor.picture('empty-query');
     await fill(here.editor, input('query'), '{"a":null}');
     assert.doesNotMatch(await remark(), /empty/);
     await closeDialog(here.editor);
-    assert.deepEqual(await errors('bare-server'), [
+    assert.deepEqual(await errors(id), [
       'Query: must have only texts, numbers and booleans as values',
     ]);
-    await openDialog(here.editor, 'bare-server');
+    await openDialog(here.editor, id);
     await fill(here.editor, input('query'), '{"page":1,"all":true,"of":"a"}');
     await closeDialog(here.editor);
-    assert.deepEqual(await errors('bare-server'), []);
+    assert.deepEqual(await errors(id), []);
+    await here.editor.run(`void RED.nodes.remove('${id}')`);
   });
 
   it("suggests what the vendor's client of the server API sends", async () => {
@@ -274,37 +258,26 @@ describe('a dialog', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('marks an invalid order of pins', async () => {
+  it('marks what an application cannot use as it is typed', async () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'app');
+    await page.selectOption('#node-config-input-service', 'cloud');
     await page.evaluate(`$('.red-ui-tray .device-cloud-more').prop('open', true)`);
-    for (const [pins, isWrong] of [
-      ['0,1,1', true],
-      ['public', true],
-      ['0, 1, 16', false],
-      ['position', false],
-      ['', false],
+    for (const [property, text, isWrong] of [
+      ['baseUrl', 'https://cloud.example.com/path', true],
+      ['baseUrl', 'https://cloud.example.com', false],
+      ['pins', '0,1,1', true],
+      ['pins', 'public', true],
+      ['pins', '0, 1, 16', false],
+      ['pins', 'position', false],
+      ['pins', '', false],
+      ['historyZone', '8', true],
     ] as const) {
-      await page.fill('#node-config-input-pins', pins);
+      await page.fill(`#node-config-input-${property}`, text);
       await page.keyboard.press('Tab');
-      assert.equal(
-        await here.editor.run(`$('#node-config-input-pins').hasClass('input-error')`),
-        isWrong,
-        pins,
-      );
+      const marked = `$('#node-config-input-${property}').hasClass('input-error')`;
+      assert.equal(await here.editor.run(marked), isWrong, text);
     }
-    await closeDialog(here.editor, 'cancel');
-  });
-
-  it('says which zone is invalid', async () => {
-    await openDialog(here.editor, 'app');
-    await here.editor.page.selectOption('#node-config-input-service', 'cloud');
-    await here.editor.page.fill('#node-config-input-historyZone', '8');
-    await here.editor.page.keyboard.press('Tab');
-    assert.equal(
-      await here.editor.run(`$('#node-config-input-historyZone').hasClass('input-error')`),
-      true,
-    );
     await closeDialog(here.editor, 'cancel');
   });
 

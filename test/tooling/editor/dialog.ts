@@ -59,9 +59,31 @@ export async function fill({ page }: Editor, selector: string, text: string): Pr
   await input.pressSequentially(text.slice(-1));
 }
 
+/** The field of a property that has a type. */
+export const typedInput = (property: string): string =>
+  `#node-input-${property} ~ .red-ui-typedInput-container .red-ui-typedInput-input`;
+
+/** Adds a node as from the palette. @returns its id */
+export const add = ({ run }: Editor, type: string): Promise<string> =>
+  run(`(() => {
+    const { node } = RED.view.createNode('device-cloud-${type}', 300, 300);
+    RED.nodes.add(node);
+    RED.editor.validateNode(node);
+    return node.id;
+  })()`);
+
+/** Imports nodes as a saved flow has them. */
+export const importNodes = ({ run }: Editor, nodes: readonly object[]): Promise<void> =>
+  run(
+    `void RED.view.importNodes(${JSON.stringify(nodes)}, { generateIds: false, touchImport: true, notify: false })`,
+  );
+
+/** A row of the list of devices. */
+export const ROW = '.red-ui-autoComplete-container:visible a';
+
 /** The rows that the device picker shows, once it does. */
 export async function rows({ page }: Editor): Promise<string[]> {
-  const row = page.locator('.red-ui-autoComplete-container:visible a');
+  const row = page.locator(ROW);
   await row.first().waitFor();
   return row.allInnerTexts();
 }
