@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { startSimulator, type FaultName, type Simulator } from '../../src/simulator';
+import type { FaultName, Simulator } from '../../src/simulator';
 import { type FlowNode, app, node } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { ONE, THREE, TWO } from './harness/devices';
 import { around, idOf, js } from './harness/flows';
-import { startNodeRed, type Message, type NodeRed } from './harness/node-red';
+import type { Message } from './harness/node-red';
 import { request } from './harness/request';
+import { useWorld } from './harness/world';
 
 /** The device whose data is nested so deeply that Node-RED could not copy it. */
 const DEEP = '10000009';
@@ -51,40 +52,34 @@ function onTwoWires(name: string, second: string): FlowNode[] {
 
 /** One of each kind: every fault is in test/src. */
 describe('a real Node-RED keeps running', () => {
-  let simulator: Simulator;
-  let red: NodeRed;
+  const here = useWorld(flows, {
+    ...{ offlineAfter: 300, rebootTime: 50, devices: DEVICES },
+  });
   let pid: number | undefined;
   let good = 0;
 
   /** The next good call is answered, and the next good upload is emitted. */
   async function works(): Promise<void> {
-    const { sent, error } = await red.ask('push', { chipid: ONE, payload: 'good' });
+    const { sent, error } = await here.red.ask('push', { chipid: ONE, payload: 'good' });
     assert.deepEqual([sent[0]?.payload, error], [{ msg: 'OK' }, undefined]);
-    await until(() => simulator.channels(ONE) === 1, 'the channel is open');
+    await until(() => here.simulator.channels(ONE) === 1, 'the channel is open');
     const body = `good ${++good}`;
-    simulator.upload(ONE, body);
+    here.simulator.upload(ONE, body);
     await until(
-      async () => (await red.results('listen', 'out')).some(({ payload }) => payload === body),
+      async () => (await here.red.results('listen', 'out')).some(({ payload }) => payload === body),
       'it is emitted',
     );
   }
 
-  before(async () => {
-    const quick = { interval: 0, answerDelay: 1, offlineAfter: 300, rebootTime: 50 };
-    simulator = await startSimulator({ ...quick, devices: DEVICES });
-    red = await startNodeRed({ flows: flows(simulator), env: {} });
-    pid = red.pid();
+  before(() => {
+    pid = here.red.pid();
     assert.ok(pid);
-  });
-  after(async () => {
-    await red.everyMessageEndedOnce();
-    await red.stop();
-    await simulator.close();
   });
   afterEach(async () => {
     await works();
-    assert.equal(red.pid(), pid, 'the process is the same');
-    const log = red.log();
+    await here.red.everyMessageEndedOnce();
+    assert.equal(here.red.pid(), pid, 'the process is the same');
+    const log = here.red.log();
     assert.doesNotMatch(log, /uncaught|unhandled/i);
     assert.equal(log.match(/Welcome to Node-RED/g)?.length, 1, 'it has started once');
   });
@@ -92,12 +87,12 @@ describe('a real Node-RED keeps running', () => {
   it('after frames and answers that are malformed, and a channel that is refused', async () => {
     await works();
     for (const fault of ['bad-json', 'masked-frame', 'reset-upgrade'] as FaultName[]) {
-      simulator.fail(fault, { times: 1, chipid: ONE });
+      here.simulator.fail(fault, { times: 1, chipid: ONE });
     }
-    for (const body of ['spoilt', 'ends the connection']) simulator.upload(ONE, body);
-    const lift = simulator.fail('broken-json', { chipid: TWO });
+    for (const body of ['spoilt', 'ends the connection']) here.simulator.upload(ONE, body);
+    const lift = here.simulator.fail('broken-json', { chipid: TWO });
     const calls = ['push', 'request', 'many', 'pulse'].map((name) =>
-      red.ask(name, { chipid: TWO, payload: 'x' }),
+      here.red.ask(name, { chipid: TWO, payload: 'x' }),
     );
     for (const { sent, error } of await Promise.all(calls)) {
       assert.deepEqual([sent, error?.error?.code], [[], 'INVALID_RESPONSE']);
@@ -106,20 +101,20 @@ describe('a real Node-RED keeps running', () => {
   });
 
   it('after uploads and answers that are nested too deeply to be copied', async () => {
-    await until(() => simulator.channels(DEEP) === 1, 'the channel is open');
-    simulator.upload(DEEP, brackets);
-    simulator.upload(DEEP, '[[1]]');
+    await until(() => here.simulator.channels(DEEP) === 1, 'the channel is open');
+    here.simulator.upload(DEEP, brackets);
+    here.simulator.upload(DEEP, '[[1]]');
     const ofDeep = (msg: Message): boolean => msg['chipid'] === DEEP;
     for (const name of ['deep', 'listen']) {
       const emitted = await until(async () => {
-        const own = (await red.results(name, 'out')).filter(ofDeep);
+        const own = (await here.red.results(name, 'out')).filter(ofDeep);
         return own.length === 2 && own.map(({ payload }) => payload);
       }, `${name} has both`);
       assert.deepEqual(emitted, [brackets, [[1]]], name);
     }
-    const { sent } = await red.ask('latest', { chipid: DEEP });
+    const { sent } = await here.red.ask('latest', { chipid: DEEP });
     assert.deepEqual(sent[0]?.payload, [[1]]);
-    const answer = await red.ask('rt-status', { chipid: DEEP, payload: 'x' });
+    const answer = await here.red.ask('rt-status', { chipid: DEEP, payload: 'x' });
     assert.deepEqual([answer.sent, answer.error?.error?.code], [[], 'INVALID_RESPONSE']);
     assert.match(answer.error?.error?.message ?? '', /nested deeper than 100 levels\./);
   });
@@ -128,7 +123,7 @@ describe('a real Node-RED keeps running', () => {
     const circular = js('(() => { const a = {}; a.a = a; return a; })()');
     const invalid = [['raises', 'x'], ...ACTING.slice(0, 4).map((name) => [name, circular])];
     for (const [name, payload] of invalid) {
-      const { error } = await red.ask(String(name), { chipid: ONE, payload });
+      const { error } = await here.red.ask(String(name), { chipid: ONE, payload });
       assert.equal(error?.error?.code, 'INVALID_INPUT', String(name));
     }
   });
@@ -137,19 +132,19 @@ describe('a real Node-RED keeps running', () => {
     const post = async (name: string, ...messages: object[]): Promise<void> => {
       const headers = { 'content-type': 'application/json' };
       const body = JSON.stringify(messages);
-      await request(`${red.url}/in/traffic-${name}`, { method: 'POST', headers, body });
+      await request(`${here.red.url}/in/traffic-${name}`, { method: 'POST', headers, body });
     };
-    const uploads = setInterval(() => simulator.upload(ONE, 'x'), 2);
-    const lift = simulator.fail('hang', { chipid: THREE });
+    const uploads = setInterval(() => here.simulator.upload(ONE, 'x'), 2);
+    const lift = here.simulator.fail('hang', { chipid: THREE });
     const hanging = (): number =>
-      simulator.requests.filter(({ body }) => body.includes(THREE)).length;
+      here.simulator.requests.filter(({ body }) => body.includes(THREE)).length;
     try {
       for (let round = 0; round < 4; round++) {
         const before = hanging();
         const messages = [THREE, THREE, TWO].map((chipid) => ({ chipid, payload: 'x' }));
         for (const name of ACTING) await post(name, ...messages);
         await until(() => hanging() > before, 'a push is in flight');
-        await red.deploy(flows(simulator), round % 2 ? 'full' : 'flows');
+        await here.red.deploy(flows(here.simulator), round % 2 ? 'full' : 'flows');
       }
     } finally {
       clearInterval(uploads);

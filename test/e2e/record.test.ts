@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSimulator, type Simulator } from '../../src/simulator';
 import { app, node, type FlowNode } from '../tooling/node-red/nodes';
 import { BARE, keep } from '../tooling/process';
 import { repository } from '../tooling/repository';
 import { until } from '../tooling/until';
 import { ONE, TWO } from './harness/devices';
-import { startNodeRed, type NodeRed } from './harness/node-red';
 import { request } from './harness/request';
+import { useWorld } from './harness/world';
 
 const PLACE = { z: 'tab', x: 100, y: 100 };
 
@@ -37,30 +36,21 @@ return payload.t > ${limit} ? [{ chipid, payload: 1 }, { chipid, payload: { open
 ];
 
 describe('a test that is recorded in the editor', () => {
-  let service: Simulator;
-  let red: NodeRed;
-  before(async () => {
-    service = await startSimulator({ interval: 0, devices: 2 });
-    red = await startNodeRed({ flows: flowOf(app(service), 24) });
-    await until(() => service.channels() === 2, 'both channels are open');
-  });
-  after(async () => {
-    await red.stop();
-    await service.close();
-  });
+  const here = useWorld((service) => flowOf(app(service), 24), { devices: 2 });
+  before(() => until(() => here.simulator.channels() === 2, 'both channels are open'));
 
   const record = (body: object): Promise<Response> =>
-    request(`${red.url}/device-cloud/apps/app/record`, {
+    request(`${here.red.url}/device-cloud/apps/app/record`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
 
   const runTest = async (limit: number): Promise<{ end: string; text: string }> => {
-    const flows = join(red.userDir, `tested-${limit}.json`);
-    await writeFile(flows, JSON.stringify(flowOf(app(service), limit)));
+    const flows = join(here.red.userDir, `tested-${limit}.json`);
+    await writeFile(flows, JSON.stringify(flowOf(app(here.simulator), limit)));
     const cli = join(repository, 'dist', 'flow-test', 'cli.js');
-    const parameters = [flows, join(red.userDir, 'recorded.yaml'), '--node-red', repository];
+    const parameters = [flows, join(here.red.userDir, 'recorded.yaml'), '--node-red', repository];
     const env = { ...process.env, ...BARE };
     const child = keep('device-cloud-test', spawn(process.execPath, [cli, ...parameters], { env }));
     child.crashed.catch(() => undefined);
@@ -68,6 +58,7 @@ describe('a test that is recorded in the editor', () => {
   };
 
   it('passes with the same flow, and fails with one that does otherwise', async () => {
+    const service = here.simulator;
     assert.equal((await record({ action: 'start', chipids: [ONE, TWO] })).status, 200);
     service.upload(ONE, { t: 21 });
     service.upload(ONE, { t: 25 });
@@ -77,13 +68,13 @@ describe('a test that is recorded in the editor', () => {
     // Its answer says that the uploads before it have come.
     service.upload(TWO, { t: 26 });
     await until(() => service.device(TWO).received.length === 1, 'the last push has come');
-    await red.logged(/./);
+    await here.red.logged(/./);
     const stopped = await record({ action: 'stop' });
     assert.equal(stopped.status, 200);
     const yaml = await stopped.text();
     for (const secret of [service.appkey, service.serverPassword, 'devkey'])
       assert.ok(!yaml.includes(secret), yaml);
-    await writeFile(join(red.userDir, 'recorded.yaml'), yaml);
+    await writeFile(join(here.red.userDir, 'recorded.yaml'), yaml);
 
     const [same, other] = await Promise.all([runTest(24), runTest(25)]);
     assert.equal(same.end, 'exit code 0', `${same.text}\n${yaml}`);
