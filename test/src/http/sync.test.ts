@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { httpService, json } from '../../tooling/servers/http-service';
-import { publicCloud, PUBLIC_KEY } from '../../tooling/servers/public-cloud';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 
@@ -15,11 +14,13 @@ interface Row {
   create_time: string;
 }
 
+/** `YYYY-MM-DD HH:MM:SS` */
+const printed = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
 /** A service that includes the end day; its times and days are those of a zone. */
 async function inclusive(hours: number, times: readonly number[]) {
   const rows = times.map((at, id): Row => {
-    const create_time = new Date(at + hours * HOUR).toISOString().slice(0, 19).replace('T', ' ');
-    return { id, body: String(id), create_time };
+    return { id, body: String(id), create_time: printed(at + hours * HOUR) };
   });
   return httpService((response, request, count) => {
     const [, begin = '', end = ''] = /sync\/(\d+)\/(\d+)\//.exec(request.path) ?? [];
@@ -29,12 +30,23 @@ async function inclusive(hours: number, times: readonly number[]) {
   });
 }
 
+/** A service as the public server was: from one midnight in Beijing to the other, newest first, with times of UTC. */
+async function exclusive(times: readonly number[]) {
+  const midnight = (day: string): number =>
+    Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6)), -8);
+  const rows = times.map((at, id) => ({ id, body: String(id), create_time: printed(at), at }));
+  return httpService((response, request, count) => {
+    const [, begin = '', end = ''] = /sync\/(\d+)\/(\d+)\//.exec(request.path) ?? [];
+    const found = rows.filter(({ at }) => at >= midnight(begin) && at < midnight(end));
+    json(found.toReversed())(response, request, count);
+  });
+}
+
 describe('the synchronisation between two days', () => {
   it('includes the end day of a service that does not, in its order', async () => {
-    const cloud = await publicCloud();
     const ats = [-1, 0, 12 * HOUR, DAY - 1000, DAY, 2 * DAY - 1000, 2 * DAY];
-    cloud.uploads = ats.map((ms, id) => ({ chipid: '1', body: String(id), at: TENTH + ms }));
-    const client = clientOf(cloud.baseUrl, { appid: cloud.appid, appkey: PUBLIC_KEY });
+    const service = await exclusive(ats.map((ms) => TENTH + ms));
+    const client = clientOf(service.baseUrl);
     const bodies = async (begin: string, end: string): Promise<string[]> =>
       (await client.appHistory(begin, end)).body.map(({ body }) => body);
     assert.deepEqual(await bodies('20260310', '20260310'), ['3', '2', '1']);
@@ -81,14 +93,9 @@ describe('the synchronisation between two days', () => {
 
   for (const historyZone of ['auto', '-12:00', '-05:00', '+00:00', '+05:45', '+14:00'])
     it(`leaves out none of a service that does not, although its times are in UTC and the zone is ${historyZone}`, async () => {
-      const cloud = await publicCloud();
       const hours = Array.from({ length: 48 }, (_, hour) => hour);
-      cloud.uploads = hours.map((hour) => ({
-        ...{ chipid: '1', body: String(hour), at: TENTH + hour * HOUR },
-      }));
-      const client = clientOf(cloud.baseUrl, {
-        ...{ appid: cloud.appid, appkey: PUBLIC_KEY, historyZone },
-      });
+      const service = await exclusive(hours.map((hour) => TENTH + hour * HOUR));
+      const client = clientOf(service.baseUrl, { historyZone });
       const bodies = async (day: string): Promise<number[]> =>
         (await client.appHistory(day, day)).body.map(({ body }) => Number(body)).reverse();
       assert.deepEqual(await bodies('20260310'), hours.slice(0, 24));

@@ -12,14 +12,10 @@ export interface Front {
   readonly port: number;
   /** Connections that were cut for their age. */
   readonly aged: number;
-  /** Connections at present. */
-  count(): number;
   /** Breaks connections off. @param reset by RST instead of FIN */
   cut(count: number, reset: boolean, roll: (sides: number) => number): void;
   /** Carries nothing for a while, either way, closing nothing; then goes on, or drops the connections. */
   silence(count: number, ms: number, goesOn: boolean, roll: (sides: number) => number): void;
-  /** Carries nothing for a while, on present connections and on new ones, which are accepted. */
-  hang(ms: number): void;
   /** The service is gone: every connection is reset and new ones are refused for a while. */
   restart(ms: number): void;
   /** From now on cuts each connection this many milliseconds after it was opened, as some middleboxes do. */
@@ -37,7 +33,6 @@ export async function startFront(target: number): Promise<Front> {
   const troubles = new Map<NodeJS.Timeout, () => void>();
   const ages = new Map<Pair, NodeJS.Timeout>();
   let oldest: number | undefined;
-  let isHung = false;
   let aged = 0;
 
   const drop = (pair: Pair, reset: boolean): void => {
@@ -72,7 +67,7 @@ export async function startFront(target: number): Promise<Front> {
       socket.on('error', () => undefined);
       socket.once('close', () => drop(pair, false));
     }
-    if (!isHung) carry(pair);
+    carry(pair);
   });
 
   const listen = async (port: number): Promise<void> => {
@@ -102,7 +97,6 @@ export async function startFront(target: number): Promise<Front> {
     get aged() {
       return aged;
     },
-    count: () => pairs.size,
     cut(count, reset, roll) {
       for (const pair of some(count, roll)) drop(pair, reset);
     },
@@ -115,14 +109,6 @@ export async function startFront(target: number): Promise<Front> {
           else drop(pair, true);
         });
       }
-    },
-    hang(ms) {
-      isHung = true;
-      for (const pair of pairs) hold(pair);
-      after(ms, () => {
-        isHung = false;
-        for (const pair of pairs) carry(pair);
-      });
     },
     restart(ms) {
       if (!server.listening) return;
