@@ -4,7 +4,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, send, type Caught } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
 describe('a message to an action node', () => {
@@ -16,8 +16,7 @@ describe('a message to an action node', () => {
     properties: object = {},
     more: Parameters<typeof load>[0] = [],
   ): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', properties), node('devices'), ...more]);
+    cloud = await startWith(node('push', properties), node('devices'), ...more);
   }
   /** Everything that was on its way has arrived when a message sent later has. */
   const settle = async (): Promise<void> => {
@@ -66,27 +65,6 @@ describe('a message to an action node', () => {
     assert.ok(!('statusCode' in lost));
     const bad = await fail('push', { chipid: '', payload: 'x', statusCode: 200 }, 'INVALID_INPUT');
     assert.ok(!('statusCode' in bad));
-  });
-
-  it('ends exactly once, also among many simultaneous ones, valid or invalid', async () => {
-    await start();
-    const good = Array.from({ length: 30 }, (_, n) => ({ chipid, payload: n, topic: 'good' }));
-    const bad = Array.from({ length: 30 }, () => ({ chipid: 'x', payload: 1, topic: 'bad' }));
-    const all = good.flatMap((msg, n) => [msg, bad[n]!]);
-    const endings = await Promise.all(all.map((msg) => send('push', msg)));
-    const errors = endings.map(({ error }) => (error as { code?: string } | undefined)?.code);
-    assert.deepEqual(new Set(errors), new Set([undefined, 'INVALID_INPUT']));
-    await until(() => arrivedAt('completed').length === good.length, 'all have arrived');
-    await settle();
-    assert.equal(arrivedAt('caught').length, bad.length);
-    assert.equal(arrivedAt('out').filter(({ topic }) => topic === 'good').length, good.length);
-  });
-
-  it('is handled without a wire, a Catch and a Complete node', async () => {
-    await start({ wires: [] });
-    post('push', { chipid, payload: 'x' });
-    await until(() => cloud.device(chipid).received.length === 1, 'it has arrived');
-    await settle();
   });
 
   it('may have keys that are dangerous in JavaScript', async () => {

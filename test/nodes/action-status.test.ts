@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import type { NodeStatus } from 'node-red';
-import { waitingStatus } from '../../nodes/common/status';
-import { failureStatus, STATUS } from '../../nodes/common/status';
-import { DeviceCloudError, ERROR_CODES } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';
-import { cloudApp, load, node } from './support/flow';
+import { node } from './support/flow';
 import { call, fail, post, send, shows, statusesOf } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
 const CALLING = { fill: 'blue', shape: 'dot', text: 'status.calling' };
@@ -19,8 +14,7 @@ describe('the status of an action node', () => {
   const chipid = '10000001';
 
   async function start(): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push')]);
+    cloud = await startWith(node('push'));
   }
 
   it('is a blue dot while calling, and gone after a success', async () => {
@@ -36,12 +30,6 @@ describe('the status of an action node', () => {
     await fail('push', { chipid, payload: 'x' }, 'GATEWAY');
     await call('push', { chipid, payload: 'x' });
     assert.deepEqual(statusesOf('push'), [CALLING, red('gateway-502'), CALLING, {}]);
-  });
-
-  it('turns red at once for a message that leads to no request', async () => {
-    await start();
-    await fail('push', { chipid: 'x', payload: 'x' }, 'INVALID_INPUT');
-    assert.deepEqual(statusesOf('push').at(-1), red('invalid-input'));
   });
 
   it('stays blue as long as any call runs', async () => {
@@ -68,8 +56,7 @@ describe('the status of an action node', () => {
   });
 
   it('says how many commands are ahead of one that waits, and calling while any runs', async () => {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push'), node('reboot'), node('refresh')]);
+    cloud = await startWith(node('push'), node('reboot'), node('refresh'));
     cloud.fail('hang');
     post('push', { chipid, payload: 'slow' });
     await until(() => cloud.requests.length === 1, 'it is under way');
@@ -87,30 +74,4 @@ describe('the status of an action node', () => {
     await Promise.all(messages.map((msg) => send('push', msg)));
     assert.deepEqual(statusesOf('push'), [CALLING, {}]);
   });
-});
-
-describe('the texts of a status', () => {
-  const read = (language: string): Record<string, string> => {
-    const text = readFileSync(`dist/nodes/push/locales/${language}/push.json`, 'utf8');
-    return (JSON.parse(text) as { status: Record<string, string> }).status;
-  };
-  const statuses: NodeStatus[] = [
-    ...[0, 1, 50, 99, 100, 1000].map(waitingStatus),
-    ...Object.values(STATUS),
-    ...ERROR_CODES.map((code) => failureStatus(new DeviceCloudError(code, ''))),
-    failureStatus(new Error('any other')),
-  ];
-
-  for (const language of ['en-US', 'zh-CN']) {
-    it(`are all in the catalogue of ${language}, short enough to be seen`, () => {
-      const texts = read(language);
-      for (const status of statuses) {
-        const key = (status as { text?: string }).text;
-        if (key === undefined) continue;
-        const text = texts[key.replace('status.', '')];
-        assert.ok(text, `${key} is not in the catalogue`);
-        assert.ok(text.length < 20, `${text} is too long`);
-      }
-    });
-  }
 });

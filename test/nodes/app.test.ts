@@ -4,7 +4,7 @@ import type { AppNode } from '../../nodes/app/deployed';
 import type { DeviceRecord } from '../../src/types';
 import { ALWAYS_ONLINE, cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, send, shows } from './support/messages';
+import { arrivedAt, call, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
@@ -73,13 +73,6 @@ describe('an application with the simulator as its service', () => {
     assert.deepEqual(bodies, texts);
   });
 
-  it('reports the setting that is not a number', async () => {
-    await load([simulatorApp({ timeout: 'soon' }), node('push')]);
-    const { error } = await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
-    assert.match(error.message, /time-out/);
-    await shows('push', 'status.not-configured');
-  });
-
   it('stops even while it is still starting', async () => {
     const before = servers();
     await load([simulatorApp(), node('push'), node('listen', { devices: 'online' })]);
@@ -105,31 +98,6 @@ describe('an application', () => {
     assert.equal(app().users['server'], helper.getNode('server'));
   });
 
-  it('uses the cloud if no service is chosen, and accepts a trailing slash', async () => {
-    const cloud = await startCloud();
-    const properties = { service: undefined, baseUrl: `${cloud.baseUrl}/` };
-    await load([cloudApp(cloud, properties), node('push')]);
-    await call('push', { chipid, payload: 'x' });
-    assert.equal(cloud.device(chipid).received[0]?.text, 'x');
-  });
-
-  it('keeps its connections between calls', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('push')]);
-    for (let n = 0; n < 10; n++) await call('push', { chipid, payload: n });
-    assert.equal(cloud.sockets(), 1);
-  });
-
-  it('works side by side with another one', async () => {
-    const [first, second] = [await startCloud(), await startCloud()];
-    const nodes = [node('push'), node('push', { id: 'push2', app: 'app2' })];
-    await load([cloudApp(first), cloudApp(second, { id: 'app2' }), ...nodes]);
-    await call('push', { chipid, payload: 'to the first' });
-    await call('push2', { chipid, payload: 'to the second' });
-    assert.equal(first.device(chipid).received[0]?.text, 'to the first');
-    assert.equal(second.device(chipid).received[0]?.text, 'to the second');
-  });
-
   it('says if another one is of the same application, once', async () => {
     const cloud = await startCloud();
     const nodes = [node('push'), node('push', { id: 'push2', app: 'app2' })];
@@ -138,22 +106,5 @@ describe('an application', () => {
     await call('push2', { chipid, payload: 'two' });
     const said = journal.logs.filter(({ msg }) => /is of the same application/.test(String(msg)));
     assert.equal(said.length, 1);
-  });
-
-  it('signs the address of the channel with a time in seconds if configured', async () => {
-    const cloud = await startCloud();
-    const listen = node('listen', { chipids: [chipid] });
-    await load([cloudApp(cloud, { timestampUnit: 's' }), listen]);
-    await shows('listen', 'status.connected');
-    const timestamp = new URLSearchParams(cloud.requests[0]?.query).get('timestamp');
-    assert.match(timestamp ?? '', /^\d{10}$/);
-  });
-
-  it('keeps the channel alive with heartbeats', async () => {
-    const cloud = await startCloud();
-    const listen = node('listen', { chipids: [chipid] });
-    await load([cloudApp(cloud, { heartbeat: '0.05' }), listen]);
-    await until(() => cloud.frames.length >= 2, 'two have come');
-    assert.deepEqual(JSON.parse(cloud.frames[0]!.text), { type: 'heartbeat' });
   });
 });

@@ -3,7 +3,7 @@ import { readProperties } from '../../nodes/common/settings';
 import { DEVICE_CALL } from '../../nodes/common/shared.config';
 import { cloudApp, load, node } from './support/flow';
 import { fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 
 const msg = { chipid: '10000001', payload: 1, pin: 1, key: 'uptime' };
 
@@ -39,8 +39,7 @@ describe('the time-out of a node that waits for a device', () => {
 
   for (const [name, properties] of CALLS)
     it(`must be a number of seconds: ${name} ${JSON.stringify(properties)}`, async () => {
-      const cloud = await startCloud();
-      await load([cloudApp(cloud), node(name, { ...properties, timeout: 'soon' })]);
+      const cloud = await startWith(node(name, { ...properties, timeout: 'soon' }));
       await fail(name, msg, 'NOT_CONFIGURED');
       assert.equal(cloud.requests.length, 0);
     });

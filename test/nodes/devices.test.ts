@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AppRecord, DeviceRecord } from '../../src/types';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 
 describe('the devices node', () => {
   useNodeRed();
@@ -46,8 +46,7 @@ describe('the devices node', () => {
   });
 
   it('fails with a clear error if the service refuses the application', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('devices', { operation: 'app' })]);
+    const cloud = await startWith(node('devices', { operation: 'app' }));
     cloud.fail('unauthorized');
     const caught = await fail('devices', {}, 'UNAUTHORIZED');
     assert.equal(caught['statusCode'], 401);

@@ -132,15 +132,6 @@ inEachDialect('the events node', () => {
     assert.deepEqual(emitted().sort(), ['online 7', `offline ${TWO}`].sort());
   });
 
-  it('with current emits each state once at each start', async () => {
-    await start({ start: 'current' });
-    const all = [`online ${ONE}`, `online ${TWO}`, `online ${HUGE}`];
-    await until(() => emitted().length === 3, 'every state');
-    await deploy([cloudApp(cloud), watcher({ start: 'current' })]);
-    await until(() => emitted().length === 6, 'every state again');
-    assert.deepEqual(emitted().sort(), [...all, ...all].sort());
-  });
-
   it('uses defaults for what a flow written by hand lacks, and reports required properties', async () => {
     await load([cloudApp(cloud), node('events')]);
     await shows('events', '3/3');

@@ -3,7 +3,7 @@ import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, post } from './support/messages';
-import { leaveCommand, startCloud, useNodeRed } from './support/node-red';
+import { leaveCommand, startCloud, startWith, useNodeRed } from './support/node-red';
 
 describe('a gpio node that pulses', () => {
   useNodeRed();
@@ -11,8 +11,7 @@ describe('a gpio node that pulses', () => {
   const pulse = (properties: object = {}) => node('gpio', { operation: 'pulse', ...properties });
 
   it('sets the pin, waits, and sets it back', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), pulse({ duration: '30' })]);
+    const cloud = await startWith(pulse({ duration: '30' }));
     const { _msgid, ...out } = await call('gpio', { chipid, pin: 5, payload: 'on' });
     assert.ok(_msgid);
     assert.deepEqual(out, { chipid, pin: 5, payload: { result: 'OK' }, statusCode: 200 });
@@ -36,17 +35,6 @@ describe('a gpio node that pulses', () => {
     assert.equal(cloud.requests.length, 2);
   });
 
-  it('reports an unknown outcome at the end of a redeploy if the device does not answer', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), pulse({ duration: 60_000 })]);
-    post('gpio', { chipid, pin: 5, payload: 1 });
-    await until(() => cloud.device(chipid).levels[5] === '1', 'the pin is set');
-    cloud.fail('hang');
-    await deploy([cloudApp(cloud)], 'nodes');
-    const { message } = journal.endings[0]!.error as Error;
-    assert.match(message, /may have been left at high \(1\)\.$/);
-  });
-
   it('that was under way when Node-RED was killed says at which level it may have left the pin', async () => {
     const plan = { call: 'pulseGpio', args: [5, 1], options: { when: 'upload', duration: 500 } };
     const what = { settings: 'as before', what: { plan, isMany: false, msg: { topic: 'kept' } } };
@@ -55,8 +43,7 @@ describe('a gpio node that pulses', () => {
       ...{ order: 1, node: 'gpio', what },
     };
     await leaveCommand(chipid, 'id', { ...command, isBegun: true });
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), pulse({ when: 'upload' })]);
+    await startWith(pulse({ when: 'upload' }));
     await until(() => arrivedAt('caught').length === 1, 'it has ended');
     const { topic, error } = arrivedAt('caught')[0] as unknown as {
       topic: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { cloudApp, load, node } from './support/flow';
+import { node } from './support/flow';
 import { call, fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 
 describe('the gpio node', () => {
   useNodeRed();
@@ -11,12 +11,10 @@ describe('the gpio node', () => {
   const levels = () => cloud.device(chipid).levels;
 
   async function start(properties: object = {}): Promise<void> {
-    cloud = await startCloud();
-    await load([
-      cloudApp(cloud),
+    cloud = await startWith(
       node('gpio', properties),
       node('gpio', { ...properties, id: 'read', operation: 'read' }),
-    ]);
+    );
   }
 
   it('sets the pin of the message to the level of the payload', async () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { PushRecord, SyncRecord, UploadRecord } from '../../src/types';
 import type { Simulator } from '../../src/simulator';
+import { inTimeZone } from '../tooling/time-zone';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 
 const JSON_BODY = '{"t":21.5}';
 const BINARY = Buffer.from([0xff, 0x00, 0xfe]);
@@ -45,8 +46,7 @@ describe('the history node', () => {
   });
 
   it('reads the commands that were pushed to a device', async () => {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('history', { operation: 'pushes' }), node('push')]);
+    cloud = await startWith(node('history', { operation: 'pushes' }), node('push'));
     await call('push', { chipid, payload: 'hello' });
     const out = await call('history', { chipid });
     const [record, ...rest] = out.payload as PushRecord[];
@@ -99,9 +99,28 @@ describe('the history node', () => {
     assert.match(error.message, /record 2 is not JSON/);
   });
 
-  it('fails with NOT_FOUND for a device that does not exist', async () => {
-    await start();
-    const caught = await fail('history', { chipid: 99 }, 'NOT_FOUND');
-    assert.equal(caught['statusCode'], 404);
+  describe('for all devices between two dates', () => {
+    /** The request of the latest call, of an empty history: the end day is requested once more. */
+    const asked = (): string | undefined => cloud.requests.at(-2)?.path.slice('/openapi'.length);
+
+    it('includes uploads up to the present, at any time of day', async () => {
+      const present = { begin: '', beginType: 'date', end: '', endType: 'date' };
+      await start({ operation: 'sync', ...present });
+      for (const zone of ['UTC', 'America/New_York', 'Asia/Shanghai', 'Pacific/Auckland']) {
+        await inTimeZone(zone, async () => {
+          cloud.upload(chipid, zone);
+          assert.ok((await bodies()).includes(zone), `${zone}: ${String(asked())}`);
+        });
+      }
+    });
+
+    it('accepts dates from an expression', async () => {
+      const begin = { begin: '$fromMillis(from)', beginType: 'jsonata' };
+      await start({ operation: 'sync', ...begin, end: 'period.end', endType: 'msg' });
+      // The earlier one of its days here and in Beijing.
+      const from = Date.UTC(2024, 1, 29, 11, 34);
+      await inTimeZone('UTC', () => call('history', { from, period: { end: '20240301' } }));
+      assert.equal(asked(), '/sync/20240229/20240301/');
+    });
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { cloudApp, load, node } from './support/flow';
+import { node } from './support/flow';
 import { call, fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 import { BAD_CHIPIDS } from './support/values';
 
 /** Every node that needs a chip number, with everything else valid. */
@@ -24,8 +24,7 @@ describe('an invalid message', () => {
   const chipid = '10000001';
 
   async function start(nodes = NODES): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), ...nodes]);
+    cloud = await startWith(...nodes);
   }
 
   for (const { id } of NODES) {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
-import { journal } from './support/journal';
-import { arrivedAt, send, shows, statusesOf } from './support/messages';
+import { shows, statusesOf } from './support/messages';
 import { startCloud, startSilence, useNodeRed } from './support/node-red';
 import { heldTimers } from '../support/held-timers';
 import { settled, until } from '../tooling/until';
@@ -55,17 +54,6 @@ describe('the status of a listener', () => {
     await shows('listen', 'status.disconnected');
   });
 
-  it('follows the devices that messages subscribe to', async () => {
-    await start({ devices: 'dynamic' });
-    await shows('listen', 'status.no-devices');
-    await send('listen', { action: 'subscribe', chipid: [one, two] });
-    await shows('listen', '2/2');
-    await send('listen', { action: 'unsubscribe', chipid: one });
-    await shows('listen', 'status.connected');
-    await send('listen', { action: 'unsubscribe', chipid: two });
-    await shows('listen', 'status.no-devices');
-  });
-
   it('shows that the key is refused', async () => {
     await load([cloudApp(cloud), node('listen', { chipids: [one] })], {
       app: { appkey: 'Another-Key' },
@@ -90,17 +78,5 @@ describe('the status of a listener', () => {
     assert.deepEqual(statusesOf('listen'), [CONNECTING]);
     expire();
     await shows('listen', '40/40');
-  });
-
-  it('comes with one line in the log for a repeated fault', async () => {
-    await start({ chipids: [one] });
-    await shows('listen', 'status.connected');
-    cloud.fail('bad-json', { times: 50 });
-    for (let n = 0; n < 50; n++) cloud.upload(one, 'odd');
-    cloud.upload(one, 'good');
-    await until(() => arrivedAt('out').some(({ payload }) => payload === 'good'), 'all have come');
-    const lines = journal.logs.filter(({ id, level }) => id === 'listen' && level <= 30);
-    assert.equal(lines.length, 1);
-    assert.match(String(lines[0]?.msg), /10000001/);
   });
 });

@@ -113,17 +113,6 @@ describe('several devices at once', () => {
     assert.equal(cloud.requests.length, 2);
   });
 
-  it('are checked although commands to them wait', async () => {
-    await start();
-    cloud.fail('hang', { chipid: A });
-    for (let n = 0; n < 101; n++) post('one', { chipid: A, payload: n });
-    await until(() => cloud.requests.length === 1, 'the first is under way');
-    const msg = { chipid: [A, B], pin: 1, payload: 'up' };
-    assert.equal((await fail('gpio', msg, 'INVALID_INPUT')).payload, 'up');
-    await fail('rt-status', { chipid: [A, B], key: 5 }, 'INVALID_INPUT');
-    assert.equal(cloud.requests.length, 1);
-  });
-
   it('are refused by a node that accepts only one', async () => {
     await start();
     const caught = await fail('one', { chipid: [A, B], payload: 'x' }, 'INVALID_INPUT');

@@ -3,7 +3,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { call, fail, shows, statusesOf } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
 
 const UNSET = '${DEVICE_CLOUD_TEST_UNSET}';
@@ -29,6 +29,7 @@ const WRONG: Record<string, (cloud: Simulator) => object> = {
   'another node in place of the TLS configuration': () => ({ tls: 'other' }),
   'an unknown charset': () => ({ charset: 'latin-1' }),
   'an object for a text': () => ({ pins: {} }),
+  'an invalid order of pins': () => ({ pins: '1,1' }),
   'an appid that has lost digits': () => ({ appid: 2 ** 60 }),
   'an invalid time-out': () => ({ timeout: 'soon' }),
 };
@@ -80,8 +81,7 @@ describe('a node that is not configured', () => {
 
   for (const [what, properties] of Object.entries(APPS)) {
     it(`shows and reports it: ${what}`, async () => {
-      const cloud = await startCloud();
-      await load([cloudApp(cloud), ...users(properties)]);
+      const cloud = await startWith(...users(properties));
       await checkRefusal(cloud, ['push', 'server', 'listen']);
     });
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { cloudApp, load, node } from './support/flow';
+import { node } from './support/flow';
+import { until } from '../tooling/until';
 import { call, fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 
 describe('the push node', () => {
   useNodeRed();
@@ -11,8 +12,7 @@ describe('the push node', () => {
   const received = (device = chipid) => cloud.device(device).received.at(-1);
 
   async function start(properties: object = {}): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', properties)]);
+    cloud = await startWith(node('push', properties));
   }
 
   it('pushes the payload as text to the device of the message', async () => {
@@ -60,5 +60,25 @@ describe('the push node', () => {
     assert.equal(received('10000001')?.text, 'all');
     assert.equal(received('10000002')?.text, 'all');
     assert.equal(received('10000003'), undefined);
+  });
+
+  describe('over the channel', () => {
+    const channel = { transport: 'channel', format: 'MSG' };
+
+    it('opens the channel and delivers the text to the device', async () => {
+      await start(channel);
+      const msg = { chipid: 10000001, payload: 'hi', topic: 't' };
+      const { _msgid, ...out } = await call('push', msg);
+      assert.ok(_msgid);
+      assert.deepEqual(out, { chipid, payload: { msg: 'sent' }, topic: 't' });
+      await until(() => received() !== undefined, 'it is received');
+      assert.deepEqual([received()?.via, received()?.text], ['channel', 'hi']);
+    });
+
+    it('is sent to an application as a whole over HTTP only', async () => {
+      await start({ ...channel, target: 'app' });
+      await call('push', { payload: 'all' });
+      assert.equal(received()?.via, 'app-push');
+    });
   });
 });

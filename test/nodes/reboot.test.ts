@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { cloudApp, load, node } from './support/flow';
+import { node } from './support/flow';
 import { call, fail } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
 describe('the reboot node', () => {
   useNodeRed();
 
   it('resets the device once and passes the answer on', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('reboot')]);
+    const cloud = await startWith(node('reboot'));
     const msg = { chipid: 10000002, payload: 'old', topic: 't' };
     const { _msgid, ...out } = await call('reboot', msg);
     assert.ok(_msgid);
@@ -23,8 +22,7 @@ describe('the reboot node', () => {
   });
 
   it('never repeats the call, even if it is unknown whether the device acted', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('reboot')]);
+    const cloud = await startWith(node('reboot'));
     cloud.fail('gateway', { acts: true });
     const caught = await fail('reboot', { chipid: '10000001' }, 'GATEWAY');
     assert.match(caught.error.message, /502.*10000001.*"the gateway failed".*unknown/);

@@ -1,5 +1,4 @@
-import assert from 'node:assert/strict';
-import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
+import { cloudApp, deploy, load, node } from './support/flow';
 import { call, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
@@ -42,15 +41,5 @@ describe('many redeploys', () => {
     // Something of before may have ended meanwhile.
     const isMore = ([kind, count]: [string, number]): boolean => count > (before.get(kind) ?? 0);
     await until(() => ![...held()].some(isMore), 'no more is left than before');
-  });
-
-  it('do not confuse the simulator while it starts and stops', async () => {
-    const flow = (name: string) => [simulatorApp({ name }), node('push', { name })];
-    await load(flow('first'));
-    for (let round = 0; round < 10; round++) {
-      post('push', { chipid, payload: round });
-      await deploy(flow(String(round)));
-    }
-    assert.deepEqual((await call('push', { chipid, payload: 'x' })).payload, { msg: 'OK' });
   });
 });

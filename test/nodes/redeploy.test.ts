@@ -3,7 +3,7 @@ import flows from '@node-red/runtime/lib/flows';
 import { cloudApp, deploy, load, node, watchSinks } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, emitted, fail, post, send, shows, statusesOf } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
 // That every message ended in one `done`, that no node spoke after its close and that no connection
@@ -17,8 +17,7 @@ describe('a redeploy', () => {
   const chipid = '10000001';
 
   it('ends the calls that are still queued, which are never sent', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('push'), node('reboot')]);
+    const cloud = await startWith(node('push'), node('reboot'));
     cloud.fail('hang');
     for (let n = 0; n < 50; n++) post('push', { chipid, payload: n });
     post('reboot', { chipid });
@@ -59,8 +58,7 @@ describe('a redeploy', () => {
   });
 
   it('without the application turns its nodes red, and with it they work again', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })]);
+    const cloud = await startWith(node('push'), node('listen', { chipids: [chipid] }));
     await shows('listen', 'status.connected');
     const disabled = cloudApp(cloud, { d: true });
     await deploy([disabled, node('push'), node('listen', { chipids: [chipid] })], 'nodes');
@@ -70,28 +68,6 @@ describe('a redeploy', () => {
     await deploy([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })], 'nodes');
     await call('push', { chipid, payload: 'x' });
     await shows('listen', 'status.connected');
-  });
-
-  it('releases a channel that is kept open after a push', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', { transport: 'channel' })]);
-    await call('push', { chipid, payload: 'x' });
-    assert.equal(cloud.channels(), 1);
-    await deploy([cloudApp(cloud)]);
-    await until(() => cloud.sockets() === 0, 'the channel is closed');
-  });
-
-  it('ends readings that are queued behind one another', async () => {
-    const cloud = await startCloud();
-    const history = node('history', { incremental: true });
-    await load([cloudApp(cloud), history, node('server', { operation: 'device' })]);
-    cloud.fail('hang');
-    for (let n = 0; n < 10; n++) post('history', { chipid });
-    post('server', { deviceid: chipid });
-    await until(() => cloud.requests.length === 2, 'two are under way');
-    await deploy([cloudApp(cloud)]);
-    assert.equal(journal.endings.length, 11);
-    assert.equal(cloud.requests.length, 2);
   });
 
   it('keeps a channel that another node still listens on', async () => {
@@ -107,8 +83,7 @@ describe('a redeploy', () => {
   });
 
   it('that only stops and starts the flow ends the connections, and both nodes work again', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })]);
+    const cloud = await startWith(node('push'), node('listen', { chipids: [chipid] }));
     await shows('listen', 'status.connected');
     await flows.stopFlows();
     await until(() => cloud.sockets() === 0, 'nothing is open');

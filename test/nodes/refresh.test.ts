@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { CONNECTIONS } from '../../src/http/pool';
-import { httpService, json } from '../tooling/servers/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
 describe('the refresh node', () => {
   useNodeRed();
 
   it('reports an online device', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('refresh')]);
+    const cloud = await startWith(node('refresh'));
     const { _msgid, ...out } = await call('refresh', { chipid: 10000001, topic: 't' });
     assert.ok(_msgid);
     const payload = { status: 'online', msg: 'OK' };
@@ -30,14 +28,6 @@ describe('the refresh node', () => {
     assert.notEqual((out.payload as { status: string }).status, 'online');
   });
 
-  it('treats a status that the document does not show as not online', async () => {
-    const service = await httpService(json({ status: 'busy', msg: 'OK' }));
-    await load([cloudApp({ ...service, appid: '1' }), node('refresh')]);
-    const out = await call('refresh', { chipid: '10000001' });
-    assert.deepEqual(out.payload, { status: 'busy', msg: 'OK' });
-    assert.equal(out['online'], false);
-  });
-
   it('fails with INVALID_RESPONSE without a status, whatever the node does with no answer', async () => {
     const cloud = await startCloud();
     const answer = node('refresh', { id: 'answer', offline: 'answer' });
@@ -47,14 +37,6 @@ describe('the refresh node', () => {
       const caught = await fail(id, { chipid: '10000001' }, 'INVALID_RESPONSE');
       assert.equal('online' in caught, false);
     }
-  });
-
-  it('fails with NOT_FOUND for a device that does not exist', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('refresh')]);
-    const caught = await fail('refresh', { chipid: '5' }, 'NOT_FOUND');
-    assert.equal(caught['statusCode'], 404);
-    assert.ok(!('online' in caught));
   });
 
   it('outputs a missing answer of the device as offline, if configured', async () => {

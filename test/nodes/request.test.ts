@@ -5,7 +5,7 @@ import { openWithRecovery } from './support/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { learnForm, trimmed } from './support/histories';
 import { arrivedAt, call, fail, post, send, shows, statusesOf } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 
 describe('the request node', () => {
   useNodeRed();
@@ -14,8 +14,7 @@ describe('the request node', () => {
   const byId = { match: 'property', property: 'id', equals: 'payload.id', equalsType: 'msg' };
 
   async function start(properties: object, ...more: Parameters<typeof load>[0]): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('request', properties), ...more]);
+    cloud = await startWith(node('request', properties), ...more);
   }
   const pushed = (count = 1): Promise<void> =>
     until(() => cloud.device(chipid).received.length >= count, `${count} pushes`);
@@ -58,20 +57,6 @@ describe('the request node', () => {
     assert.deepEqual([failed, uncertain], [[TWO], [THREE]]);
     const silent = await fail('request', { chipid: [THREE], payload: { id: 8 } }, 'NO_REPLY');
     assert.deepEqual(silent['uncertain'], [THREE]);
-  });
-
-  it('names the device, also in an error, unless the message has a name', async () => {
-    const hasty = node('request', { id: 'hasty', match: 'next', replyTimeout: '0.2' });
-    await start({ match: 'next' }, hasty, node('devices'));
-    await call('devices', {});
-    const out = call('request', { chipid, payload: 1 });
-    await pushed();
-    cloud.upload(chipid, 'reply');
-    assert.equal((await out)['name'], cloud.device(chipid).name);
-    const { name } = await fail('hasty', { chipid, payload: 1 }, 'NO_REPLY');
-    assert.equal(name, cloud.device(chipid).name);
-    const own = await fail('hasty', { chipid, payload: 1, name: 'own' }, 'NO_REPLY');
-    assert.equal(own['name'], 'own');
   });
 
   const matching: [what: string, properties: object, passedOver: unknown, reply: unknown][] = [

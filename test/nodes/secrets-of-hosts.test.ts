@@ -8,7 +8,7 @@ import {
 } from '../tooling/servers/hostile-servers';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { send } from './support/messages';
+import { fail, send } from './support/messages';
 import { keep, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
 import { until } from '../tooling/until';
@@ -28,7 +28,8 @@ const ACTIONS = {
   channel: node('push', { id: 'channel', transport: 'channel', timeout: '1' }),
   devices: node('devices'),
   server: node('server'),
-  history: node('history'),
+  history: node('history', { datatype: 'json' }),
+  incremental: node('history', { id: 'incremental', datatype: 'json', incremental: true }),
   request: node('request', { match: 'next', timeout: '1', replyTimeout: '1' }),
 };
 const typed = { appkey: CANARIES.appkey, serverPassword: CANARIES.serverPassword };
@@ -43,6 +44,7 @@ describe('the keys of an application', () => {
         cloudApp({ baseUrl, appid: '10001' }, { timeout: '1' }),
         ...Object.values(ACTIONS),
         node('listen', { chipids: [MESSAGE.chipid] }),
+        node('listen', { id: 'online', devices: 'online' }),
         node('events', { start: 'current' }),
       ]);
       await Promise.all(Object.keys(ACTIONS).map((id) => send(id, { ...MESSAGE })));
@@ -57,4 +59,23 @@ describe('the keys of an application', () => {
       }
     });
   }
+
+  it('are in no error, status or log if the host has them in place of other values', async () => {
+    const secret = `${CANARIES.appkey}\n${CANARIES.serverPassword}`;
+    const { baseUrl } = await keep(answerServer([{ id: secret, body: '{', chipid: secret }]));
+    const { history, incremental } = ACTIONS;
+    await load([
+      cloudApp({ baseUrl, appid: '10001' }),
+      history,
+      incremental,
+      node('listen', { devices: 'online' }),
+      node('events', { start: 'current' }),
+    ]);
+    await fail('history', MESSAGE, 'INVALID_RESPONSE');
+    await fail('incremental', MESSAGE, 'INVALID_RESPONSE');
+    await until(
+      () => journal.logs.some(({ msg }) => /chip number/.test(String(msg))),
+      'the list has been read',
+    );
+  });
 });

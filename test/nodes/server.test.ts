@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { cloudApp, load, node } from './support/flow';
+import { node } from './support/flow';
 import { call } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
 
 describe('the server node', () => {
@@ -11,8 +11,7 @@ describe('the server node', () => {
   const deviceid = '10000001';
 
   async function start(properties: object = {}): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('server', properties)]);
+    cloud = await startWith(node('server', properties));
   }
   const request = () => cloud.requests.at(-1)!;
 

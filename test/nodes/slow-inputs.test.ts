@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { configureSlowContextStore, holdContextStore } from './support/context';
-import { cloudApp, deploy, load, node } from './support/flow';
+import { cloudApp, deploy, node } from './support/flow';
 import { journal } from './support/journal';
 import { call, post, send } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startWith, useNodeRed } from './support/node-red';
 
 describe('inputs that are not available at once', () => {
   useNodeRed();
@@ -13,8 +13,7 @@ describe('inputs that are not available at once', () => {
   const chipid = '10000001';
 
   async function start(properties: object): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', properties)]);
+    cloud = await startWith(node('push', properties));
     await configureSlowContextStore();
     const { flow } = helper.getNode('push')!.context();
     await new Promise<void>((resolve) => flow.set('device', chipid, () => resolve()));

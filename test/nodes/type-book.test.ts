@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
-import type { NodeAPI } from 'node-red';
 import type { FleetAnswer } from '../../nodes/app/answers.config';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
@@ -12,6 +11,7 @@ import type { AppNode } from '../../nodes/app/deployed';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call } from './support/messages';
+import { read, withoutPermission } from './support/routes';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const type = (name: string, properties: object): FlowNode => ({
@@ -29,18 +29,6 @@ const PAIRS = type('pump', { decode: 'pairs', pins: 'lamp: 2 low' });
 
 /** What the user of the requests lacks. */
 let lacking = '';
-
-/** Node-RED as it is where users have different permissions. */
-function permissions(RED: NodeAPI): void {
-  const usual = RED.auth.needsPermission.bind(RED.auth);
-  RED.auth.needsPermission = (permission) => {
-    const guard = usual(permission);
-    return (request, response, next) => {
-      if (permission === lacking) response.status(401).end();
-      else guard(request, response, next);
-    };
-  };
-}
 
 describe('types that the device book names', () => {
   useNodeRed();
@@ -60,7 +48,7 @@ describe('types that the device book names', () => {
       node('listen', { chipids: ['1', '2', '3'], recover: 'off' }),
       node('gpio', { many: true }),
     ];
-    await load(nodes, undefined, [permissions]);
+    await load(nodes, undefined, [withoutPermission(() => lacking)]);
     await until(() => cloud.channels() === 3, 'the channels are open');
     const app = helper.getNode('app') as AppNode;
     await until(() => app.app.fleet?.book?.file.devices.size === 3, 'the book was read');
@@ -71,6 +59,9 @@ describe('types that the device book names', () => {
     await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
     return arrivedAt('out').map(({ payload }) => payload);
   };
+
+  const shown = async () =>
+    (await read<FleetAnswer>('apps/app/fleet')).devices.find(({ chipid }) => chipid === '1');
 
   it('decode each device by its own; a name without a type is a label', async () => {
     cloud.upload('1', '+');
@@ -94,17 +85,13 @@ describe('types that the device book names', () => {
       ),
     );
     const alarms = () => arrivedAt('out').filter((message) => 'event' in message);
-    const alarmsShown = async (): Promise<unknown> => {
-      const { text } = await helper.request().get('/device-cloud/apps/app/fleet');
-      return (JSON.parse(text) as FleetAnswer).devices.find(({ chipid }) => chipid === '1')?.alarms;
-    };
     for (const byte of [50, 62, 64]) cloud.upload('1', Buffer.from([byte]));
     await until(() => alarms().length === 1, 'the alarm is emitted');
     const limit = 't > 30 clear < 28';
-    assert.deepEqual(await alarmsShown(), [{ field: 't', value: 31, limit }]);
+    assert.deepEqual((await shown())?.alarms, [{ field: 't', value: 31, limit }]);
     cloud.upload('1', Buffer.from([40]));
     await until(() => alarms().length === 2, 'that it is over is emitted');
-    assert.equal(await alarmsShown(), undefined);
+    assert.equal((await shown())?.alarms, undefined);
     assert.deepEqual(
       alarms().map(({ topic, chipid, event, payload }) => {
         const { field, value, limit: line } = payload as Record<string, unknown>;
@@ -132,19 +119,13 @@ describe('types that the device book names', () => {
   it('show the latest values with units, and an upload to try a type only to those who may see it', async () => {
     cloud.upload('1', '+');
     await payloads(1);
-    const get = async (path: string): Promise<Record<string, unknown>> => {
-      const { text } = await helper.request().get(`/device-cloud/apps/app/${path}`);
-      journal.answers.push(text);
-      return JSON.parse(text) as Record<string, unknown>;
-    };
-    const latest = ((await get('fleet')) as unknown as FleetAnswer).devices.find(
-      ({ chipid }) => chipid === '1',
-    )?.latest;
-    assert.equal(latest, 't: 21.5 °C');
-    assert.deepEqual((await get('devices/1?upload'))['upload'], { hex: '2b', size: 1 });
-    assert.equal('upload' in (await get('devices/1')), false);
+    assert.equal((await shown())?.latest, 't: 21.5 °C');
+    const details = (query: string): Promise<{ upload?: unknown }> =>
+      read(`apps/app/devices/1${query}`);
+    assert.deepEqual((await details('?upload')).upload, { hex: '2b', size: 1 });
+    assert.equal('upload' in (await details('')), false);
     lacking = 'flows.read';
-    assert.equal('upload' in (await get('devices/1?upload')), false);
+    assert.equal('upload' in (await details('?upload')), false);
   });
 
   it('are the ones that were deployed last, also while a listener runs on', async () => {

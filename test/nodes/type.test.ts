@@ -4,11 +4,10 @@ import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
-import { openWithRecovery } from './support/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, send, shows, type Caught } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 
 const CHIPID = '10000001';
 
@@ -45,8 +44,7 @@ describe('a type of devices', () => {
   let cloud: Simulator;
 
   async function start(...nodes: FlowNode[]): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), ...nodes]);
+    cloud = await startWith(...nodes);
     if (nodes.some(({ id }) => id === 'listen'))
       await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
   }
@@ -101,11 +99,8 @@ describe('a type of devices', () => {
   it('adds units also where the output of the node decodes', async () => {
     await start(type({ units: '{"t":"°C"}' }), listen({ datatype: 'json' }));
     cloud.upload(CHIPID, '{"t":1}');
-    assert.deepEqual(fieldsOf((await emitted(1))[0]!), {
-      payload: { t: 1 },
-      raw: undefined,
-      units: { t: '°C' },
-    });
+    const [{ payload, units } = {}] = await emitted(1);
+    assert.deepEqual({ payload, units }, { payload: { t: 1 }, units: { t: '°C' } });
   });
 
   it('makes an upload that cannot be decoded one error with its bytes, and the next ones go on', async () => {
@@ -124,19 +119,6 @@ describe('a type of devices', () => {
       [Buffer.from([1]), Buffer.from([1]), CHIPID],
     );
     assert.equal(arrivedAt('caught').length, 1);
-  });
-
-  it('decodes recovered uploads alike', async () => {
-    cloud = await startCloud();
-    await openWithRecovery(cloud, [CHIPID], {}, type(BYTES), listen());
-    // As text, which a history can keep.
-    cloud.upload(CHIPID, 'abc');
-    await emitted(1);
-    cloud.disconnect(CHIPID);
-    cloud.upload(CHIPID, 'def');
-    const [, recovered] = await emitted(2);
-    assert.equal(recovered?.['replayed'], true);
-    assert.deepEqual(recovered?.payload, { temperature: 257.01, battery: 102 });
   });
 
   it('decodes the latest upload, of one device and of all', async () => {
@@ -213,17 +195,6 @@ describe('a type of devices', () => {
       );
       assert.match(wrong?.error.message ?? '', /history record 2 cannot be decoded/);
     });
-
-    it('but not what was pushed', async () => {
-      await start(
-        type(PAIRS),
-        node('history', typed({ operation: 'pushes', datatype: 'auto-detect' })),
-        node('push'),
-      );
-      await call('push', { chipid: CHIPID, payload: 't=1' });
-      const [record] = (await call('history', { chipid: CHIPID })).payload as { body: unknown }[];
-      assert.equal(typeof record?.body, 'string');
-    });
   });
 
   it('decodes a reply before it is matched', async () => {
@@ -286,13 +257,6 @@ describe('a type of devices', () => {
         assert.match(error.message, /No pin is called "pump": the type "sensor" has valve, lamp/);
       }
       assert.equal(cloud.requests.length, before);
-    });
-
-    it('for several devices', async () => {
-      await start(type(PINS), node('gpio', typed({ many: true })));
-      const chipid = [CHIPID, '10000002'];
-      await call('gpio', { chipid, pin: 'lamp', payload: 'on' });
-      assert.deepEqual([level(12), cloud.device('10000002').levels[12]], ['0', '0']);
     });
   });
 

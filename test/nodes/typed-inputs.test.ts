@@ -3,7 +3,7 @@ import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, shows } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
 
 const ENV = 'DEVICE_CLOUD_TEST_VALUE';
 
@@ -18,8 +18,7 @@ describe('a node with typed inputs', () => {
   });
 
   async function start(properties: object): Promise<void> {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', properties)]);
+    cloud = await startWith(node('push', properties));
   }
   const contextOf = () => helper.getNode('push')!.context();
 

@@ -3,9 +3,9 @@ import type { Simulator } from '../../src/simulator';
 import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, post, shows } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
-import { inEachDialect, isPublic } from '../tooling/dialect';
+import { arrivedAt, call, post, shows } from './support/messages';
+import { startCloud, startWith, useNodeRed } from './support/node-red';
+import { inEachDialect } from '../tooling/dialect';
 
 inEachDialect('a command that waits for its device', () => {
   useNodeRed();
@@ -46,22 +46,6 @@ inEachDialect('a command that waits for its device', () => {
     await shows('pulse', undefined);
   });
 
-  it('is sent at once to a device that is online, and later to one that is not', async () => {
-    await start('online');
-    cloud.switchOff(chipid);
-    const waiting = call('reboot', { chipid });
-    await call('reboot', { chipid: '10000002' });
-    assert.equal(cloud.device(chipid).boots, 0);
-    await wake();
-    assert.deepEqual((await waiting).payload, { result: isPublic() ? '\u0000' : 'OK' });
-  });
-
-  it('fails without being sent when it expires', async () => {
-    await start('upload', { expires: '0.2' });
-    await fail('push', { chipid, payload: 'x' }, 'EXPIRED');
-    assert.deepEqual(commands(), []);
-  });
-
   it('ends with one error when its node is removed, which the log says once, and is never sent', async () => {
     await start('upload');
     for (let n = 0; n < 5; n++) post('push', { chipid, payload: n });
@@ -83,8 +67,7 @@ inEachDialect('a command that waits for its device', () => {
   });
 
   it('does not delay one that is sent now', async () => {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', { when: 'upload' }), node('gpio')]);
+    cloud = await startWith(node('push', { when: 'upload' }), node('gpio'));
     const waiting = call('push', { chipid, payload: 'x' });
     await shows('push', 'status.awaiting-device');
     await call('gpio', { chipid, pin: 1, payload: 1 });

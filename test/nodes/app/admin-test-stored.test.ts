@@ -4,7 +4,7 @@ import { LOOPBACK } from '../../tooling/servers/certs';
 import { httpService, json, raw, type HttpService } from '../../tooling/servers/http-service';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { cloudApp, load, node } from '../support/flow';
-import { startCloud, useNodeRed } from '../support/node-red';
+import { startCloud, startWith, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
 import { testConnection } from '../support/test-connection';
 
@@ -42,8 +42,7 @@ describe('the stored credentials of an application, in a test', () => {
   });
 
   it('sign nothing for another address, where they have to be typed again', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('push')]);
+    const cloud = await startWith(node('push'));
     const { baseUrl } = elsewhere;
     const result = await testConnection({ id: 'app', baseUrl, appid: cloud.appid });
     assert.equal(result.openApi?.code, 'NOT_CONFIGURED');

@@ -6,21 +6,13 @@ import app from '../../../nodes/app/app';
 import { httpService } from '../../tooling/servers/http-service';
 import { freePort } from '../../tooling/servers/ports';
 import { ALWAYS_ONLINE, cloudApp, load, node, simulatorApp } from '../support/flow';
-import { journal } from '../support/journal';
 import { call } from '../support/messages';
-import { startCloud, useNodeRed } from '../support/node-red';
+import { startCloud, startWith, useNodeRed } from '../support/node-red';
+import { ask, read, type Answered } from '../support/routes';
 import { CANARIES } from '../support/secrets';
 import { until } from '../../tooling/until';
 
-interface Problem {
-  error: { code: string; message: string };
-}
-
-async function get(id: string): Promise<{ status: number; body: unknown; text: string }> {
-  const answer = await helper.request().get(`/device-cloud/apps/${id}/devices`);
-  journal.answers.push(answer.text);
-  return answer;
-}
+const get = (id: string): Promise<Answered<unknown>> => ask(`apps/${id}/devices`);
 
 describe('the list of devices for the editor', () => {
   useNodeRed();
@@ -67,20 +59,15 @@ describe('the list of devices for the editor', () => {
         each.chipid,
         each.offline ?? false,
       ]);
-    const { body } = await helper.request().get('/device-cloud/apps/app/devices?ages');
-    assert.deepEqual(shown(body), expected);
+    assert.deepEqual(shown(await read('apps/app/devices?ages')), expected);
     // As the editor has them where only something else was changed, such as the name.
     const { baseUrl, appid } = cloud;
-    const unsaved = await helper
-      .request()
-      .post('/device-cloud/apps/devices?ages')
-      .send({ id: 'app', baseUrl, appid });
-    assert.deepEqual(shown(unsaved.body), expected);
+    const unsaved = await read('apps/devices?ages', { id: 'app', baseUrl, appid });
+    assert.deepEqual(shown(unsaved), expected);
   });
 
   it('works for an application that no node uses yet, and leaves nothing open', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud)]);
+    const cloud = await startWith();
     for (let time = 0; time < 2; time++) {
       const { body } = await get('app');
       assert.equal((body as unknown[]).length, 3);
@@ -94,27 +81,21 @@ describe('the list of devices for the editor', () => {
     assert.ok(length >= ALWAYS_ONLINE.length, String(length));
   });
 
-  const FAILURES: [what: string, id: string, code: string][] = [
-    ['an application that is not deployed', 'gone', 'NOT_CONFIGURED'],
-    ['a node that is no application', 'push', 'NOT_CONFIGURED'],
-    ['an invalid name', '__proto__', 'NOT_CONFIGURED'],
-    ['an application without keys', 'app2', 'NOT_CONFIGURED'],
-    ['a service that refuses', 'app', 'UNAUTHORIZED'],
-  ];
-  for (const [what, id, code] of FAILURES) {
-    it(`reports what is wrong: ${what}`, async () => {
-      const cloud = await startCloud();
-      cloud.fail('unauthorized');
-      const keyless = cloudApp(cloud, { id: 'app2', appid: '' });
-      await load([cloudApp(cloud), keyless, node('push')]);
-      const { status, body } = await get(id);
-      assert.ok(status >= 400);
-      const { error, ...rest } = body as Problem;
-      assert.deepEqual(rest, {});
-      assert.equal(error.code, code);
-      assert.ok(error.message.length > 20);
-    });
-  }
+  it('reports keys that are missing, and a service that refuses', async () => {
+    const cloud = await startCloud();
+    cloud.fail('unauthorized');
+    const keyless = cloudApp(cloud, { id: 'app2', appid: '' });
+    await load([cloudApp(cloud), keyless, node('push')]);
+    for (const [id, status, code] of [
+      ['app2', 404, 'NOT_CONFIGURED'],
+      ['app', 502, 'UNAUTHORIZED'],
+    ] as const) {
+      const answer = await ask(`apps/${id}/devices`);
+      assert.deepEqual(Object.keys(answer.body), ['error']);
+      assert.deepEqual([answer.status, answer.body.error.code], [status, code]);
+      assert.ok(answer.body.error.message.length > 20);
+    }
+  });
 
   it('is read once for simultaneous requests', async () => {
     let asked = 0;
@@ -153,7 +134,7 @@ describe('the list of devices for the editor', () => {
     await helper.load([httpProxy, app], flow, { app: CANARIES });
     const list = await get('app');
     const settings = { id: 'app', baseUrl, appid: '1', proxy: 'proxy' };
-    const test = await helper.request().post('/device-cloud/apps/test').send(settings);
+    const test = await ask('apps/test', { body: settings });
     for (const { text } of [list, test]) {
       assert.match(text, /UNREACHABLE.*through the proxy/s);
       assert.ok(!text.includes('localhost'), text);

@@ -1,44 +1,20 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
-import type { NodeAPI, NodeMessage } from 'node-red';
+import type { NodeMessage } from 'node-red';
 import type { DeviceDetails, FleetAnswer } from '../../../nodes/app/answers.config';
 import type { Simulator } from '../../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
-import { journal } from '../support/journal';
 import { call, fail } from '../support/messages';
-import { startCloud, useNodeRed } from '../support/node-red';
+import { ask, read, withoutPermission } from '../support/routes';
+import { startCloud, startWith, useNodeRed } from '../support/node-red';
 
 const DEVICE = '10000001';
 
-async function get(path: string): Promise<{ status: number; body: unknown; text: string }> {
-  const answer = await helper.request().get(`/device-cloud/apps/${path}`);
-  journal.answers.push(answer.text);
-  return answer;
-}
-
-const details = async (): Promise<DeviceDetails> => {
-  const { status, body, text } = await get(`app/devices/0${DEVICE}`);
-  assert.equal(status, 200, text);
-  return body as DeviceDetails;
-};
-
-const fleet = async (): Promise<FleetAnswer> => (await get('app/fleet')).body as FleetAnswer;
+const details = (): Promise<DeviceDetails> => read(`apps/app/devices/0${DEVICE}`);
+const fleet = (): Promise<FleetAnswer> => read('apps/app/fleet');
 
 /** What the user of the requests lacks. */
 let lacking = '';
-
-/** Node-RED as it is where users have different permissions. */
-function permissions(RED: NodeAPI): void {
-  const usual = RED.auth.needsPermission.bind(RED.auth);
-  RED.auth.needsPermission = (permission) => {
-    const guard = usual(permission);
-    return (request, response, next) => {
-      if (permission === lacking) response.status(401).end();
-      else guard(request, response, next);
-    };
-  };
-}
 
 describe('what a device did of late, for the editor', () => {
   useNodeRed();
@@ -47,7 +23,9 @@ describe('what a device did of late, for the editor', () => {
   async function start(): Promise<void> {
     cloud = await startCloud();
     const listen = node('listen', { devices: 'list', chipids: [DEVICE] });
-    await load([cloudApp(cloud), listen, node('push'), node('gpio')], undefined, [permissions]);
+    await load([cloudApp(cloud), listen, node('push'), node('gpio')], undefined, [
+      withoutPermission(() => lacking),
+    ]);
     await until(() => cloud.channels(DEVICE) > 0, 'the channel is open');
   }
 
@@ -113,7 +91,6 @@ describe('what a device did of late, for the editor', () => {
   });
 
   const REFUSED: readonly [path: string, status: number, code: string][] = [
-    ['gone/devices/1', 404, 'NOT_CONFIGURED'],
     ['app/devices/777', 404, 'NO_VALUE'],
     ['app/devices/x', 400, 'INVALID_INPUT'],
     ['app/devices/..%2fx', 400, 'INVALID_INPUT'],
@@ -121,18 +98,14 @@ describe('what a device did of late, for the editor', () => {
   for (const [path, expected, code] of REFUSED) {
     it(`answers ${expected} to ${path}`, async () => {
       await start();
-      const { status, body } = await get(path);
-      assert.deepEqual(
-        [status, (body as { error: { code: string } }).error.code],
-        [expected, code],
-      );
+      const { status, body } = await ask(`apps/${path}`);
+      assert.deepEqual([status, body.error.code], [expected, code]);
     });
   }
 
   it('starts nothing', async () => {
-    cloud = await startCloud();
-    await load([cloudApp(cloud)]);
-    const { status } = await get(`app/devices/${DEVICE}`);
+    cloud = await startWith();
+    const { status } = await ask(`apps/app/devices/${DEVICE}`);
     assert.equal(status, 404);
     assert.equal(cloud.requests.length, 0);
   });

@@ -1,48 +1,21 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
-import type { NodeAPI, NodeMessage } from 'node-red';
-import app from '../../../nodes/app/app';
+import type { NodeMessage } from 'node-red';
 import type { Diagnostics } from '../../../nodes/app/answers.config';
 import type { FleetAnswer } from '../../../nodes/app/answers.config';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { until } from '../../tooling/until';
 import { cloudApp, load, node, simulatorApp } from '../support/flow';
-import { journal } from '../support/journal';
 import { call, fail } from '../support/messages';
-import { startCloud, useNodeRed } from '../support/node-red';
-import { CANARIES } from '../support/secrets';
+import { startCloud, startWith, useNodeRed } from '../support/node-red';
+import { ask, audited, read, type Answered, type Refusal } from '../support/routes';
 
 const DEVICE = '10000001';
 
-interface Answered<T> {
-  status: number;
-  body: T;
-  text: string;
-}
+const post = (path: string, body: object): Promise<Answered<Refusal>> =>
+  ask(`apps/${path}`, { body });
 
-async function get<T>(path: string): Promise<Answered<T>> {
-  const answer = await helper.request().get(`/device-cloud/${path}`);
-  journal.answers.push(answer.text);
-  return answer as Answered<T>;
-}
-
-async function post(path: string, body: object): Promise<Answered<{ error: { code: string } }>> {
-  const answer = await helper.request().post(`/device-cloud/apps/${path}`).send(body);
-  journal.answers.push(answer.text);
-  return answer as Answered<{ error: { code: string } }>;
-}
-
-const fleet = async (since?: string): Promise<FleetAnswer> => {
-  const query = since === undefined ? '' : `?since=${encodeURIComponent(since)}`;
-  const { status, body } = await get<FleetAnswer>(`apps/app/fleet${query}`);
-  assert.equal(status, 200);
-  return body;
-};
-
-const audited = (): Record<string, unknown>[] =>
-  journal.logs
-    .filter(({ level }) => level === 98)
-    .map((entry) => entry as unknown as Record<string, unknown>);
+const fleet = (since?: string): Promise<FleetAnswer> =>
+  read(`apps/app/fleet${since === undefined ? '' : `?since=${encodeURIComponent(since)}`}`);
 
 describe('the fleet for the editor', () => {
   useNodeRed();
@@ -50,7 +23,7 @@ describe('the fleet for the editor', () => {
   it('is empty without a node that uses the application, and sends nothing to the service', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud, { name: 'House' })]);
-    assert.deepEqual((await get('apps')).body, [
+    assert.deepEqual(await read('apps'), [
       { id: 'app', name: 'House', service: 'cloud', devices: 0, online: 0 },
     ]);
     const { devices, complete } = await fleet();
@@ -92,18 +65,8 @@ describe('the fleet for the editor', () => {
     assert.equal(cloud.requests.filter(({ path }) => path.includes('/devices/list')).length, 1);
   });
 
-  for (const path of ['apps/gone/fleet', 'apps/push/fleet', 'apps/__proto__/fleet']) {
-    it(`answers 404 without an application: ${path}`, async () => {
-      await load([cloudApp(await startCloud()), node('push')]);
-      const { status, body } = await get<{ error: { code: string } }>(path);
-      assert.equal(status, 404);
-      assert.equal(body.error.code, 'NOT_CONFIGURED');
-    });
-  }
-
   it('refreshes and pushes, which the audit log records without the message', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud)]);
+    const cloud = await startWith();
     for (const [name, body, more] of [
       ['refresh', {}, { status: 'online' }],
       ['push', { message: 'Canary-Message' }, {}],
@@ -149,7 +112,6 @@ describe('the fleet for the editor', () => {
   }
 
   const REFUSED: readonly [path: string, body: object, status: number, code: string][] = [
-    ['gone/devices/1/push', { message: 'x' }, 404, 'NOT_CONFIGURED'],
     ['app/devices/x/refresh', {}, 400, 'INVALID_INPUT'],
     ['app/devices/1/refresh', [], 400, 'INVALID_INPUT'],
     ['app/devices/1/push', {}, 400, 'INVALID_INPUT'],
@@ -165,25 +127,12 @@ describe('the fleet for the editor', () => {
   ];
   for (const [path, body, expected, code] of REFUSED) {
     it(`refuses ${path} with ${JSON.stringify(body).slice(0, 40)}`, async () => {
-      const cloud = await startCloud();
-      await load([cloudApp(cloud)]);
+      const cloud = await startWith();
       const { status, body: said } = await post(path, body);
       assert.deepEqual([status, said.error.code], [expected, code]);
       assert.equal(cloud.requests.length, expected === 502 ? 1 : 0);
     });
   }
-
-  it('refuses a form, which the page of another site could send', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud)]);
-    const { status } = await helper
-      .request()
-      .post(`/device-cloud/apps/app/devices/${DEVICE}/refresh`)
-      .set('content-type', 'application/x-www-form-urlencoded')
-      .send('message=x');
-    assert.equal(status, 400);
-    assert.equal(cloud.requests.length, 0);
-  });
 
   it('has diagnostics: versions, settings, counts and the last errors, without keys or addresses', async () => {
     const cloud = await startCloud();
@@ -193,7 +142,7 @@ describe('the fleet for the editor', () => {
     for (let time = 0; time < 21; time++) {
       await fail('push', { chipid: 10000002, payload: 'x' } as NodeMessage, 'UNAUTHORIZED');
     }
-    const { body, text } = await get<Diagnostics>('diagnostics');
+    const { body, text } = await ask<Diagnostics>('diagnostics');
     assert.match(body.versions.package, /^\d+\.\d+\.\d+/);
     assert.match(body.versions.nodeRed, /^\d+\./);
     assert.equal(body.apps[0]?.settings['timeout'], 15);
@@ -203,45 +152,5 @@ describe('the fleet for the editor', () => {
     assert.equal(body.errors.length, 20);
     assert.deepEqual([body.errors[0]?.chipid, body.errors[0]?.code], ['10000002', 'UNAUTHORIZED']);
     assert.ok(!/Private|127\.0\.0\.1|sign=/.test(text), text);
-  });
-
-  it('requires separate permissions', async () => {
-    const asked: Record<string, string> = {};
-    const spy = (RED: NodeAPI): void => {
-      const { httpAdmin } = RED;
-      RED.auth.needsPermission = (permission) =>
-        Object.assign((_request: unknown, _response: unknown, next: () => void) => next(), {
-          permission,
-        }) as unknown as ReturnType<typeof RED.auth.needsPermission>;
-      for (const method of ['get', 'post', 'put'] as const) {
-        const add = httpAdmin[method].bind(httpAdmin) as (...given: unknown[]) => unknown;
-        Object.assign(httpAdmin, {
-          [method]: (path: string, guard: { permission?: string }, ...rest: unknown[]) => {
-            asked[`${method} ${path}`] = guard.permission ?? '';
-            return add(path, guard, ...rest);
-          },
-        });
-      }
-    };
-    await helper.load([spy, app], [], { app: CANARIES });
-    assert.deepEqual(asked, {
-      'get /device-cloud/apps/:id/devices': 'device-cloud.read',
-      'post /device-cloud/apps/devices': 'device-cloud.write',
-      'post /device-cloud/apps/test': 'device-cloud.write',
-      'get /device-cloud/apps': 'device-cloud.read',
-      'get /device-cloud/apps/:id/fleet': 'device-cloud.read',
-      'get /device-cloud/apps/:id/devices/:chipid': 'device-cloud.read',
-      'get /device-cloud/diagnostics': 'device-cloud.read',
-      'get /device-cloud/metrics': 'device-cloud.read',
-      'post /device-cloud/apps/:id/devices/:chipid/refresh': 'device-cloud.write',
-      'post /device-cloud/apps/:id/devices/:chipid/push': 'device-cloud.write',
-      'post /device-cloud/apps/:id/devices/:chipid/gpio': 'device-cloud.write',
-      'post /device-cloud/apps/:id/devices/:chipid/value': 'device-cloud.write',
-      'get /device-cloud/apps/:id/waiting': 'device-cloud.read',
-      'post /device-cloud/apps/:id/waiting/cancel': 'device-cloud.write',
-      'get /device-cloud/apps/:id/book': 'device-cloud.read',
-      'put /device-cloud/apps/:id/book': 'device-cloud.write',
-      'post /device-cloud/apps/:id/record': 'device-cloud.write',
-    });
   });
 });

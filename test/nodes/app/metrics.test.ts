@@ -100,14 +100,4 @@ describe('the metrics', () => {
     assert.equal(unacknowledged.count, 2);
     assert.ok(Math.abs(Date.now() - unacknowledged.since) < 60_000);
   });
-
-  it('tell two applications of one name apart, and read nothing of the service', async () => {
-    cloud = await startCloud();
-    const apps = ['app', 'app2'];
-    const users = apps.map((app) => node('push', { id: `push of ${app}`, app }));
-    await load([...apps.map((id) => cloudApp(cloud, { id, name: 'Both' })), ...users]);
-    const found = await scrape();
-    for (const id of apps) assert.equal(found.get(`devices{application=Both (${id})}`), 0);
-    assert.equal(cloud.requests.length, 0);
-  });
 });

@@ -11,20 +11,13 @@ import { until } from '../../tooling/until';
 import { openWithRecovery, PATIENCE } from '../support/listening';
 import { cloudApp, deploy, load, node } from '../support/flow';
 import { reversed } from '../support/histories';
-import { journal } from '../support/journal';
+import { read } from '../support/routes';
 import { arrivedAt, call, fail } from '../support/messages';
-import { startCloud, stateFolder, useNodeRed } from '../support/node-red';
+import { startCloud, startWith, stateFolder, useNodeRed } from '../support/node-red';
 
 const DEVICE = '10000001';
 
-async function get<T>(path: string): Promise<T> {
-  const { status, text, body } = await helper.request().get(`/device-cloud/apps/app/${path}`);
-  journal.answers.push(text);
-  assert.equal(status, 200, text);
-  return body as T;
-}
-
-const fleet = (): Promise<FleetAnswer> => get('fleet');
+const fleet = (): Promise<FleetAnswer> => read('apps/app/fleet');
 const problems = async (): Promise<AppProblem[]> => (await fleet()).problems ?? [];
 const kinds = async (): Promise<string[]> => (await problems()).map(({ kind }) => kind);
 const mended = (): Promise<void> =>
@@ -95,8 +88,7 @@ describe('what is wrong with an application, for the editor', () => {
   });
 
   it('has a key that is refused, until the list can be read', async () => {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('push'), node('devices')]);
+    cloud = await startWith(node('push'), node('devices'));
     await mended();
     const recover = cloud.fail('unauthorized');
     await fail('push', { chipid: DEVICE, payload: 'x' } as NodeMessage, 'UNAUTHORIZED');
@@ -120,8 +112,7 @@ describe('what is wrong with an application, for the editor', () => {
   });
 
   it('has state that is not kept, until it is written', async () => {
-    cloud = await startCloud();
-    await load([cloudApp(cloud), node('gpio', { operation: 'keep' })]);
+    cloud = await startWith(node('gpio', { operation: 'keep' }));
     mkdirSync(dirname(stateFolder), { recursive: true });
     rmSync(stateFolder, { recursive: true, force: true });
     writeFileSync(stateFolder, 'no folder');
@@ -151,7 +142,7 @@ describe('what is wrong with an application, for the editor', () => {
   it('says the revision of the book, so that what it lacks can be added', async () => {
     await start('chipid\n1\n', [node('push')]);
     await until(async () => Boolean((await fleet()).book), 'the book was read');
-    const { revision } = await get<{ revision: string }>('book?brief');
+    const { revision } = await read<{ revision: string }>('apps/app/book?brief');
     assert.equal((await fleet()).book, revision);
   });
 
@@ -168,7 +159,7 @@ describe('what is wrong with an application, for the editor', () => {
     cloud.upload(DEVICE, Buffer.from([77]));
     for (const n of [21, 22.5]) cloud.upload(LISTENED, `temperature=${n};mode=auto`);
     cloud.upload(LISTENED, `temperature=23;${'x'.repeat(2000)}=1`);
-    const of = (chipid: string): Promise<DeviceDetails> => get(`devices/${chipid}`);
+    const of = (chipid: string): Promise<DeviceDetails> => read(`apps/app/devices/${chipid}`);
     await until(async () => (await of(LISTENED)).uploads?.length === 3, 'all have come');
     await until(async () => (await of(DEVICE)).uploads?.length === 1, 'it has come');
     const { uploads: [long, ...uploads] = [], units, type: name } = await of(LISTENED);

@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
 import { readTests } from '../../../flow-test/tests';
 import type { FleetAnswer } from '../../../nodes/app/answers.config';
-import { cloudApp, deploy, load, node } from '../support/flow';
-import { journal } from '../support/journal';
-import { startCloud, useNodeRed } from '../support/node-red';
+import { cloudApp, deploy, node } from '../support/flow';
+import { startWith, useNodeRed } from '../support/node-red';
+import { ask, audited, read } from '../support/routes';
 import { until } from '../../tooling/until';
 
 const ONE = '10000001';
 
 describe('the recording of a test in the editor', () => {
   useNodeRed();
-  const record = async (body: object) => {
-    const answer = await helper.request().post('/device-cloud/apps/app/record').send(body);
-    journal.answers.push(answer.text);
-    return answer;
-  };
+  const record = (body: object) => ask('apps/app/record', { body });
   const state = async (): Promise<FleetAnswer['recording']> =>
-    ((await helper.request().get('/device-cloud/apps/app/fleet')).body as FleetAnswer).recording;
+    (await read<FleetAnswer>('apps/app/fleet')).recording;
 
   async function listening() {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), { ...node('listen', { chipids: [ONE] }), id: 'listen' }]);
+    const cloud = await startWith({ ...node('listen', { chipids: [ONE] }), id: 'listen' });
     await until(() => cloud.channels(ONE) === 1, 'the channel is open');
     return cloud;
   }
@@ -46,13 +40,11 @@ describe('the recording of a test in the editor', () => {
     assert.equal((await state())?.uploads, 0);
   });
 
-  it('is refused without a recording, an application, or a right action', async () => {
+  it('is refused without a recording or a right action', async () => {
     await listening();
     assert.equal((await record({ action: 'stop' })).status, 409);
     assert.equal((await record({ action: 'pause' })).status, 400);
     assert.equal((await record({ action: 'start', chipids: ['x'] })).status, 400);
-    const path = '/device-cloud/apps/gone/record';
-    assert.equal((await helper.request().post(path).send({ action: 'start' })).status, 404);
   });
 
   it('goes on over a deploy of the nodes, ends with one of the application, and is audited', async () => {
@@ -63,7 +55,6 @@ describe('the recording of a test in the editor', () => {
     await deploy([cloudApp(cloud, { timeout: 14 }), node('push')], 'nodes');
     assert.equal(await state(), undefined);
     assert.equal((await record({ action: 'stop' })).status, 409);
-    const audited = journal.logs.filter(({ level }) => level === 98);
-    assert.match(JSON.stringify(audited), /"device-cloud.apps.record".*"start".*10000001/);
+    assert.match(JSON.stringify(audited()), /"device-cloud.apps.record".*"start".*10000001/);
   });
 });

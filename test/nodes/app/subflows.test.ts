@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
 import type { AppChoice, FleetAnswer } from '../../../nodes/app/answers.config';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { until } from '../../tooling/until';
 import { deploy, load, node, simulatorApp } from '../support/flow';
+import { read } from '../support/routes';
 import { useNodeRed } from '../support/node-red';
 
-const get = async <T>(path: string): Promise<T> => {
-  const { status, body } = await helper.request().get(`/device-cloud/${path}`);
-  assert.equal(status, 200, path);
-  return body as T;
-};
-const apps = (): Promise<AppChoice[]> => get('apps');
+const apps = (): Promise<AppChoice[]> => read('apps');
 
 const instance = (id: string, name: string): FlowNode => ({
   ...{ id, type: 'subflow:sub', name, z: 'tab', x: 0, y: 0, wires: [], env: [] },
@@ -39,13 +34,13 @@ describe('applications inside a subflow', () => {
     assert.equal(new Set(found.map(({ id }) => id)).size, 2);
     for (const { id } of found) {
       await until(async () => {
-        const { devices } = await get<FleetAnswer>(`apps/${id}/fleet`);
+        const { devices } = await read<FleetAnswer>(`apps/${id}/fleet`);
         return devices.some(({ chipid, channel }) => chipid === '10000001' && channel);
       }, 'its device is shown');
-      assert.ok((await get<object[]>(`apps/${id}/devices`)).length > 0);
-      await get(`apps/${id}/waiting`);
+      assert.ok((await read<object[]>(`apps/${id}/devices`)).length > 0);
+      await read(`apps/${id}/waiting`);
     }
-    const { apps: diagnosed } = await get<{ apps: { id: string }[] }>('diagnostics');
+    const { apps: diagnosed } = await read<{ apps: { id: string }[] }>('diagnostics');
     assert.deepEqual(
       diagnosed.map(({ id }) => id),
       found.map(({ id }) => id),

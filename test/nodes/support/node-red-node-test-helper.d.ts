@@ -27,6 +27,8 @@ declare module 'node-red-node-test-helper' {
     getNode(id: string): Node | null;
     startServer(): Promise<void>;
     stopServer(): Promise<void>;
+    /** Its spies, which keep what they were called with. */
+    _sandbox: { resetHistory(): void };
     request(): Record<'get' | 'post' | 'put', (path: string) => Request>;
   }
 

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
 import { Files } from '../../../src/store/files';
+import { cloudApp, load } from './flow';
 import { closeJournal, journal, startJournal, stopJournal } from './journal';
 import { CANARIES } from './secrets';
 import { currentDialect } from '../../tooling/dialect';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { startSilentServer, type SilentServer } from '../../tooling/servers/silent-server';
 import { temporaryFolder } from '../../tooling/temporary-folder';
 import { until } from '../../tooling/until';
@@ -52,6 +54,13 @@ export async function startCloud(options: SimulatorOptions = {}): Promise<Simula
     ...options,
   });
   clouds.push(cloud);
+  return cloud;
+}
+
+/** A service for one test, and a flow on it: the application and these nodes. */
+export async function startWith(...nodes: FlowNode[]): Promise<Simulator> {
+  const cloud = await startCloud();
+  await load([cloudApp(cloud), ...nodes]);
   return cloud;
 }
 
