@@ -261,9 +261,10 @@ export class HistoryAnswer {
     if (this.#seen.length > REMEMBERED) this.#seen.shift();
   }
 
-  #recognise({ id, unix }: HistoryRecord): void {
-    const remembered = this.#remembered.get(id);
+  #recognise(record: HistoryRecord): void {
+    const remembered = this.#remembered.get(record.id);
     if (remembered === undefined) return;
+    const { unix } = record;
     this.#shifts.push(Object.is(unix, remembered) ? 0 : unix - remembered);
   }
 

@@ -1,6 +1,7 @@
 import type { Upload } from '../types';
 import { BEFORE_ALL, type HistoryRecord, type RecordId } from './answer';
 import {
+  EMPTY,
   FREE_FLAG,
   isLossy,
   Keys,
@@ -98,8 +99,10 @@ export interface Compared {
   /** By id, each id once: those after the position. */
   readonly records: readonly HistoryRecord[];
   readonly arrivals: readonly Arrival[];
-  /** How many of them, from the first on, arrived before the answer was requested. */
+  /** How many of them, from the first on, must be there, but for what {@link Arrival.mustBeThere} leaves out. */
   readonly sure: number;
+  /** How many arrived before the answer was requested; fewer than must be there if the history lags. */
+  readonly requested: number;
   readonly known: KnownWriting | undefined;
   /** An upload has come both ways: only texts that a history may spoil are in a writing that is not known. */
   readonly isUnderstood: boolean;
@@ -179,6 +182,9 @@ function match(
     const wanted = new Map<number, { places: number[]; records: HistoryRecord[] }>();
     for (const place of places) {
       const hash = (arrivals[place] as Arrival).keys.hashes[writing];
+      // An empty record shows no tag: one of white space would be empty, too.
+      if (hash === EMPTY && writing === 'tagged' && known !== 'tagged' && place >= afterGap)
+        continue;
       const equal = wanted.get(hash);
       if (equal) equal.places.push(place);
       else wanted.set(hash, { places: [place], records: [] });
@@ -226,20 +232,27 @@ function likely(
 }
 
 /** How many arrivals have left a short history: rule 10. */
-function goneOf({ records, arrivals, sure }: Compared, position: number | bigint): number {
+function goneOf({ records, arrivals, requested }: Compared, position: number | bigint): number {
   const first = records[0];
   const last = records.at(-1);
   if (!first || !last) return 0;
+  const isDense = BigInt(last.id) - BigInt(first.id) === BigInt(records.length - 1);
   const between = Number(BigInt(first.id) - BigInt(position) - 1n);
   // Where ids have no gaps, those that arrived without one have the first ids after the position.
-  const isDense = BigInt(last.id) - BigInt(first.id) === BigInt(records.length - 1);
   let run = 0;
-  while (isDense && run < Math.min(between, sure) && arrivals[run]?.isAfterGap === false) run++;
+  while (isDense && run < between && arrivals[run]?.isAfterGap === false) run++;
+  // If all between are of them, those that follow begin with the first record.
+  for (let at = 0; run === between && at < records.length; at++) {
+    const arrival = arrivals[run + at];
+    if (!arrival || arrival.isAfterGap || run + at >= requested) break;
+    if (!mayBeOne(arrival, records[at])) run = 0;
+  }
+  if (run >= requested) return run;
   const there = new Set(records.flatMap(({ everyHash }) => everyHash));
   const isThere = ({ keys }: Arrival): boolean =>
     WRITINGS.some((writing) => there.has(keys.hashes[writing]));
-  const end = arrivals.slice(0, sure).findLastIndex(isThere);
-  if (end < 0) return sure;
+  const end = arrivals.slice(0, requested).findLastIndex(isThere);
+  if (end < 0) return requested;
   let from = end + 1;
   for (let at = records.length - 1; at >= 0 && from > run; at--)
     if (mayBeOne(arrivals[from - 1] as Arrival, records[at])) from--;
@@ -263,6 +276,7 @@ function spoiltOf(
   const left = new Set(
     missing.filter((place) => arrivals[place]?.keys.mayBeSpoilt === true || !isUnderstood),
   );
+  if (left.size === 0) return spoilt;
   const after: number[] = [];
   let high = Infinity;
   for (let at = records.length - 1; at >= 0; at--) {

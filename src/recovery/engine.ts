@@ -6,7 +6,15 @@ import { Reports } from './reports';
 import { fromUnix, toUnix } from './zone';
 import { Arrival, compare, type Comparison, type Pair, UNPROVEN } from './compare';
 import { BEFORE_ALL, HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
-import { isLossy, Keys, type KnownWriting, restore, seemsBase64, WRITINGS } from './writing';
+import {
+  isLossy,
+  Keys,
+  type KnownWriting,
+  restore,
+  SAMPLE,
+  seemsBase64,
+  WRITINGS,
+} from './writing';
 
 /*
  * What is held back, emitted and remembered of one device, for one listener, without input or output. The numbers are those
@@ -86,6 +94,7 @@ export class Engine {
     isPlain: false,
     isMixed: false,
     isUnordered: false,
+    isLagging: false,
   };
   #arrivals: Arrival[] = [];
   /** How many of them came before the answer was requested. */
@@ -94,6 +103,8 @@ export class Engine {
   #heldBytes = 0;
   /** The next arrival is after a gap. */
   #isAfterGap = true;
+  /** The history lags, and may not have shown yet all that was missed. */
+  #mayLack = false;
   /** There was a gap since the last answer that was used. */
   #isGapped = true;
   /** Since the request: something unreadable came, or uploads were dropped. */
@@ -176,6 +187,10 @@ export class Engine {
     const arrival = new Arrival(Keys.of(upload.body), upload.timestamp, this.#isAfterGap);
     this.#isAfterGap = false;
     if (this.#wasGivenBack(arrival)) this.#doubt(arrival);
+    if (this.#mayLack && !this.#isHopeless) {
+      this.isHolding = true;
+      this.again ??= 0;
+    }
     if (this.isHolding && !this.#hold(arrival, upload)) {
       if (!this.#mayDrop) this.#goLive();
       else {
@@ -285,6 +300,7 @@ export class Engine {
     for (const arrival of this.#arrivals) arrival.isLoose = true;
     this.#moveTo(answer.newest, answer);
     this.#isGapped = !isQuiet;
+    if (isQuiet) this.#closeGap();
     this.#due = 1;
   }
 
@@ -304,17 +320,21 @@ export class Engine {
     const position = this.#id ?? BEFORE_ALL;
     this.#reports.behind(answer.newest, position, answer.length === 0);
     const arrivals = [...this.#arrivals];
-    const sure = this.#sure;
+    const afterGap = this.#afterGap(arrivals);
+    // Of a history that lags, what was missed is there once what came after it is (rule 6).
+    const isAwaited = this.#shown.isLagging && afterGap < arrivals.length;
+    const sure = isAwaited ? Math.max(this.#sure, afterGap + 1) : this.#sure;
     const isShort = !answer.hasOld && !answer.isEnded && this.#id !== undefined && this.#id >= 0;
     this.#reportLost(answer, isShort);
     const found = compare({
       records,
       arrivals,
       sure,
+      requested: this.#sure,
       known: this.#facts.writing,
       isUnderstood: this.#facts.isUnderstood || this.#shown.isPlain,
       keepsCommas: this.#facts.keepsCommas,
-      afterGap: this.#afterGap(arrivals),
+      afterGap,
       isCut,
       shortAfter: isShort && records.length > 0 ? this.#id : undefined,
       isAtTime: (record, arrival) => this.#isAtTime(record, arrival),
@@ -331,7 +351,8 @@ export class Engine {
         return;
       }
       // What follows the last arrival that is there waits for the next answer.
-      if (this.#unclear < USED_TRIES) use = lastSure(records, found, sure) + 1;
+      const isEarly = (found.awaited[0] as number) >= this.#sure;
+      if (this.#unclear < USED_TRIES && !isEarly) use = lastSure(records, found, sure) + 1;
     } else {
       this.#unclear = 0;
       this.#reports.proven();
@@ -341,12 +362,12 @@ export class Engine {
       this.#forgetDone();
       return;
     }
-    this.#finish(answer, arrivals, found, sure);
+    this.#finish(answer, arrivals, found, sure, afterGap);
   }
 
   /** The place from which on they arrived after the gap that the next answer closes; Infinity if none did. */
   #afterGap(arrivals: readonly Arrival[]): number {
-    if (!this.#isGapped || this.#isAfterGap) return Infinity;
+    if (!(this.#isGapped || this.#mayLack) || this.#isAfterGap) return Infinity;
     const place = arrivals.findLastIndex(({ isAfterGap }) => isAfterGap);
     return place < 0 ? Infinity : place;
   }
@@ -363,6 +384,8 @@ export class Engine {
     for (const record of records) {
       const pair = pairs.get(record);
       if (pair) this.#learn(arrivals[pair.place] as Arrival, record, pair);
+      if (pair && arrivals[pair.place]?.isLate && !this.#shown.isLagging)
+        this.#show({ isLagging: true });
     }
     const isSpoilt = (place: number): boolean => arrivals[place]?.keys.mayBeSpoilt === true;
     if (spoilt.size > 0 || found.passed.some(isSpoilt)) this.#facts.isSpoiling = true;
@@ -411,6 +434,7 @@ export class Engine {
     arrivals: readonly Arrival[],
     found: Comparison,
     sure: number,
+    afterGap: number,
   ): void {
     const isCut = answer.cutAt !== undefined;
     // A record that was taken for an arrival after the request may be an earlier, equal one instead.
@@ -419,7 +443,8 @@ export class Engine {
     const known = this.#facts.writing;
     if (!isCut) {
       for (const place of found.passed) this.#forgetMissing(arrivals[place] as Arrival);
-      for (const place of found.awaited) (arrivals[place] as Arrival).isLate = true;
+      for (const place of found.awaited)
+        if (place < this.#sure) (arrivals[place] as Arrival).isLate = true;
       for (let place = 0; place < sure; place++) {
         const arrival = arrivals[place] as Arrival;
         if (arrival.isDone || arrival.mustBeThere(known)) continue;
@@ -439,10 +464,15 @@ export class Engine {
       return;
     }
     this.#isGapped = this.#isDisturbed;
+    this.#mayLack =
+      this.#shown.isLagging &&
+      (wasGapped || this.#mayLack) &&
+      !Array.from(found.pairs.values()).some(({ place }) => place >= afterGap);
+    if (!this.#isDisturbed && found.awaited.length === 0 && !this.#mayLack) this.#closeGap();
     if (this.isDoubting) this.again = 0;
     else if (found.awaited.length === 0 || this.#unclear >= LIVE_TRIES) this.#release();
     // Of two equal uploads, one may have been missed, and the other be announced after the answer was made (rule 12).
-    if (isOpen && (wasGapped || this.#owed > 0)) this.again ??= ++this.#owed;
+    if (isOpen && (wasGapped || this.#owed > 0)) this.again ??= this.#owed++;
     else this.#owed = 0;
     const isWhole = !answer.isEnded && answer.bytes <= this.#options.limits.small;
     const half = Math.max(this.#options.limits.least, Math.ceil(answer.length / 2));
@@ -453,6 +483,12 @@ export class Engine {
     this.#id = id;
     const seen = answer.seenUpTo(id);
     this.#show({ ...(seen.length > 0 && { seen }), measure: answer.measure });
+  }
+
+  /** What has been missed is known: nothing is between the position and what arrived after it. */
+  #closeGap(): void {
+    this.#isAfterGap = false;
+    for (const arrival of this.#arrivals) arrival.isAfterGap = false;
   }
 
   #show(change: Partial<Shown>): void {
@@ -593,7 +629,8 @@ export class Engine {
       known: writing,
       isMixed: this.#shown.isMixed,
       isPlain: this.#shown.isPlain && !isSpoiling,
-      isGuessed: isOpen && seemsBase64([...sample, ...records.map(({ body = '' }) => body)]),
+      isGuessed:
+        isOpen && seemsBase64([...sample, ...records.slice(-SAMPLE).map(({ body }) => body)]),
       zone: this.#zone,
     };
   }

@@ -17,7 +17,7 @@ export interface Position {
   size?: [lower: number, bytes: number];
   /** Since ids have started over, only records with a later time count. */
   afterTime?: string;
-  /** What is known of its history: `p` it is plain, `m` it is mixed, `u` it is unordered. */
+  /** What is known of its history: `p` it is plain, `m` it is mixed, `u` it is unordered, `l` it lags. */
   is?: string;
 }
 
@@ -54,6 +54,8 @@ export interface Shown {
   isMixed: boolean;
   /** Times are not in the order of ids. */
   isUnordered: boolean;
+  /** An upload was not there yet although it had arrived. */
+  isLagging: boolean;
 }
 
 /** What a position is made of, as a recovery has it. */
@@ -67,7 +69,7 @@ const lowered = (id: RecordId, by: number): RecordId =>
   idFromText(String(BigInt(id) - BigInt(Math.trunc(by))));
 
 export function writePosition(state: State): Position {
-  const { id, arrivals, measure, afterTime, isPlain, isMixed, isUnordered } = state;
+  const { id, arrivals, measure, afterTime, isPlain, isMixed, isUnordered, isLagging } = state;
   const seen: (number | null)[] = [];
   let before = id;
   let last = 0;
@@ -76,7 +78,8 @@ export function writePosition(state: State): Position {
     before = each;
     if (!Number.isNaN(time)) last = time / SECOND;
   }
-  const is = (isPlain ? 'p' : '') + (isMixed ? 'm' : '') + (isUnordered ? 'u' : '');
+  const is =
+    (isPlain ? 'p' : '') + (isMixed ? 'm' : '') + (isUnordered ? 'u' : '') + (isLagging ? 'l' : '');
   return {
     id: String(id),
     ...(arrivals.length > 0 && { keys: Arrival.saveAll(arrivals) }),
@@ -108,6 +111,7 @@ export function readPosition(position: Position): State {
     isPlain: is.includes('p'),
     isMixed: is.includes('m'),
     isUnordered: is.includes('u'),
+    isLagging: is.includes('l'),
   };
 }
 

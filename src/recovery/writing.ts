@@ -62,7 +62,7 @@ export function hashOf(text: string): number {
 /** Bytes of a hash. */
 const HASH = 5;
 
-const EMPTY = hashOf('');
+export const EMPTY = hashOf('');
 
 /**
  * Writes a hash as `writeUIntBE` does, in a third of the time: there may be thousands of arrivals, which are written each second.
@@ -202,7 +202,7 @@ export function recordHashes(body: string): RecordHashes {
 }
 
 /** How many bodies a guess is based on. */
-const SAMPLE = 100;
+export const SAMPLE = 100;
 
 /** Whether all bodies of a history of which nothing is known are Base64, and not by chance (rule 18). */
 export function seemsBase64(bodies: readonly unknown[]): boolean {

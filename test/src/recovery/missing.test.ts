@@ -96,6 +96,45 @@ describe('a history that has what arrived in no writing that is known', () => {
   });
 });
 
+describe('a history that lags', () => {
+  useClock();
+
+  it('is waited for after a cut until it has what came next, so that what was missed is in order, also after a restart', async () => {
+    const written = ['before'];
+    const first = createSubject();
+    first.has(...records(...written));
+    await first.connect();
+    first.live('one');
+    first.live('two');
+    await first.connect();
+    first.has(...records(...written, 'one', 'two'));
+    await minutes(1);
+    assert.deepEqual(first.given, [
+      ['one', 'live'],
+      ['two', 'live'],
+    ]);
+    const later = createSubject({ start: first.position() });
+    first.recovery.close();
+    written.push('one', 'two');
+    later.has(...records(...written));
+    await later.connect();
+    // Nothing has come since: it may lack what was missed.
+    later.live('next');
+    await settled();
+    assert.deepEqual(later.given, []);
+    later.has(...records(...written, 'missed', 'next'));
+    await minutes(1);
+    later.live('last');
+    assert.deepEqual(later.given, [
+      ['missed', 4],
+      ['next', 'live'],
+      ['last', 'live'],
+    ]);
+    assert.deepEqual(later.faults, []);
+    later.recovery.close();
+  });
+});
+
 describe('a history that spoils or lacks a single upload', () => {
   useClock();
 

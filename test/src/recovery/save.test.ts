@@ -93,7 +93,10 @@ describe('the position of a listener', () => {
       ],
       measure: { id: 2n ** 60n - 7n, bytes: 1e10 },
       afterTime: '2026-01-01 00:00:00',
-      ...{ isPlain: true, isMixed: false, isUnordered: true },
+      isPlain: true,
+      isMixed: false,
+      isUnordered: true,
+      isLagging: true,
     };
     const position = JSON.parse(JSON.stringify(writePosition(state))) as Position;
     assert.equal(isPosition(position), true);
