@@ -45,7 +45,7 @@ export class StatusLine {
   readonly #node: Node;
   #shown = '';
   #closed = false;
-  #pending: (() => NodeStatus) | undefined;
+  #pending: (() => NodeStatus | undefined) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(node: Node) {
@@ -61,8 +61,8 @@ export class StatusLine {
     this.#node.status(status);
   }
 
-  /** Shows what the function returns: now, or a moment later if the status has just changed. */
-  update(status: () => NodeStatus): void {
+  /** Shows what the function returns, if anything: now, or a moment later if the status has just changed. */
+  update(status: () => NodeStatus | undefined): void {
     if (this.#closed) return;
     this.#pending = status;
     if (!this.#timer) this.#tick();
@@ -84,10 +84,10 @@ export class StatusLine {
 
   #tick(): void {
     this.#timer = undefined;
-    const status = this.#pending;
+    const status = this.#pending?.();
     if (!status) return;
     this.#timer = setTimeout(() => this.#tick(), INTERVAL);
-    this.show(status());
+    this.show(status);
   }
 }
 

@@ -5,29 +5,25 @@ import {
   DeviceCloudError,
   type Fleet,
   invalidInput,
-  isDeviceCloudError,
+  type Keeping,
   parseChipid,
   show,
   type WaitingUpload,
 } from '../../src/index';
 import { withFields } from '../common/action.runtime';
-import { findApp, type App } from '../common/app';
 import { addRow, groupFollower } from '../common/inputs';
 import { DeviceTypes, setListening } from '../common/device-types';
-import { asError, deviceText, messageOf } from '../common/errors';
-import { FaultLog, UnusableRecords } from '../common/fault-log';
+import { asError, deviceText } from '../common/errors';
 import type { Runtime } from '../common/action';
-import { numberOf, readDevices, readProperties } from '../common/settings';
-import { clusterStatus, failureStatus, StatusLine } from '../common/status';
+import { numberOf, readDevices } from '../common/settings';
+import { SourceLife } from '../common/source';
+import { failureStatus } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { channelsStatus } from './channels-status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
 import { ListenedDevices, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
 import { Positions } from './positions';
-
-/** Milliseconds until a listener that could not start tries again by itself. */
-const RETRY = 10_000;
 
 /** Milliseconds between two looks at what waits for an acknowledgement. */
 const LOOK = 1000;
@@ -55,47 +51,24 @@ const notAcknowledged = (device: string): DeviceCloudError =>
     `An upload of ${device} was emitted in all its attempts and never acknowledged. It is in this message; the next one follows. Check that an ack node gets its msg.ack, or give it more time.`,
   );
 
-class ListenLife implements DevicesListener {
-  readonly #app: App;
-  readonly #status: StatusLine;
-  readonly #log = new FaultLog((line) => this.#node.warn(line));
-  /** Shows what waits for an acknowledgement. */
-  #looks: NodeJS.Timeout | undefined;
+class ListenLife extends SourceLife<ListenConfig> implements DevicesListener {
   readonly #types: DeviceTypes;
-  readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
   #client: DeviceCloudClient | undefined;
   #fleet: Fleet | undefined;
   #devices: ListenedDevices | undefined;
-  #positions: Positions | undefined;
   #keepsPositions = false;
   /** Of a listener to every online device. */
   #online: OnlineDevices | undefined;
-  #stopWatching: (() => void) | undefined;
-  #leaveStore: (() => void) | undefined;
-  /** The latest attempt to start, which never rejects, and why it failed. */
-  #starting: Promise<void>;
-  #failure: unknown;
-  #retry: NodeJS.Timeout | undefined;
-  readonly #node: Node;
-  readonly #config: ListenConfig;
-  readonly #wrong: string | undefined;
 
   constructor(RED: NodeAPI, node: Node, def: ListenConfig) {
-    const { config, problem } = readProperties<ListenConfig>(def, DEFAULTS, CHOICES);
-    this.#node = node;
-    this.#config = config;
-    this.#wrong = problem;
-    this.#app = findApp(RED, config.app);
-    this.#status = new StatusLine(node);
-    this.#types = new DeviceTypes(RED, config.deviceType, (line) => node.warn(line));
+    super(RED, node, def, DEFAULTS, CHOICES);
+    this.#types = new DeviceTypes(RED, this.config.deviceType, (line) => node.warn(line));
     setListening(node, {
       type: this.#types.own,
       has: (chipid) => this.#devices?.has(chipid) === true,
       unclear: () => this.#devices?.unclear() ?? [],
     });
-    this.#app.join(node);
-    this.#starting = this.#start();
   }
 
   /**
@@ -105,13 +78,13 @@ class ListenLife implements DevicesListener {
    * @throws DeviceCloudError `INVALID_INPUT`: then nothing has changed; with other processes what their calls throw
    */
   async change(msg: NodeMessage): Promise<NodeMessage | undefined> {
-    await this.#restart();
-    if (this.#closing.signal.aborted) throw closed();
+    await this.start();
+    if (this.isClosed) throw closed();
     const devices = this.#devices;
-    if (!devices) throw asError(this.#failure);
+    if (!devices) throw asError(this.failure);
     const { action, chipid } = msg;
     if (action === 'list') {
-      const shared = this.#app.cluster()?.subscribed(this.#node.id);
+      const shared = this.app.cluster()?.subscribed(this.node.id);
       const { chipids, missing } = (await shared) ?? { chipids: devices.chipids(), missing: 0 };
       return withFields(msg, ['missing'], { payload: chipids, ...(missing > 0 && { missing }) });
     }
@@ -127,48 +100,35 @@ class ListenLife implements DevicesListener {
 
   /** In all processes that share the devices, or in this one, which goes on with it after a restart. */
   #setSubscribed(devices: ListenedDevices, chipid: string, isOn: boolean): unknown {
-    const { id } = this.#node;
-    const cluster = this.#app.cluster();
+    const { id } = this.node;
+    const cluster = this.app.cluster();
     if (cluster) return cluster.setSubscribed(id, chipid, isOn);
     if (isOn) devices.add(chipid);
     else devices.remove(chipid);
-    const store = this.#app.store();
+    const store = this.app.store();
     const key = `subscribed:${id}:${chipid}`;
     return (store.get(key) === true) === isOn ? undefined : store.set(key, isOn || undefined);
-  }
-
-  close(): void {
-    this.#closing.abort();
-    clearTimeout(this.#retry);
-    this.#status.close();
-    clearInterval(this.#looks);
-    this.#stopWatching?.();
-    this.#devices?.close();
-    this.#log.close();
-    this.#app.leave(this.#node);
-    this.#positions?.close();
-    this.#leaveStore?.();
   }
 
   onUpload(upload: WaitingUpload): void {
     if (!upload.replayed) this.#online?.seen(upload.chipid);
     const { chipid } = upload;
     const type = this.#types.of(this.#fleet, chipid);
-    const decoding = { datatype: this.#config.datatype, charset: this.#app.charset, type };
+    const decoding = { datatype: this.config.datatype, charset: this.app.charset, type };
     const name = this.#fleet?.name(chipid);
     const { message, error } = uploadMessage(upload, decoding, name);
     addRow(message, this.#fleet, chipid);
     const { ack, redelivered, isGivenUp } = upload;
     if (redelivered) message['redelivered'] = true;
     if (isGivenUp) {
-      this.#node.error(notAcknowledged(deviceText(name, chipid)), message);
+      this.node.error(notAcknowledged(deviceText(name, chipid)), message);
     } else if (error) {
-      this.#node.error(error, message);
+      this.node.error(error, message);
       // Another attempt would not change it.
       if (ack !== undefined) void this.#acknowledge(ack);
     } else {
       if (ack !== undefined) message['ack'] = ack;
-      this.#node.send(message);
+      this.node.send(message);
     }
   }
 
@@ -178,55 +138,63 @@ class ListenLife implements DevicesListener {
   }
 
   onChange(): void {
-    this.#status.update(() => this.#statusOfDevices());
+    this.show();
   }
 
   onFault(chipid: string, fault: string, kind: string): void {
     // Some faults end with a full stop, some do not.
-    this.#log.write(kind, `Device ${chipid}: ${fault.replace(/\.$/, '')}.`);
+    this.log.write(kind, `Device ${chipid}: ${fault.replace(/\.$/, '')}.`);
   }
 
-  #statusOfDevices(): NodeStatus {
+  protected statusNow(): NodeStatus {
     const { problem } = this.#types;
     if (problem) return failureStatus(problem);
-    const awaits = clusterStatus(this.#app.cluster());
-    if (awaits) return awaits;
     const states = this.#devices?.states() ?? [];
-    const isKept = !this.#keeps || this.#app.store().problem === undefined;
+    const isKept = !this.#keeps || this.app.store().problem === undefined;
     return channelsStatus(states, isKept);
   }
 
-  async #start(): Promise<void> {
-    try {
-      if (this.#wrong !== undefined) throw invalidInput(this.#wrong);
-      const ack = acknowledgementOf(this.#config);
-      if (this.#config.devices === 'online') numberOf(this.#config, 'refresh', LIMITS.refresh);
-      if (this.#config.recover === 'off' && this.#app.isShared) throw invalidInput(NEEDS_RECOVERY);
-      const client = await this.#app.client('open');
-      await this.#app.store().loaded;
-      if (!this.#closing.signal.aborted) this.#listen(client, ack);
-    } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      this.#failure = error;
-      this.#failed(error);
-      // What the configuration is not to blame for, such as a simulator that could not start, may pass.
-      if (this.#app.problem('open') || isDeviceCloudError(error, 'INVALID_INPUT')) return;
-      clearTimeout(this.#retry);
-      this.#retry = setTimeout(() => void this.#restart(), RETRY);
-    }
+  /** Whether it needs the store. */
+  get #keeps(): boolean {
+    return this.#keepsPositions || ['online', 'dynamic'].includes(this.config.devices);
   }
 
-  /** Waits for the attempt that is under way, and makes another if it has failed. */
-  #restart(): Promise<void> {
-    const isDone = (): boolean => this.#devices !== undefined || this.#closing.signal.aborted;
-    this.#starting = this.#starting.then(() => (isDone() ? undefined : this.#start()));
-    return this.#starting;
+  protected begin(client: DeviceCloudClient, store: Keeping): void {
+    const { devices: mode, chipids, recover } = this.config;
+    const { isShared, isSimulated, memory } = this.app;
+    const { node } = this;
+    const acknowledged = acknowledgementOf(this.config);
+    if (recover === 'off' && isShared) throw invalidInput(NEEDS_RECOVERY);
+    this.#keepsPositions = recover === 'restart' && !isSimulated;
+    const positions =
+      this.#keepsPositions && !acknowledged ? new Positions(store, node.id) : undefined;
+    const ack = acknowledged && { ...acknowledged, node: node.id, memory };
+    const devices = new ListenedDevices(client, this, recover !== 'off', positions, ack);
+    // Node-RED drops what it has not passed on yet: positions end last.
+    this.atEnd(() => {
+      devices.close();
+      positions?.close();
+    });
+    this.#client = client;
+    this.#fleet = client.fleet;
+    this.#devices = devices;
+    if (mode === 'online') {
+      this.#listenToOnline(client, devices, store);
+    } else if (mode === 'group') {
+      this.#followGroup(client, devices);
+    } else if (mode === 'dynamic') {
+      this.#restore(devices, store);
+    } else {
+      for (const chipid of readDevices(chipids, (error) => node.error(error))) devices.add(chipid);
+    }
+    if (!ack) return;
+    const looks = setInterval(() => this.show(), LOOK).unref();
+    this.atEnd(() => clearInterval(looks));
   }
 
   /** Listens to the devices that messages have subscribed to, in any process that shares them. */
-  #restore(devices: ListenedDevices): void {
-    const store = this.#app.store();
-    const prefix = `subscribed:${this.#node.id}:`;
+  #restore(devices: ListenedDevices, store: Keeping): void {
+    const prefix = `subscribed:${this.node.id}:`;
     const restore = (): void => {
       // The id of a node may have a colon in it, and a file may have been edited.
       const saved = store.list(prefix).map(([key]) => chipidOf(key.slice(prefix.length)));
@@ -234,91 +202,53 @@ class ListenLife implements DevicesListener {
     };
     restore();
     store.onMoved.add(restore);
-    this.#stopWatching = () => store.onMoved.delete(restore);
-  }
-
-  /** Whether it needs the store. */
-  get #keeps(): boolean {
-    return this.#keepsPositions || ['online', 'dynamic'].includes(this.#config.devices);
-  }
-
-  #listen(client: DeviceCloudClient, acknowledged: ReturnType<typeof acknowledgementOf>): void {
-    const { devices: mode, chipids, recover } = this.#config;
-    const store = this.#app.store();
-    const change = (): void => this.onChange();
-    store.onProblem.add(change);
-    this.#leaveStore = () => store.onProblem.delete(change);
-    this.#keepsPositions = recover === 'restart' && !this.#app.isSimulated;
-    if (this.#keepsPositions && !acknowledged)
-      this.#positions = new Positions(store, this.#node.id);
-    const { memory } = this.#app;
-    const ack = acknowledged && { ...acknowledged, node: this.#node.id, memory };
-    if (ack) this.#looks = setInterval(() => this.onChange(), LOOK).unref();
-    const devices = new ListenedDevices(client, this, recover !== 'off', this.#positions, ack);
-    this.#client = client;
-    this.#fleet = client.fleet;
-    this.#devices = devices;
-    if (mode === 'online') {
-      this.#listenToOnline(client, devices);
-    } else if (mode === 'group') {
-      this.#followGroup(client, devices);
-    } else if (mode === 'dynamic') {
-      this.#restore(devices);
-    } else {
-      for (const chipid of readDevices(chipids, (error) => this.#node.error(error)))
-        devices.add(chipid);
-    }
-    this.onChange();
+    this.atEnd(() => store.onMoved.delete(restore));
   }
 
   /** Listens to the devices that are in the group by now: those that stay in it keep their channel. */
   #followGroup(client: DeviceCloudClient, devices: ListenedDevices): void {
-    const group = groupFollower(client, this.#config.group);
+    const group = groupFollower(client, this.config.group);
     const follow = (): void => devices.follow(group.chipids());
     follow();
-    this.#stopWatching = group.onChange(follow);
+    this.atEnd(group.onChange(follow));
   }
 
   /** Listens to each device that the list of online devices shows. All nodes of an application share its readings. */
-  #listenToOnline(client: DeviceCloudClient, devices: ListenedDevices): void {
+  #listenToOnline(client: DeviceCloudClient, devices: ListenedDevices, store: Keeping): void {
+    const refresh = 1000 * numberOf(this.config, 'refresh', LIMITS.refresh);
     const online = new OnlineDevices({
-      store: this.#app.store(),
-      node: this.#node.id,
+      store,
+      node: this.node.id,
       now: () => client.serviceTime,
       add: (chipid) => devices.add(chipid),
       remove: (chipid) => devices.remove(chipid),
       full: (max) =>
-        this.#log.write('full', `More than ${max} devices are online: some are not listened to.`),
+        this.log.write('full', `More than ${max} devices are online: some are not listened to.`),
     });
-    const unusable = new UnusableRecords(this.#log);
     this.#online = online;
-    const { onMoved } = this.#app.store();
     const restore = (): void => online.restore();
-    onMoved.add(restore);
-    const leave = client.fleet.pollList(1000 * numberOf(this.#config, 'refresh', LIMITS.refresh), {
+    store.onMoved.add(restore);
+    this.atEnd(() => store.onMoved.delete(restore));
+    const leave = client.fleet.pollList(refresh, {
       onReading: (reading) => {
-        unusable.read(reading.invalid);
+        this.onUnusable(reading.invalid);
         online.onReading(reading);
       },
-      onReadError: (error) => this.#failed(error),
+      onReadError: (error) => this.failed(error),
     });
-    this.#stopWatching = () => {
-      onMoved.delete(restore);
-      leave();
-    };
+    this.atEnd(leave);
   }
 
-  #failed(error: unknown): void {
-    const message = messageOf(error);
-    this.#log.write(message, message);
-    const isIdle = !this.#devices || this.#devices.chipids().length === 0;
-    if (isIdle) this.#status.show(failureStatus(error));
+  /** While it listens to devices, their channels are what its status is about. */
+  protected override get isIdle(): boolean {
+    return !this.#devices || this.#devices.chipids().length === 0;
   }
 }
 
 /** Emits each upload of its devices live (interface C). */
 export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
   const life = new ListenLife(RED, node, def);
+  void life.start();
   if (def.devices === 'dynamic') {
     node.on('input', (msg, send, done) => {
       life

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FaultLog } from '../../nodes/common/fault-log';
+import { FaultLog } from '../../nodes/common/source';
 import { tick, useClock } from '../support/clock';
 
 describe('the log of faults', () => {
