@@ -1,7 +1,6 @@
-import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
+import { chipidsProperty, listed, listLabel } from '../common/editor/device-list';
 import { choice, limited } from '../common/editor/fields';
 import { fieldValue, field, isOpen, onChange, opened, show } from '../common/editor/form';
-import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { said, t } from '../common/editor/texts';
@@ -62,8 +61,6 @@ RED.nodes.registerType<Config>('device-cloud-events', {
   oneditprepare: function () {
     opened(this);
     for (const kind of KINDS) box(kind).prop('checked', saved(this).includes(kind));
-    prepareList(this.chipids);
-    prepareGroup();
     const adapt = (): void => {
       const silence = isChecked('presence') && Number(fieldValue(field('silence'))) > 0;
       show(

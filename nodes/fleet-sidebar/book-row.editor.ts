@@ -11,9 +11,9 @@ import {
   smallButton,
   triedToRead,
   writeProblem,
-  type Tab,
   type Target,
 } from './commands.editor';
+import type { Panel } from './panel.editor';
 
 export const bookPath = (app: string): string => appPath(app, 'book');
 
@@ -32,7 +32,7 @@ export function unchanged(failure: unknown): string {
 
 /** A change of the book, in a form. */
 interface Change {
-  tab: Tab;
+  tab: Panel;
   app: string;
   /** As a whole, or some rows. */
   content: object;
@@ -90,7 +90,7 @@ function typesList(): JQuery {
 /** The row of a device in the book, to be read and changed. What is not changed is not sent. */
 class RowForm {
   readonly element = $('<form>', { class: 'device-cloud-fleet-push', novalidate: true });
-  readonly #tab: Tab;
+  readonly #tab: Panel;
   readonly #target: Target;
   readonly #inputs: Record<Field, JQuery>;
   /** Completes the last of the groups that are typed. */
@@ -105,7 +105,7 @@ class RowForm {
   /** The name that a new row is offered. */
   #offered: string;
 
-  constructor(tab: Tab, target: Target, offered: string) {
+  constructor(tab: Panel, target: Target, offered: string) {
     this.#tab = tab;
     this.#offered = offered;
     this.#target = target;
@@ -181,7 +181,7 @@ class RowForm {
  * Shows what the book has about a device, and changes it.
  * @param offered the name that a new row is offered
  */
-export const editRow = (tab: Tab, target: Target, offered = ''): Promise<void> =>
+export const editRow = (tab: Panel, target: Target, offered = ''): Promise<void> =>
   triedToRead(async () => {
     const book = await readBook(target.app, target.chipid);
     const form = new RowForm(tab, target, offered);

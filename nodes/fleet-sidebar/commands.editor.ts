@@ -3,8 +3,8 @@ import { fieldValue } from '../common/editor/form';
 import type { NotificationOptions } from '../common/editor/red';
 import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { said, t } from '../common/editor/texts';
+import { MESSAGE_CHOICES } from '../common/shared.config';
 import type { LISTEN_TYPE } from '../listen/listen.config';
-import type { Fleet, Row } from './fleet.editor';
 
 /** The application and the device that the actions are for. */
 export interface Target {
@@ -15,30 +15,6 @@ export interface Target {
   name: string;
 }
 
-/** What the parts of the tab know of each other. */
-export interface Tab {
-  /** Id of the application that is chosen; empty: none, or all. */
-  readonly app: string;
-  /** Ids of those that are shown. */
-  readonly apps: readonly string[];
-  readonly fleet: Fleet;
-  /** The name of an application where several are shown; otherwise empty. */
-  nameOf(app: string): string;
-  /** The id that nodes in the flows name. */
-  inFlows(app: string): string;
-  /** The server's time, in ms. */
-  now(): number;
-  /** Shows an application. */
-  choose(app: string): void;
-  showView(name: string): void;
-  /** Shows a device in the list, and its details. */
-  showDevice(app: string, chipid: string): void;
-  /** What the list shows. */
-  shown(): Row[];
-  /** Reads what has changed, now. */
-  readAgain(): void;
-}
-
 /** A part of the tab in place of the list of devices. */
 export interface View {
   readonly element: JQuery;
@@ -46,6 +22,17 @@ export interface View {
   readonly label?: JQuery;
   /** Called when it is shown, when another application is chosen, and whenever something has changed. */
   read(): void;
+}
+
+/** What a part of the tab shows. It is made anew only if that changes: what has the focus keeps it, what is selected stays so. */
+export class Shown {
+  #text = '';
+
+  isNew(...shown: unknown[]): boolean {
+    const before = this.#text;
+    this.#text = JSON.stringify(shown);
+    return this.#text !== before;
+  }
 }
 
 /** What whoever changes something needs. */
@@ -165,8 +152,6 @@ export function ask(form: JQuery, words: { no: string; yes?: string }, yes: () =
   });
 }
 
-const FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'];
-
 /** A field of a form, with its label before it. */
 export const labelled = (label: string, input: JQuery): JQuery[] => [
   $('<label>', { for: input.attr('id') }).text(label),
@@ -182,7 +167,8 @@ export function askPush(target: Target): void {
   const message = $('<input>', { type: 'text', id: 'device-cloud-fleet-message' });
   const option = (value: string): JQuery =>
     $('<option>', { value, text: t(`common.format.${value}`) });
-  const format = $('<select>', { id: 'device-cloud-fleet-format' }).append(FORMATS.map(option));
+  const formats = MESSAGE_CHOICES.format.filter((each) => each !== 'msg');
+  const format = $('<select>', { id: 'device-cloud-fleet-format' }).append(formats.map(option));
   const form = $('<form>', { class: 'device-cloud-fleet-push' }).append(
     // As text, always: the name comes from a server that may be anyone's.
     $('<p>').text(t('push.ask', { device: target.name })),

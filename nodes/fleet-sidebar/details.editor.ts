@@ -1,14 +1,19 @@
 import { editRow } from './book-row.editor';
-import { Controls } from './controls.editor';
-import { ageText, localTime, t } from '../common/editor/texts';
+import type { EditorNode } from '../common/editor/red';
+import { appPath, postRoute } from '../common/editor/routes';
+import { ageText, localTime, plain, t } from '../common/editor/texts';
+import { TYPE_TYPE } from '../common/shared.config';
+import { readCallbacks, readPins, type TypeConfig } from '../type/type.config';
 import {
   askPush,
   command,
   insertListener,
+  notify,
   refusal,
+  Shown,
   smallButton,
+  tried,
   WRITE,
-  type Tab,
   type Target,
 } from './commands.editor';
 import { RecentList } from './recent.editor';
@@ -16,9 +21,10 @@ import { usesOf } from './uses.editor';
 import type { FleetRow } from '../app/answers.config';
 import type { Row } from './fleet.editor';
 import { channelState, nameOf, onlineText, withApp } from './row.editor';
+import type { Panel } from './panel.editor';
 
 interface Actions {
-  tab: Tab;
+  tab: Panel;
   target: () => Target | undefined;
   showUses: (target: Target) => void;
 }
@@ -111,6 +117,83 @@ function lines(device: FleetRow, now: number): Line[] {
   ];
 }
 
+/** The type of a device as the editor has it: by its name, which the device book has. */
+function typeCalled(name: string | undefined): Partial<TypeConfig> | undefined {
+  let found: Partial<TypeConfig> | undefined;
+  RED.nodes.eachConfig((node) => {
+    const type = node as EditorNode<TypeConfig & { name: string }>;
+    if (type.type === TYPE_TYPE && type.name === name) found = type;
+  });
+  return found;
+}
+
+/** What a device has by its type: a switch for each pin, and the value of each callback on demand. */
+class Controls {
+  readonly element = $('<div>', { class: 'device-cloud-fleet-controls' });
+  readonly #target: () => Target | undefined;
+  readonly #shown = new Shown();
+
+  constructor(target: () => Target | undefined) {
+    this.#target = target;
+  }
+
+  /** @param device its key @param type of it */
+  show(device: string, type: string | undefined): void {
+    const { pins: pinText = '', callbacks = '' } = typeCalled(type) ?? {};
+    if (!this.#shown.isNew(device, pinText, callbacks)) return;
+    const read = readPins(pinText);
+    const pins = 'pins' in read ? [...read.pins] : [];
+    this.element.empty().append(
+      pins.map(([name, { pin, isLow }]) =>
+        this.#row(
+          name,
+          this.#button(name, 'on', () => this.#set(pin, isLow ? 0 : 1)),
+          this.#button(name, 'off', () => this.#set(pin, isLow ? 1 : 0)),
+        ),
+      ),
+      readCallbacks(callbacks).map((key) => {
+        const value = $('<output>');
+        return this.#row(
+          key,
+          this.#button(key, 'read', () => this.#ask(key, value)),
+          value,
+        );
+      }),
+    );
+  }
+
+  #button(of: string, what: 'on' | 'off' | 'read', run: () => Promise<void>): JQuery {
+    const words = t(`action.${what}`);
+    const button = smallButton('', words, `${of}: ${words}`, () => void run(), WRITE);
+    return button.attr('data-action', what);
+  }
+
+  #row(name: string, ...parts: JQuery[]): JQuery {
+    return $('<div>').append($('<span>').text(name), ...parts);
+  }
+
+  async #set(pin: number, level: 0 | 1): Promise<void> {
+    const device = this.#target();
+    if (!device) return;
+    const values = { device: device.name, pin, level };
+    await tried(`${device.name} · ${t('command.gpio', values)}`, async () => {
+      await postRoute(appPath(device.app, 'devices', device.chipid, 'gpio'), { pin, level });
+      notify(t('done.gpio', values), 'success');
+    });
+  }
+
+  async #ask(key: string, value: JQuery): Promise<void> {
+    const device = this.#target();
+    if (!device) return;
+    value.text('');
+    await tried(`${device.name} · ${key}`, async () => {
+      const path = appPath(device.app, 'devices', device.chipid, 'value');
+      const answer = (await postRoute(path, { key })) as { value?: unknown };
+      value.text(plain(String(answer.value)));
+    });
+  }
+}
+
 /** All of one device, and what can be done with it. */
 export class Details {
   readonly element = $('<div>', { class: 'device-cloud-fleet-details', role: 'region' }).hide();
@@ -122,10 +205,10 @@ export class Details {
   readonly #recent: RecentList;
   #isShown = false;
   #key = '';
-  readonly #tab: Tab;
+  readonly #tab: Panel;
 
   /** @param onLeave Escape */
-  constructor(tab: Tab, target: () => Target | undefined, onLeave: () => void) {
+  constructor(tab: Panel, target: () => Target | undefined, onLeave: () => void) {
     this.#tab = tab;
     this.#recent = new RecentList(tab);
     this.#controls = new Controls(target);

@@ -1,5 +1,6 @@
 import { appPath, getRoute } from '../common/editor/routes';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
+import { plainAll } from '../common/editor/texts';
 
 /** The applications that run. */
 export async function readApplications(): Promise<AppChoice[]> {
@@ -62,7 +63,8 @@ export class Feed {
     getRoute(`${appPath(this.#app, 'fleet')}?since=${this.#revision}`).then(
       (body: unknown, _status: string, answer: JQueryXHR) => {
         if (this.#asking !== asking) return;
-        const changes = body as FleetAnswer;
+        // Its texts come from a server that may be anyone's.
+        const changes = plainAll(body as FleetAnswer);
         this.#revision = changes.revision;
         this.#failures = 0;
         this.#user.onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));

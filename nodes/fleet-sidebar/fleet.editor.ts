@@ -1,5 +1,4 @@
 import type { AppProblem, FleetAnswer, FleetRow } from '../app/answers.config';
-import { plain } from '../common/editor/texts';
 
 /** Milliseconds without an upload on an open channel after which a device counts as silent. */
 const SILENT = 600_000;
@@ -60,23 +59,6 @@ export function countStates(rows: FleetRow[], now: number): Record<State, number
   return Object.fromEntries(entries) as Record<State, number>;
 }
 
-/** The texts in it come from a server that may be anyone's. */
-function displayable(row: FleetRow): FleetRow {
-  const { name, channel, lastError, latest, groups, type, alarms } = row;
-  return {
-    ...row,
-    name: name === null ? null : plain(name),
-    channel: channel?.reason ? { ...channel, reason: plain(channel.reason) } : channel,
-    lastError: lastError && { ...lastError, message: plain(lastError.message) },
-    ...(latest === undefined ? {} : { latest: plain(latest) }),
-    ...(groups === undefined ? {} : { groups: groups.map(plain) }),
-    ...(type === undefined ? {} : { type: plain(type) }),
-    ...(alarms === undefined
-      ? {}
-      : { alarms: alarms.map((alarm) => ({ ...alarm, limit: plain(alarm.limit) })) }),
-  };
-}
-
 /** A name with its numbers padded, so that the order of the letters is the order of the numbers, too. */
 const sortKey = (name: string): string =>
   name.replace(/\d+/g, (digits) => digits.padStart(16, '0'));
@@ -124,7 +106,7 @@ export class Fleet {
     this.apps.set(app, state);
     for (const device of devices) {
       const key = keyOf(app, device.chipid);
-      const row = { ...displayable(device), app, key };
+      const row = { ...device, app, key };
       const before = this.#rows.get(key);
       if (!before || before.name !== row.name || before.missing !== row.missing)
         this.#order = undefined;

@@ -5,7 +5,7 @@ import { BookView } from './book.editor';
 import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
-import { readProblem, type Tab, type Target, type View } from './commands.editor';
+import { readProblem, type Target, type View } from './commands.editor';
 import {
   countStates,
   Fleet,
@@ -33,7 +33,7 @@ const LOW = 460;
 const ALL = 'all';
 
 /** The tab: an application, or all, and the devices, or another view in their place. */
-export class Panel implements Tab {
+export class Panel {
   readonly element = $('<div>', { class: 'device-cloud-fleet', 'data-view': 'devices' });
   /** Buttons for the foot of the tab, which choose what it shows. */
   readonly switches = $('<span>', { class: 'device-cloud-fleet-views', role: 'group' });
@@ -143,27 +143,33 @@ export class Panel implements Tab {
     if (this.#ticking !== 0) this.readAgain();
   }
 
+  /** Id of the application that is chosen; empty: none, or all. */
   get app(): string {
     return this.#chosen === ALL ? '' : this.#chosen;
   }
 
+  /** Ids of those that are shown. */
   get apps(): readonly string[] {
     return this.#apps;
   }
 
+  /** The name of an application where several are shown; otherwise empty. */
   nameOf(app: string): string {
     const choice = this.#chosen === ALL ? this.#known?.find(({ id }) => id === app) : undefined;
     return choice ? applicationName(choice) : '';
   }
 
+  /** The id that nodes in the flows name. */
   inFlows(app: string): string {
     return this.#known?.find(({ id }) => id === app)?.template ?? app;
   }
 
+  /** The server's time, in ms. */
   now(): number {
     return Date.now() + this.#ahead;
   }
 
+  /** Shows a device in the list, and its details. */
   showDevice(app: string, chipid: string): void {
     this.showView('devices');
     this.#text.val('');
@@ -173,10 +179,12 @@ export class Panel implements Tab {
     this.#details.focus();
   }
 
+  /** What the list shows. */
   shown(): Row[] {
     return this.#rows;
   }
 
+  /** Reads what has changed, now. */
   readAgain(): void {
     for (const feed of this.#feeds.values()) feed.resume();
   }

@@ -1,6 +1,6 @@
-import type { AppProblem } from '../app/answers.config';
-import { putRoute } from '../common/editor/routes';
-import { plain, said, t } from '../common/editor/texts';
+import type { AppProblem, Diagnostics } from '../app/answers.config';
+import { getRoute, putRoute } from '../common/editor/routes';
+import { said, t } from '../common/editor/texts';
 import { APP_TYPE } from '../common/shared.config';
 import { bookPath, editRow, readBook, unchanged } from './book-row.editor';
 import {
@@ -8,15 +8,34 @@ import {
   linkButton,
   notify,
   question,
+  Shown,
   smallButton,
+  triedToRead,
   WRITE,
-  type Tab,
   type View,
 } from './commands.editor';
-import { diagnosticsButton } from './diagnostics.editor';
 import type { Row } from './fleet.editor';
 import { createLine, fillLine, nameOf, ROW_HEIGHTS, titleOf } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
+import type { Panel } from './panel.editor';
+
+/** For an issue, as a block of code: what is in it cannot end it. */
+const toMarkdown = (found: Diagnostics, browser: string): string =>
+  `\`\`\`json\n${JSON.stringify({ browser, ...found }, null, 2).replaceAll('`', "'")}\n\`\`\`\n`;
+
+const copyDiagnostics = (button: JQuery): Promise<void> =>
+  triedToRead(async () => {
+    const body: unknown = await getRoute('diagnostics');
+    const text = toMarkdown(body as Diagnostics, navigator.userAgent);
+    RED.clipboard.copyText(text, button, 'clipboard.copyMessageValue');
+  });
+
+/** A button that copies what helps with an issue. */
+function diagnosticsButton(): JQuery {
+  const run = (button: JQuery): void => void copyDiagnostics(button);
+  const button = smallButton('clipboard', t('diagnostics.copy'), t('diagnostics.hint'), run);
+  return button.attr('id', 'device-cloud-diagnostics');
+}
 
 /** What is wrong and needs a person, with what to do: first what concerns an application, then the devices that its book lacks. */
 export class ProblemsView implements View {
@@ -28,10 +47,10 @@ export class ProblemsView implements View {
   readonly #absent = $('<div>', { class: 'device-cloud-fleet-head' });
   readonly #list: VirtualList<Row>;
   #rows: Row[] = [];
-  #shown = '';
-  readonly #tab: Tab;
+  readonly #shown = new Shown();
+  readonly #tab: Panel;
 
-  constructor(tab: Tab) {
+  constructor(tab: Panel) {
     this.#tab = tab;
     this.#list = new VirtualList<Row>(ROW_HEIGHTS.low, {
       key: ({ key }) => key,
@@ -52,10 +71,7 @@ export class ProblemsView implements View {
     const problems = fleet.problems();
     this.#rows = fleet.absent();
     this.#list.show(this.#rows);
-    // What has the focus keeps it, unless it changes.
-    const shown = JSON.stringify([problems, this.#rows.length, this.#tab.apps]);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    if (!this.#shown.isNew(problems, this.#rows.length, this.#tab.apps)) return;
     const absent = this.#rows.length;
     const number = problems.length + absent;
     this.label.text(`${t('view.problems')} ${number || ''}`.trim());
@@ -76,12 +92,8 @@ export class ProblemsView implements View {
       );
   }
 
-  /** As text, always: names and reasons may be anyone's. */
   #item(app: string, problem: AppProblem): JQuery {
-    const values = new Map(
-      Object.entries(problem).map(([name, value]) => [name, plain(String(value))]),
-    );
-    const text = t(`problem.${problem.kind}`, Object.fromEntries<string>(values));
+    const text = t(`problem.${problem.kind}`, { ...problem });
     const name = this.#tab.nameOf(app);
     const item = $('<li>', { 'data-kind': problem.kind });
     return item.append(

@@ -1,8 +1,8 @@
 import type { DeviceDetails, KeptPin, RecentCommand, ShownUpload } from '../app/answers.config';
 import { appPath, getRoute } from '../common/editor/routes';
-import { clockText, localTime, plain, t } from '../common/editor/texts';
-import type { Tab } from './commands.editor';
-import { fieldItems } from './field-lines.editor';
+import { clockText, localTime, plainAll, t } from '../common/editor/texts';
+import { Shown } from './commands.editor';
+import type { Panel } from './panel.editor';
 import type { Row } from './fleet.editor';
 import { waitingItems } from './waiting.editor';
 
@@ -11,7 +11,7 @@ const timeOf = (at: number, now: number): JQuery =>
 
 /** As text, always: a device may upload anything. */
 function uploadItem({ at, text, size, source }: ShownUpload, now: number): JQuery {
-  const shown = text === '' ? t('recent.empty') : plain(text);
+  const shown = text === '' ? t('recent.empty') : text;
   const bytes = t('common.note.bytes', { bytes: size });
   const how = source === 'live' ? [] : [t(`recent.${source}`)];
   return $('<li>').append(
@@ -35,8 +35,7 @@ function outcomeText({ outcome, took }: RecentCommand): string {
 function commandItem(command: RecentCommand, now: number): JQuery {
   const { at, kind, pin, level, outcome, message = '' } = command;
   const failed = outcome !== null && outcome !== 'OK';
-  const words = $('<span>', { title: plain(message) });
-  words.text(t(`command.${kind}`, { pin, level }));
+  const words = $('<span>', { title: message }).text(t(`command.${kind}`, { pin, level }));
   const end = $('<small>').text(outcomeText(command));
   return $('<li>', { class: failed ? 'device-cloud-fleet-failed' : '' }).append(
     timeOf(at, now),
@@ -50,21 +49,74 @@ function pinItem({ pin, wanted, found, state }: KeptPin): JQuery {
   const seen =
     found === null || found === undefined
       ? t('pin.not-read')
-      : plain(typeof found === 'string' ? found : JSON.stringify(found));
+      : typeof found === 'string'
+        ? found
+        : JSON.stringify(found);
   return $('<li>', { class: state === 'differs' ? 'device-cloud-fleet-failed' : '' }).append(
     $('<span>').text(t('pin.wanted', { pin, wanted, found: seen })),
     $('<small>', { title: t(`pin.hint.${state}`) }).text(t(`pin.${state}`)),
   );
 }
 
+const SVG = 'http://www.w3.org/2000/svg';
+const WIDTH = 100;
+const HEIGHT = 20;
+
+/** Of a float of 32 bits, more digits are noise. */
+const numberText = (value: number): string => String(Number(value.toPrecision(7)));
+
+/** The values of each field that is a number, the oldest first: at most as many as there are uploads. */
+function fieldsOf(uploads: ShownUpload[]): Map<string, number[]> {
+  const fields = new Map<string, number[]>();
+  // Of two that came at once, the newest is first.
+  for (const { numbers = {} } of uploads.toReversed().sort((a, b) => a.at - b.at))
+    for (const [name, value] of Object.entries(numbers))
+      fields.set(name, [...(fields.get(name) ?? []), value]);
+  return fields;
+}
+
+/** @param values at least two */
+function line(values: number[], least: number, most: number, title: string): SVGElement {
+  const points = values.map((value, index) => {
+    const y = most > least ? ((most - value) / (most - least)) * HEIGHT : HEIGHT / 2;
+    return `${((index / (values.length - 1)) * WIDTH).toFixed(1)},${y.toFixed(1)}`;
+  });
+  const shape = document.createElementNS(SVG, 'polyline');
+  shape.setAttribute('points', points.join(' '));
+  const words = document.createElementNS(SVG, 'title');
+  words.textContent = title;
+  const image = document.createElementNS(SVG, 'svg');
+  image.setAttribute('viewBox', `0 -2 ${WIDTH} ${HEIGHT + 4}`);
+  image.setAttribute('preserveAspectRatio', 'none');
+  image.setAttribute('role', 'img');
+  image.append(words, shape);
+  return image;
+}
+
+/** Of each field that is a number, its course in the last uploads and its latest value. As text, always: names may be anything. */
+const fieldItems = (uploads: ShownUpload[], units: Record<string, string>): JQuery[] =>
+  [...fieldsOf(uploads)].map(([name, values]) => {
+    const unit = Object.hasOwn(units, name) ? ` ${units[name]}` : '';
+    const text = (value = 0): string => numberText(value) + unit;
+    const least = Math.min(...values);
+    const most = Math.max(...values);
+    const words = { name, least: text(least), most: text(most), number: values.length };
+    const title = t('recent.course', words);
+    return $('<li>', { class: 'device-cloud-fleet-field', title }).append(
+      $('<span>').text(name),
+      values.length > 1 ? $(line(values, least, most, title)) : '',
+      $('<small>').text(text(values.at(-1))),
+    );
+  });
+
 /** What the device that is selected is to do, and its last uploads and commands. */
 export class RecentList {
   readonly element = $('<div>', { class: 'device-cloud-fleet-recent' });
-  #shown = '';
+  #shown = new Shown();
   #of = '';
-  readonly #tab: Tab;
+  readonly #tab: Panel;
 
-  constructor(tab: Tab) {
+  constructor(tab: Panel) {
     this.#tab = tab;
   }
 
@@ -76,7 +128,8 @@ export class RecentList {
     if (key !== this.#of) this.clear();
     this.#of = key;
     try {
-      const details = (await getRoute(appPath(app, 'devices', chipid))) as DeviceDetails;
+      const found: unknown = await getRoute(appPath(app, 'devices', chipid));
+      const details = plainAll(found as DeviceDetails);
       if (this.#of === key) this.#show(app, details);
     } catch {
       // It is read again with the next change.
@@ -84,16 +137,14 @@ export class RecentList {
   }
 
   clear(): void {
-    this.#of = this.#shown = '';
+    this.#of = '';
+    this.#shown = new Shown();
     this.element.empty();
   }
 
   #show(app: string, details: DeviceDetails): void {
     const { uploads, units = {}, commands, waitingCommands = [], pins = [] } = details;
-    // What is selected in it stays so, unless it changes.
-    const shown = JSON.stringify([uploads, units, commands, waitingCommands, pins]);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    if (!this.#shown.isNew(uploads, units, commands, waitingCommands, pins)) return;
     const now = this.#tab.now();
     const section = (name: string, items: JQuery[], none: string): JQuery[] => [
       $('<h5>').text(t(`recent.${name}`)),

@@ -1,7 +1,8 @@
 import type { TestRecording } from '../app/answers.config';
 import { appPath, postRoute, saveFile } from '../common/editor/routes';
 import { ageText, clockText, elapsed, t } from '../common/editor/texts';
-import { smallButton, tried, WRITE, type Tab, type View } from './commands.editor';
+import { smallButton, tried, WRITE, type View } from './commands.editor';
+import type { Panel } from './panel.editor';
 
 /** Records a test of the flows with the devices that the list shows, and downloads it. */
 export class RecordingView implements View {
@@ -13,9 +14,9 @@ export class RecordingView implements View {
   readonly #stop: JQuery;
   readonly #download: JQuery;
   #recording: TestRecording | undefined;
-  readonly #tab: Tab;
+  readonly #tab: Panel;
 
-  constructor(tab: Tab) {
+  constructor(tab: Panel) {
     this.#tab = tab;
     const button = (icon: string, name: string, run: () => Promise<void>): JQuery => {
       const words = t(`recording.${name}`);

@@ -7,14 +7,15 @@ import {
   notify,
   question,
   readProblem,
+  Shown,
   smallButton,
   tried,
   WRITE,
-  type Tab,
   type View,
 } from './commands.editor';
 import { createLine, fillLine, ROW_HEIGHTS, titleOf } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
+import type { Panel } from './panel.editor';
 
 type Which = { ids: string[] } | { chipid: string } | { all: true };
 
@@ -23,7 +24,7 @@ interface Waiting extends WaitingChoice {
   app: string;
 }
 
-async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<void> {
+async function cancel(tab: Panel, apps: readonly string[], which: Which): Promise<void> {
   await tried(t('failed.change'), async () => {
     let number = 0;
     for (const app of apps) {
@@ -37,7 +38,7 @@ async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<
 
 /** A button that cancels several, which is asked about first. @param devices whose commands they are */
 function cancelAll(
-  tab: Tab,
+  tab: Panel,
   apps: readonly string[],
   which: Which,
   number: number,
@@ -67,7 +68,7 @@ function nodeButton(id: string | undefined): JQuery {
 }
 
 /** The waiting commands of a device, for its details. */
-export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): JQuery[] {
+export function waitingItems(commands: WaitingChoice[], app: string, tab: Panel): JQuery[] {
   const now = tab.now();
   const items = commands.map((command) => {
     const since = clockText(command.since, now);
@@ -89,7 +90,7 @@ export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): 
   return [...items, $('<li>').append(all)];
 }
 
-function deviceOf(tab: Tab, app: string, chipid: string): string {
+function deviceOf(tab: Panel, app: string, chipid: string): string {
   return titleOf(tab.fleet.find(app, chipid) ?? { name: null, chipid }, tab.nameOf(app));
 }
 
@@ -98,10 +99,10 @@ export class WaitingView implements View {
   readonly element = $('<section>', { class: 'device-cloud-fleet-view' });
   readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
   readonly #list: VirtualList<Waiting>;
-  #shown = '';
-  readonly #tab: Tab;
+  readonly #shown = new Shown();
+  readonly #tab: Panel;
 
-  constructor(tab: Tab) {
+  constructor(tab: Panel) {
     this.#tab = tab;
     this.#list = new VirtualList<Waiting>(ROW_HEIGHTS.high, {
       key: ({ id, app }) => `${id}-${app}`,
@@ -126,9 +127,9 @@ export class WaitingView implements View {
       },
       (failure: unknown) => {
         if (apps !== this.#tab.apps) return;
-        this.#show([]);
-        this.#shown = '';
+        this.#list.show([]);
         const { reason, detail = '' } = readProblem(failure);
+        if (!this.#shown.isNew(reason, detail)) return;
         this.#head.empty().append($('<span>', { title: detail }).text(reason));
       },
     );
@@ -145,10 +146,7 @@ export class WaitingView implements View {
 
   #show(commands: Waiting[]): void {
     this.#list.show(commands);
-    // What has the focus keeps it, unless it changes.
-    const shown = JSON.stringify(commands);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    if (!this.#shown.isNew(commands)) return;
     const number = commands.length;
     const apps = [...new Set(commands.map(({ app }) => app))];
     const devices = String(new Set(commands.map(({ app, chipid }) => `${app} ${chipid}`)).size);

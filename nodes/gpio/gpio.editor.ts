@@ -3,18 +3,16 @@ import {
   choice,
   completedType,
   described,
-  DYNAMIC,
-  fixedInput,
+  fixed,
   namedNumbers,
   notBlank,
   numberType,
   revalidate,
   textType,
   typed,
-  typedInput,
   wholeNumber,
 } from '../common/editor/fields';
-import { current, field, fieldValue, isOpen, onChange, show } from '../common/editor/form';
+import { current, field, fieldValue, isOpen, onChange, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -42,6 +40,14 @@ const pinNames = (text: string): Iterable<string> => {
   const read = readPins(text);
   return 'pins' in read ? read.pins.keys() : [];
 };
+
+const pinName = () =>
+  completedType(textType(t('type.pin'), 'fa fa-map-pin', notBlank), 'pins', pinNames);
+
+const levels = () => [
+  'msg',
+  namedNumbers(t('type.level'), { 1: `${t('level.high')} (1)`, 0: `${t('level.low')} (0)` }),
+];
 
 const codesError = (value: string): string | undefined =>
   parseJsonObject(value) ? undefined : t('common.error.object');
@@ -73,7 +79,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     name: shared.name,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
-    chipid: shared.chipid<Config>(),
+    chipid: shared.chipids<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
     atOnce: shared.atOnce<Config>(),
@@ -86,22 +92,26 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
         NEW_PIN.pin,
         'label.pin',
         'pinType',
-        { num: pinNumber, str: notBlank },
+        () => ['msg', numberType(pinNumber), pinName()],
         (node) => !readsAll(node),
       ),
       missing: DEFAULTS.pin,
     },
     pinType: { value: NEW_PIN.pinType, missing: DEFAULTS.pinType },
     level: {
-      ...typed<Config>(NEW_PIN.level, 'label.level', 'levelType', {}, sets),
+      ...typed<Config>(NEW_PIN.level, 'label.level', 'levelType', levels, sets),
       missing: DEFAULTS.level,
     },
     levelType: { value: NEW_PIN.levelType, missing: DEFAULTS.levelType },
     duration: checked(DEFAULTS.duration, 'label.duration', wholeNumber(1, MAX_DURATION), pulses),
     check: checked(DEFAULTS.check, 'label.check', wholeNumber(0, MAX_SECONDS), keeps),
-    codes: described(
+    codes: fixed(
       'codes',
-      checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
+      'json',
+      described(
+        'codes',
+        checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
+      ),
     ),
     timeout: shared.timeout(),
   },
@@ -112,17 +122,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
   oneditprepare: function () {
     // First: whether the pin is shown depends on it.
     pins().val(this.pin === '' ? 'all' : 'one');
-    shared.prepareDevice(this);
-    const levels = { 1: `${t('level.high')} (1)`, 0: `${t('level.low')} (0)` };
-    const name = completedType(
-      textType(t('type.pin'), 'fa fa-map-pin', notBlank),
-      'pins',
-      pinNames,
-    );
-    typedInput('pin', ['msg', numberType(pinNumber), name, ...DYNAMIC], DEFAULTS.pin);
-    const fixed = namedNumbers(t('type.level'), levels);
-    typedInput('level', ['msg', fixed, ...DYNAMIC], DEFAULTS.level);
-    fixedInput('codes', 'json');
+    opened(this);
     // The pin is needed now, or not any more.
     pins().on('change', () => revalidate('pin'));
     onChange(['operation', 'level'], () => {

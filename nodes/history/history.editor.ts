@@ -1,13 +1,5 @@
-import {
-  choice,
-  dateType,
-  DYNAMIC,
-  flag,
-  nowType,
-  typed,
-  typedInput,
-} from '../common/editor/fields';
-import { current } from '../common/editor/form';
+import { choice, dateType, flag, nowType, typed } from '../common/editor/fields';
+import { current, opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -24,6 +16,8 @@ function dateError(value: string): string | undefined {
   const right = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(day) && !Number.isNaN(Date.parse(day));
   return right ? undefined : t('error.date');
 }
+
+const dates = () => ['msg', dateType(dateError), nowType()];
 
 RED.nodes.registerType<Config>('device-cloud-history', {
   category: 'device cloud',
@@ -42,9 +36,9 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     chipid: shared.chipid<Config>((node) => !syncs(node)),
     chipidType: shared.chipidType,
     operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
-    begin: typed<Config>(DEFAULTS.begin, 'label.begin', 'beginType', { str: dateError }, syncs),
+    begin: typed<Config>(DEFAULTS.begin, 'label.begin', 'beginType', dates, syncs),
     beginType: { value: DEFAULTS.beginType },
-    end: typed<Config>(DEFAULTS.end, 'label.end', 'endType', { str: dateError }, syncs),
+    end: typed<Config>(DEFAULTS.end, 'label.end', 'endType', dates, syncs),
     endType: { value: DEFAULTS.endType },
     datatype: choice(DEFAULTS.datatype, 'common.label.datatype', CHOICES.datatype),
     split: flag(DEFAULTS.split, 'label.split'),
@@ -57,8 +51,6 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     return shared.labelOf(this.name, text, device);
   },
   oneditprepare: function () {
-    shared.prepareDevice(this);
-    for (const end of ['begin', 'end'] as const)
-      typedInput(end, ['msg', dateType(dateError), nowType(), ...DYNAMIC], DEFAULTS[end]);
+    opened(this);
   },
 });

@@ -1,5 +1,5 @@
 import { choice } from '../common/editor/fields';
-import { field, fieldValue, isOpen } from '../common/editor/form';
+import { field, fieldValue, isOpen, opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -29,7 +29,7 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     name: shared.name,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
-    chipid: shared.chipid<Config>((node) => !isAll(node)),
+    chipid: shared.chipids<Config>((node) => !isAll(node)),
     chipidType: shared.chipidType,
     datatype: shared.datatype(),
     missing: choice(
@@ -46,7 +46,7 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
   oneditprepare: function () {
     // First: whether the device is valid depends on it.
     which().val(this.chipid === '' ? 'all' : 'one');
-    shared.prepareDevice(this);
+    opened(this);
     // The device is needed now, or not any more.
     which().on('change', () => field('chipid').trigger('change'));
   },

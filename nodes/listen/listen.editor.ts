@@ -1,7 +1,6 @@
-import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
+import { chipidsProperty, listed, listLabel } from '../common/editor/device-list';
 import { checked, choice, limited, oneOf } from '../common/editor/fields';
 import { current, field, onChange, opened, show } from '../common/editor/form';
-import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -58,8 +57,6 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
   },
   oneditprepare: function () {
     opened(this);
-    prepareList(this.chipids);
-    prepareGroup();
     onChange(['devices'], () => {
       field('inputs').val(mode(this) === 'dynamic' ? 1 : 0);
       show('#dynamic-note', mode(this) === 'dynamic');

@@ -1,6 +1,5 @@
-import { choice, flag } from '../common/editor/fields';
-import { current, field, fieldValue, onChange, show, ticked } from '../common/editor/form';
-import { prepareMessage } from '../common/editor/message';
+import { choice } from '../common/editor/fields';
+import { current, field, fieldValue, onChange, opened, show, ticked } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -45,9 +44,10 @@ RED.nodes.registerType<Config>('device-cloud-push', {
   defaults: {
     name: shared.name,
     app: shared.app(),
-    chipid: shared.chipid<Config>(toDevice),
+    chipid: shared.chipids<Config>(toDevice),
     chipidType: shared.chipidType,
-    many: flag(DEFAULTS.many, 'common.label.many'),
+    // Its row is that of the target.
+    many: { ...shared.many, applies: () => true },
     atOnce: shared.atOnce<Config>(toDevice),
     when: shared.when<Config>(mayWait),
     expires: shared.expires<Config>(mayWait),
@@ -69,8 +69,7 @@ RED.nodes.registerType<Config>('device-cloud-push', {
     return shared.labelOf(this.name, text, toAll ? '' : shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    shared.prepareDevice(this);
-    prepareMessage(this);
+    opened(this);
     const toOne = ticked(this, 'many') ? 'many' : 'device';
     to()
       .val(toDevice(this) ? toOne : 'app')

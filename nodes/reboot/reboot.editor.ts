@@ -1,3 +1,4 @@
+import { opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
 import type { RebootConfig } from './reboot.config';
@@ -17,7 +18,7 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
   defaults: {
     name: shared.name,
     app: shared.app(),
-    chipid: shared.chipid<Config>(),
+    chipid: shared.chipids<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
     atOnce: shared.atOnce<Config>(),
@@ -30,6 +31,6 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
     return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    shared.prepareDevice(this);
+    opened(this);
   },
 });

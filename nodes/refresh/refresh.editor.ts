@@ -1,5 +1,5 @@
 import { choice } from '../common/editor/fields';
-import { field, onChange, show } from '../common/editor/form';
+import { field, onChange, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
 import { CHOICES, DEFAULTS, type RefreshConfig } from './refresh.config';
@@ -19,7 +19,7 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
   defaults: {
     name: shared.name,
     app: shared.app(),
-    chipid: shared.chipid<Config>(),
+    chipid: shared.chipids<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
     atOnce: shared.atOnce<Config>(),
@@ -30,7 +30,7 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
     return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    shared.prepareDevice(this);
+    opened(this);
     onChange(['many'], () => show('#online-row', !field('many').is(':checked')));
   },
 });

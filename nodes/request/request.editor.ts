@@ -1,16 +1,13 @@
 import {
   checked,
   choice,
-  DYNAMIC,
   notBlank,
   oneOf,
   required,
   seconds,
   typed,
-  typedInput,
 } from '../common/editor/fields';
-import { current, field, onChange, show } from '../common/editor/form';
-import { prepareMessage } from '../common/editor/message';
+import { current, field, onChange, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -78,7 +75,7 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     name: shared.name,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
-    chipid: shared.chipid<Config>(),
+    chipid: shared.chipids<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
     atOnce: shared.atOnce<Config>(),
@@ -87,7 +84,13 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     messageType: shared.messageType,
     match: choice(DEFAULTS.match, 'label.match', CHOICES.match),
     property: required(DEFAULTS.property, 'label.property', pathError, matches('property')),
-    equals: typed<Config>(DEFAULTS.equals, 'label.equals', 'equalsType', {}, matches('property')),
+    equals: typed<Config>(
+      DEFAULTS.equals,
+      'label.equals',
+      'equalsType',
+      () => ['str', 'num', 'bool', 'json', 'msg'],
+      matches('property'),
+    ),
     equalsType: { value: DEFAULTS.equalsType },
     pattern: required(DEFAULTS.pattern, 'label.pattern', patternError, matches('pattern')),
     replyTimeout: checked(DEFAULTS.replyTimeout, 'label.replyTimeout', seconds(0.001, MAX_SECONDS)),
@@ -98,9 +101,7 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    shared.prepareDevice(this);
-    prepareMessage(this);
-    typedInput('equals', ['str', 'num', 'bool', 'json', 'msg', ...DYNAMIC]);
+    opened(this);
     onChange(['match'], () => {
       show('#next-note', matchOf(this) === 'next');
       // The chosen type may have become valid, or invalid.

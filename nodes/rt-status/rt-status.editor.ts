@@ -1,12 +1,5 @@
-import {
-  choice,
-  completedType,
-  DYNAMIC,
-  notBlank,
-  stringType,
-  typed,
-  typedInput,
-} from '../common/editor/fields';
+import { choice, completedType, notBlank, stringType, typed } from '../common/editor/fields';
+import { opened } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
 import { readCallbacks } from '../type/type.config';
@@ -28,11 +21,14 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
     name: shared.name,
     app: shared.app(),
     deviceType: shared.typeOfDevices(),
-    chipid: shared.chipid<Config>(),
+    chipid: shared.chipids<Config>(),
     chipidType: shared.chipidType,
     many: shared.many,
     atOnce: shared.atOnce<Config>(),
-    key: typed<Config>(DEFAULTS.key, 'label.key', 'keyType', { str: notBlank }),
+    key: typed<Config>(DEFAULTS.key, 'label.key', 'keyType', () => [
+      'msg',
+      completedType(stringType(notBlank), 'callbacks', readCallbacks),
+    ]),
     keyType: { value: DEFAULTS.keyType },
     datatype: choice(DEFAULTS.datatype, 'common.label.datatype', CHOICES.datatype),
     timeout: shared.timeout(),
@@ -42,8 +38,6 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
     return shared.labelOf(this.name, text, shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    shared.prepareDevice(this);
-    const key = completedType(stringType(notBlank), 'callbacks', readCallbacks);
-    typedInput('key', ['msg', key, ...DYNAMIC], DEFAULTS.key);
+    opened(this);
   },
 });

@@ -1,10 +1,8 @@
 import {
   choice,
-  DYNAMIC,
   numberType,
   stringType,
   typed,
-  typedInput,
   wholeNumber,
   type Check,
 } from '../common/editor/fields';
@@ -18,8 +16,6 @@ import { CHOICES, DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from '
 type Config = ServerConfig & shared.Named;
 type Node = EditorNode<Config>;
 type Operation = ServerConfig['operation'];
-
-const PROPERTIES: readonly ServerInput[] = ['deviceid', 'page', 'count', 'body', 'query'];
 
 function uses(property: ServerInput): (node: Node) => boolean {
   return (node) => {
@@ -93,21 +89,16 @@ function showSuggestion(operation: Operation): void {
     });
 }
 
-const TYPES: Record<ServerInput, () => (string | TypeDefinition)[]> = {
-  deviceid: () => ['msg', stringType(deviceidError)],
-  page: () => [numberType(pageError), 'msg'],
-  count: () => [numberType(pageError), 'msg'],
-  body: () => ['msg', 'json'],
-  query: () => ['json', 'msg'],
-};
-
 /** The property behind a typedInput, which counts for the operations that use it. */
 const input = (
   property: ServerInput,
   type: `${ServerInput}Type`,
-  checks: Parameters<typeof typed<Config>>[3],
+  types: () => (string | TypeDefinition)[],
+  checks: Record<string, Check> = {},
 ): PropertyDefinition<Config, string> =>
-  typed<Config>(DEFAULTS[property], `label.${property}`, type, checks, uses(property));
+  typed<Config>(DEFAULTS[property], `label.${property}`, type, types, uses(property), checks);
+
+const pages = () => [numberType(pageError), 'msg'];
 
 RED.nodes.registerType<Config>('device-cloud-server', {
   category: 'device cloud',
@@ -123,15 +114,15 @@ RED.nodes.registerType<Config>('device-cloud-server', {
     name: shared.name,
     app: shared.app(),
     operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
-    deviceid: input('deviceid', 'deviceidType', { str: deviceidError }),
+    deviceid: input('deviceid', 'deviceidType', () => ['msg', stringType(deviceidError)]),
     deviceidType: { value: DEFAULTS.deviceidType },
-    page: input('page', 'pageType', { num: pageError }),
+    page: input('page', 'pageType', pages),
     pageType: { value: DEFAULTS.pageType },
-    count: input('count', 'countType', { num: pageError }),
+    count: input('count', 'countType', pages),
     countType: { value: DEFAULTS.countType },
-    body: input('body', 'bodyType', { json: jsonError }),
+    body: input('body', 'bodyType', () => ['msg', 'json'], { json: jsonError }),
     bodyType: { value: DEFAULTS.bodyType },
-    query: input('query', 'queryType', { json: queryError }),
+    query: input('query', 'queryType', () => ['json', 'msg'], { json: queryError }),
     queryType: { value: DEFAULTS.queryType },
   },
   label: function () {
@@ -140,7 +131,6 @@ RED.nodes.registerType<Config>('device-cloud-server', {
   },
   oneditprepare: function () {
     opened(this);
-    for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);
     onChange(['operation'], () => showSuggestion(current(this, 'operation') as Operation));
     describeQuery();
     field('query').on('change keyup typedinputtypechange', describeQuery);

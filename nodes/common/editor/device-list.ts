@@ -42,7 +42,12 @@ function validateChipids(
 /** The property `chipids`, which counts if `devices` is `list`. */
 export const chipidsProperty = <T extends DeviceListConfig>(): PropertyDefinition<T, string[]> & {
   value: string[];
-} => ({ value: [], label: t('common.label.devices'), validate: validateChipids });
+} => ({
+  value: [],
+  label: t('common.label.devices'),
+  validate: validateChipids,
+  prepare: ({ chipids }) => prepareList(chipids),
+});
 
 /** Marks an invalid chip number as Node-RED marks its own fields. */
 function judge(input: JQuery): void {
@@ -86,7 +91,7 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
  * Makes the editable list of chip numbers, with an empty row if there are none. Each change of it is one of the field
  * `devices`, since Node-RED knows no field of the list itself.
  */
-export function prepareList(saved: unknown): void {
+function prepareList(saved: unknown): void {
   const changed = (): void => void field('devices').trigger('change');
   onChange(['devices'], () => show('#list-row', fieldValue(field('devices')) === 'list'));
   list().editableList<Partial<Item>>({

@@ -154,26 +154,37 @@ export const choice = <T, V extends string = string>(
   ...(applies && { applies }),
 });
 
+/** The types after `msg` and text: their value is known when a message arrives. */
+export const DYNAMIC = ['flow', 'global', 'env', 'jsonata'];
+
+/** The types of a typedInput before those that are dynamic. */
+type Types<T> = (node: EditorNode<T>) => (string | TypeDefinition)[];
+
 /**
  * The property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: it is judged by the
- * check given for the type, else as Node-RED does. A missing value means the default.
+ * check given for the type, else by the type's own, else as Node-RED does. A missing value means the default.
  */
 export function typed<T>(
   value: string,
   label: string,
   typeProperty: keyof T & `${string}Type`,
-  checks: Record<string, NodeCheck<T>> = {},
+  types: Types<T>,
   needed?: (node: EditorNode<T>) => boolean,
+  checks: Record<string, NodeCheck<T>> = {},
 ): PropertyDefinition<T, string> {
+  const property = typeProperty.slice(0, -'Type'.length);
   const typeOf = (node: EditorNode<T>): string =>
     current(node, typeProperty) || String(usual(node.type, typeProperty));
   const judge = validator<T>((text, node) => {
     const type = typeOf(node);
     if (!VALUE_TYPES.includes(type)) return t('common.error.value');
-    const own = checks[type];
-    return own ? own(text, node) : typedError(type, text);
+    if (checks[type]) return checks[type](text, node);
+    const known = types(node).find((each) => typeof each !== 'string' && each.value === type);
+    const { validate } = (known ?? {}) as Partial<TypeDefinition>;
+    if (!validate) return typedError(type, text);
+    const validity = validate(text);
+    return validity === true ? undefined : validity;
   }, needed);
-  const property = typeProperty.slice(0, -'Type'.length);
   return {
     value,
     label: t(label),
@@ -182,11 +193,13 @@ export function typed<T>(
       const saved = typedText(typeOf(this), given) ?? usual(this.type, property);
       return judge.call(this, saved, options);
     },
+    prepare(node) {
+      // The name of a message's property that it begins with when that type is chosen.
+      const name = usual(node.type, typeProperty) === 'msg' ? usual(node.type, property) : '';
+      typedInput(property, [...types(node), ...DYNAMIC], String(name));
+    },
   };
 }
-
-/** The types after `msg` and text: their value is known when a message arrives. */
-export const DYNAMIC = ['flow', 'global', 'env', 'jsonata'];
 
 /** Text typed by hand, judged by `check`. */
 export const textType = (label: string, icon: string, check: Check): TypeDefinition => ({
@@ -213,7 +226,7 @@ export function namedNumbers(label: string, names: Record<string, string>): Type
  * use another of Node-RED's types: it is offered too, or the dialog would silently change it.
  * @param name of the property of a message that it begins with when `msg` is chosen
  */
-export function typedInput(property: string, types: (string | TypeDefinition)[], name = ''): void {
+function typedInput(property: string, types: (string | TypeDefinition)[], name: string): void {
   const saved = fieldValue(field(`${property}Type`));
   const names = types.map((type) => (typeof type === 'string' ? type : type.value));
   const known = saved === '' || names.includes(saved);
@@ -277,11 +290,18 @@ function forgetNameOfProperty(property: string, usualName: string): void {
   input.on('change keyup', () => (before = look()));
 }
 
-/** A field whose type is not a property, since it can only be one. */
-export function fixedInput(property: string, type: 'json' | 'jsonata'): void {
-  field(property).typedInput({ types: [type], default: type });
-  nameParts(property);
-}
+/** A property whose type is none itself, since it can only be one. */
+export const fixed = <T, V extends string>(
+  property: string,
+  type: 'json' | 'jsonata',
+  definition: PropertyDefinition<T, V>,
+): PropertyDefinition<T, V> => ({
+  ...definition,
+  prepare() {
+    field(property).typedInput({ types: [type], default: type });
+    nameParts(property);
+  },
+});
 
 /** Validates the field again, after a change of something that its validity depends on. */
 export function revalidate(property: string): void {

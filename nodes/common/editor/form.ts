@@ -42,8 +42,8 @@ function markWhatIsLeft(form: JQuery): void {
 }
 
 /**
- * Comes first in `oneditprepare`: says which node the open form belongs to, for `current`, and shows
- * the defaults of properties that a flow written by hand leaves out.
+ * Comes first in `oneditprepare`: says which node the open form belongs to, for `current`, shows the defaults of properties that
+ * a flow written by hand leaves out, and makes the row of each property work.
  */
 export function opened<T>(node: EditorNode<T>): void {
   // A configuration is no node before it has been added.
@@ -61,6 +61,8 @@ export function opened<T>(node: EditorNode<T>): void {
       element.val(readText(typedText(type, describedText(property, saved))) ?? String(value));
   }
   openSections(node);
+  const { defaults } = RED.nodes.getType(node.type);
+  for (const { prepare } of Object.values(defaults)) prepare?.(node);
   adaptRows(node);
 }
 

@@ -1,5 +1,4 @@
-import { MESSAGE } from '../shared.config';
-import { DYNAMIC, revalidate, stringType, typedInput } from './fields';
+import { revalidate } from './fields';
 import { current, field, fieldValue, onChange, show } from './form';
 import type { EditorNode } from './red';
 import { t } from './texts';
@@ -47,11 +46,8 @@ function showNote(): void {
     .toggleClass('device-cloud-wrong', 'error' in payload);
 }
 
-/** Makes the rows of the format and the message work. */
-export function prepareMessage<T extends { format: string }>(node: EditorNode<T>): void {
-  const text = stringType((value) => messageError(value, node));
-  const types = ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC];
-  typedInput('message', types, MESSAGE.message);
+/** Makes the notes of the format and the message work. */
+export function prepareNotes(): void {
   onChange(['format'], () => {
     show('#format-note', fieldValue(field('format')) === 'msg');
     revalidate('message');

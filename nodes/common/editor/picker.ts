@@ -3,7 +3,7 @@ import { isFresh, knownDevice, onlineDevices, type Device, type DeviceList } fro
 import { field, fieldValue } from './form';
 import { groupNote } from './groups';
 import type { Completion, TypeDefinition } from './red';
-import { chipNumber, textType } from './fields';
+import { deviceNumber, textType } from './fields';
 
 /** A row without a device. Return and Tab select the first row's value: it is what was typed. */
 function remark(typed: string, text: string, detail = ''): Completion {
@@ -98,7 +98,7 @@ function openAtClick(input: JQuery, completes: () => boolean): void {
 
 /** A device's number as a type of a typedInput: completes from the online devices. */
 export function deviceType(): TypeDefinition {
-  const type = textType(t('common.type.device'), 'fa fa-microchip', chipNumber);
+  const type = textType(t('common.type.device'), 'fa fa-microchip', deviceNumber);
   return { ...type, autoComplete: searchIn(appField) };
 }
 

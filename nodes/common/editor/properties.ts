@@ -20,24 +20,12 @@ import {
   type WhenConfig,
 } from '../shared.config';
 import { nameIn } from './devices';
-import {
-  checked,
-  choice,
-  deviceNumber,
-  DYNAMIC,
-  flag,
-  notBlank,
-  oneOf,
-  seconds,
-  typed,
-  typedInput,
-  wholeNumber,
-} from './fields';
-import { added, current, field, onChange, opened, show, ticked } from './form';
-import { messageError } from './message';
-import { groupType } from './groups';
+import { checked, choice, flag, oneOf, seconds, stringType, typed, wholeNumber } from './fields';
+import { added, current, onChange, show, ticked } from './form';
+import { messageError, prepareNotes } from './message';
+import { groupType, prepareGroup } from './groups';
 import { deviceType, prepareDeviceRow } from './picker';
-import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
+import type { EditorNode, PropertyDefinition, TypeDefinition } from './red';
 import { t } from './texts';
 
 // One for each property, since tools read the names of the properties where a node lists them.
@@ -70,19 +58,39 @@ export const typeOfDevices = (): { value: ''; type: string; required: false; lab
   label: t('common.label.deviceType'),
 });
 
-/** @param needed whether the node calls one device */
-export const chipid = <T extends DeviceConfig>(
+/**
+ * The device.
+ * @param types also `group` where it may be a group of the book
+ * @param needed whether the node calls one device
+ */
+const device = <T extends DeviceConfig>(
+  types: () => TypeDefinition[],
   needed?: Applies<T>,
-): PropertyDefinition<T, string> => ({
-  ...typed<T>(
+): PropertyDefinition<T, string> => {
+  const definition = typed<T>(
     NEW_DEVICE.chipid,
     'common.label.device',
     'chipidType',
-    { str: deviceNumber, group: notBlank },
+    () => [...types(), 'msg'],
     needed,
-  ),
-  missing: DEVICE.chipid,
-});
+  );
+  return {
+    ...definition,
+    missing: DEVICE.chipid,
+    prepare(node) {
+      definition.prepare?.(node);
+      prepareDeviceRow();
+    },
+  };
+};
+
+/** The device of a node that takes one. */
+export const chipid = <T extends DeviceConfig>(needed?: Applies<T>) =>
+  device<T>(() => [deviceType()], needed);
+
+/** The device of a node that takes several. */
+export const chipids = <T extends DeviceConfig>(needed?: Applies<T>) =>
+  device<T>(() => [deviceType(), groupType()], needed);
 
 export const chipidType = { value: NEW_DEVICE.chipidType, missing: DEVICE.chipidType };
 
@@ -93,6 +101,8 @@ const isGroup = (node: EditorNode<DeviceConfig>): boolean =>
 export const many: PropertyDefinition<ManyConfig, boolean> = {
   ...flag(MANY.many, 'common.label.many'),
   applies: (node) => !isGroup(node),
+  prepare: (node) =>
+    onChange(['many', 'chipid'], () => show('#many-note', ticked(node, 'many') && !isGroup(node))),
 };
 
 /** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
@@ -148,8 +158,19 @@ export const format = <T extends MessageConfig>(
   );
 };
 
-export const message = <T extends MessageConfig>(): PropertyDefinition<T, string> =>
-  typed<T>(MESSAGE.message, 'common.label.message', 'messageType', { str: messageError });
+export const message = <T extends MessageConfig>(): PropertyDefinition<T, string> => {
+  const types = (node: EditorNode<T>) => [
+    ...['msg', stringType((value) => messageError(value, node)), 'num', 'bool', 'json', 'bin'],
+  ];
+  const definition = typed<T>(MESSAGE.message, 'common.label.message', 'messageType', types);
+  return {
+    ...definition,
+    prepare(node) {
+      definition.prepare?.(node);
+      prepareNotes();
+    },
+  };
+};
 
 export const messageType = { value: MESSAGE.messageType };
 
@@ -172,29 +193,20 @@ export function onadd(this: EditorNode<{ app: string }>): void {
   if (only !== undefined && others.length === 0) this.app = only;
 }
 
-/** Makes the application's and the device's row work. Comes first in `oneditprepare`. */
-export function prepareDevice(node: EditorNodeBase): void {
-  opened(node);
-  const takesMany = field('many').length > 0 || node.type === 'device-cloud-latest';
-  const groups = takesMany ? [groupType()] : [];
-  typedInput('chipid', [deviceType(), ...groups, 'msg', ...DYNAMIC], DEVICE.chipid);
-  prepareDeviceRow();
-  onChange(['many', 'chipid'], () =>
-    show('#many-note', field('many').is(':checked') && !isGroup(node)),
-  );
-}
-
 /** A fixed device as a label shows it: by its name where that is known. */
 export const deviceLabel = (appId: string | undefined, number: string): string =>
   nameIn(appId ?? '', number) || number;
 
 /** The group of a node whose devices may be a group. */
-export const group = checked<{ devices: string }>(
-  '',
-  'common.label.group',
-  () => undefined,
-  (node) => current(node, 'devices') === 'group',
-);
+export const group: PropertyDefinition<{ devices: string }, string> = {
+  ...checked<{ devices: string }>(
+    '',
+    'common.label.group',
+    () => undefined,
+    (node) => current(node, 'devices') === 'group',
+  ),
+  prepare: prepareGroup,
+};
 
 /** A group as a label shows it. */
 export const groupLabel = (name: unknown): string => readText(name) || t('common.group.book');

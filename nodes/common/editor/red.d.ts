@@ -34,6 +34,8 @@ export interface PropertyDefinition<T, V> {
   label?: string;
   /** Whether the property counts as the form is filled in: its row is shown meanwhile. */
   applies?: (node: EditorNode<T>) => boolean;
+  /** Makes its row work, when the form is opened. */
+  prepare?: (node: EditorNode<T>) => void;
   /** The type of config node that the property names. */
   type?: string;
   required?: boolean;

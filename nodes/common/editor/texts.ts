@@ -23,6 +23,15 @@ const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\
 /** A text from outside as the editor may show it, on one line and in its own direction. */
 export const plain = (text: string): string => text.replace(UNSAFE, '\ufffd');
 
+/** The same of each text in a value of JSON. */
+export function plainAll<T>(value: T): T {
+  if (typeof value === 'string') return plain(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(plainAll) as T;
+  const fields = Object.entries(value as Record<string, unknown>);
+  return Object.fromEntries(fields.map(([name, each]) => [plain(name), plainAll(each)])) as T;
+}
+
 /** Units of an age, the longest first, in seconds. */
 const UNITS = [
   ['d', 86_400],
