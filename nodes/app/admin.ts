@@ -21,16 +21,7 @@ import type { Handler } from '../common/register';
 import { fleetAnswer, listText, readRevision, seenOf, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { AppChoice, DeviceChoice } from './answers.config';
-import {
-  appNodeOf,
-  findAppNode,
-  nameOfApp,
-  runningApps,
-  savedId,
-  serviceOf,
-  type AppNode,
-  type RunningApp,
-} from './deployed';
+import { appNodeOf, findAppNode, nameOfApp, runningApps, savedId, type AppNode } from './deployed';
 import { diagnose } from './diagnostics';
 import { metricsText } from './metrics';
 import { problemsOf } from './problems';
@@ -141,23 +132,18 @@ const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
     },
   });
 
-function toAppChoice(RED: NodeAPI, app: RunningApp): AppChoice {
-  const { saved, node } = app;
-  return {
-    id: node.id,
-    name: nameOfApp(RED, app),
-    service: serviceOf(saved),
-    ...(savedId(node) !== node.id && { template: savedId(node) }),
-    ...(node.app.fleet?.count() ?? { devices: 0, online: 0 }),
-  };
-}
-
 /** Lists the applications. It starts nothing. */
-const appsRoute =
-  (RED: NodeAPI): Handler =>
-  (_request, response) => {
-    response.json(runningApps(RED).map((app) => toAppChoice(RED, app)));
-  };
+const appsRoute = (RED: NodeAPI): Handler =>
+  readingRoute((_request, response) => {
+    const apps = runningApps().map((node): AppChoice => ({
+      id: node.id,
+      name: nameOfApp(RED, node),
+      service: node.app.config.service,
+      ...(savedId(node) !== node.id && { template: savedId(node) }),
+      ...(node.app.fleet?.count() ?? { devices: 0, online: 0 }),
+    }));
+    response.json(apps);
+  });
 
 /** Shows the fleet of an application. It starts nothing that no node uses. */
 const fleetRoute = (RED: NodeAPI): Handler =>
@@ -299,11 +285,10 @@ const diagnosticsRoute = (RED: NodeAPI): Handler =>
   readingRoute((_request, response) => response.json(diagnose(RED)));
 
 /** What Prometheus reads. It starts nothing. */
-const metricsRoute =
-  (RED: NodeAPI): Handler =>
-  (_request, response) => {
-    response.type('text/plain; version=0.0.4').send(metricsText(RED));
-  };
+const metricsRoute = (RED: NodeAPI): Handler =>
+  readingRoute((_request, response) =>
+    response.type('text/plain; version=0.0.4').send(metricsText(RED)),
+  );
 
 type Route =
   | ('apps' | 'devices' | 'unsavedDevices' | 'fleet' | 'details' | 'diagnostics' | 'test')

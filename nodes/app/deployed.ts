@@ -29,11 +29,6 @@ interface DeployedApp {
   node: AppNode | undefined;
 }
 
-/** A config node that runs. */
-export interface RunningApp extends DeployedApp {
-  node: AppNode;
-}
-
 /** Those that run. Node-RED lists no node of an instance of a subflow. */
 const running = new Set<AppNode>();
 
@@ -50,15 +45,11 @@ export function addRunning(node: AppNode): void {
 export const savedId = (node: Node): string => (node as { _alias?: string })._alias ?? node.id;
 
 /** All applications that run. */
-export const runningApps = (RED: NodeAPI): RunningApp[] =>
-  [...running].flatMap((node) => {
-    const saved = findInFlows<AppConfig>(RED, node.id);
-    return saved ? [{ saved, node }] : [];
-  });
+export const runningApps = (): AppNode[] => [...running];
 
 /** The name of an application; in an instance of a subflow followed by that of the instance. */
-export function nameOfApp(RED: NodeAPI, { saved, node }: RunningApp): string {
-  const name = readText(saved.name) ?? '';
+export function nameOfApp(RED: NodeAPI, node: AppNode): string {
+  const name = readText(node.name) ?? '';
   if (savedId(node) === node.id) return name;
   let instance = '';
   RED.nodes.eachNode(({ id, name: own }) => {
@@ -66,9 +57,6 @@ export function nameOfApp(RED: NodeAPI, { saved, node }: RunningApp): string {
   });
   return [name, instance || node.z || ''].filter(Boolean).join(' · ');
 }
-
-export const serviceOf = ({ service }: RunningApp['saved']): AppConfig['service'] =>
-  service === 'simulator' ? service : 'cloud';
 
 const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
 

@@ -3,25 +3,25 @@ import type { NodeAPI } from 'node-red';
 import { VERSION, type Book } from '../../src/index';
 import { isVariable } from '../common/shared.config';
 import type { Diagnostics } from './answers.config';
-import { runningApps, serviceOf, type RunningApp } from './deployed';
+import { findDeployed, runningApps, type AppNode } from './deployed';
 import { commonSettings } from './options';
 
 /** Errors of all applications together. */
 const ERRORS = 20;
 
-function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['settings'] {
+function settingsOf(RED: NodeAPI, node: AppNode): Diagnostics['apps'][number]['settings'] {
   const { config } = node.app;
   const open = node.app.problem('open');
   const server = node.app.problem('server');
   const { timeout, heartbeat, ping, ...common } = commonSettings(config);
   return {
-    service: serviceOf(saved),
+    service: config.service,
     scheme: /^https?(?=:)/i.exec(config.baseUrl)?.[0].toLowerCase() ?? '',
-    addressFromVariable: isVariable(saved.baseUrl),
+    addressFromVariable: isVariable(findDeployed(RED, node.id)?.saved.baseUrl),
     openApi: open?.code ?? 'ready',
     serverApi: server?.code ?? 'ready',
-    tls: Boolean(saved.tls),
-    proxy: Boolean(saved.proxy),
+    tls: config.tls !== '',
+    proxy: config.proxy !== '',
     // In seconds, as they are typed.
     timeout: timeout / 1000,
     heartbeat: heartbeat / 1000,
@@ -38,7 +38,7 @@ const bookCounts = (book: Book): object => ({
   bookFaults: book.problems.filter(({ line }) => line === 0).length,
 });
 
-function countsOf({ node }: RunningApp): Diagnostics['apps'][number]['counts'] {
+function countsOf(node: AppNode): Diagnostics['apps'][number]['counts'] {
   const { fleet } = node.app;
   const metrics = fleet?.metrics();
   return {
@@ -55,7 +55,7 @@ function countsOf({ node }: RunningApp): Diagnostics['apps'][number]['counts'] {
   };
 }
 
-function errorsOf({ node }: RunningApp): Diagnostics['errors'] {
+function errorsOf(node: AppNode): Diagnostics['errors'] {
   return (node.app.fleet?.errors() ?? []).map(({ chipid, code, message, at }) => ({
     app: node.id,
     chipid,
@@ -67,7 +67,7 @@ function errorsOf({ node }: RunningApp): Diagnostics['errors'] {
 
 /** Collects them. Starts nothing, and calls no service. */
 export function diagnose(RED: NodeAPI): Diagnostics {
-  const apps = runningApps(RED);
+  const apps = runningApps();
   const errors = apps.flatMap(errorsOf).sort((a, b) => b.at - a.at);
   return {
     versions: {
@@ -77,10 +77,10 @@ export function diagnose(RED: NodeAPI): Diagnostics {
       node: process.version,
       os: `${platform()} ${release()} ${process.arch}`,
     },
-    apps: apps.map((app) => ({
-      id: app.node.id,
-      settings: settingsOf(app),
-      counts: countsOf(app),
+    apps: apps.map((node) => ({
+      id: node.id,
+      settings: settingsOf(RED, node),
+      counts: countsOf(node),
     })),
     errors: errors.slice(0, ERRORS),
   };

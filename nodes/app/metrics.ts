@@ -73,15 +73,15 @@ const labelText = (labels: Labels): string =>
 
 /** The applications that run, each by its name; by its id, too, where another has the same name. No two samples may have the same labels. */
 function namedFleets(RED: NodeAPI): [application: string, metrics: AppMetrics][] {
-  const apps = runningApps(RED).map((app) => {
-    const { id } = app.node;
-    return { id, name: nameOfApp(RED, app) || id, node: app.node };
+  const apps = runningApps().map((node) => {
+    const { id, app } = node;
+    return { id, app, name: nameOfApp(RED, node) || id };
   });
   const isTwice = (name: string): boolean => apps.filter((each) => each.name === name).length > 1;
-  return apps.flatMap(({ id, name, node }) => {
-    const metrics = node.app.fleet?.metrics();
+  return apps.flatMap(({ id, name, app }) => {
+    const metrics = app.fleet?.metrics();
     if (!metrics) return [];
-    const shares = node.app.cluster()?.owned;
+    const shares = app.cluster()?.owned;
     return [[isTwice(name) ? `${name} (${id})` : name, { ...metrics, shares }]];
   });
 }

@@ -11,13 +11,7 @@ import {
 } from '../../src/index';
 import { toChoices } from './answers';
 import type { ApiResult, DeviceChoice, TestResult } from './answers.config';
-import {
-  deployedCredentials,
-  findDeployed,
-  runningApps,
-  serviceOf,
-  type AppNode,
-} from './deployed';
+import { deployedCredentials, findDeployed, runningApps, type AppNode } from './deployed';
 import { clientOptions } from './options';
 import { optionsOf, withSimulator, type SharedSimulator } from './simulator';
 import {
@@ -40,14 +34,13 @@ const originOf = (baseUrl: string | undefined): string =>
   URL.canParse(baseUrl ?? '') ? new URL(baseUrl ?? '').origin : '';
 
 /** The devices whose channels are open at a service, of all applications: two of them may be the same one there. */
-const openAt = (RED: NodeAPI, baseUrl: string): string[] =>
-  runningApps(RED)
-    .filter(({ node }) => originOf(node.app.config.baseUrl) === originOf(baseUrl))
-    .flatMap(({ node }) => [...openChannels(node.app.fleet).keys()]);
+const openAt = (baseUrl: string): string[] =>
+  runningApps()
+    .filter(({ app }) => originOf(app.config.baseUrl) === originOf(baseUrl))
+    .flatMap(({ app }) => [...openChannels(app.fleet).keys()]);
 
 /** Tries the interfaces whose keys are given, and then the channel. */
 async function testClient(
-  RED: NodeAPI,
   client: DeviceCloudClient,
   baseUrl: string,
   deployed: AppNode | undefined,
@@ -57,21 +50,17 @@ async function testClient(
   const { devices: _, ...result } = await client.test({
     timeout,
     channels: openChannels(deployed?.app.fleet),
-    used: new Set(openAt(RED, baseUrl)),
+    used: new Set(openAt(baseUrl)),
   });
   return result;
 }
 
 /** Tries the simulator of this process, which all applications share, whatever they are set to otherwise. */
-const testSimulator = (
-  RED: NodeAPI,
-  shared: SharedSimulator,
-  timeout: number,
-): Promise<TestResult> =>
+const testSimulator = (shared: SharedSimulator, timeout: number): Promise<TestResult> =>
   withSimulator(shared, async (simulator) => {
-    const deployed = runningApps(RED).find(({ saved }) => serviceOf(saved) === 'simulator')?.node;
+    const deployed = runningApps().find(({ app }) => app.isSimulated);
     await using client = new DeviceCloudClient(optionsOf(simulator));
-    return await testClient(RED, client, simulator.baseUrl, deployed, timeout);
+    return await testClient(client, simulator.baseUrl, deployed, timeout);
   });
 
 /** Whether the channel has the address and the keys of the node as deployed. */
@@ -98,7 +87,7 @@ async function testCloud(
   }
   try {
     const deployed = isDeployed(RED, node, options) ? node : undefined;
-    const result: TestResult = await testClient(RED, client, options.baseUrl, deployed, timeout);
+    const result: TestResult = await testClient(client, options.baseUrl, deployed, timeout);
     if (unset.open) result.openApi = failedTest(unset.open);
     if (unset.server) result.serverApi = failedTest(unset.server);
     return result;
@@ -119,7 +108,7 @@ export async function testApp(
   mayWriteFlows: () => Promise<boolean>,
   timeout: number,
 ): Promise<TestResult> {
-  if (request.service === 'simulator') return testSimulator(RED, simulator, timeout);
+  if (request.service === 'simulator') return testSimulator(simulator, timeout);
   try {
     const allowed = await testSettings(RED, request, mayWriteFlows);
     const { refused, wanted } = allowed;

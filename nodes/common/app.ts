@@ -1,10 +1,9 @@
 import type { Node, NodeAPI } from 'node-red';
 import {
-  type ClusterState,
+  type ClusterClient,
   type DeviceCloudClient,
   type DeviceCloudError,
   type Keeping,
-  type Lent,
   notConfigured,
   type SavedCall,
 } from '../../src/index';
@@ -34,20 +33,10 @@ export interface CommandKeeper {
 }
 
 /** The processes that share the devices of an application, as nodes see them. */
-export interface ClusterView {
-  readonly state: ClusterState;
-  /** How many of the 64 shares are this process's, and how many other processes there are. */
-  readonly owned: number;
-  readonly others: number;
-  /** Whether a device is this process's; without one, what is about the whole application. */
-  owns(chipid?: string): boolean;
-  /** Has a dynamic listener listen to a device, in whichever process that is, or not any more. */
-  setSubscribed(node: string, chipid: string, isOn: boolean): Promise<void>;
-  /** The devices of a dynamic listener, and how many processes were silent. */
-  subscribed(node: string): Promise<{ chipids: string[]; missing: number }>;
-  /** Lends entries about the whole application. */
-  lend(prefix: string): Promise<Lent>;
-}
+export type ClusterView = Pick<
+  ClusterClient,
+  'state' | 'owned' | 'others' | 'owns' | 'setSubscribed' | 'subscribed' | 'lend'
+>;
 
 /** An application, as the nodes that use it see it. */
 export interface App {
