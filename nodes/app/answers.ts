@@ -13,8 +13,13 @@ import {
   unixOf,
 } from '../../src/index';
 import type { ClusterView } from '../common/app';
-import { listenersOf, typeCalled, type DeviceType } from '../common/device-types';
-import { decodeBody, isTyped } from '../common/upload-message';
+import {
+  listenersOf,
+  typeCalled,
+  type DeviceType,
+  decodeBody,
+  isTyped,
+} from '../common/device-types';
 import { isObject } from '../common/shared.config';
 import { fieldTexts } from '../type/type.config';
 import type {

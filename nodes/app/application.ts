@@ -20,10 +20,9 @@ import {
   type WaitingCommands,
 } from '../../src/index';
 import type { Api, App, ClusterView } from '../common/app';
-import { decoderOf, typeCalled } from '../common/device-types';
+import { decoderOf, typeCalled, decodeBody } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
-import { decodeBody } from '../common/upload-message';
 import type { AppConfig, AppCredentials } from './app.config';
 import { FleetView } from './fleet';
 import {

@@ -4,7 +4,6 @@ import {
   type Book,
   chipidOf,
   type DeviceCloudClient,
-  type Fleet,
   invalidInput,
   notConfigured,
   parseChipid,
@@ -243,9 +242,3 @@ export function addName(
 
 const isRowOf = (book: Book | undefined, chipid: string, device: object): boolean =>
   isDeepStrictEqual(book?.row(chipid), device);
-
-/** Adds the device's row of the book to a new message about it. */
-export function addRow(message: NodeMessage, fleet: Fleet | undefined, chipid: string): void {
-  const row = fleet?.book?.row(chipid);
-  if (row !== undefined) message['device'] = row;
-}

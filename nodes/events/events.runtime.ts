@@ -8,7 +8,8 @@ import type {
   WatchListener,
   WatchOptions,
 } from '../../src/index';
-import { addRow, groupFollower } from '../common/inputs';
+import { addRow } from '../common/device-types';
+import { groupFollower } from '../common/inputs';
 import type { Runtime } from '../common/action';
 import { numberOf, readDevices } from '../common/settings';
 import { SourceLife } from '../common/source';

@@ -11,8 +11,13 @@ import {
 } from '../../src/index';
 import type { ActionCall } from '../common/action';
 import { addName } from '../common/inputs';
-import type { DeviceType } from '../common/device-types';
-import { decodeBody, isTyped, typeFields, undecodable } from '../common/upload-message';
+import {
+  type DeviceType,
+  decodeBody,
+  isTyped,
+  typeFields,
+  undecodable,
+} from '../common/device-types';
 import type { HistoryConfig } from './history.config';
 
 /** A record of any of the three histories. */

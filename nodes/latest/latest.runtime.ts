@@ -13,14 +13,14 @@ import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice } from '../common/device-call';
 import { addName, nameOf, devicesOf } from '../common/inputs';
 import { deviceText, toProblem } from '../common/errors';
-import type { DeviceType } from '../common/device-types';
 import {
+  type DeviceType,
   decodeBody,
   isTyped,
   staleFields,
   typeFields,
   undecodable,
-} from '../common/upload-message';
+} from '../common/device-types';
 import { CHOICES, DEFAULTS, type LatestConfig } from './latest.config';
 
 type LatestCall = ActionCall<LatestConfig, 'chipid'>;

@@ -11,14 +11,13 @@ import {
   type WaitingUpload,
 } from '../../src/index';
 import { withFields } from '../common/action.runtime';
-import { addRow, groupFollower } from '../common/inputs';
-import { DeviceTypes, setListening } from '../common/device-types';
+import { groupFollower } from '../common/inputs';
+import { DeviceTypes, setListening, uploadMessage } from '../common/device-types';
 import { asError, deviceText } from '../common/errors';
 import type { Runtime } from '../common/action';
 import { numberOf, readDevices } from '../common/settings';
 import { SourceLife } from '../common/source';
 import { failureStatus } from '../common/status';
-import { uploadMessage } from '../common/upload-message';
 import { channelsStatus } from './channels-status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
 import { ListenedDevices, type DevicesListener } from './listened-devices';
@@ -115,13 +114,11 @@ class ListenLife extends SourceLife<ListenConfig> implements DevicesListener {
     const { chipid } = upload;
     const type = this.#types.of(this.#fleet, chipid);
     const decoding = { datatype: this.config.datatype, charset: this.app.charset, type };
-    const name = this.#fleet?.name(chipid);
-    const { message, error } = uploadMessage(upload, decoding, name);
-    addRow(message, this.#fleet, chipid);
+    const { message, error } = uploadMessage(upload, decoding, this.#fleet);
     const { ack, redelivered, isGivenUp } = upload;
     if (redelivered) message['redelivered'] = true;
     if (isGivenUp) {
-      this.node.error(notAcknowledged(deviceText(name, chipid)), message);
+      this.node.error(notAcknowledged(deviceText(this.#fleet?.name(chipid), chipid)), message);
     } else if (error) {
       this.node.error(error, message);
       // Another attempt would not change it.

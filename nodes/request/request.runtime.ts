@@ -2,8 +2,7 @@ import type { PushMessage, Reply, RequestMatch } from '../../src/index';
 import { defineAction, type ActionCall, type CallFields } from '../common/action';
 import { aboutEach, devicesOfCall } from '../common/device-call';
 import { formatOf } from '../common/inputs';
-import type { DeviceType } from '../common/device-types';
-import { staleFields, typeFields } from '../common/upload-message';
+import { type DeviceType, staleFields, typeFields } from '../common/device-types';
 import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
 
 type Input = 'chipid' | 'message' | 'equals';
