@@ -18,12 +18,15 @@ import type {
 
 export type { Cause, KeptPin, KeyWarning, RecentCommand, RecentUpload, TestRecording };
 
-/** What the test of an interface found, or why it was not tried. */
-export interface ApiResult extends ApiTest {
-  reason?: 'retype' | 'variable' | 'network';
-  /** The settings concerned. */
-  settings?: string[];
+/** Why an interface is not tried; the editor puts it into the user's language. */
+export interface Refusal {
+  reason: 'retype' | 'variable' | 'network';
+  /** Names of the settings concerned. */
+  settings: string[];
 }
+
+/** What the test of an interface found, or why it was not tried. */
+export interface ApiResult extends ApiTest, Partial<Refusal> {}
 
 /** What the test of an application found; `null` for an interface whose keys were not given. */
 export interface TestResult {

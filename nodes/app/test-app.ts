@@ -10,17 +10,11 @@ import {
   openChannels,
 } from '../../src/index';
 import { toChoices } from './answers';
-import type { ApiResult, DeviceChoice, TestResult } from './answers.config';
+import type { ApiResult, DeviceChoice, Refusal, TestResult } from './answers.config';
 import { deployedCredentials, findDeployed, runningApps, type AppNode } from './deployed';
 import { clientOptions } from './options';
 import { optionsOf, withSimulator, type SharedSimulator } from './simulator';
-import {
-  refusalText,
-  testSettings,
-  type TestRequest,
-  type TestSettings,
-  type Refusal,
-} from './test-settings';
+import { refusalText, testSettings, type TestRequest, type TestSettings } from './test-settings';
 
 const missing = (): DeviceCloudError =>
   notConfigured(

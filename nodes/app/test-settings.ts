@@ -3,6 +3,7 @@ import { invalidInput } from '../../src/index';
 import { bodyOf } from '../common/admin';
 import type { Api } from '../common/app';
 import { isObject, isVariable, readText } from '../common/shared.config';
+import type { Refusal } from './answers.config';
 import type { AppCredentials } from './app.config';
 import { deployedCredentials, findDeployed, isDeployedEndpoint, type AppNode } from './deployed';
 import { readSettings, type AppSettings } from './options';
@@ -34,13 +35,6 @@ export function readTestRequest(body: unknown): TestRequest {
     ...(id !== undefined && { id }),
     ...Object.fromEntries<string>(given),
   };
-}
-
-/** Why an interface is not tried; the editor puts it into the user's language. */
-export interface Refusal {
-  reason: 'retype' | 'variable' | 'network';
-  /** Names of the settings concerned. */
-  settings: string[];
 }
 
 const TEXTS: Readonly<Record<Refusal['reason'], (settings: string) => string>> = {

@@ -140,7 +140,6 @@ export class CallStatus {
   readonly #status: () => NodeStatus;
   /** Shows the calls that continue, some time after one has failed. */
   #afterFailure: NodeJS.Timeout | undefined;
-  #isClosed = false;
   #idle: () => NodeStatus = () => STATUS.none;
 
   /** @param calls all that may be shown now */
@@ -184,11 +183,8 @@ export class CallStatus {
     this.#end(call);
     this.show(failureStatus(error));
     clearTimeout(this.#afterFailure);
-    // Those that a close aborts fail after it.
-    if (this.#isClosed || this.#shown === 0) return;
-    this.#afterFailure = setTimeout(() => {
-      if (this.#shown > 0) this.#line.updateLater(this.#status);
-    }, FAILURE_SHOWN);
+    if (this.#shown > 0)
+      this.#afterFailure = setTimeout(() => this.refresh(), FAILURE_SHOWN).unref();
   }
 
   /** Shows a status that no call has led to. */
@@ -198,7 +194,6 @@ export class CallStatus {
 
   /** Shows nothing from now on. */
   close(): void {
-    this.#isClosed = true;
     clearTimeout(this.#afterFailure);
     this.#line.close();
   }

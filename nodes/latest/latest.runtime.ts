@@ -4,7 +4,6 @@ import {
   type Datatype,
   type DecodedBody,
   DeviceCloudError,
-  type LatestSource,
   type LatestUpload,
   Slices,
   uploadText,
@@ -57,43 +56,16 @@ function decodeLatest(
   return { value: textOf(body, charset) ?? body };
 }
 
-/** What a message has of an upload. */
-interface LatestFields {
-  payload: unknown;
-  timestamp: number;
-  age: number;
-  source: LatestSource;
-  truncated?: boolean;
-  altered?: boolean;
-  /** Of a device with a type; the bytes only if it says so. */
-  raw?: Buffer;
-  units?: Record<string, string>;
-}
-
-/** The latest upload of one of all devices. */
-export interface LatestEntry extends LatestFields {
-  chipid: string;
-  /** Null if no list has shown it. */
-  name: string | null;
-  /** Null if that is not known. */
-  online: boolean | null;
-  /** Why it cannot be decoded: then the payload is null, since one device must not keep the others from being shown. */
-  error?: { code: string; message: string };
-}
-
-const byNumber = (a: LatestEntry, b: LatestEntry): number =>
-  a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
-
 /** The fields of an upload, and the error if it cannot be decoded: then its bytes are the payload. */
 function readLatest(
   latest: LatestUpload,
   { app, client, config }: LatestCall,
   type: DeviceType | undefined,
   advice?: string,
-): { fields: LatestFields; error?: DeviceCloudError } {
+) {
   const { chipid, body, timestamp, age, source, altered, truncated } = latest;
   const decoded = decodeLatest(latest, config.datatype, app.charset, type);
-  const fields: LatestFields = {
+  const fields = {
     payload: 'value' in decoded ? decoded.value : body,
     timestamp,
     age,
@@ -107,14 +79,20 @@ function readLatest(
   return { fields, error: undecodable(what, decoded.problem, type, advice) };
 }
 
-function entryOf(call: LatestCall, latest: LatestUpload): LatestEntry {
+/** The latest upload of one of all devices. */
+function entryOf(call: LatestCall, latest: LatestUpload) {
   const { client, types } = call;
   const { chipid } = latest;
   const { name, online } = client.fleet.device(chipid) ?? { name: null, online: null };
   const { fields, error } = readLatest(latest, call, types.of(client.fleet, chipid));
-  const entry: LatestEntry = { chipid, name, online, ...fields };
-  return error ? { ...entry, payload: null, error: toProblem(error) } : entry;
+  // One that cannot be decoded must not keep the others from being shown.
+  const undecoded = error && { payload: null, error: toProblem(error) };
+  return { chipid, name, online, ...fields, ...undecoded };
 }
+export type LatestEntry = ReturnType<typeof entryOf>;
+
+const byNumber = (a: LatestEntry, b: LatestEntry): number =>
+  a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
 
 async function latestOfAll(call: LatestCall): Promise<Outcome> {
   const { client, config, inputs, signal } = call;

@@ -49,24 +49,25 @@ export const groupType = (): TypeDefinition => ({
   autoComplete: search,
 });
 
-/** Says how many devices a group has. One without devices is a warning: a flow may write the book later. */
-export async function groupNote(name: string): Promise<string> {
+/**
+ * Says how many devices the chosen group has, unless another one has been chosen meanwhile. One without devices is a warning: a flow
+ * may write the book later.
+ * @param chosen the name of the group, empty for none; undefined if the devices are no group any more
+ */
+export async function describeGroup(note: JQuery, chosen: () => string | undefined): Promise<void> {
+  const name = chosen();
   const groups = await groupsOf(appOf(fieldValue(field('app'))));
-  if (!groups || name === '') return '';
-  const count = groups.find((group) => group.name === name)?.count ?? 0;
-  return count === 0 ? t('common.group.empty') : t('common.group.count', { count });
+  if (chosen() !== name) return;
+  const count = groups?.find((group) => group.name === name)?.count ?? 0;
+  const text = count === 0 ? t('common.group.empty') : t('common.group.count', { count });
+  note.text(groups && name !== '' ? text : '').attr('title', '');
 }
 
 /** Makes the row of a group work, in a node whose devices may be a group. */
 export function prepareGroup(): void {
   const input = field('group');
   input.autoComplete({ search, minLength: 0 });
-  const describe = (): void => {
-    const name = fieldValue(input).trim();
-    void groupNote(name).then((note) => {
-      if (fieldValue(input).trim() === name) $('#group-note').text(note);
-    });
-  };
+  const describe = (): void => void describeGroup($('#group-note'), () => fieldValue(input).trim());
   input.on('change keyup', describe);
   field('app').on('change', describe);
   describe();

@@ -1,7 +1,7 @@
 import { ageText, localTime, t } from './texts';
 import { isFresh, knownDevice, onlineDevices, type Device, type DeviceList } from './devices';
 import { field, fieldValue } from './form';
-import { groupNote } from './groups';
+import { describeGroup } from './groups';
 import type { Completion, TypeDefinition } from './red';
 import { deviceNumber, textType } from './fields';
 
@@ -114,19 +114,8 @@ function placeholder(type: string): string {
   return type === 'str' || type === 'msg' ? t(`common.placeholder.${type}`) : '';
 }
 
-/** Says how many devices the chosen group has, unless another one has been chosen meanwhile. */
-function describeGroup(name: string): void {
-  const isStill = (): boolean =>
-    field('chipid').typedInput('type') === 'group' &&
-    field('chipid').typedInput('value').trim() === name;
-  void groupNote(name).then((note) => {
-    if (isStill()) $('#device-note').text(note).attr('title', '');
-  });
-}
-
 /** Completes the device's row, whose typedInput exists: the list opens at a click, and the device's name is shown. */
 export function prepareDeviceRow(): void {
-  const isNumber = (): boolean => field('chipid').typedInput('type') === 'str';
   const shown = field('chipid').nextAll('.red-ui-typedInput-container');
   const input = shown.find('.red-ui-typedInput-input');
   openAtClick(input, () => ['str', 'group'].includes(field('chipid').typedInput('type')));
@@ -134,19 +123,21 @@ export function prepareDeviceRow(): void {
     const type = field('chipid').typedInput('type');
     input.attr('placeholder', placeholder(type));
     const chipid = field('chipid').typedInput('value');
+    const note = $('#device-note');
+    if (type === 'group') {
+      const isGroup = (): boolean => field('chipid').typedInput('type') === 'group';
+      const chosen = (): string => (isGroup() ? field('chipid').typedInput('value').trim() : '');
+      void describeGroup(note, chosen);
+      return;
+    }
     const app = fieldValue(field('app'));
-    const device = isNumber() ? knownDevice(app, chipid) : undefined;
+    const device = type === 'str' ? knownDevice(app, chipid) : undefined;
     // An age of an earlier list would be wrong by now.
     const age = device && isFresh(app) ? lastSeen(device) : '';
     const parts = [device?.name ?? '', age].filter((part) => part !== '');
     // It is the default, and shows nothing of the list.
-    if (type === 'group') {
-      describeGroup(chipid.trim());
-      return;
-    }
-    const note = type === 'msg' ? t('common.picker.elsewhere') : parts.join(' · ');
-    $('#device-note')
-      .text(note)
+    note
+      .text(type === 'msg' ? t('common.picker.elsewhere') : parts.join(' · '))
       .attr('title', device ? seenAt(device) : '');
   };
   field('chipid').on('change keyup typedinputtypechange', describe);
