@@ -126,7 +126,8 @@ export function prepareDeviceRow(): void {
     const note = $('#device-note');
     if (type === 'group') {
       const isGroup = (): boolean => field('chipid').typedInput('type') === 'group';
-      const chosen = (): string => (isGroup() ? field('chipid').typedInput('value').trim() : '');
+      const chosen = (): string | undefined =>
+        isGroup() ? field('chipid').typedInput('value').trim() : undefined;
       void describeGroup(note, chosen);
       return;
     }
