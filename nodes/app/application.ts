@@ -24,12 +24,12 @@ import { decoderOf, typeCalled, decodeBody } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
+import { runningApps } from './deployed';
 import { FleetView } from './fleet';
 import {
   bookOf,
   clusterOf,
   clientOptions,
-  dialectOf,
   interfacesOf,
   commonSettings,
   readSettings,
@@ -57,15 +57,9 @@ const API_NEEDS: Readonly<Record<Api, string>> = {
   server: 'The server API needs its key and its password.',
 };
 
-const asProblem = (error: unknown): DeviceCloudError =>
-  error instanceof DeviceCloudError ? error : notConfigured(messageOf(error));
-
 /** Distinguishes applications: what is kept belongs to one. */
 const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
   `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
-
-/** What is in use, by the application. */
-const inUse = new Map<string, Set<Application>>();
 
 /** Lines of the log for one reading of the book. */
 const MOST_LINES = 20;
@@ -185,7 +179,7 @@ export class Application implements App {
     try {
       this.#readSettings(problem);
     } catch (error) {
-      this.#wrong = asProblem(error);
+      this.#wrong = error instanceof DeviceCloudError ? error : notConfigured(messageOf(error));
     }
   }
 
@@ -303,9 +297,6 @@ export class Application implements App {
   /** Ends everything. It may be started again. */
   async #stop(): Promise<void> {
     this.#view.close();
-    const users = inUse.get(this.application);
-    users?.delete(this);
-    if (users?.size === 0) inUse.delete(this.application);
     const making = this.#making;
     const simulated = this.#simulated;
     this.#client = this.#making = this.#shared = this.#simulated = undefined;
@@ -316,8 +307,6 @@ export class Application implements App {
 
   /** Each has queues and kept pins of its own. */
   #warnOfOthers({ appid }: ClientOptions): void {
-    const users = inUse.get(this.application) ?? new Set();
-    inUse.set(this.application, users.add(this));
     const other = this.#others[0];
     // With a cluster, it is an error.
     if (!other || !appid || (this.#cluster && other.#cluster)) return;
@@ -327,11 +316,11 @@ export class Application implements App {
     );
   }
 
-  /** Of the same application, in other config nodes. */
+  /** Those of the same application that are in use. */
   get #others(): Application[] {
-    return [...(inUse.get(this.application) ?? [])].filter(
-      (each) => each.#node.id !== this.#node.id,
-    );
+    return runningApps()
+      .map(({ app }) => app)
+      .filter((app) => app !== this && app.#users > 0 && app.application === this.application);
   }
 
   get #title(): string {
@@ -398,8 +387,7 @@ export class Application implements App {
       const client = await this.#open({ ...options, ...(book !== undefined && { book }) });
       // Names and types belong to the first upload, too.
       await client.fleet.book?.ready;
-      if (book !== undefined)
-        judge(client, this.#store, this.#node, dialectOf(this.config).charset);
+      if (book !== undefined) judge(client, this.#store, this.#node, this.charset);
       return client;
     } catch (error) {
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {

@@ -101,12 +101,10 @@ export function clusterOf(
   return node.settings();
 }
 
-/** What may differ from service to service. */
-export const dialectOf = ({ historyZone, charset }: AppConfig) => ({ historyZone, charset });
-
 /** The settings that apply to every service, the simulator included; durations in ms, as the client has them. */
 export function commonSettings(config: AppConfig) {
   const { timeout, heartbeat, ping, deviceGap, pins, timestampUnit } = config;
+  const { historyZone, charset } = config;
   return {
     timeout: 1000 * Number(timeout),
     heartbeat: 1000 * Number(heartbeat),
@@ -114,6 +112,7 @@ export function commonSettings(config: AppConfig) {
     deviceGap: Number(deviceGap),
     pins: pins || DEFAULTS.pins,
     timestampUnit,
-    ...dialectOf(config),
+    historyZone,
+    charset,
   };
 }

@@ -20,9 +20,8 @@ import { SourceLife } from '../common/source';
 import { failureStatus } from '../common/status';
 import { channelsStatus } from './channels-status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
-import { ListenedDevices, type DevicesListener } from './listened-devices';
+import { ListenedDevices, Positions, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
-import { Positions } from './positions';
 
 /** Milliseconds between two looks at what waits for an acknowledgement. */
 const LOOK = 1000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { OnlineDevices } from '../../nodes/listen/online';
-import { Positions } from '../../nodes/listen/positions';
+import { Positions } from '../../nodes/listen/listened-devices';
 import type { Simulator } from '../../src/simulator';
 import { settled, until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
