@@ -162,13 +162,18 @@ function leftBy(plan: Plan, chipid: string, client: DeviceCloudClient): string {
 /** The calls whose answer may be doubtful: a warning that is on the message is an earlier one's. */
 const MAY_WARN: ReadonlySet<Plan['call']> = new Set(['setGpioEdge', 'pulseGpio', 'reboot']);
 
-/** Does more than a call about one device. */
-export async function aboutDevice(
+/** Does more than a call about one device. @param device its chip number, as it came */
+export const aboutDevice = async (
   call: AnyCall,
   device: unknown,
   perform: (chipid: string) => Outcome | Promise<Outcome>,
+): Promise<Outcome> => about(call, readDevice(call.config, device), perform);
+
+async function about(
+  call: AnyCall,
+  chipid: string,
+  perform: (chipid: string) => Outcome | Promise<Outcome>,
 ): Promise<Outcome> {
-  const chipid = readDevice(call.config, device);
   try {
     return await perform(chipid);
   } catch (error) {
@@ -267,7 +272,7 @@ export async function aboutEach<O extends CallOptions>(
 ): Promise<Outcome> {
   const { client, msg } = call;
   if (!isMany)
-    return aboutDevice(call, chipids[0], async (chipid) => {
+    return about(call, chipids[0] as string, async (chipid) => {
       const set = await one(chipid, options);
       // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
       set['chipid'] = chipid;
@@ -297,7 +302,7 @@ async function callDevices(
   const { client } = call;
   const { chipids, isMany } = devices;
   const [first = ''] = chipids;
-  const before = isMany ? undefined : errorOfEnd(endBefore(call, plan, kept, first));
+  const before = kept && !isMany ? errorOfEnd(endBefore(call, plan, kept, first)) : undefined;
   if (before?.uncertain) return failedAbout(call, first, before, { uncertain: true });
   /** Makes one of the calls, unless it has ended before. Of several, what comes of it is kept until the message ends. */
   const one = async (chipid: string, options: CallOptions): Promise<CallFields> => {
