@@ -97,18 +97,24 @@ function keep(
 }
 
 /** Makes the call of a plan: about no device, about one or, if the node takes several, about each of them. */
-export async function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
-  const { app, config, signal } = call;
+export function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
+  const { app, config } = call;
   addProperties(plan, config);
   if (!('device' in plan)) return callService(call, plan);
   const devices = devicesOfCall(call, plan.device);
+  const make = (): Promise<Outcome> => callDevices(call, plan, devices, keep(call, plan, devices));
   const ready = plan.options?.when === undefined ? undefined : app.keeper?.ready;
-  if (ready) {
-    // After the commands of earlier times, unless the node closes before these are known.
-    await Promise.race([ready, once(signal, 'abort')]);
-    if (signal.aborted) throw closed(deviceIn(config, plan.device));
-  }
-  return callDevices(call, plan, devices, keep(call, plan, devices));
+  return ready ? afterEarlier(call, plan, ready).then(make) : make();
+}
+
+/** Waits until the commands of earlier times are known, unless the node closes before. */
+async function afterEarlier(
+  { config, signal }: AnyCall,
+  { device }: Plan,
+  ready: Promise<void>,
+): Promise<void> {
+  await Promise.race([ready, once(signal, 'abort')]);
+  if (signal.aborted) throw closed(deviceIn(config, device));
 }
 
 async function callService(call: AnyCall, plan: Plan): Promise<Outcome> {
@@ -263,7 +269,7 @@ export const devicesOfCall = ({ client, config }: AnyCall, device: unknown): Dev
  * @param one its fields are those of the message or, of several devices, of the device's result
  * @param remove properties that an earlier node may have left on a message about one device
  */
-export async function aboutEach<O extends CallOptions>(
+export function aboutEach<O extends CallOptions>(
   call: AnyCall,
   { chipids, isMany, atOnce }: Devices,
   options: O,
@@ -283,7 +289,8 @@ export async function aboutEach<O extends CallOptions>(
     const { uncertain: _, ...fields } = await one(chipid, shared);
     return { chipid, ok: true, ...fields };
   };
-  return outcomeOf(chipids, await client.callEach(chipids, result, { ...options, atOnce }));
+  const settled = client.callEach(chipids, result, { ...options, atOnce });
+  return settled.then((results) => outcomeOf(chipids, results));
 }
 
 /** Of an answer, what the result of one of several devices has. */
@@ -293,7 +300,7 @@ function resultFields({ payload, statusCode, warning }: CallFields): CallFields 
 }
 
 /** Makes the call of a plan to each device. @param kept whose commands of earlier times are not sent again */
-async function callDevices(
+function callDevices(
   call: AnyCall,
   plan: Plan,
   devices: Devices,
@@ -303,7 +310,8 @@ async function callDevices(
   const { chipids, isMany } = devices;
   const [first = ''] = chipids;
   const before = kept && !isMany ? errorOfEnd(endBefore(call, plan, kept, first)) : undefined;
-  if (before?.uncertain) return failedAbout(call, first, before, { uncertain: true });
+  if (before?.uncertain)
+    return Promise.resolve(failedAbout(call, first, before, { uncertain: true }));
   /** Makes one of the calls, unless it has ended before. Of several, what comes of it is kept until the message ends. */
   const one = async (chipid: string, options: CallOptions): Promise<CallFields> => {
     try {
