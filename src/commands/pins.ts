@@ -150,7 +150,7 @@ export class KeptPins {
       await store.set(keyOf(ended), undefined);
       return ended;
     }
-    if (!before && store.list('pin:').length >= MAX_KEPT)
+    if (!before && store.count('pin') >= MAX_KEPT)
       throw new DeviceCloudError(
         'QUEUE_FULL',
         `${MAX_KEPT} pins are kept already. Pin ${pin} of device ${chipid} is not. End others with null.`,

@@ -99,6 +99,10 @@ export class SharedStore implements Keeping {
     return [...this.#shares.values()].flatMap((entries) => entries.list(prefix));
   }
 
+  count(kind: string): number {
+    return [...this.#shares.values()].reduce((sum, entries) => sum + entries.count(kind), 0);
+  }
+
   /** As of {@link Store}; false also if the share is not this process's. */
   set(key: string, value: unknown): Promise<boolean> {
     return this.#storeOf(key)?.set(key, value) ?? Promise.resolve(false);

@@ -129,6 +129,11 @@ export class Store {
     return [...this.#of(prefix)].filter(([key]) => key.startsWith(prefix));
   }
 
+  /** How many entries there are of a kind. */
+  count(kind: string): number {
+    return this.#of(`${kind}:`).size;
+  }
+
   /**
    * Sets an entry, and has it written at once. Never rejects.
    * @param value what JSON can hold; undefined removes the entry

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { MAX_KEPT } from '../../../src/commands/pins';
 import { manual } from '../support/manual';
+import { Store } from '../../../src/store/store';
 import { settled } from '../../tooling/until';
 import { keepWorld, optionsOf, type PinCall } from './pins-world';
 import { useClock } from '../../support/clock';
@@ -366,9 +367,12 @@ describe('a pin that is kept', () => {
     for (let pin = 0; pin < MAX_KEPT; pin++)
       world.port.kept.set(`pin:9:${pin}`, '{"node":"other","wanted":1}');
     await world.restart(2);
+    const lists = mock.method(Store.prototype, 'list');
     await assert.rejects(keep(MAX_KEPT, 1), { code: 'QUEUE_FULL' });
     await keep(0, null);
     await keep(MAX_KEPT, 1);
+    lists.mock.restore();
+    assert.equal(lists.mock.callCount(), 0, 'for each wish, that would take too long');
   });
 
   it('of a device that comes and goes at random: as wanted at the end, and never called too often', async () => {
