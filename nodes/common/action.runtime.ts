@@ -177,7 +177,8 @@ class ActionLife<C extends object, K extends string> {
       if (slices.isOver) await slices.next();
       const { kept } = arrival;
       // That it was cancelled may still be being written.
-      const [error] = kept?.chipids.flatMap((each) => errorOfEnd(kept.of(each)?.end) ?? []) ?? [];
+      const ends = kept?.chipids.map((each) => kept.of(each)?.end) ?? [];
+      const error = errorOfEnd(ends.find((end) => end && 'error' in end));
       const over = arrival.hasBegun ? closedMeanwhile : closed;
       this.#fail(arrival, error ?? over(this.#deviceOf(arrival)));
     }
