@@ -113,10 +113,8 @@ export function waitingWorld(gap = 0, port = new MemoryPort()) {
   const registry = new FleetRegistry(Date.now);
   const list = new FakeList(note, registry);
   const channels = new FakeChannels(note, registry);
-  const loads: string[] = [];
   const queues = new Queues(gap);
   const timers = new TimerQueue(Date.now);
-  registry.onHeld = (chipid, held) => void loads.push(`${chipid}:${held}`);
   const clock = new ServiceClock(Date.now, Date.now);
   const store = memoryStore(port);
   const calls = new SavedCalls(store);
@@ -127,7 +125,7 @@ export function waitingWorld(gap = 0, port = new MemoryPort()) {
   const running = new Map<string, Manual<string>>();
 
   return {
-    ...{ events, list, channels, loads, queues, timers, started, running, commands },
+    ...{ events, list, channels, queues, timers, started, running, commands },
     ...{ clock, store, calls, port },
     run(name: string, when: When, options: RunOptions = {}): Fate {
       const { device = '1', expires = 3600, signal, onProgress } = options;
