@@ -8,7 +8,6 @@ import type { Semaphore } from '../util/semaphore';
 import { show } from '../util/show';
 import { Command, type Caller } from './queue';
 import type { SavedCall, SavedCommand } from './saved-call';
-import type { DeviceCommands } from './waiting';
 
 /** What a command keeps to: when it is sent, and who it is for. */
 export interface CommandLimits extends Caller {
@@ -66,6 +65,13 @@ export class Device {
   constructor(readonly chipid: string) {}
 }
 
+/** What carries commands out that wait. */
+interface CommandOwner {
+  /** The time of a command for finding its device in the list has passed, or it has expired. */
+  onDue(command: WaitingCommand): void;
+  readonly onFailure: (command: Command, error: unknown) => void;
+}
+
 /** A command that waits for its device, and then in the device's queue. A class with plain fields, since there may be thousands. */
 export class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   due = 0;
@@ -90,7 +96,7 @@ export class WaitingCommand<T = unknown> extends Command<T> implements Timed {
     chipid: string,
     work: () => Promise<T>,
     readonly limits: CommandLimits,
-    readonly owner: Pick<DeviceCommands, 'onDue' | 'onFailure'>,
+    readonly owner: CommandOwner,
   ) {
     super(chipid, work, limits, owner.onFailure);
     this.saved = limits.origin?.saved;
