@@ -5,10 +5,10 @@
  *                             ▲                                                                                 │
  *                             └──────────────── has the level by now ◄────── differs: until the next look ◄─────┘
  *
- * A look sets the pins of a device that are due, and then reads all of its levels: a level counts once the device has confirmed
- * it. A pin that differs becomes due, and the next look, which follows at once, sets it. Each call goes through the device's queue
- * and is decided when its turn comes, so that the newest level is sent, and nothing after the end. Frequent calls may reset a
- * device (section 8): at least 30 s lie between two looks that set nothing, and between two calls for the same level.
+ * A look sets the pins of a device that have a new level or, if there are none, reads all and sets those that differ. What was set
+ * is read back: a level counts once the device has confirmed it. Each call goes through the device's queue and is decided when its
+ * turn comes, so that the newest level is sent, and nothing after the end. Frequent calls may reset a device (section 8): at least
+ * 30 s lie between two looks, but for a new level, which is set at once.
  * The store has the wishes, each before anything is called for it.
  */
 import type { OpenApi, OpenApiCommand } from '../protocol/open-api';
@@ -79,7 +79,7 @@ export type Kept = KeptPin & { error?: DeviceCloudError };
 
 /** A wish for a pin, and what was found. It is what the store has. */
 class Pin {
-  /** Whether it is set at the next look, before anything is read: a new wish, or one that was found to differ. */
+  /** Whether its level is new: it is set at once, before anything is read. */
   isDue = true;
   /** What was last reported to its keeper. */
   error: DeviceCloudError | undefined;
@@ -310,7 +310,7 @@ export class KeptPins {
     if (state !== before.state) isolated(() => by.keeper.onState?.(pin.kept));
   }
 
-  /** Sets the pins that are due, then reads all levels. Never rejects. */
+  /** Never rejects. */
   async #look(device: Device): Promise<void> {
     const { timers } = this.#deps;
     const { pins } = device;
@@ -320,9 +320,10 @@ export class KeptPins {
     device.lookAt = Infinity;
     try {
       const due = [...pins.values()].filter(({ isDue }) => isDue);
-      const set = new Set<Pin>();
-      for (const pin of due) if (await this.#set(pin)) set.add(pin);
-      await this.#read(device, set, due.length === 0);
+      const all = due.length > 0 ? due : await this.#read(device, []);
+      const set: Pin[] = [];
+      for (const pin of all) if (await this.#set(pin)) set.push(pin);
+      if (all.length > 0) await this.#read(device, set);
     } catch (error) {
       for (const pin of pins.values()) this.#tell(pin, error);
       this.#lost(device);
@@ -357,26 +358,30 @@ export class KeptPins {
   /**
    * Reads the levels of a device.
    * @param set the pins that were set just now
-   * @param setsNext whether pins that differ are set: not if others have been, since that look may have come soon after another
+   * @returns those that differ besides them
    */
-  async #read({ chipid, pins }: Device, set: ReadonlySet<Pin>, setsNext: boolean): Promise<void> {
+  async #read({ chipid, pins }: Device, set: readonly Pin[]): Promise<Pin[]> {
     const { api, call, order } = this.#deps;
     const make = (): OpenApiCommand<ResultAnswer> | undefined =>
       this.#isClosed || pins.size === 0 ? undefined : api.gpioStatus(chipid);
     const timeout = Math.max(...[...pins.values()].map(({ by }) => by.timeout));
     const answer = await call(chipid, make, timeout);
-    if (!answer) return;
-    for (const pin of [...pins.values()]) {
-      const { kept, by, isDue } = pin;
-      // It is about to be set to a newer level.
-      if (isDue) continue;
+    const others: Pin[] = [];
+    if (!answer) return others;
+    // One whose level is new by now is set next.
+    for (const pin of [...pins.values()].filter(({ isDue }) => !isDue)) {
+      const { kept, by } = pin;
       const found = readLevels(answer.body.result, order, by.codes).get(kept.pin) ?? null;
-      const isKept = levelOf(found) === kept.wanted;
-      if (isKept) pin.error = undefined;
-      else pin.isDue = setsNext;
-      const before = kept.state === 'kept' ? 'pending' : kept.state;
-      this.#note(pin, found, isKept ? 'kept' : set.has(pin) ? 'differs' : before);
+      if (levelOf(found) === kept.wanted) {
+        pin.error = undefined;
+        this.#note(pin, found, 'kept');
+      } else if (set.includes(pin)) this.#note(pin, found, 'differs');
+      else {
+        others.push(pin);
+        this.#note(pin, found, kept.state === 'kept' ? 'pending' : kept.state);
+      }
     }
+    return others;
   }
 
   /** Reports an error to a keeper, once for a code. A device that is silent is no error. */
