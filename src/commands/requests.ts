@@ -327,8 +327,7 @@ export class Requests {
     const { deadlines, queues, onPushError } = this.#deps;
     const { chipid, timeout, signal, onProgress: progress } = request;
     for (;;) {
-      const deadline = deadlines.start(timeout, signal);
-      await device.ready(deadline).finally(() => deadline.clear());
+      await deadlines.run((deadline) => device.ready(deadline), timeout, signal);
       let pending: PendingRequest | undefined;
       const push = async (): Promise<PushOutcome | undefined> => {
         // It may have been lost while other commands were sent.
