@@ -10,6 +10,7 @@ export {
   readSaved,
   type SavedCall,
   SavedCalls,
+  type SavedCommand,
   valueOfResult,
 } from './commands/saved-call';
 export type { WaitingCommands } from './commands/waiting';

@@ -8,6 +8,7 @@ import {
   Slices,
   type SavedCall,
   type SavedCalls,
+  type SavedCommand,
   type Keeping,
 } from '../../src/index';
 import type { CommandKeeper } from '../common/app';
@@ -165,7 +166,7 @@ export class Keeper implements CommandKeeper {
       // It is disabled, or cannot run for now.
       saved.letGo();
     } else {
-      endCommand(this.#RED, `command:${chipid}`, saved.of(chipid), this.#deps.titleOf);
+      endCommand(this.#RED, saved.of(chipid), this.#deps.titleOf(chipid));
       saved.close();
     }
   }
@@ -180,15 +181,8 @@ const asObject = (value: unknown): Record<string, unknown> => (isObject(value) ?
 const notSentTo = (device: string): string => `The waiting command to ${device} was not sent.`;
 
 /** Ends a command of a node that is gone, or that has another application. */
-function endCommand(
-  RED: NodeAPI,
-  key: string,
-  value: unknown,
-  titleOf: KeeperDeps['titleOf'] = (chipid) => deviceText(undefined, chipid),
-): void {
-  const saved = readSaved(value);
+function endCommand(RED: NodeAPI, saved: SavedCommand | undefined, device: string): void {
   if (!saved) return;
-  const device = titleOf(key.split(':')[1] ?? '');
   // The types of Node-RED say that there always is one.
   const node = RED.nodes.getNode(saved.node) as Node | null;
   const why = node
@@ -207,4 +201,6 @@ function endCommand(
 
 /** Removes what belongs to applications that are gone, and ends what waits of them. */
 export const tidy = (RED: NodeAPI, removed: readonly string[]): Promise<void> =>
-  tidyFolders(RED, removed, (key, value) => endCommand(RED, key, value));
+  tidyFolders(RED, removed, (key, value) =>
+    endCommand(RED, readSaved(value), deviceText(undefined, key.split(':')[1] ?? '')),
+  );
