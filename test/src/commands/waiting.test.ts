@@ -120,17 +120,6 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['a', 'b', 'c']);
   });
 
-  it('also waits for the next sign of life after one sent `now` got no answer', async () => {
-    const world = waitingWorld();
-    world.run('now', 'now');
-    world.run('a', 'upload');
-    world.channels.upload('1');
-    await world.fail('now', 'TIMEOUT');
-    assert.deepEqual(world.started, ['now']);
-    world.channels.upload('1');
-    assert.deepEqual(world.started, ['now', 'a']);
-  });
-
   it('ignores a list that was read before the device was lost', async () => {
     const world = waitingWorld();
     world.list.online = ['1'];
