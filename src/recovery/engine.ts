@@ -4,7 +4,7 @@ import type { Budgets, LIMITS } from './options';
 import { type Position, readPosition, type Shown, writePosition } from './position';
 import { Reports } from './reports';
 import { fromUnix, toUnix } from './zone';
-import { Arrival, compare, type Comparison, type Pair, UNPROVEN } from './compare';
+import { Arrival, compare, type Compared, type Comparison, type Pair, UNPROVEN } from './compare';
 import { BEFORE_ALL, HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
 import {
   isLossy,
@@ -323,14 +323,15 @@ export class Engine {
     const afterGap = this.#afterGap(arrivals);
     // Of a history that lags, what was missed is there once what came after it is (rule 6).
     const isAwaited = this.#shown.isLagging && afterGap < arrivals.length;
-    const sure = isAwaited ? Math.max(this.#sure, afterGap + 1) : this.#sure;
+    const requested = this.#sure;
+    const sure = isAwaited ? Math.max(requested, afterGap + 1) : requested;
     const isShort = !answer.hasOld && !answer.isEnded && this.#id !== undefined && this.#id >= 0;
     this.#reportLost(answer, isShort);
-    const found = compare({
+    const compared: Compared = {
       records,
       arrivals,
       sure,
-      requested: this.#sure,
+      requested,
       known: this.#facts.writing,
       isUnderstood: this.#facts.isUnderstood || this.#shown.isPlain,
       keepsCommas: this.#facts.keepsCommas,
@@ -338,7 +339,8 @@ export class Engine {
       isCut,
       shortAfter: isShort && records.length > 0 ? this.#id : undefined,
       isAtTime: (record, arrival) => this.#isAtTime(record, arrival),
-    });
+    };
+    const found = compare(compared);
     yield;
     let use = records.length;
     if (found.awaited.length > 0) {
@@ -351,7 +353,7 @@ export class Engine {
         return;
       }
       // What follows the last arrival that is there waits for the next answer.
-      const isEarly = (found.awaited[0] as number) >= this.#sure;
+      const isEarly = (found.awaited[0] as number) >= requested;
       if (this.#unclear < USED_TRIES && !isEarly) use = lastSure(records, found, sure) + 1;
     } else {
       this.#unclear = 0;
@@ -362,7 +364,7 @@ export class Engine {
       this.#forgetDone();
       return;
     }
-    this.#finish(answer, arrivals, found, sure, afterGap);
+    this.#finish(answer, compared, found);
   }
 
   /** The place from which on they arrived after the gap that the next answer closes; Infinity if none did. */
@@ -429,23 +431,17 @@ export class Engine {
   }
 
   /** All of an answer has been emitted. */
-  #finish(
-    answer: HistoryAnswer,
-    arrivals: readonly Arrival[],
-    found: Comparison,
-    sure: number,
-    afterGap: number,
-  ): void {
-    const isCut = answer.cutAt !== undefined;
+  #finish(answer: HistoryAnswer, compared: Compared, found: Comparison): void {
+    const { arrivals, requested, afterGap, isCut } = compared;
     // A record that was taken for an arrival after the request may be an earlier, equal one instead.
-    const isOpen = Array.from(found.pairs.values()).some(({ place }) => place >= sure);
+    const isOpen = Array.from(found.pairs.values()).some(({ place }) => place >= requested);
     const wasGapped = this.#isGapped;
     const known = this.#facts.writing;
     if (!isCut) {
       for (const place of found.passed) this.#forgetMissing(arrivals[place] as Arrival);
       for (const place of found.awaited)
-        if (place < this.#sure) (arrivals[place] as Arrival).isLate = true;
-      for (let place = 0; place < sure; place++) {
+        if (place < requested) (arrivals[place] as Arrival).isLate = true;
+      for (let place = 0; place < requested; place++) {
         const arrival = arrivals[place] as Arrival;
         if (arrival.isDone || arrival.mustBeThere(known)) continue;
         // What is late, or may be left out, is looked for until a later one is there; the others should have been there by now.
