@@ -167,8 +167,36 @@ export function createApplication(
         return queues.run(new Command(device, work, { longest: timeout }, commands.onFailure));
       },
     });
+    /**
+     * Every call to a device goes through here, except requests and those that keep pins: it waits for the device if `when` says
+     * so, and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
+     * settled, so it may make several calls.
+     * @param work is called at most once
+     */
+    function onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
+      const outcome =
+        limits.when === 'now'
+          ? queues.run(new Command(device, work, limits, commands.onFailure))
+          : commands.run(device, work, limits);
+      return fleet.onCommand(device, limits.what, outcome);
+    }
+
+    /** Makes one call to a device over HTTP. */
+    function send<T>(
+      device: string,
+      spec: OpenApiCommand<T>,
+      limits: DeviceLimits,
+    ): Promise<Answer<T>> {
+      const { timeout, signal, when } = limits;
+      // Its error is not to advise what it has done.
+      spec.call.canWait = when === 'now' && CAN_WAIT.has(spec.does.kind);
+      return onDevice(device, limits, () => callOnce(http, spec, timeout, signal));
+    }
+
     return {
       api,
+      onDevice,
+      send,
       channels,
       listening,
       acknowledged,
@@ -183,33 +211,6 @@ export function createApplication(
     };
   };
   const open = settings.openApi && openParts(settings.openApi);
-
-  /**
-   * Every call to a device goes through here, except requests and those that keep pins: it waits for the device if `when` says
-   * so, and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
-   * settled, so it may make several calls.
-   * @param work is called at most once
-   */
-  function onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
-    const { commands } = open as OpenApiParts;
-    const outcome =
-      limits.when === 'now'
-        ? queues.run(new Command(device, work, limits, commands.onFailure))
-        : commands.run(device, work, limits);
-    return fleet.onCommand(device, limits.what, outcome);
-  }
-
-  /** Makes one call to a device over HTTP. */
-  function send<T>(
-    device: string,
-    spec: OpenApiCommand<T>,
-    limits: DeviceLimits,
-  ): Promise<Answer<T>> {
-    const { timeout, signal, when } = limits;
-    // Its error is not to advise what it has done.
-    spec.call.canWait = when === 'now' && CAN_WAIT.has(spec.does.kind);
-    return onDevice(device, limits, () => callOnce(http, spec, timeout, signal));
-  }
 
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new Book(settings.book);
@@ -234,8 +235,6 @@ export function createApplication(
     now,
     /** What needs the application's id and key: interfaces B and C. */
     open,
-    onDevice,
-    send,
     found,
     /** What is known of its devices. */
     fleet,

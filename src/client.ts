@@ -116,11 +116,11 @@ export class DeviceCloudClient extends CloudClient {
     options?: PushOptions,
   ): Promise<void> {
     const device = parseChipid(chipid);
-    const { settings, onDevice } = this[APPLICATION];
-    const bytes = pushBytes(message, readFormat(options), settings.charset);
+    const { charset } = this[APPLICATION].settings;
+    const bytes = pushBytes(message, readFormat(options), charset);
     const limits = readSentNow(options, 'channel', 'A push over the channel');
     const { timeout, signal } = limits;
-    const { channelPush } = this.open;
+    const { channelPush, onDevice } = this.open;
     await onDevice(device, limits, () => channelPush.push(device, bytes, timeout, signal));
   }
 
@@ -232,12 +232,12 @@ export class DeviceCloudClient extends CloudClient {
     const device = parseChipid(chipid);
     const what = { kind: 'pulse', pin: parsePin(pin), level: parseLevel(level) } as const;
     const duration = readDuration(options);
-    const { pulses } = this.open;
+    const { pulses, onDevice } = this.open;
     const limits = readCommand(options, what);
     const { timeout, signal, when } = limits;
     limits.longest = 2 * timeout + duration;
     const pulse = { ...what, chipid: device, duration, canWait: when === 'now' };
-    return this[APPLICATION].onDevice(device, limits, () => pulses.run(pulse, timeout, signal));
+    return onDevice(device, limits, () => pulses.run(pulse, timeout, signal));
   }
 
   /**
@@ -385,8 +385,9 @@ export class DeviceCloudClient extends CloudClient {
   ): Promise<Answer<T>> {
     try {
       const device = parseChipid(chipid);
-      const spec = make(this.open.api, device);
-      return this[APPLICATION].send(device, spec, readCommand(options, spec.does));
+      const { api, send } = this.open;
+      const spec = make(api, device);
+      return send(device, spec, readCommand(options, spec.does));
     } catch (error) {
       // As an async function fails: what was thrown may be anything.
       return new Promise(() => {
