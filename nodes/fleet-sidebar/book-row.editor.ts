@@ -30,36 +30,47 @@ export function unchanged(failure: unknown): string {
   return said(t('failed.change'), plain(detail ? said(reason, detail) : reason));
 }
 
-/** A change of the book, in a form. */
-interface Change {
-  tab: Panel;
-  app: string;
-  /** As a whole, or some rows. */
-  content: object;
+/** A form with a change of an application's book. */
+export abstract class BookForm {
+  readonly element: JQuery;
+  /** Where it says why it was not saved. */
+  protected readonly problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' });
   /** Of the book that is changed. */
-  revision: string;
-  /** What is changed, for the reader. */
-  what: string;
-  /** Where the form says why it was not saved. */
-  problem: JQuery;
-  /** Reads the book again. */
-  again: () => Promise<void>;
-}
+  protected revision = '';
+  readonly #panel: Panel;
 
-/** Writes a change. @returns whether it is done */
-export async function saveBook(change: Change): Promise<boolean> {
-  const { tab, app, content, revision, what, problem, again } = change;
-  const fail = (failure: unknown): JQuery => problem.text(unchanged(failure)).show();
-  try {
-    await putRoute(bookPath(app), content, revision);
-    notify(t('book.saved', { what }), 'success');
-    tab.readAgain();
-    return true;
-  } catch (failure) {
-    const run = (): void => void again().catch(fail);
-    const button = smallButton('refresh', t('book.again'), t('book.again-hint'), run);
-    fail(failure).append(' ', button);
-    return false;
+  /** @param what is changed, for the reader */
+  constructor(
+    name: string,
+    panel: Panel,
+    protected readonly app: string,
+    protected readonly what: string,
+  ) {
+    this.#panel = panel;
+    this.element = $('<form>', { class: `device-cloud-fleet-${name}`, novalidate: true });
+    this.problem.hide();
+  }
+
+  /** Reads the book, and shows what is changed of it. */
+  abstract read(): Promise<void>;
+
+  /** What the book is to have: as a whole, or some rows. */
+  protected abstract content(): object;
+
+  /** @returns whether it is done */
+  async save(): Promise<boolean> {
+    const fail = (failure: unknown): JQuery => this.problem.text(unchanged(failure)).show();
+    try {
+      await putRoute(bookPath(this.app), this.content(), this.revision);
+      notify(t('book.saved', { what: this.what }), 'success');
+      this.#panel.readAgain();
+      return true;
+    } catch (failure) {
+      const run = (): void => void this.read().catch(fail);
+      const button = smallButton('refresh', t('book.again'), t('book.again-hint'), run);
+      fail(failure).append(' ', button);
+      return false;
+    }
   }
 }
 
@@ -88,28 +99,24 @@ function typesList(): JQuery {
 }
 
 /** The row of a device in the book, to be read and changed. What is not changed is not sent. */
-class RowForm {
-  readonly element = $('<form>', { class: 'device-cloud-fleet-push', novalidate: true });
-  readonly #tab: Panel;
-  readonly #target: Target;
+class RowForm extends BookForm {
+  readonly #chipid: string;
   readonly #inputs: Record<Field, JQuery>;
   /** Completes the last of the groups that are typed. */
   readonly #offers = $('<datalist>', { id: 'device-cloud-fleet-groups' });
   #known: BookBrief['groups'] = [];
   readonly #about = $('<p>');
-  readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
-  #revision = '';
   #row: Row;
   /** What the fields have shown of it: a field of one line shows no line ends. */
   #shown: Partial<Record<Field, string>> = {};
   /** The name that a new row is offered. */
   #offered: string;
 
-  constructor(tab: Panel, target: Target, offered: string) {
-    this.#tab = tab;
+  constructor(panel: Panel, { app, chipid, name: device }: Target, offered: string) {
+    super('push', panel, app, device);
     this.#offered = offered;
-    this.#target = target;
-    this.#row = { chipid: target.chipid };
+    this.#chipid = chipid;
+    this.#row = { chipid };
     const input = (name: string, tag = '<input type="text">'): JQuery =>
       $(tag).attr('id', `device-cloud-fleet-row-${name}`).prop('disabled', !mayCommand());
     const note = input('note', '<textarea>');
@@ -121,14 +128,15 @@ class RowForm {
     groups.on('input', () => this.#offer());
     this.#inputs = { name: input('name'), groups, type, note };
     const fields = FIELDS.flatMap((name) => labelled(t(`field.${name}`), this.#inputs[name]));
-    this.element.append(this.#about, ...fields, typesList(), this.#offers, this.#problem);
+    this.element.append(this.#about, ...fields, typesList(), this.#offers, this.problem);
   }
 
-  /** Shows what the book has now; what the user has changed stays. */
-  show({ revision, row, groups, problems }: BookBrief): void {
+  /** What the user has changed stays. */
+  async read(): Promise<void> {
+    const { revision, row, groups, problems } = await readBook(this.app, this.#chipid);
     const typed = this.#typed();
-    this.#revision = revision;
-    this.#row = row ?? { chipid: this.#target.chipid };
+    this.revision = revision;
+    this.#row = row ?? { chipid: this.#chipid };
     for (const name of FIELDS) {
       const value = name === 'groups' ? this.#row.groups?.join(SEPARATOR) : this.#row[name];
       const input = this.#inputs[name].val(value ?? '');
@@ -139,27 +147,15 @@ class RowForm {
     this.#offered = '';
     this.#known = groups;
     this.#offer();
-    this.#about.text(t(row ? 'rows.ask' : 'rows.ask-new', { device: this.#target.name }));
+    this.#about.text(t(row ? 'rows.ask' : 'rows.ask-new', { device: this.what }));
     const whole = problems.find(({ line }) => line === 0);
-    this.#problem.text(plain(whole?.reason ?? '')).toggle(whole !== undefined);
+    this.problem.text(plain(whole?.reason ?? '')).toggle(whole !== undefined);
   }
 
-  /** @returns whether it is done */
-  save(): Promise<boolean> {
-    const { app, chipid, name: what } = this.#target;
+  protected content(): BookChange {
     const { groups, ...changes } = Object.fromEntries(this.#typed());
-    const row = { chipid, ...changes, ...(groups !== undefined && { groups: readGroups(groups) }) };
-    const content: BookChange = { rows: [row] };
-    const again = async (): Promise<void> => this.show(await readBook(app, chipid));
-    return saveBook({
-      tab: this.#tab,
-      app,
-      content,
-      revision: this.#revision,
-      what,
-      problem: this.#problem,
-      again,
-    });
+    const row = { chipid: this.#chipid, ...changes };
+    return { rows: [groups === undefined ? row : { ...row, groups: readGroups(groups) }] };
   }
 
   /** What the user has changed. */
@@ -183,9 +179,8 @@ class RowForm {
  */
 export const editRow = (tab: Panel, target: Target, offered = ''): Promise<void> =>
   triedToRead(async () => {
-    const book = await readBook(target.app, target.chipid);
     const form = new RowForm(tab, target, offered);
-    form.show(book);
+    await form.read();
     const words = mayCommand()
       ? { no: RED._('common.label.cancel'), yes: RED._('common.label.save') }
       : { no: RED._('common.label.close') };

@@ -4,7 +4,7 @@ import type { EditorNode } from '../common/editor/red';
 import { putRoute } from '../common/editor/routes';
 import { plain, said, t } from '../common/editor/texts';
 import { APP_TYPE } from '../common/shared.config';
-import { bookPath, readBook, saveBook, unchanged } from './book-row.editor';
+import { BookForm, bookPath, readBook, unchanged } from './book-row.editor';
 import {
   ask,
   download,
@@ -61,55 +61,35 @@ function lists(preview: BookPreview): JQuery[] {
 }
 
 /** A file that is to replace the book, with what that would change. */
-class ImportForm {
-  readonly element = $('<form>', { class: 'device-cloud-fleet-import', novalidate: true });
-  readonly #tab: Panel;
-  readonly #app: string;
-  readonly #name: string;
+class ImportForm extends BookForm {
   readonly #csv: Blob;
   readonly #preview = $('<div>');
-  readonly #problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' }).hide();
-  #revision = '';
 
-  constructor(tab: Panel, name: string, csv: Blob) {
-    this.#tab = tab;
-    this.#app = tab.app;
-    this.#name = plain(name);
+  constructor(panel: Panel, name: string, csv: Blob) {
+    const file = plain(name);
+    super('import', panel, panel.app, file);
     this.#csv = csv;
-    this.element.append(
-      $('<p>').text(t('book.preview.ask', { file: this.#name })),
-      this.#preview,
-      this.#problem,
-    );
+    const question = $('<p>').text(t('book.preview.ask', { file }));
+    this.element.append(question, this.#preview, this.problem);
   }
 
-  /** Reads the book and what the file would change of it. */
-  async preview(): Promise<void> {
-    const { revision, problems } = await readBook(this.#app);
+  async read(): Promise<void> {
+    const { revision, problems } = await readBook(this.app);
     const whole = problems.find(({ line }) => line === 0);
     // No revision: the file must not be replaced.
     if (revision === '') throw new Error(whole?.reason);
-    const path = `${bookPath(this.#app)}?preview`;
+    const path = `${bookPath(this.app)}?preview`;
     const found = (await putRoute(path, this.#csv, revision)) as BookPreview;
-    this.#revision = revision;
+    this.revision = revision;
     const shown = lists(found);
     this.#preview.empty().append(shown.length > 0 ? shown : $('<p>').text(t('book.preview.same')));
     // The reader sees at once what would be lost.
     this.#preview.find('[data-kind=gone], [data-kind=odd]').attr('open', '');
-    this.#problem.hide();
+    this.problem.hide();
   }
 
-  /** @returns whether it is done */
-  save(): Promise<boolean> {
-    return saveBook({
-      tab: this.#tab,
-      app: this.#app,
-      content: this.#csv,
-      revision: this.#revision,
-      what: this.#name,
-      problem: this.#problem,
-      again: () => this.preview(),
-    });
+  protected content(): Blob {
+    return this.#csv;
   }
 }
 
@@ -119,7 +99,7 @@ async function importFile(tab: Panel, file: File): Promise<void> {
       throw new Error(t('book.too-large', { most: `${LARGEST_BOOK / 2 ** 20} MiB` }));
     // As it is now: the previewed content is imported, even if the file changes meanwhile.
     const form = new ImportForm(tab, file.name, new Blob([await file.arrayBuffer()]));
-    await form.preview();
+    await form.read();
     ask(form.element, { no: RED._('common.label.cancel'), yes: RED._('common.label.import') }, () =>
       form.save(),
     );
