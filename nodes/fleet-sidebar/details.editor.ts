@@ -23,69 +23,6 @@ import type { Row } from './fleet.editor';
 import { channelState, nameOf, onlineText, withApp } from './row.editor';
 import type { Panel } from './panel.editor';
 
-interface Actions {
-  tab: Panel;
-  target: () => Target | undefined;
-  showUses: (target: Target) => void;
-}
-
-interface Action {
-  name: string;
-  icon: string;
-  needs?: string;
-  run: (target: Target, button: JQuery, actions: Actions) => void | Promise<void>;
-}
-
-const ACTIONS: readonly Action[] = [
-  {
-    name: 'find',
-    icon: 'search',
-    run: (target, _, { showUses }) => showUses(target),
-  },
-  {
-    name: 'copy',
-    icon: 'clipboard',
-    run: ({ chipid }, button) =>
-      void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue'),
-  },
-  {
-    name: 'listen',
-    icon: 'plus',
-    needs: 'flows.write',
-    run: ({ app, inFlows = app, chipid }) => insertListener(inFlows, chipid),
-  },
-  {
-    name: 'refresh',
-    icon: 'refresh',
-    needs: WRITE,
-    run: (target) => command(target, 'refresh', {}),
-  },
-  { name: 'push', icon: 'paper-plane', needs: WRITE, run: askPush },
-  { name: 'book', icon: 'pencil', run: (target, _, { tab }) => editRow(tab, target) },
-];
-
-function actionButtons(actions: Actions): JQuery {
-  const bar = $('<div>', { class: 'device-cloud-fleet-actions', role: 'group' });
-  bar.attr('aria-label', t('actions'));
-  for (const { name, icon, needs, run } of ACTIONS) {
-    const act = (button: JQuery): void => {
-      const chosen = actions.target();
-      if (chosen) void run(chosen, button, actions);
-    };
-    const button = smallButton(icon, t(`action.${name}`), '', act).attr('data-action', name);
-    const allow = (): void => {
-      const isLocked = needs === 'flows.write' && RED.workspaces.isLocked();
-      const why = (needs && refusal(needs)) ?? (isLocked ? t('locked') : undefined);
-      button.prop('disabled', why !== undefined).attr('title', why ?? t(`hint.${name}`));
-    };
-    allow();
-    // A flow that is chosen later may be locked.
-    RED.events.on('workspace:change', allow);
-    button.appendTo(bar);
-  }
-  return bar;
-}
-
 /** A label, what it says, and what the mouse shows over it. */
 type Line = readonly [label: string, text: string, title?: string];
 
@@ -206,17 +143,15 @@ export class Details {
   #isShown = false;
   #key = '';
   readonly #tab: Panel;
+  readonly #target: () => Target | undefined;
 
   /** @param onLeave Escape */
   constructor(tab: Panel, target: () => Target | undefined, onLeave: () => void) {
     this.#tab = tab;
     this.#recent = new RecentList(tab);
     this.#controls = new Controls(target);
-    const showUses = (chosen: Target): void => {
-      this.#uses.empty().append(usesOf(chosen));
-      this.element[0]?.scrollTo(0, 0);
-    };
-    this.#buttons = actionButtons({ tab, target, showUses });
+    this.#target = target;
+    this.#buttons = this.#actionButtons();
     const head = $('<div>', { class: 'device-cloud-fleet-chosen' }).append(
       this.#title,
       this.#buttons,
@@ -249,6 +184,46 @@ export class Details {
       $('<dd>', { title, 'data-field': label }).text(text),
     ]);
     this.#list.empty().append(items);
+  }
+
+  #actionButtons(): JQuery {
+    const bar = $('<div>', { class: 'device-cloud-fleet-actions', role: 'group' });
+    bar.attr('aria-label', t('actions'));
+    const add = (
+      name: string,
+      icon: string,
+      needs: string | undefined,
+      run: (target: Target, button: JQuery) => unknown,
+    ): void => {
+      const act = (button: JQuery): void => {
+        const chosen = this.#target();
+        if (chosen) run(chosen, button);
+      };
+      const button = smallButton(icon, t(`action.${name}`), '', act).attr('data-action', name);
+      const allow = (): void => {
+        const isLocked = needs === 'flows.write' && RED.workspaces.isLocked();
+        const why = (needs && refusal(needs)) ?? (isLocked ? t('locked') : undefined);
+        button.prop('disabled', why !== undefined).attr('title', why ?? t(`hint.${name}`));
+      };
+      allow();
+      // A flow that is chosen later may be locked.
+      RED.events.on('workspace:change', allow);
+      button.appendTo(bar);
+    };
+    add('find', 'search', undefined, (target) => {
+      this.#uses.empty().append(usesOf(target));
+      this.element[0]?.scrollTo(0, 0);
+    });
+    add('copy', 'clipboard', undefined, ({ chipid }, button) =>
+      RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue'),
+    );
+    add('listen', 'plus', 'flows.write', ({ app, inFlows = app, chipid }) =>
+      insertListener(inFlows, chipid),
+    );
+    add('refresh', 'refresh', WRITE, (target) => command(target, 'refresh', {}));
+    add('push', 'paper-plane', WRITE, askPush);
+    add('book', 'pencil', undefined, (target) => editRow(this.#tab, target));
+    return bar;
   }
 
   readRecent(device: Row): void {
