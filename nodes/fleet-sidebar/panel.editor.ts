@@ -217,7 +217,6 @@ export class Panel {
     this.#ahead = ahead;
     this.#failures.delete(app);
     this.fleet.apply(app, answer);
-    this.#recording.show(this.fleet.apps.get(this.app)?.recording);
     this.#show();
     this.#readRecent();
     if (this.#ticking !== 0) this.#views[this.#view]?.read();
@@ -276,7 +275,6 @@ export class Panel {
       });
     this.#feeds = new Map(this.#apps.map((id) => [id, feedOf(id)]));
     if (this.#ticking !== 0) this.readAgain();
-    this.#recording.show(undefined);
     this.#show();
   }
 
@@ -295,7 +293,7 @@ export class Panel {
     this.#list.render();
     this.#showDetails();
     this.#showUnacknowledged();
-    this.#recording.tick();
+    this.#recording.read();
   }
 
   /** Where the tab is low, there is room for little: the list keeps five rows all the same, or three below two lines of filters. */
@@ -332,6 +330,7 @@ export class Panel {
     this.#say(shown.length, counts.online);
     this.#showUnacknowledged();
     this.#problems.read();
+    this.#recording.read();
   }
 
   #showUnacknowledged(): void {

@@ -1,4 +1,3 @@
-import type { TestRecording } from '../app/answers.config';
 import { appPath, postRoute, saveFile } from '../common/editor/routes';
 import { ageText, clockText, elapsed, t } from '../common/editor/texts';
 import { smallButton, tried, WRITE, type View } from './commands.editor';
@@ -13,7 +12,6 @@ export class RecordingView implements View {
   readonly #start: JQuery;
   readonly #stop: JQuery;
   readonly #download: JQuery;
-  #recording: TestRecording | undefined;
   readonly #tab: Panel;
 
   constructor(tab: Panel) {
@@ -27,32 +25,22 @@ export class RecordingView implements View {
     this.#download = button('download', 'download', () => this.#save());
     const head = $('<div>', { class: 'device-cloud-fleet-head' });
     this.element.append(head.append(this.#text, this.#stop, this.#download, this.#start));
-    this.show(undefined);
   }
 
+  /** Also called each second. */
   read(): void {
-    this.tick();
-  }
-
-  /** @param recording of the application; undefined: none */
-  show(recording: TestRecording | undefined): void {
-    this.#recording = recording;
+    const recording = this.#tab.fleet.apps.get(this.#tab.app)?.recording;
     this.#start.toggle(this.#tab.app !== '' && recording?.isOver !== false);
     this.#stop.toggle(recording?.isOver === false);
     this.#download.toggle(recording?.isOver === true);
-    this.tick();
-  }
-
-  /** Called each second. */
-  tick(): void {
     const now = this.#tab.now();
-    const { since = now, uploads, isOver = true } = this.#recording ?? {};
+    const { since = now, uploads, isOver = true } = recording ?? {};
     const age = ageText(since, now);
     // The button's text is read by itself only when the focus is on it.
     this.label.text(isOver ? t('view.recording') : elapsed(since, now));
     this.label.parent().toggleClass('device-cloud-fleet-running', !isOver);
     const devices = this.#tab.shown().length;
-    const text = this.#recording ? (isOver ? 'over' : 'running') : 'about';
+    const text = recording ? (isOver ? 'over' : 'running') : 'about';
     const words = { age, time: clockText(since, now), uploads, devices };
     this.#text
       .toggleClass('device-cloud-fleet-running', !isOver)
