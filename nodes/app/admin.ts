@@ -18,7 +18,7 @@ import {
 import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';
-import { fleetAnswer, listText, readRevision, seenOf, toDetails } from './answers';
+import { fleetAnswer, listText, readRevision, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { AppChoice, DeviceChoice } from './answers.config';
 import { appNodeOf, findAppNode, nameOfApp, runningApps, savedId, type AppNode } from './deployed';
@@ -151,12 +151,9 @@ const fleetRoute = (RED: NodeAPI): Handler =>
     const node = appNodeOf(RED, request.params['id']);
     node.app.viewFleet();
     const maySee = await mayReadFlows(RED, request);
-    const pieces = fleetAnswer(readRevision(request.query['since']), {
-      ...seenOf(node, maySee),
-      recording: recordingOf(node),
-      problems: maySee ? problemsOf(RED, node) : [],
-    });
-    await sendJson(response, pieces);
+    const since = readRevision(request.query['since']);
+    const problems = maySee ? problemsOf(RED, node) : [];
+    await sendJson(response, fleetAnswer(node, since, maySee, recordingOf(node), problems));
   });
 
 /** Bytes of an upload that are shown to try a type. */

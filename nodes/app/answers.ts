@@ -76,7 +76,7 @@ interface Seen {
 }
 
 /** What a user may see of an application. */
-export function seenOf(node: AppNode, maySee: boolean): Seen {
+function seenOf(node: AppNode, maySee: boolean): Seen {
   const { app, users } = node;
   const typed = listenersOf(users).filter(({ type }) => type);
   return {
@@ -176,37 +176,36 @@ export async function* listText<T>(
   yield `${text()}]`;
 }
 
-interface FleetAnswerDeps extends Seen {
-  recording: TestRecording | undefined;
-  problems: AppProblem[];
-}
-
-function waitingOf(fleet: Fleet | undefined): Pick<FleetAnswer, 'unacknowledged'> {
-  const { count, age } = fleet?.unacknowledged ?? { count: 0, age: 0 };
-  return count === 0 ? {} : { unacknowledged: { count, since: Date.now() - age } };
-}
-
 /**
  * The answer for a fleet, a {@link FleetAnswer} as text, in pieces: there may be 50,000 devices, and the event loop turns in
  * between.
+ * @param maySee whether the user may see uploads
  */
-export async function* fleetAnswer(since: number, deps: FleetAnswerDeps): AsyncGenerator<string> {
-  const { fleet, recording, problems, cluster } = deps;
+export async function* fleetAnswer(
+  node: AppNode,
+  since: number,
+  maySee: boolean,
+  recording: TestRecording | undefined,
+  problems: AppProblem[],
+): AsyncGenerator<string> {
+  const seen = seenOf(node, maySee);
+  const { fleet, cluster } = seen;
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
   const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
+  const { count, age } = fleet?.unacknowledged ?? { count: 0, age: 0 };
   const head: Omit<FleetAnswer, 'devices'> = {
     ...changes,
     ...(complete ? { complete } : {}),
     ...(fleet?.book && { book: fleet.book.revision }),
     ...(recording && { recording }),
     ...(problems.length > 0 && { problems }),
-    ...waitingOf(fleet),
+    ...(count > 0 && { unacknowledged: { count, since: Date.now() - age } }),
     ...(cluster && {
       cluster: { state: cluster.state, owned: cluster.owned, others: cluster.others },
     }),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"devices":`;
-  yield* listText(devices, (device) => toRow(deps, device));
+  yield* listText(devices, (device) => toRow(seen, device));
   yield '}';
 }
 

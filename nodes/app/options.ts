@@ -61,20 +61,21 @@ export function clientOptions(
 }
 
 /**
- * A path of a file; undefined if it is empty. What is outside of the user directory has to be named by an absolute path.
- * @param what the file, as the error names it
+ * The path of the device book; undefined without one. What is outside of the user directory has to be named by an absolute path.
  * @throws DeviceCloudError `NOT_CONFIGURED`
  */
-function pathOf(RED: NodeAPI, node: Node | undefined, value: unknown, what: string) {
-  const path = textOf(RED, node, value).trim();
+export function bookOf(RED: NodeAPI, node: Node, { book }: AppConfig): string | undefined {
+  const path = textOf(RED, node, book).trim();
   if (path === '') return undefined;
   if (isAbsolute(path)) return path;
   const { userDir } = RED.settings;
   if (!userDir)
-    throw notConfigured(`This Node-RED has no user directory: give ${what} an absolute path.`);
+    throw notConfigured(
+      'This Node-RED has no user directory: give the device book an absolute path.',
+    );
   if (isOutside(path))
     throw notConfigured(
-      `The path of ${what} must not contain "..": give a path in the user directory, or an absolute one.`,
+      'The path of the device book must not contain "..": give a path in the user directory, or an absolute one.',
     );
   return resolve(userDir, path);
 }
@@ -84,10 +85,6 @@ export const interfacesOf = (options: ClientOptions): Readonly<Record<Api, boole
   open: !!options.appid && !!options.appkey,
   server: !!options.serverKey && !!options.serverPassword,
 });
-
-/** The path of the device book, if there is one. @throws DeviceCloudError `NOT_CONFIGURED` */
-export const bookOf = (RED: NodeAPI, node: Node, { book }: AppConfig): string | undefined =>
-  pathOf(RED, node, book, 'the device book');
 
 /** The engine on which processes share the devices, if they do. @throws DeviceCloudError `NOT_CONFIGURED` */
 export function clusterOf(
