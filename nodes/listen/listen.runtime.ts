@@ -17,8 +17,7 @@ import { asError, deviceText } from '../common/errors';
 import type { Runtime } from '../common/action';
 import { numberOf, readDevices } from '../common/settings';
 import { SourceLife } from '../common/source';
-import { failureStatus } from '../common/status';
-import { channelsStatus } from './channels-status';
+import { failureStatus, STATUS } from '../common/status';
 import { CHOICES, DEFAULTS, LIMITS, type ListenConfig } from './listen.config';
 import { ListenedDevices, Positions, type DevicesListener } from './listened-devices';
 import { OnlineDevices } from './online';
@@ -145,9 +144,8 @@ class ListenLife extends SourceLife<ListenConfig> implements DevicesListener {
   protected statusNow(): NodeStatus {
     const { problem } = this.#types;
     if (problem) return failureStatus(problem);
-    const states = this.#devices?.states() ?? [];
     const isKept = !this.#keeps || this.app.store().problem === undefined;
-    return channelsStatus(states, isKept);
+    return this.#devices?.status(isKept) ?? STATUS.noDevices;
   }
 
   /** Whether it needs the store. */
