@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { canonicalParams, signOpenApi, type Params } from '../../../src/protocol/signing';
+import crypto, { createHash } from 'node:crypto';
+import {
+  canonicalParams,
+  signOpenApi,
+  signServerApi,
+  type Params,
+  type ServerApiRequest,
+} from '../../../src/protocol/signing';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
+import { clientOf } from '../support/client';
+import { failure } from '../support/failure';
 
 const APPKEY = 'AppKey-Ä9';
 const common = { appid: '10001', timestamp: '1700000000' };
@@ -133,5 +143,99 @@ describe('the signature of the open API (section 5.2)', () => {
   it('accepts a parameter with the name of a property of every object', () => {
     const params = JSON.parse('{"__proto__":"1","constructor":"2"}') as Params;
     assert.equal(canonicalParams(params), 'constructor=2&__proto__=1');
+  });
+});
+
+interface ServerVector {
+  what: string;
+  request: ServerApiRequest;
+  password: string;
+  /** The exact text that is hashed, written by hand after section 5.1. */
+  text: string;
+  /** Of `printf %s '<text>' | md5sum`. */
+  md5: string;
+}
+
+const SERVER_KEY = 'Prod-Key';
+const PASSWORD = 'Pass-WÖRD';
+
+const SERVER_VECTORS: ServerVector[] = [
+  {
+    what: 'a GET, lowercased as a whole, the password and its umlaut included',
+    request: { method: 'GET', path: '/api/server/devices', key: SERVER_KEY, timestamp: 1700000000 },
+    password: PASSWORD,
+    text: 'get/api/server/deviceskey=prod-keytimestamp=1700000000pass-wörd',
+    md5: 'c9144e6dc47ce87c6b7c6699846e8a35',
+  },
+  {
+    what: 'a PUT to a path with upper case',
+    request: {
+      method: 'PUT',
+      path: '/api/server/devices/ABC-01',
+      key: SERVER_KEY,
+      timestamp: 1700000000,
+    },
+    password: PASSWORD,
+    text: 'put/api/server/devices/abc-01key=prod-keytimestamp=1700000000pass-wörd',
+    md5: 'ae8d75ddb3b30e35e6916c76dec2776f',
+  },
+  {
+    what: '&, =, % and + in key and password, which stay as they are',
+    request: { method: 'POST', path: '/api/server/x', key: 'K&=%+', timestamp: '1700000000' },
+    password: 'P&=%+',
+    text: 'post/api/server/xkey=k&=%+timestamp=1700000000p&=%+',
+    md5: 'aaeaebf7fc72a9bafa263979cbce705f',
+  },
+  {
+    what: 'empty key and password',
+    request: { method: 'GET', path: '/api/server/up/messages', key: '', timestamp: 0 },
+    password: '',
+    text: 'get/api/server/up/messageskey=timestamp=0',
+    md5: 'fab8c44adc204c1b1891e8ff0471b7f9',
+  },
+];
+
+describe('the signature of the server API (section 5.1)', () => {
+  for (const { what, request, password, text, md5 } of SERVER_VECTORS) {
+    it(`covers ${what}`, () => {
+      assert.equal(createHash('md5').update(text).digest('hex'), md5);
+      assert.equal(signServerApi(request, password), md5);
+    });
+  }
+
+  it('does not depend on the case of the password, unlike that of the open API on its key', () => {
+    const request = { method: 'GET', path: '/api/server/devices', key: SERVER_KEY, timestamp: 1 };
+    assert.equal(signServerApi(request, 'SECRET'), signServerApi(request, 'secret'));
+  });
+});
+
+describe('a Node.js that makes no MD5 hashes, as in FIPS mode', () => {
+  const usual = crypto.hash;
+  before(() => {
+    crypto.hash = ((algorithm: string, data: string) => {
+      if (algorithm === 'md5')
+        throw new Error('error:0308010C:digital envelope routines::unsupported');
+      return usual(algorithm, data);
+    }) as typeof crypto.hash;
+  });
+  after(() => {
+    crypto.hash = usual;
+  });
+
+  it('is said by each call and by the channel, and nothing is sent', async () => {
+    const service = await httpService(json({ msg: 'OK' }));
+    const client = clientOf(service.baseUrl);
+    for (const call of [client.push(1, 'x'), client.devices(), client.serverDevices()]) {
+      const error = await failure(call, 'NOT_CONFIGURED');
+      assert.match(error.message, /MD5.*FIPS/);
+      assert.ok(!error.uncertain);
+    }
+    const faults: string[] = [];
+    const joined = client.listen(1, { onFault: (fault) => faults.push(fault) });
+    await until(() => joined.channel.reason !== undefined, 'the channel has tried to connect');
+    assert.equal(joined.channel.reason, 'NOT_CONFIGURED');
+    assert.match(faults[0] ?? '', /FIPS/);
+    joined.release();
+    assert.equal(service.requests.length, 0);
   });
 });
