@@ -19,9 +19,10 @@ export interface Call {
 
 /** A request before it is signed: nothing of it is secret. */
 export interface UnsignedRequest {
-  method: string;
+  method: 'GET' | 'POST' | 'PUT';
+  /** Of the open API: relative to `/openapi/`, with the final `/`. Of the server API: from `/api/server/` on, without the query. */
   path: string;
-  /** Of the open API. */
+  /** Of the open API, without the common ones. */
   params?: Readonly<Record<string, string>>;
   /** Of the server API: percent-encoded, and JSON. */
   query?: string;
@@ -30,7 +31,7 @@ export interface UnsignedRequest {
 
 /** A request ready to be sent: every part validated and encoded, since undici loses a slot to a bad one. */
 export interface HttpRequest {
-  method: 'GET' | 'POST' | 'PUT';
+  method: UnsignedRequest['method'];
   /** Path and query, percent-encoded. */
   path: string;
   headers: Record<string, string>;

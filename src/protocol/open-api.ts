@@ -12,12 +12,7 @@ import type {
   ValueDatatype,
 } from '../types';
 import { notConfigured, type DeviceCloudError } from '../errors';
-import {
-  signedOpenApiRequest,
-  type OpenApiIdentity,
-  type Params,
-  type UnsignedOpenApiRequest,
-} from './signing';
+import { signedOpenApiRequest, type OpenApiIdentity, type Params } from './signing';
 import { decodeValue } from '../util/decode';
 import { isObject } from '../util/json';
 import { deviceTitle, show } from '../util/show';
@@ -160,17 +155,12 @@ const NO_JSON = `${NO_CALLBACK} To take a text that is not JSON, choose the data
 
 const adviceOn = (datatype: ValueDatatype): string => (datatype === 'json' ? NO_JSON : NO_CALLBACK);
 
-/** A call of the open API. */
-export interface OpenApiCall<T> extends CallSpec<T> {
-  unsigned: UnsignedOpenApiRequest;
-}
-
 /** A call to one device. */
-export interface OpenApiCommand<T> extends OpenApiCall<T> {
+export interface OpenApiCommand<T> extends CallSpec<T> {
   does: CommandWhat;
 }
 
-const toDevice = <T>(does: CommandWhat, call: OpenApiCall<T>): OpenApiCommand<T> =>
+const toDevice = <T>(does: CommandWhat, call: CallSpec<T>): OpenApiCommand<T> =>
   Object.assign(call, { does });
 
 export type OpenApi = ReturnType<typeof openApi>;
@@ -193,8 +183,8 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
     accepts: Shape<T>,
     params: Params = NO_PARAMS,
     more: Pick<CallSpec<T>, 'decode' | 'advice' | 'meaning' | 'refusal' | 'warning'> = {},
-  ): OpenApiCall<T> => {
-    const unsigned: UnsignedOpenApiRequest = { method, path, params };
+  ): CallSpec<T> => {
+    const unsigned = { method, path, params };
     return {
       call,
       accepts,
@@ -213,20 +203,15 @@ export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
     chipid: string,
     accepts: Shape<T>,
     reach?: Call['reach'],
-  ): OpenApiCall<T> => spec(ofDevice(what, chipid, reach), 'GET', `${path}/${chipid}/`, accepts);
+  ): CallSpec<T> => spec(ofDevice(what, chipid, reach), 'GET', `${path}/${chipid}/`, accepts);
 
-  const push = (
-    call: Call,
-    path: string,
-    message: string,
-    params: Params,
-  ): OpenApiCall<PushAnswer> =>
+  const push = (call: Call, path: string, message: string, params: Params): CallSpec<PushAnswer> =>
     spec<PushAnswer>(call, 'POST', path, objectOf(), params, {
       refusal: pushRefusal,
       meaning: pushMeaning(message),
     });
 
-  const act = (call: Call, path: string): OpenApiCall<ResultAnswer> =>
+  const act = (call: Call, path: string): CallSpec<ResultAnswer> =>
     spec(call, 'POST', path, resultShape, NO_PARAMS, { warning: resultWarning(call) });
 
   return {

@@ -4,13 +4,7 @@ import type { JsonObject, Query } from '../types';
 import { anyShape } from './open-api';
 import { parseJson, JsonLimitError, isPlainObject } from '../util/json';
 import { show } from '../util/show';
-import {
-  encodeQuery,
-  signedServerApiRequest,
-  toJson,
-  type ServerApiIdentity,
-  type UnsignedServerApiRequest,
-} from './signing';
+import { encodeQuery, signedServerApiRequest, toJson, type ServerApiIdentity } from './signing';
 import type { Call, CallSpec } from './call-spec';
 
 /** The longest query, in characters before it is encoded: it is part of the address. */
@@ -97,11 +91,6 @@ function jsonOrText(body: Buffer, statusCode: number): unknown {
   }
 }
 
-/** A call of the server API. */
-export interface ServerApiCall extends CallSpec<unknown> {
-  unsigned: UnsignedServerApiRequest;
-}
-
 export type ServerApi = ReturnType<typeof serverApi>;
 
 /** The five calls of interface A (section 4.1), as specifications to be carried out. */
@@ -112,8 +101,8 @@ export function serverApi(identity: ServerApiIdentity) {
     path: string,
     query: Query = {},
     body?: JsonObject,
-  ): ServerApiCall => {
-    const unsigned: UnsignedServerApiRequest = {
+  ): CallSpec<unknown> => {
+    const unsigned = {
       method,
       path: `/api/server/${path}`,
       query: encodeQuery(query),
@@ -129,9 +118,13 @@ export function serverApi(identity: ServerApiIdentity) {
     };
   };
 
-  const read = (name: string, path: string, query: Query = {}, ofDevice = false): ServerApiCall =>
-    spec({ name, reach: 'cloud', ofDevice }, 'GET', path, query);
-  const change = (name: string, deviceid: string, body: JsonObject): ServerApiCall =>
+  const read = (
+    name: string,
+    path: string,
+    query: Query = {},
+    ofDevice = false,
+  ): CallSpec<unknown> => spec({ name, reach: 'cloud', ofDevice }, 'GET', path, query);
+  const change = (name: string, deviceid: string, body: JsonObject): CallSpec<unknown> =>
     spec({ name, reach: 'command', ofDevice: true }, 'PUT', `devices/${deviceid}`, {}, body);
 
   return {

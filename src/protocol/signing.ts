@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { invalidInput, notConfigured } from '../errors';
 import { checkLength, jsonText } from './values';
 import type { JsonObject } from '../types';
-import type { HttpRequest } from './call-spec';
+import type { HttpRequest, UnsignedRequest } from './call-spec';
 
 const { name, version } = require('../../../package.json') as { name: string; version: string };
 
@@ -88,22 +88,13 @@ export interface OpenApiIdentity {
   now: () => number;
 }
 
-/** A request of the open API before it is signed. */
-export interface UnsignedOpenApiRequest {
-  method: 'GET' | 'POST';
-  /** Relative to `/openapi/`, with the final `/`. */
-  path: string;
-  /** Without the common ones. */
-  params: Params;
-}
-
 /**
  * Signs a request of the open API now. The common parameters are in the query; further ones are
  * there, too, and of a POST in its form-encoded body (section 4.2, rules 2 and 3; how a body is encoded is not shown).
  */
 export function signedOpenApiRequest(
   identity: OpenApiIdentity,
-  { method, path, params }: UnsignedOpenApiRequest,
+  { method, path, params = {} }: UnsignedRequest,
 ): HttpRequest {
   const { appid, appkey } = identity;
   const timestamp = String(Math.floor(identity.now() / 1000));
@@ -134,20 +125,10 @@ export function toJson(body: JsonObject): string {
   throw invalidInput('The JSON form of the body is no object.');
 }
 
-/** A request of the server API before it is signed. */
-export interface UnsignedServerApiRequest {
-  method: 'GET' | 'PUT';
-  /** From `/api/server/` on, without the query. */
-  path: string;
-  /** Percent-encoded. */
-  query: string;
-  body: string | undefined;
-}
-
 /** Signs a request of the server API now. */
 export function signedServerApiRequest(
   identity: ServerApiIdentity,
-  { method, path, query, body }: UnsignedServerApiRequest,
+  { method, path, query = '', body }: UnsignedRequest,
 ): HttpRequest {
   const { serverKey: key, serverPassword } = identity;
   const timestamp = Math.floor(identity.now() / 1000);

@@ -69,7 +69,7 @@ export function keepWorld() {
   };
   const call: KeepDeps['call'] = async (chipid, make) => {
     await turn();
-    const path = make()?.unsigned.path.split('/');
+    const path = make()?.unsigned?.path.split('/');
     if (!path) return undefined;
     const [what, , pin, edge] = path;
     if (what === 'gpio_status')

@@ -5,6 +5,7 @@ import type { Upload } from '../../../src/types';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { until } from '../../tooling/until';
+import type { UnsignedRequest } from '../../../src/protocol/call-spec';
 
 const ONE = '10000001';
 const TWO = '10000002';
@@ -15,8 +16,11 @@ const uploadOf = (body: string | Buffer, chipid = ONE): Upload => ({
   ...{ chipid, appid: '1', timestamp: 0 },
   body: Buffer.from(body),
 });
-const called = (path: string, params?: Record<string, string>, method = 'POST') =>
-  params ? { method, path, params } : { method, path };
+const called = (
+  path: string,
+  params: Record<string, string> = {},
+  method: 'GET' | 'POST' = 'POST',
+): UnsignedRequest => ({ method, path, params });
 
 /** @param clock in ms, since a pause is a part of what is recorded */
 function recorded(
