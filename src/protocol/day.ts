@@ -11,27 +11,27 @@ const ISO = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}.*)?$/;
 /** Which end of a period a day is. */
 type End = 'begin' | 'end';
 
-const two = (part: number): string => String(part).padStart(2, '0');
-
-function isDay(year: number, month: number, day: number): boolean {
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return year >= 1000 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+/** The day of a point in time in UTC, `YYYYMMDD`; undefined if its year cannot be written so. */
+function utcDay(ms: number): string | undefined {
+  const date = new Date(ms);
+  const year = date.getUTCFullYear();
+  if (!(year >= 1000 && year <= 9999)) return undefined;
+  return date.toISOString().slice(0, 10).replaceAll('-', '');
 }
 
+/** Undefined unless there is such a day. */
 function ofParts(parts: RegExpExecArray | null): string | undefined {
   if (!parts) return undefined;
   const [, year = '', month = '', day = ''] = parts;
-  return isDay(Number(year), Number(month), Number(day)) ? `${year}${month}${day}` : undefined;
+  const text = `${year}${month}${day}`;
+  return utcDay(Date.UTC(Number(year), Number(month) - 1, Number(day))) === text ? text : undefined;
 }
-
-const compact = (year: number, month: number, day: number): string | undefined =>
-  year >= 1000 && year <= 9999 ? `${year}${two(month + 1)}${two(day)}` : undefined;
 
 /** Of the days of a point in time, here and in Beijing, the earlier to begin with or the later to end. */
 function ofDate(date: Date, end: End): string | undefined {
-  const here = compact(date.getFullYear(), date.getMonth(), date.getDate());
-  const away = new Date(date.getTime() + BEIJING);
-  const there = compact(away.getUTCFullYear(), away.getUTCMonth(), away.getUTCDate());
+  const ms = date.getTime();
+  const here = utcDay(ms - date.getTimezoneOffset() * 60_000);
+  const there = utcDay(ms + BEIJING);
   if (here === undefined || there === undefined) return undefined;
   const [first, last] = here < there ? [here, there] : [there, here];
   return end === 'begin' ? first : last;
@@ -79,8 +79,7 @@ export function parsePeriod(begin: unknown, end: unknown): [begin: string, end: 
 /** The day after a day, `YYYYMMDD`; undefined after the last day that can be written so. */
 export function dayAfter(day: string): string | undefined {
   const [, year, month, date] = DAY.exec(day) ?? [];
-  const next = new Date(Date.UTC(Number(year), Number(month) - 1, Number(date) + 1));
-  return compact(next.getUTCFullYear(), next.getUTCMonth(), next.getUTCDate());
+  return utcDay(Date.UTC(Number(year), Number(month) - 1, Number(date) + 1));
 }
 
 const TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
@@ -92,7 +91,5 @@ const TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
  */
 export function dayOfTime(time: unknown, zone: number): string | undefined {
   const [, day = '', clock = ''] = (typeof time === 'string' && TIME.exec(time)) || [];
-  const utc = Date.parse(`${day}T${clock}Z`);
-  if (Number.isNaN(utc)) return undefined;
-  return new Date(utc - zone + BEIJING).toISOString().slice(0, 10).replaceAll('-', '');
+  return utcDay(Date.parse(`${day}T${clock}Z`) - zone + BEIJING);
 }

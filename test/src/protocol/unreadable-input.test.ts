@@ -22,7 +22,7 @@ const UNREADABLE: readonly [what: string, value: () => unknown][] = [
       toJSON: fail,
     }),
   ],
-  ['a Date that throws', () => Object.assign(new Date(), { getFullYear: fail, toJSON: fail })],
+  ['a Date that throws', () => Object.assign(new Date(), { getTime: fail, toJSON: fail })],
 ];
 
 /** Values that no method of the open API accepts. The server API accepts them as objects. */
