@@ -51,9 +51,7 @@ function makeCall(
 }
 
 /** The calls that may wait for their device. */
-const MAY_WAIT: ReadonlySet<Plan['call']> = new Set([
-  ...(['push', 'setGpioEdge', 'pulseGpio', 'reboot'] as const),
-]);
+const MAY_WAIT: ReadonlySet<Plan['call']> = new Set(['push', 'setGpioEdge', 'pulseGpio', 'reboot']);
 
 /** Adds to the options of a plan those that nodes have as properties: how long the call may take, and for what it waits. */
 function addProperties(plan: Plan, config: Partial<ManyConfig & WhenConfig>): void {

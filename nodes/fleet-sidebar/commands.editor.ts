@@ -4,7 +4,7 @@ import type { NotificationOptions } from '../common/editor/red';
 import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { said, t } from '../common/editor/texts';
 import { MESSAGE_CHOICES } from '../common/shared.config';
-import type { LISTEN_TYPE } from '../listen/listen.config';
+import { LISTEN_TYPE } from '../listen/listen.config';
 
 /** The application and the device that the actions are for. */
 export interface Target {
@@ -180,15 +180,13 @@ export function askPush(target: Target): void {
   });
 }
 
-const LISTEN = 'device-cloud-listen' satisfies typeof LISTEN_TYPE;
-
 /** Puts a listener for a device at the cursor, as the palette would, but filled in. */
 export function insertListener(app: string, chipid: string): void {
-  const { defaults } = RED.nodes.getType(LISTEN);
+  const { defaults } = RED.nodes.getType(LISTEN_TYPE);
   const usual = Object.entries(defaults).map(([property, { value }]) => [property, value] as const);
   const filled = { ...Object.fromEntries(usual), app, devices: 'list', chipids: [chipid] };
   const place = { x: 0, y: 0, z: '', wires: [[]] };
-  RED.view.importNodes([{ id: 'listener', type: LISTEN, ...filled, ...place }], {
+  RED.view.importNodes([{ id: 'listener', type: LISTEN_TYPE, ...filled, ...place }], {
     generateIds: true,
   });
 }

@@ -1,9 +1,7 @@
 import type { EditorNodeBase } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import type { LISTEN_TYPE } from '../listen/listen.config';
+import { LISTEN_TYPE } from '../listen/listen.config';
 import type { Target } from './commands.editor';
-
-const LISTEN = 'device-cloud-listen' satisfies typeof LISTEN_TYPE;
 
 type Properties = EditorNodeBase & Record<string, unknown>;
 
@@ -12,7 +10,8 @@ type Use = 'number' | 'all' | 'online' | 'dynamic';
 
 /** The nodes that are for more than the devices that they name. */
 const WIDE: Readonly<Record<string, (node: Properties) => Use | undefined>> = {
-  [LISTEN]: ({ devices }) => (devices === 'online' || devices === 'dynamic' ? devices : undefined),
+  [LISTEN_TYPE]: ({ devices }) =>
+    devices === 'online' || devices === 'dynamic' ? devices : undefined,
   'device-cloud-events': ({ devices }) => (devices === 'all' ? 'all' : undefined),
   'device-cloud-latest': ({ chipid, chipidType }) =>
     chipidType !== 'msg' && chipid === '' ? 'all' : undefined,

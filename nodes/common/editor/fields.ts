@@ -290,18 +290,28 @@ function forgetNameOfProperty(property: string, usualName: string): void {
   input.on('change keyup', () => (before = look()));
 }
 
+/** A property whose row needs more to work. */
+export const prepared = <T, V>(
+  definition: PropertyDefinition<T, V>,
+  prepare: (node: EditorNode<T>) => void,
+): PropertyDefinition<T, V> => ({
+  ...definition,
+  prepare(node) {
+    definition.prepare?.(node);
+    prepare(node);
+  },
+});
+
 /** A property whose type is none itself, since it can only be one. */
 export const fixed = <T, V extends string>(
   property: string,
   type: 'json' | 'jsonata',
   definition: PropertyDefinition<T, V>,
-): PropertyDefinition<T, V> => ({
-  ...definition,
-  prepare() {
+): PropertyDefinition<T, V> =>
+  prepared(definition, () => {
     field(property).typedInput({ types: [type], default: type });
     nameParts(property);
-  },
-});
+  });
 
 /** Validates the field again, after a change of something that its validity depends on. */
 export function revalidate(property: string): void {

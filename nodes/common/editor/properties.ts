@@ -25,6 +25,7 @@ import {
   choice,
   flag,
   oneOf,
+  prepared,
   revalidate,
   seconds,
   stringType,
@@ -76,21 +77,10 @@ const device = <T extends DeviceConfig>(
   types: () => TypeDefinition[],
   needed?: Applies<T>,
 ): PropertyDefinition<T, string> => {
-  const definition = typed<T>(
-    NEW_DEVICE.chipid,
-    'common.label.device',
-    'chipidType',
-    () => [...types(), 'msg'],
-    needed,
-  );
-  return {
-    ...definition,
-    missing: DEVICE.chipid,
-    prepare(node) {
-      definition.prepare?.(node);
-      prepareDeviceRow();
-    },
-  };
+  const offered = () => [...types(), 'msg'];
+  const { chipid: value } = NEW_DEVICE;
+  const definition = typed<T>(value, 'common.label.device', 'chipidType', offered, needed);
+  return prepared({ ...definition, missing: DEVICE.chipid }, prepareDeviceRow);
 };
 
 /** The device of a node that takes one. */
@@ -107,12 +97,11 @@ const isGroup = (node: EditorNode<DeviceConfig>): boolean =>
   current(node, 'chipidType') === 'group';
 
 /** Whether the node may call several devices for one message. */
-export const many: PropertyDefinition<ManyConfig, boolean> = {
-  ...flag(MANY.many, 'common.label.many'),
-  applies: (node) => !isGroup(node),
-  prepare: (node) =>
+export const many: PropertyDefinition<ManyConfig, boolean> = prepared(
+  { ...flag(MANY.many, 'common.label.many'), applies: (node) => !isGroup(node) },
+  (node) =>
     onChange(['many', 'chipid'], () => show('#many-note', ticked(node, 'many') && !isGroup(node))),
-};
+);
 
 /** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
 export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): NumberProperty<T> =>
@@ -221,17 +210,14 @@ export const format = <T extends MessageConfig>(
 };
 
 export const message = <T extends MessageConfig>(): PropertyDefinition<T, string> => {
-  const types = (node: EditorNode<T>) => [
-    ...['msg', stringType((value) => messageError(value, node)), 'num', 'bool', 'json', 'bin'],
-  ];
-  const definition = typed<T>(MESSAGE.message, 'common.label.message', 'messageType', types);
-  return {
-    ...definition,
-    prepare(node) {
-      definition.prepare?.(node);
-      prepareNotes();
-    },
+  const types = (node: EditorNode<T>) => {
+    const text = stringType((value) => messageError(value, node));
+    return ['msg', text, 'num', 'bool', 'json', 'bin'];
   };
+  return prepared(
+    typed<T>(MESSAGE.message, 'common.label.message', 'messageType', types),
+    prepareNotes,
+  );
 };
 
 export const messageType = { value: MESSAGE.messageType };
@@ -260,15 +246,15 @@ export const deviceLabel = (appId: string | undefined, number: string): string =
   nameIn(appId ?? '', number) || number;
 
 /** The group of a node whose devices may be a group. */
-export const group: PropertyDefinition<{ devices: string }, string> = {
-  ...checked<{ devices: string }>(
+export const group = prepared(
+  checked<{ devices: string }>(
     '',
     'common.label.group',
     () => undefined,
     (node) => current(node, 'devices') === 'group',
   ),
-  prepare: prepareGroup,
-};
+  prepareGroup,
+);
 
 /** A group as a label shows it. */
 export const groupLabel = (name: unknown): string => readText(name) || t('common.group.book');
