@@ -176,10 +176,10 @@ export class KeptPins {
     const { store, timers } = this.#deps;
     await store.loaded;
     for (const [key, value] of store.list('pin:')) {
+      if (value instanceof Pin || !isObject(value) || value['node'] !== by.id) continue;
       const [, chipid, number] = /^pin:(\d{1,20}):(\d{1,9})$/.exec(key) ?? [];
-      const { node, wanted, found = null, state } = isObject(value) ? value : {};
-      if (value instanceof Pin || !chipid || node !== by.id || (wanted !== 0 && wanted !== 1))
-        continue;
+      const { wanted, found = null, state } = value;
+      if (!chipid || (wanted !== 0 && wanted !== 1)) continue;
       const known = state === 'kept' || state === 'differs' ? state : 'pending';
       const pin = new Pin({ chipid, pin: Number(number), wanted, found, state: known }, by);
       pin.isDue = false;
