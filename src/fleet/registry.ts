@@ -37,15 +37,6 @@ function nameOf({ name }: DeviceRecord): string | undefined {
   return typeof text === 'string' && text !== '' ? text.slice(0, MAX_NAME) : undefined;
 }
 
-/** Commands of one kind that ended with one code. */
-export interface CommandCount {
-  /** What it does, such as `push`. */
-  call: string;
-  /** `OK`, or the code of its error. */
-  code: string;
-  count: number;
-}
-
 /**
  * What is known of each device of an application. It opens nothing and calls nothing: it observes uploads,
  * channels, recoveries, commands and readings of the list. What begins with `on` is called by this package alone.
@@ -55,8 +46,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   protected readAt: number | null = null;
   /** Uploads since the start, and which of them were recovered and perhaps altered. */
   readonly uploads = { live: 0, replayed: 0, altered: 0 };
-  /** The commands that have ended. Few: kinds and codes are. */
-  protected readonly ended = new Map<string, CommandCount>();
+  /** The commands that have ended, by what they do and their code, which is `OK` or that of the error. Few: kinds and codes are. */
+  protected readonly ended = new Map<string, { call: string; code: string; count: number }>();
   /** The last recording, which may run. */
   recorder: TestRecorder | undefined = undefined;
   readonly #now: () => number;
