@@ -1,4 +1,6 @@
-import type { AppProblem, FleetAnswer, FleetRow } from '../app/answers.config';
+import type { AppChoice, AppProblem, FleetAnswer, FleetRow } from '../app/answers.config';
+import { appPath, getRoute } from '../common/editor/routes';
+import { plainAll } from '../common/editor/texts';
 
 /** Milliseconds without an upload on an open channel after which a device counts as silent. */
 const SILENT = 600_000;
@@ -171,5 +173,88 @@ export class Fleet {
     const all = [...named.map(({ row }) => row), ...others];
     const rank = ({ missing }: Row): number => Number(missing === true);
     return all.sort((a, b) => rank(a) - rank(b)).map(({ key }) => key);
+  }
+}
+
+/** The applications that run. */
+export async function readApplications(): Promise<AppChoice[]> {
+  const body: unknown = await getRoute('apps');
+  return body as AppChoice[];
+}
+
+/** What the editor calls an application. */
+export const applicationName = ({ id, name }: AppChoice): string => {
+  const node = RED.nodes.node(id);
+  return name || (node ? RED.utils.getNodeLabel(node, id) : id);
+};
+
+/** Milliseconds from an answer to the next request: what has not changed is not sent again. */
+const POLL = 2000;
+/** The longest pause after failures. */
+const LONGEST = 60_000;
+
+/** A server's clock within a few seconds of this one counts as equal, and this one is more precise. */
+function clockAhead(date: string | null): number {
+  const ahead = Date.parse(date ?? '') - Date.now();
+  return Math.abs(ahead) > 3000 ? ahead : 0;
+}
+
+/** Asks for the fleet of an application for as long as it is shown. */
+export class Feed {
+  #revision = 0;
+  #failures = 0;
+  #timer = 0;
+  /** The request whose answer counts. */
+  #asking: symbol | undefined;
+  readonly #app: string;
+  readonly #onAnswer: (answer: FleetAnswer, ahead: number) => void;
+  readonly #onFailure: (failure: unknown) => void;
+
+  /** @param onAnswer `ahead` is by how many milliseconds the server's clock is ahead of this one */
+  constructor(
+    app: string,
+    onAnswer: (answer: FleetAnswer, ahead: number) => void,
+    onFailure: (failure: unknown) => void,
+  ) {
+    this.#app = app;
+    this.#onAnswer = onAnswer;
+    this.#onFailure = onFailure;
+  }
+
+  resume(): void {
+    this.#failures = 0;
+    if (!this.#asking) this.#ask();
+  }
+
+  /** The panel is hidden: no request is made, and the answer to the last one is ignored. */
+  hide(): void {
+    clearTimeout(this.#timer);
+    this.#asking = undefined;
+  }
+
+  #ask(): void {
+    clearTimeout(this.#timer);
+    const asking = (this.#asking = Symbol());
+    getRoute(`${appPath(this.#app, 'fleet')}?since=${this.#revision}`).then(
+      (body: unknown, _status: string, answer: JQueryXHR) => {
+        if (this.#asking !== asking) return;
+        // Its texts come from a server that may be anyone's.
+        const changes = plainAll(body as FleetAnswer);
+        this.#revision = changes.revision;
+        this.#failures = 0;
+        this.#onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));
+        this.#next(POLL);
+      },
+      (failure: unknown) => {
+        if (this.#asking !== asking) return;
+        this.#onFailure(failure);
+        this.#next(Math.min(LONGEST, POLL * 2 ** this.#failures++));
+      },
+    );
+  }
+
+  #next(pause: number): void {
+    this.#asking = undefined;
+    this.#timer = window.setTimeout(() => this.#ask(), pause);
   }
 }

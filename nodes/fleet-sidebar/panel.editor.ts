@@ -2,17 +2,19 @@ import { elapsed, said, t } from '../common/editor/texts';
 import type { Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
 import { BookView } from './book.editor';
-import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
 import { readProblem, type Target, type View } from './commands.editor';
 import {
+  applicationName,
   countStates,
+  Feed,
   Fleet,
   isOrder,
   isState,
   matching,
   ORDERS,
+  readApplications,
   STATES,
   type Row,
 } from './fleet.editor';
@@ -269,10 +271,11 @@ export class Panel {
     this.#failures.clear();
     this.#list.select(undefined);
     const feedOf = (id: string): Feed =>
-      new Feed(id, {
-        onAnswer: (answer, ahead) => this.#onAnswer(id, answer, ahead),
-        onFailure: (failure) => this.#fail(id, failure),
-      });
+      new Feed(
+        id,
+        (answer, ahead) => this.#onAnswer(id, answer, ahead),
+        (failure) => this.#fail(id, failure),
+      );
     this.#feeds = new Map(this.#apps.map((id) => [id, feedOf(id)]));
     if (this.#ticking !== 0) this.readAgain();
     this.#show();
