@@ -92,9 +92,10 @@ export class FakeChannels {
     };
   }
 
-  upload(chipid: string): void {
+  /** @param timestamp by the service's clock */
+  upload(chipid: string, timestamp = 0): void {
     this.#note({ kind: 'upload', device: chipid, at: Date.now() });
-    const upload = { chipid, appid: '1', timestamp: 0, body: Buffer.of(1) };
+    const upload = { chipid, appid: '1', timestamp, body: Buffer.of(1) };
     this.#registry.onLive(upload);
     for (const listener of [...(this.listeners.get(chipid) ?? [])]) listener.onUpload?.(upload);
   }

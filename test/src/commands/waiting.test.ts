@@ -160,6 +160,17 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
+  it('is not sent at an upload after its end, though the machine was suspended, whose clock stood still', async () => {
+    const world = waitingWorld();
+    world.clock.sawEvent(1000);
+    const late = world.run('late', 'upload', { expires: 20 });
+    world.run('in time', 'upload', { expires: 60 });
+    world.channels.upload('1', 31_000);
+    assert.deepEqual(world.started, ['in time']);
+    await failure(late.promise, 'EXPIRED');
+    world.close();
+  });
+
   it('ends as UNREACHABLE if it is aborted, waiting or queued, without affecting others', async () => {
     const world = waitingWorld();
     const [first, second] = [new AbortController(), new AbortController()];
