@@ -165,7 +165,7 @@ function isExact(value: unknown, levels = 0): boolean {
  * Parses JSON without losing a digit: an integer that a number cannot hold exactly, such as a chip number
  * of 20 digits, becomes a string. A text too short to have a million arrays, such as a record of a history, is parsed
  * first, and scanned only if what was parsed may not be exact: that takes less time.
- * @param given bytes, in UTF-8, or text
+ * @param given bytes, in UTF-8, or text that they can hold
  * @throws SyntaxError if it is not JSON; JsonLimitError, a subclass, if it exceeds a limit
  */
 export function parseJson(given: Buffer | string): unknown {

@@ -42,9 +42,7 @@ const inBytes = (text: string): Generator<Buffer> =>
   );
 
 const places = fc.array(fc.nat(10_000), { maxLength: 12 });
-/** Half of a surrogate pair may be escaped alone, which UTF-8 cannot write. */
-const inUtf8 = jsonText.filter(({ text }) => text.isWellFormed());
-const array = fc.array(inUtf8, { maxLength: 8 }).map((items) => ({
+const array = fc.array(jsonText, { maxLength: 8 }).map((items) => ({
   text: `[${items.map(({ text }) => text).join(',')}]`,
   values: items.map(({ value }) => value),
 }));
