@@ -4,6 +4,7 @@ import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
+import { openWithRecovery } from './support/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, send, shows, type Caught } from './support/messages';
@@ -121,6 +122,19 @@ describe('a type of devices', () => {
     assert.equal(arrivedAt('caught').length, 1);
   });
 
+  it('decodes recovered uploads alike', async () => {
+    cloud = await startCloud();
+    await openWithRecovery(cloud, [CHIPID], {}, type(BYTES), listen());
+    // As text, which a history can keep.
+    cloud.upload(CHIPID, 'abc');
+    await emitted(1);
+    cloud.disconnect(CHIPID);
+    cloud.upload(CHIPID, 'def');
+    const [, recovered] = await emitted(2);
+    assert.equal(recovered?.['replayed'], true);
+    assert.deepEqual(recovered?.payload, { temperature: 257.01, battery: 102 });
+  });
+
   it('decodes the latest upload, of one device and of all', async () => {
     await start(type(BYTES), listen(), node('latest', typed()), {
       ...node('latest', typed({ chipid: '' })),
@@ -194,6 +208,14 @@ describe('a type of devices', () => {
         [Buffer.from('broken'), Buffer.from('broken')],
       );
       assert.match(wrong?.error.message ?? '', /history record 2 cannot be decoded/);
+    });
+
+    it('but not what was pushed', async () => {
+      const pushes = typed({ operation: 'pushes', datatype: 'auto-detect' });
+      await start(type(PAIRS), node('history', pushes), node('push'));
+      await call('push', { chipid: CHIPID, payload: 't=1' });
+      const [record] = (await call('history', { chipid: CHIPID })).payload as { body: unknown }[];
+      assert.equal(typeof record?.body, 'string');
     });
   });
 
