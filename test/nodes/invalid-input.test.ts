@@ -3,7 +3,9 @@ import type { Simulator } from '../../src/simulator';
 import { node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startWith, useNodeRed } from './support/node-red';
-import { BAD_CHIPIDS } from './support/values';
+
+/** A few of what is none: all are in test/src. */
+const BAD_CHIPIDS = [undefined, null, '', 1.5, '1.5', 2 ** 53, {}, [10000001], '../x'];
 
 /** Every node that needs a chip number, with everything else valid. */
 const NODES = [

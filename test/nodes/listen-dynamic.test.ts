@@ -7,7 +7,6 @@ import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
 import { startWith, stateFolder, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
-import { BAD_CHIPIDS } from './support/values';
 
 describe('a listener that is controlled by messages', () => {
   useNodeRed();
@@ -91,7 +90,7 @@ describe('a listener that is controlled by messages', () => {
   it('refuses an invalid chip number, and changes nothing', async () => {
     await tell('subscribe', one);
     await channels(one);
-    for (const chipid of BAD_CHIPIDS.filter((bad) => !Array.isArray(bad))) {
+    for (const chipid of [undefined, null, '', 1.5, '../x', {}]) {
       await fail('listen', { action: 'subscribe', chipid }, 'INVALID_INPUT');
       await fail('listen', { action: 'unsubscribe', chipid: [one, chipid] }, 'INVALID_INPUT');
     }
