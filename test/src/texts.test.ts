@@ -74,6 +74,13 @@ describe('the texts of the editor', () => {
     });
   }
 
+  it('say that connected is not about the device', () => {
+    assert.match(
+      read('nodes/listen/locales/en-US.md'),
+      /channel stays connected while its device is off or asleep/,
+    );
+  });
+
   it('warn that frequent calls may reset a device, wherever a node calls one or is likely to poll', () => {
     for (const node of ['push', 'gpio', 'reboot', 'refresh', 'rt-status', 'devices']) {
       assert.match(read(`nodes/${node}/locales/en-US.md`), /frequent calls .*may reset a device/);
