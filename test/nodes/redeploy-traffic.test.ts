@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import events from '@node-red/util/lib/events';
 import helper from 'node-red-node-test-helper';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
+import { held, nothingMore } from './support/held';
 import { journal } from './support/journal';
 import { arrivedAt, post } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -23,12 +23,13 @@ const SLEEPY = '10000004';
 /** A device that is asked and never replies. */
 const TALKER = '10000005';
 
-/** The nodes of a round; of those after the first nothing is asked: they are there to be made and closed. */
+/** The nodes of a round. Of the last eight nothing is asked: they are there to be made and closed. */
 const NODES: FlowNode[] = [
   node('listen', { chipids: CHIPIDS, recover: 'reconnect' }),
   ...[
     node('push', { timeout: '60' }),
     node('push', { id: 'channel', transport: 'channel' }),
+    node('listen', { id: 'online', devices: 'online' }),
     node('events', { events: ['presence', 'channel', 'recovery'], silence: '1' }),
     // Their replies, their devices and their second sets are still to come when they are closed.
     node('request', { match: 'pattern', pattern: '^reply$' }),
@@ -54,16 +55,6 @@ function ends(): Record<string, number> {
   return found;
 }
 
-/** What the process has open, and who listens, counted by kind. */
-function holding(): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
-  for (const [name, emitter] of Object.entries({ process, events }))
-    for (const event of emitter.eventNames())
-      counts[`listeners of ${name}: ${String(event)}`] = emitter.listenerCount(event);
-  return counts;
-}
-
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
@@ -74,12 +65,11 @@ describe(`${ROUNDS} redeploys under traffic`, () => {
     const cloud = await startCloud({ devices: 5, answerDelay: 5, offlineAfter: 60_000 });
     cloud.delay(SLOW, 60_000);
     const flow = (round: number): FlowNode[] => [
-      cloudApp(cloud, { name: `round ${round}` }),
+      cloudApp(cloud, { name: `round ${round}`, heartbeat: 1, ping: 1 }),
       ...NODES.map((each) => ({ ...each, name: `round ${round}` })),
     ];
     await load([]);
-    await until(() => holding()['FSReqCallback'] === undefined, 'the flow is saved');
-    const before = holding();
+    const before = await held();
     let uploads = 0;
     const traffic = setInterval(() => {
       cloud.upload(CHIPIDS[uploads % 2]!, `upload ${uploads++}`);
@@ -123,10 +113,7 @@ describe(`${ROUNDS} redeploys under traffic`, () => {
       const texts = received.map(({ text }) => text);
       assert.equal(new Set(texts).size, texts.length, 'no push acted twice');
     }
-    const isAsBefore = (): boolean => JSON.stringify(holding()) === JSON.stringify(before);
-    await until(isAsBefore, 'resources and listeners').catch(() =>
-      assert.deepEqual(holding(), before),
-    );
+    await nothingMore(before);
     helper._sandbox.resetHistory();
     for (let times = 0; times < 3; times++) {
       await turn();

@@ -1,11 +1,15 @@
+import events from '@node-red/util/lib/events';
 import { until } from '../../tooling/until';
 
-/** The open resources of the process, such as sockets and timers, counted by kind. */
+/** The open resources of the process, such as sockets and timers, and who listens to it, counted by kind. */
 export type Held = Readonly<Record<string, number>>;
 
 function count(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+  for (const [name, emitter] of Object.entries({ process, events }))
+    for (const event of emitter.eventNames())
+      counts[`listeners of ${name}: ${String(event)}`] = emitter.listenerCount(event);
   return counts;
 }
 
