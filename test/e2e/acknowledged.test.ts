@@ -30,7 +30,11 @@ const keyOf = ({ chipid, payload }: Line): string => `${chipid} ${payload}`;
 const PLACE = { z: 'tab', x: 100, y: 100 };
 /** Writes a line, and ends the process now and then, as a crash does, while a file says so. */
 const step = (what: Line['what'], wires: string[], chance = 0.15): FlowNode => ({
-  ...{ ...PLACE, id: what, type: 'function', outputs: 1, wires: [wires] },
+  ...PLACE,
+  id: what,
+  type: 'function',
+  outputs: 1,
+  wires: [wires],
   libs: ['fs', 'process'].map((name) => ({ var: name, module: name })),
   func: `
 const { chipid, payload, redelivered } = msg;
@@ -48,7 +52,10 @@ describe('uploads that a real Node-RED acknowledges', () => {
       app(simulator),
       {
         ...node('listen', { chipids: DEVICES, acknowledge: 'ack', attempts: 1000 }),
-        ...{ ...PLACE, id: 'listen', type: 'device-cloud-listen', wires: [['emitted']] },
+        ...PLACE,
+        id: 'listen',
+        type: 'device-cloud-listen',
+        wires: [['emitted']],
       },
       step('emitted', ['ack']),
       { ...PLACE, id: 'ack', type: 'device-cloud-ack', app: 'app', wires: [['acked']] },

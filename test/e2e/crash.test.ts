@@ -52,9 +52,7 @@ function onTwoWires(name: string, second: string): FlowNode[] {
 
 /** One of each kind: every fault is in test/src. */
 describe('a real Node-RED keeps running', () => {
-  const here = useWorld(flows, {
-    ...{ offlineAfter: 300, rebootTime: 50, devices: DEVICES },
-  });
+  const here = useWorld(flows, { offlineAfter: 300, rebootTime: 50, devices: DEVICES });
   let pid: number | undefined;
   let good = 0;
 

@@ -28,18 +28,31 @@ export interface FlowSettings {
 
 const fn = (id: string, func: string, wires: readonly string[] = []): FlowNode => ({
   ...PLACE,
-  ...{ id, type: 'function', name: id, func, outputs: 1, wires: [wires] },
+  id,
+  type: 'function',
+  name: id,
+  func,
+  outputs: 1,
+  wires: [wires],
   libs: ['fs', 'process', 'crypto'].map((module) => ({ var: module, module })),
 });
 
 const every = (id: string, seconds: number, wires: string): FlowNode => ({
   ...PLACE,
-  ...{ id, type: 'inject', props: [], repeat: String(seconds), once: false, wires: [[wires]] },
+  id,
+  type: 'inject',
+  props: [],
+  repeat: String(seconds),
+  once: false,
+  wires: [[wires]],
 });
 
 const placed = (id: string, each: Omit<FlowNode, 'id'>, wires: string[]): FlowNode => ({
   ...each,
-  ...{ ...PLACE, id, type: String(each.type), wires: [wires] },
+  ...PLACE,
+  id,
+  type: String(each.type),
+  wires: [wires],
 });
 
 /** Listens to all devices and sends commands, and writes down what becomes of them. */
@@ -99,14 +112,23 @@ return { chipid: own[Math.floor(Math.random() * own.length)], payload: ${payload
     placed(
       'acked',
       node('listen', {
-        ...{ chipids: [...acked], datatype, acknowledge: 'ack', redeliver: '10', attempts: '1000' },
+        chipids: [...acked],
+        datatype,
+        acknowledge: 'ack',
+        redeliver: '10',
+        attempts: '1000',
       }),
       ['emitted', 'pause'],
     ),
     writes('emitted', `count && ['emitted', process.pid, chipid, count]`),
     {
-      ...{ ...PLACE, id: 'pause', type: 'delay', pauseType: 'delay', timeout: '100' },
-      ...{ timeoutUnits: 'milliseconds', wires: [['about', 'ack']] },
+      ...PLACE,
+      id: 'pause',
+      type: 'delay',
+      pauseType: 'delay',
+      timeout: '100',
+      timeoutUnits: 'milliseconds',
+      wires: [['about', 'ack']],
     },
     writes('about', `count && ['acked', process.pid, chipid, count, '-', isMarked, false, now]`),
     placed('ack', node('ack'), []),

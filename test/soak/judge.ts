@@ -41,9 +41,15 @@ function judgeUploads(
   const uploads = new Map(sent.map((each) => [`${each.chipid} ${each.count}`, each]));
   const tableFor = ({ fault }: Sent) =>
     tableOf(verdict.tables, of === 'upload' ? fault : `acknowledged: ${fault}`, {
-      ...{ uploads: 0, '**lost**': 0, '**out of order**': 0, '**wrong body or mark**': 0 },
-      ...{ 'given back': 0, 'doubled without a mark': 0, 'doubled with a mark': 0 },
-      ...{ '**doubled without a kill**': 0, 'longest delay, in ms': 0 },
+      uploads: 0,
+      '**lost**': 0,
+      '**out of order**': 0,
+      '**wrong body or mark**': 0,
+      'given back': 0,
+      'doubled without a mark': 0,
+      'doubled with a mark': 0,
+      '**doubled without a kill**': 0,
+      'longest delay, in ms': 0,
     });
   for (const each of sent) tableFor(each).uploads++;
   const latest = new Map<string, number>();
@@ -132,9 +138,16 @@ function judgeCommands(
   verdict: Verdict,
 ): void {
   const table = tableOf(verdict.tables, 'commands', {
-    ...{ 'in all': 0, succeeded: 0, 'not sent': 0, uncertain: 0, '**without an end**': 0 },
-    ...{ '**ended twice**': 0, '**acted twice**': 0, '**not sent, but acted**': 0 },
-    ...{ '**succeeded, but did not act**': 0, "**with another one's reply**": 0 },
+    'in all': 0,
+    succeeded: 0,
+    'not sent': 0,
+    uncertain: 0,
+    '**without an end**': 0,
+    '**ended twice**': 0,
+    '**acted twice**': 0,
+    '**not sent, but acted**': 0,
+    '**succeeded, but did not act**': 0,
+    "**with another one's reply**": 0,
   });
   const acted = actedOn(world);
   const ends = new Map<string, Line[]>();

@@ -66,9 +66,12 @@ async function meetTrouble(world: World): Promise<void> {
 
 async function main(): Promise<void> {
   const world = await World.start({
-    ...{ devices: Number(values.devices), rate: Number(values.rate) },
-    ...{ processes: Number(values.processes), waiting: Number(values.waiting) },
-    ...{ isPublic: values.dialect === 'public-2016', replace: values.replace },
+    devices: Number(values.devices),
+    rate: Number(values.rate),
+    processes: Number(values.processes),
+    waiting: Number(values.waiting),
+    isPublic: values.dialect === 'public-2016',
+    replace: values.replace,
     sentinel: values.sentinel,
   });
   try {

@@ -169,8 +169,11 @@ export class World {
     const isShared = processes > 1;
     const folder = temporaryFolder('soak');
     const simulator = await startSimulator({
-      ...{ dialect: isPublic ? 'public-2016' : 'document', interval: 0, offlineAfter: 1000 },
-      ...{ answerDelay: isShared ? 5 : 50, replace },
+      dialect: isPublic ? 'public-2016' : 'document',
+      interval: 0,
+      offlineAfter: 1000,
+      answerDelay: isShared ? 5 : 50,
+      replace,
       devices: options.devices + (isShared ? 0 : PEERS),
     });
     const redis = isShared ? await startRedis({ config: configIn(folder) }) : undefined;
@@ -212,7 +215,13 @@ export class World {
     const engine = redis && (sentinels ? { url: '', sentinels, master: MASTER } : { url });
     const baseUrl = redis ? simulator.baseUrl : `http://127.0.0.1:${front.port}`;
     const flow = flows({
-      ...{ journal, devices, acked, peers, waiting, engine, processes },
+      journal,
+      devices,
+      acked,
+      peers,
+      waiting,
+      engine,
+      processes,
       service: { ...simulator, baseUrl },
       // What was uploaded is compared to the byte where a history loses some.
       datatype: isPublic ? 'utf8' : 'auto-detect',

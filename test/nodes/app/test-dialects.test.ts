@@ -14,9 +14,7 @@ const HOUR = 3_600_000;
 inEachDialect('the test of an application', () => {
   useNodeRed();
   let cloud: Simulator;
-  const usual = () => ({
-    ...{ baseUrl: cloud.baseUrl, appid: cloud.appid, credentials: CANARIES },
-  });
+  const usual = () => ({ baseUrl: cloud.baseUrl, appid: cloud.appid, credentials: CANARIES });
   const opened = (chipid: string): number =>
     cloud.requests.filter(({ query, status }) => status === 101 && query.includes(chipid)).length;
 
@@ -67,39 +65,34 @@ inEachDialect('the test of an application', () => {
     assert.deepEqual((await testConnection(usual())).channel, { ok: null, why: 'offline' });
   });
 
-  interface Refusal {
+  interface Typed {
     appid?: string;
     appkey?: string;
     ahead?: number;
-    /** The causes on the public server, whose words tell them apart, and otherwise, the likeliest first. */
-    causes: [onPublic: string[], otherwise: string[]];
   }
-  const REFUSED: Record<string, Refusal> = {
-    'a blank in the key': {
-      ...{
-        appkey: `${appkey} `,
-        causes: [
-          ['blank', 'key'],
-          ['blank', 'key', 'appid'],
-        ],
-      },
-    },
-    'a key with capitals': {
-      ...{ appkey: appkey.toUpperCase(), causes: [['capitals'], ['capitals']] },
-    },
-    'another key': { appkey: 'f'.repeat(32), causes: [['key'], ['key', 'appid']] },
-    'another application': { appid: '99', causes: [['appid'], ['appid']] },
-    'another application, and a blank in the key': {
-      ...{ appid: '99', appkey: `${appkey} `, causes: [['appid'], ['appid']] },
-    },
-    'another key, and a clock that is a minute off': {
-      ...{ appkey: 'other', ahead: 60_000, causes: [['key'], ['key', 'appid', 'clock']] },
-    },
-    'another key, and a clock that is hours off': {
-      ...{ appkey: 'other', ahead: 2.5 * HOUR, causes: [['clock'], ['clock', 'key', 'appid']] },
-    },
+  /** What is typed, and the causes, the likeliest first: on the public server, whose words tell them apart, and otherwise. */
+  const REFUSED: Record<string, [typed: Typed, onPublic: string[], otherwise: string[]]> = {
+    'a blank in the key': [{ appkey: `${appkey} ` }, ['blank', 'key'], ['blank', 'key', 'appid']],
+    'a key with capitals': [{ appkey: appkey.toUpperCase() }, ['capitals'], ['capitals']],
+    'another key': [{ appkey: 'f'.repeat(32) }, ['key'], ['key', 'appid']],
+    'another application': [{ appid: '99' }, ['appid'], ['appid']],
+    'another application, and a blank in the key': [
+      { appid: '99', appkey: `${appkey} ` },
+      ['appid'],
+      ['appid'],
+    ],
+    'another key, and a clock that is a minute off': [
+      { appkey: 'other', ahead: 60_000 },
+      ['key'],
+      ['key', 'appid', 'clock'],
+    ],
+    'another key, and a clock that is hours off': [
+      { appkey: 'other', ahead: 2.5 * HOUR },
+      ['clock'],
+      ['clock', 'key', 'appid'],
+    ],
   };
-  for (const [what, { ahead = 0, causes, ...typed }] of Object.entries(REFUSED))
+  for (const [what, [{ ahead = 0, ...typed }, ...causes]] of Object.entries(REFUSED))
     it(`names the likely cause of a refusal: ${what}`, async () => {
       cloud = await startCloud({ now: () => Date.now() + ahead });
       await load([]);
