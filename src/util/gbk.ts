@@ -25,7 +25,9 @@ function readPairs(): Map<string, number> {
   const found = new Map<string, number>();
   for (const [index, pair] of all.entries()) {
     const character = lines[index] ?? '';
-    if (character.length === 1 && !NO_CHARACTER.test(character)) found.set(character, pair);
+    if (character.length !== 1 || NO_CHARACTER.test(character)) continue;
+    // The first pair counts: newer versions of Node.js read one that GBK leaves open, a3a0, as the ideographic space, too.
+    if (!found.has(character)) found.set(character, pair);
   }
   return found;
 }

@@ -12,6 +12,7 @@ describe('GBK', () => {
     ['ON\r\n\0', '4f4e0d0a00'],
     ['你好', 'c4e3bac3'],
     ['温度=21℃', 'cec2b6c83d3231a1e6'],
+    // Newer versions of Node.js read a3a0 as the same space.
     ['　、。', 'a1a1a1a2a1a3'],
     ['丂镕', '8140e946'],
     ['〇', 'a996'],
@@ -37,16 +38,15 @@ describe('GBK', () => {
     assert.ok(count >= 21_791, String(count));
   });
 
-  for (const bytes of ['ff', 'aaa1', 'c4', 'c4e3ba', 'c420', 'c47f', '81308130']) {
+  for (const bytes of ['ff', 'aaa1', 'c4', 'c4e3ba', 'c420', 'c47f']) {
     it(`does not read ${bytes}`, () => {
       assert.equal(decodeGbk(Buffer.from(bytes, 'hex')), undefined);
     });
   }
 
   for (const [text, foreign] of [
-    ['好€', '€'],
+    ['好한', '한'],
     ['a😀', '😀'],
-    ['ḿ', 'ḿ'],
     ['\ue000', '\ue000'],
     ['\ufffd', '\ufffd'],
   ]) {
