@@ -140,11 +140,17 @@ export class KeptPins {
   async keep(chipid: string, pin: number, level: Edge | null, by: KeeperOptions): Promise<KeptPin> {
     const { store } = this.#deps;
     await store.loaded;
-    const before = this.#devices.get(chipid)?.pins.get(pin);
+    // The newest one, which may be being written.
+    const known = store.get(`pin:${chipid}:${pin}`);
+    const before = known instanceof Pin ? known : undefined;
     const found = before?.kept.found ?? null;
     const ended: KeptPin = { chipid, pin, wanted: null, found, state: 'ended' };
     if (before && before.by.id !== by.id) isolated(() => before.by.keeper.onState?.(ended));
-    else if (before?.kept.wanted === level) return before.kept;
+    else if (before?.kept.wanted === level) {
+      if (this.#devices.get(chipid)?.pins.get(pin) !== before)
+        await store.set(keyOf(before.kept), before);
+      return before.kept;
+    }
     if (level === null) {
       if (before) this.#remove(before);
       await store.set(keyOf(ended), undefined);

@@ -220,6 +220,20 @@ describe('a pin that is kept', () => {
     });
   });
 
+  it('has the newest level, also if the one before is being written', async () => {
+    await world.keep('1', 5, 1);
+    const options = optionsOf(world.keeper);
+    const wishes = ([0, 1] as const).map((level) => world.pins.keep('1', 5, level, options));
+    assert.deepEqual(
+      (await Promise.all(wishes)).map(({ wanted }) => wanted),
+      [0, 1],
+    );
+    await settled(20);
+    const [kept] = world.pins.list();
+    assert.deepEqual(kept, { chipid: '1', pin: 5, wanted: 1, found: 1, state: 'kept' });
+    assert.match(String(world.port.kept.get('pin:1:5')), /"wanted":1/);
+  });
+
   it('belongs to the newest keeper; the one before is told that it has ended', async () => {
     const others: string[] = [];
     const onState = ({ state }: { state: string }): void => void others.push(state);
