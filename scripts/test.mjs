@@ -61,7 +61,7 @@ const SHARES = {
   },
   nodes: {
     app: /^(app\/|history|many|secrets|type)/,
-    listen: /^(events|listen|re|service|unusable)/,
+    listen: /^(events|listen|re|unusable)/,
   },
   flows: { examples: /^examples/ },
   e2e: { examples: /^(demo|examples)/ },
