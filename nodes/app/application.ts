@@ -24,7 +24,6 @@ import { decoderOf, typeCalled, decodeBody } from '../common/device-types';
 import { deviceText, messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
-import { runningApps } from './deployed';
 import { FleetView } from './fleet';
 import {
   bookOf,
@@ -119,6 +118,8 @@ const NOT_JOINED: ClusterView = {
  * process. The settings of a service are checked at once.
  */
 export class Application implements App {
+  /** Those that something uses. */
+  static readonly #inUse = new Set<Application>();
   readonly isSimulated: boolean;
   readonly isShared: boolean;
   readonly memory: Keeping | undefined;
@@ -164,11 +165,10 @@ export class Application implements App {
     this.isSimulated = service === 'simulator';
     this.isShared = cluster !== '' && !this.isSimulated;
     this.memory = this.isSimulated ? memoryOf(simulator) : undefined;
-    const store = openStore(RED, node, () => this.application, this.isShared);
-    this.#store = store;
-    const calls = new SavedCalls(store);
+    this.#store = openStore(RED, node, () => this.application, this.isShared);
+    const calls = new SavedCalls(this.#store);
     this.keeper = new Keeper(RED, node, {
-      store,
+      store: this.#store,
       calls,
       isUsable: () => this.problem('open') === undefined,
       sharing: () => this.#shared?.handOvers,
@@ -192,8 +192,7 @@ export class Application implements App {
     this.#book = bookOf(RED, node, config);
     this.#cluster = clusterOf(RED, config);
     if (this.isSimulated) return;
-    const { credentials } = node;
-    const { options: read, unset } = clientOptions(RED, node, { ...config, ...credentials });
+    const { options: read, unset } = clientOptions(RED, node, { ...config, ...node.credentials });
     const options = { ...read, store: this.#store };
     this.#unset = unset;
     // Checks them.
@@ -238,6 +237,7 @@ export class Application implements App {
   /** Makes the client, which may take time: to start the simulator, to join a cluster, to read the device book. */
   #enter(): void {
     if (++this.#users > 1) return;
+    Application.#inUse.add(this);
     if (this.#options) this.#warnOfOthers(this.#options);
     // Each message that needs the client gets the error.
     if (!this.#wrong) this.#make().catch(() => undefined);
@@ -297,6 +297,7 @@ export class Application implements App {
   /** Ends everything. It may be started again. */
   async #stop(): Promise<void> {
     this.#view.close();
+    Application.#inUse.delete(this);
     const making = this.#making;
     const simulated = this.#simulated;
     this.#client = this.#making = this.#shared = this.#simulated = undefined;
@@ -318,9 +319,8 @@ export class Application implements App {
 
   /** Those of the same application that are in use. */
   get #others(): Application[] {
-    return runningApps()
-      .map(({ app }) => app)
-      .filter((app) => app !== this && app.#users > 0 && app.application === this.application);
+    const { application } = this;
+    return [...Application.#inUse].filter((app) => app !== this && app.application === application);
   }
 
   get #title(): string {
