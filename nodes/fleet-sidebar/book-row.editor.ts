@@ -12,8 +12,8 @@ import {
   triedToRead,
   writeProblem,
   type Target,
+  type Tab,
 } from './commands.editor';
-import type { Panel } from './panel.editor';
 
 export const bookPath = (app: string): string => appPath(app, 'book');
 
@@ -37,12 +37,12 @@ export abstract class BookForm {
   protected readonly problem = $('<p>', { class: 'device-cloud-fleet-problem', role: 'alert' });
   /** Of the book that is changed. */
   protected revision = '';
-  readonly #panel: Panel;
+  readonly #panel: Tab;
 
   /** @param what is changed, for the reader */
   constructor(
     name: string,
-    panel: Panel,
+    panel: Tab,
     protected readonly app: string,
     protected readonly what: string,
   ) {
@@ -112,7 +112,7 @@ class RowForm extends BookForm {
   /** The name that a new row is offered. */
   #offered: string;
 
-  constructor(panel: Panel, { app, chipid, name: device }: Target, offered: string) {
+  constructor(panel: Tab, { app, chipid, name: device }: Target, offered: string) {
     super('push', panel, app, device);
     this.#offered = offered;
     this.#chipid = chipid;
@@ -177,7 +177,7 @@ class RowForm extends BookForm {
  * Shows what the book has about a device, and changes it.
  * @param offered the name that a new row is offered
  */
-export const editRow = (tab: Panel, target: Target, offered = ''): Promise<void> =>
+export const editRow = (tab: Tab, target: Target, offered = ''): Promise<void> =>
   triedToRead(async () => {
     const form = new RowForm(tab, target, offered);
     await form.read();

@@ -15,9 +15,9 @@ import {
   smallButton,
   WRITE,
   type View,
+  type Tab,
 } from './commands.editor';
 import { nameOf } from './row.editor';
-import type { Panel } from './panel.editor';
 
 /** Devices of each kind that are shown. */
 const SHOWN = 100;
@@ -65,7 +65,7 @@ class ImportForm extends BookForm {
   readonly #csv: Blob;
   readonly #preview = $('<div>');
 
-  constructor(panel: Panel, name: string, csv: Blob) {
+  constructor(panel: Tab, name: string, csv: Blob) {
     const file = plain(name);
     super('import', panel, panel.app, file);
     this.#csv = csv;
@@ -93,7 +93,7 @@ class ImportForm extends BookForm {
   }
 }
 
-async function importFile(tab: Panel, file: File): Promise<void> {
+async function importFile(tab: Tab, file: File): Promise<void> {
   try {
     if (file.size > LARGEST_BOOK)
       throw new Error(t('book.too-large', { most: `${LARGEST_BOOK / 2 ** 20} MiB` }));
@@ -109,7 +109,7 @@ async function importFile(tab: Panel, file: File): Promise<void> {
 }
 
 /** Lets the user choose a file to import. */
-function chooseFile(tab: Panel): void {
+function chooseFile(tab: Tab): void {
   const input = $('<input>', { type: 'file', accept: '.csv,text/csv' });
   input.on('change', () => {
     const [file] = (input[0] as HTMLInputElement).files ?? [];
@@ -136,9 +136,9 @@ export class BookView implements View {
   readonly #buttons = $('<div>', { class: 'device-cloud-fleet-actions' });
   readonly #problems = $('<div>', { class: 'device-cloud-fleet-problems' }).hide();
   readonly #shown = new Shown();
-  readonly #tab: Panel;
+  readonly #tab: Tab;
 
-  constructor(tab: Panel) {
+  constructor(tab: Tab) {
     this.#tab = tab;
     const head = $('<div>', { class: 'device-cloud-fleet-head' });
     this.element.append(head.append(this.#text, this.#buttons), this.#problems);

@@ -5,6 +5,7 @@ import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { said, t } from '../common/editor/texts';
 import { MESSAGE_CHOICES } from '../common/shared.config';
 import { LISTEN_TYPE } from '../listen/listen.config';
+import type { Fleet, Row } from './fleet.editor';
 
 /** The application and the device that the actions are for. */
 export interface Target {
@@ -13,6 +14,30 @@ export interface Target {
   inFlows?: string;
   chipid: string;
   name: string;
+}
+
+/** What the parts of the tab know of each other. */
+export interface Tab {
+  /** Id of the application that is chosen; empty: none, or all. */
+  readonly app: string;
+  /** Ids of those that are shown. */
+  readonly apps: readonly string[];
+  readonly fleet: Fleet;
+  /** The name of an application where several are shown; otherwise empty. */
+  nameOf(app: string): string;
+  /** The id that nodes in the flows name. */
+  inFlows(app: string): string;
+  /** The server's time, in ms. */
+  now(): number;
+  /** Shows an application. */
+  choose(app: string): void;
+  showView(name: string): void;
+  /** Shows a device in the list, and its details. */
+  showDevice(app: string, chipid: string): void;
+  /** What the list shows. */
+  shown(): Row[];
+  /** Reads what has changed, now. */
+  readAgain(): void;
 }
 
 /** A part of the tab in place of the list of devices. */

@@ -15,13 +15,13 @@ import {
   tried,
   WRITE,
   type Target,
+  type Tab,
 } from './commands.editor';
 import { RecentList } from './recent.editor';
 import { usesOf } from './uses.editor';
 import type { FleetRow } from '../app/answers.config';
 import type { Row } from './fleet.editor';
 import { channelState, nameOf, onlineText, withApp } from './row.editor';
-import type { Panel } from './panel.editor';
 
 /** A label, what it says, and what the mouse shows over it. */
 type Line = readonly [label: string, text: string, title?: string];
@@ -142,11 +142,11 @@ export class Details {
   readonly #recent: RecentList;
   #isShown = false;
   #key = '';
-  readonly #tab: Panel;
+  readonly #tab: Tab;
   readonly #target: () => Target | undefined;
 
   /** @param onLeave Escape */
-  constructor(tab: Panel, target: () => Target | undefined, onLeave: () => void) {
+  constructor(tab: Tab, target: () => Target | undefined, onLeave: () => void) {
     this.#tab = tab;
     this.#recent = new RecentList(tab);
     this.#controls = new Controls(target);

@@ -4,7 +4,7 @@ import { fieldValue } from '../common/editor/form';
 import { BookView } from './book.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
-import { readProblem, type Target, type View } from './commands.editor';
+import { readProblem, type Tab, type Target, type View } from './commands.editor';
 import {
   applicationName,
   countStates,
@@ -35,7 +35,7 @@ const LOW = 460;
 const ALL = 'all';
 
 /** The tab: an application, or all, and the devices, or another view in their place. */
-export class Panel {
+export class Panel implements Tab {
   readonly element = $('<div>', { class: 'device-cloud-fleet', 'data-view': 'devices' });
   /** Buttons for the foot of the tab, which choose what it shows. */
   readonly switches = $('<span>', { class: 'device-cloud-fleet-views', role: 'group' });

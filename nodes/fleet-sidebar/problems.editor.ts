@@ -13,11 +13,11 @@ import {
   triedToRead,
   WRITE,
   type View,
+  type Tab,
 } from './commands.editor';
 import type { Row } from './fleet.editor';
 import { createLine, fillLine, nameOf, ROW_HEIGHTS, titleOf } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
-import type { Panel } from './panel.editor';
 
 /** For an issue, as a block of code: what is in it cannot end it. */
 const toMarkdown = (found: Diagnostics, browser: string): string =>
@@ -48,9 +48,9 @@ export class ProblemsView implements View {
   readonly #list: VirtualList<Row>;
   #rows: Row[] = [];
   readonly #shown = new Shown();
-  readonly #tab: Panel;
+  readonly #tab: Tab;
 
-  constructor(tab: Panel) {
+  constructor(tab: Tab) {
     this.#tab = tab;
     this.#list = new VirtualList<Row>(ROW_HEIGHTS.low, {
       key: ({ key }) => key,

@@ -1,8 +1,7 @@
 import type { DeviceDetails, KeptPin, RecentCommand, ShownUpload } from '../app/answers.config';
 import { appPath, getRoute } from '../common/editor/routes';
 import { clockText, localTime, plainAll, t } from '../common/editor/texts';
-import { Shown } from './commands.editor';
-import type { Panel } from './panel.editor';
+import { Shown, type Tab } from './commands.editor';
 import type { Row } from './fleet.editor';
 import { waitingItems } from './waiting.editor';
 
@@ -114,9 +113,9 @@ export class RecentList {
   readonly element = $('<div>', { class: 'device-cloud-fleet-recent' });
   #shown = new Shown();
   #of = '';
-  readonly #tab: Panel;
+  readonly #tab: Tab;
 
-  constructor(tab: Panel) {
+  constructor(tab: Tab) {
     this.#tab = tab;
   }
 

@@ -1,7 +1,6 @@
 import { appPath, postRoute, saveFile } from '../common/editor/routes';
 import { ageText, clockText, elapsed, t } from '../common/editor/texts';
-import { smallButton, tried, WRITE, type View } from './commands.editor';
-import type { Panel } from './panel.editor';
+import { smallButton, tried, WRITE, type View, type Tab } from './commands.editor';
 
 /** Records a test of the flows with the devices that the list shows, and downloads it. */
 export class RecordingView implements View {
@@ -12,9 +11,9 @@ export class RecordingView implements View {
   readonly #start: JQuery;
   readonly #stop: JQuery;
   readonly #download: JQuery;
-  readonly #tab: Panel;
+  readonly #tab: Tab;
 
-  constructor(tab: Panel) {
+  constructor(tab: Tab) {
     this.#tab = tab;
     const button = (icon: string, name: string, run: () => Promise<void>): JQuery => {
       const words = t(`recording.${name}`);

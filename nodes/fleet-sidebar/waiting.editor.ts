@@ -12,10 +12,10 @@ import {
   tried,
   WRITE,
   type View,
+  type Tab,
 } from './commands.editor';
 import { createLine, fillLine, ROW_HEIGHTS, titleOf } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
-import type { Panel } from './panel.editor';
 
 type Which = { ids: string[] } | { chipid: string } | { all: true };
 
@@ -24,7 +24,7 @@ interface Waiting extends WaitingChoice {
   app: string;
 }
 
-async function cancel(tab: Panel, apps: readonly string[], which: Which): Promise<void> {
+async function cancel(tab: Tab, apps: readonly string[], which: Which): Promise<void> {
   await tried(t('failed.change'), async () => {
     let number = 0;
     for (const app of apps) {
@@ -38,7 +38,7 @@ async function cancel(tab: Panel, apps: readonly string[], which: Which): Promis
 
 /** A button that cancels several, which is asked about first. @param devices whose commands they are */
 function cancelAll(
-  tab: Panel,
+  tab: Tab,
   apps: readonly string[],
   which: Which,
   number: number,
@@ -68,7 +68,7 @@ function nodeButton(id: string | undefined): JQuery {
 }
 
 /** The waiting commands of a device, for its details. */
-export function waitingItems(commands: WaitingChoice[], app: string, tab: Panel): JQuery[] {
+export function waitingItems(commands: WaitingChoice[], app: string, tab: Tab): JQuery[] {
   const now = tab.now();
   const items = commands.map((command) => {
     const since = clockText(command.since, now);
@@ -90,7 +90,7 @@ export function waitingItems(commands: WaitingChoice[], app: string, tab: Panel)
   return [...items, $('<li>').append(all)];
 }
 
-function deviceOf(tab: Panel, app: string, chipid: string): string {
+function deviceOf(tab: Tab, app: string, chipid: string): string {
   return titleOf(tab.fleet.find(app, chipid) ?? { name: null, chipid }, tab.nameOf(app));
 }
 
@@ -100,9 +100,9 @@ export class WaitingView implements View {
   readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
   readonly #list: VirtualList<Waiting>;
   readonly #shown = new Shown();
-  readonly #tab: Panel;
+  readonly #tab: Tab;
 
-  constructor(tab: Panel) {
+  constructor(tab: Tab) {
     this.#tab = tab;
     this.#list = new VirtualList<Waiting>(ROW_HEIGHTS.high, {
       key: ({ id, app }) => `${id}-${app}`,
