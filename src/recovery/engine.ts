@@ -4,9 +4,10 @@ import type { Budgets, LIMITS } from './options';
 import { type Position, readPosition, type Shown, writePosition } from './position';
 import { Reports } from './reports';
 import { fromUnix, toUnix } from './zone';
-import { Arrival, compare, type Compared, type Comparison, type Pair, UNPROVEN } from './compare';
+import { compare, type Compared, type Comparison, type Pair, UNPROVEN } from './compare';
 import { BEFORE_ALL, HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
 import {
+  Arrival,
   isLossy,
   Keys,
   type KnownWriting,

@@ -1,6 +1,6 @@
 import { invalidInput } from '../errors';
 import { isObject } from '../util/json';
-import { Arrival } from './compare';
+import { Arrival } from './writing';
 import { idFromText, type Measure, type RecordId, type Seen } from './answer';
 
 const SECOND = 1000;

@@ -1,7 +1,7 @@
 import { show } from '../util/show';
-import type { Arrival } from './compare';
+
 import type { HistoryRecord, RecordId } from './answer';
-import type { KnownWriting } from './writing';
+import type { Arrival, KnownWriting } from './writing';
 
 /** With line ends that can be seen: many a history lacks them. */
 const shown = (text = '…'): string => show(text.replaceAll('\r', '␍').replaceAll('\n', '␊'));

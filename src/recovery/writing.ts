@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Upload } from '../types';
 import { decodeBase64 } from '../util/decode';
 
 /**
@@ -99,9 +100,10 @@ const BINARY = 1;
 const SPOILT = 2;
 const TRIMMED = 4;
 const TAGGED = 8;
-/** The first flag that is not of keys, and the most bytes of keys. */
-export const FREE_FLAG = 16;
-export const MAX_KEYS = 1 + HASH * WRITINGS.length;
+/** It may lie before the position; something may have been missed right before it. */
+const LOOSE = 16;
+const AFTER_GAP = 32;
+const MOST_BYTES = 1 + HASH * WRITINGS.length;
 
 /**
  * What an upload that arrived looks like in each writing. There may be a million of them, and few are ever compared: of a
@@ -176,6 +178,60 @@ export class Keys {
   /** Whether the writing, or any while it is open, leaves nothing of it: the history may not have it at all (rule 9). */
   mayBeEmpty(known: KnownWriting | undefined): boolean {
     return this.hashes[known === undefined || known === 'bare' ? 'tagged' : known] === EMPTY;
+  }
+}
+
+/** An upload that arrived live after the position. Unlike a record of the history, it has no id. */
+export class Arrival {
+  /** Held back, not emitted yet. */
+  held: Upload | undefined;
+  /** It may be the late announcement of an upload that was given back (rule 13). */
+  isDoubtful = false;
+  /** It neither proves nor disproves anything: it may lie before the position (rules 1 and 20). */
+  isLoose = false;
+  /** An answer was used that should have had it: it is not waited for any more (rule 7). */
+  isLate = false;
+  /** It has a record, is gone, or is forgotten: it is removed at the end of the part. */
+  isDone = false;
+
+  /**
+   * @param timestamp Unix time in milliseconds; NaN if an earlier run received it
+   * @param isAfterGap something may have been missed right before it
+   */
+  constructor(
+    readonly keys: Keys,
+    readonly timestamp: number,
+    public isAfterGap: boolean,
+  ) {}
+
+  /** Reads what {@link saveAll} has returned, as far as it is well-formed. */
+  static readAll(saved: string): Arrival[] {
+    const bytes = Buffer.from(saved, 'base64url');
+    const arrivals: Arrival[] = [];
+    for (let at = 0; at < bytes.length;) {
+      const flags = bytes[at] ?? 0;
+      const read = Keys.read(bytes, at);
+      if (!read) break;
+      const arrival = new Arrival(read.keys, NaN, (flags & AFTER_GAP) !== 0);
+      arrival.isLoose = (flags & LOOSE) !== 0;
+      arrivals.push(arrival);
+      at = read.end;
+    }
+    return arrivals;
+  }
+
+  /** Arrivals as a text, to be saved: no body is in it. */
+  static saveAll(arrivals: readonly Arrival[]): string {
+    const bytes = Buffer.allocUnsafe(arrivals.length * MOST_BYTES);
+    let end = 0;
+    for (const { keys, isLoose, isAfterGap } of arrivals)
+      end = keys.write(bytes, end, (isLoose ? LOOSE : 0) | (isAfterGap ? AFTER_GAP : 0));
+    return bytes.toString('base64url', 0, end);
+  }
+
+  /** Whether an answer to a later request must have it, as far as is known of the writing. */
+  mustBeThere(known: KnownWriting | undefined): boolean {
+    return !(this.isDoubtful || this.isLoose || this.isLate || this.keys.mayBeEmpty(known));
   }
 }
 

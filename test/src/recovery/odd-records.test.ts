@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { Arrival } from '../../../src/recovery/compare';
-import { Keys, WRITINGS, type Writing } from '../../../src/recovery/writing';
+import { Arrival, Keys, WRITINGS, type Writing } from '../../../src/recovery/writing';
 import { keptOf } from './history';
 import { createSubject, record } from './subject';
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { isDeviceCloudError } from '../../../src/errors';
 import { DeviceCloudClient } from '../../../src';
 import { settled } from '../../tooling/until';
-import { Arrival } from '../../../src/recovery/compare';
 import {
   isPosition,
   type Position,
@@ -10,7 +9,7 @@ import {
   type State,
   writePosition,
 } from '../../../src/recovery/position';
-import { Keys } from '../../../src/recovery/writing';
+import { Arrival, Keys } from '../../../src/recovery/writing';
 import { createSubject, record } from './subject';
 
 describe('the position of a listener', () => {
