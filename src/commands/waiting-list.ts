@@ -80,6 +80,8 @@ export class WaitingCommand<T = unknown> extends Command<T> implements Timed {
   mayHaveActed = false;
   /** Whether it is written down, or nothing keeps it: until then it does not count as waiting. */
   isSaved: boolean;
+  /** Whether the one that takes its place is being written: it is not released meanwhile. */
+  isReplaced = false;
   /** Until when it waits, on the clock of the timers; undefined while that is unknown: then it is not sent. */
   expiresAt: number | undefined;
   /** The same by the clock of the service; undefined while its time is unknown. */

@@ -218,14 +218,14 @@ export class DeviceCommands {
     command.onSettled = () => this.#remove(command);
     insert(device.all, command);
     this.#devices.set(chipid, device);
-    // Not before: the channel stays open for this one.
-    for (const other of replaced) void this.#cancel(other, REPLACED);
     const now = timers.now();
     const { expiresAt = Infinity } = command;
     const check = limits.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt;
     if (check < Infinity) timers.set(command, check);
     this.#changed(chipid);
     const saving = command.isSaved ? undefined : this.#save(command);
+    // Not before: the channel stays open for this one.
+    void this.#replace(replaced, command, saving);
     if (command.isSaved) limits.progress?.(AWAITING_DEVICE);
     // One of an earlier process may have expired meanwhile: nothing that comes first may send it.
     if (expiresAt <= now) this.onDue(command);
@@ -293,6 +293,20 @@ export class DeviceCommands {
     return saved?.notSent(chipid, error) ?? Promise.resolve();
   }
 
+  /** A command takes the place of others once it is written: a kill loses not both, and one that is refused ends none. */
+  async #replace(
+    others: readonly WaitingCommand[],
+    command: WaitingCommand,
+    saving: Promise<void> | undefined,
+  ): Promise<void> {
+    for (const other of others) other.isReplaced = true;
+    if (saving) await saving;
+    for (const other of others) {
+      other.isReplaced = false;
+      if (command.isSaved) void this.#cancel(other, REPLACED);
+    }
+  }
+
   /** Its caller goes away: another one is to take it, or it ends as not sent. */
   #leave(command: WaitingCommand, why: string): void {
     if (command.isSettled) return;
@@ -332,7 +346,7 @@ export class DeviceCommands {
     if (this.#isClosed) return;
     for (const command of [...device.all]) {
       if (!command.isWaiting || (isListed && command.limits.when !== 'online')) continue;
-      if (command.expiresAt === undefined) continue;
+      if (command.expiresAt === undefined || command.isReplaced) continue;
       if (time > (command.serviceUntil ?? Infinity) + INACCURACY) command.expiresAt = -Infinity;
       if (command.expiresAt > this.#deps.timers.now()) this.#deps.queues.add(command);
       else this.onDue(command);

@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { SavedCall } from '../../../src/commands/saved-call';
 import { failure } from '../support/failure';
+import { manual } from '../support/manual';
 import { settled } from '../../tooling/until';
 import { waitingWorld } from './waiting-world';
 import { useClock } from '../../support/clock';
@@ -101,6 +102,31 @@ describe('commands that wait for their devices', () => {
     world.channels.upload('1');
     await world.answer('another pin', 'another kind', 'a push', 'new');
     assert.deepEqual(world.started, ['another pin', 'another kind', 'a push', 'new']);
+    world.close();
+  });
+
+  it('make room once the newer one is written, are not sent until then, and stay if it is refused', async () => {
+    const world = waitingWorld();
+    const write = world.port.write.bind(world.port);
+    const run = (name: string, message = name) => {
+      const saved = world.calls.add('node', ['1'], () => message);
+      return world.run(name, 'upload', { replace: true, saved });
+    };
+    const old = run('old');
+    await settled();
+    const huge = run('huge', 'x'.repeat(65 * 2 ** 20));
+    await failure(huge.promise, 'QUEUE_FULL');
+    const writing = manual();
+    world.port.write = (...all) => writing.promise.then(() => write(...all));
+    run('new');
+    await settled();
+    assert.equal(world.commands.list().length, 1);
+    world.channels.upload('1');
+    writing.resolve();
+    await failure(old.promise, 'CANCELLED');
+    await settled();
+    await world.answer('new');
+    assert.deepEqual(world.started, ['new']);
     world.close();
   });
 
