@@ -76,6 +76,8 @@ RED.nodes.registerType<Config>('device-cloud-push', {
       .on('change', saveTo);
     onChange(['target', 'transport'], () => {
       show('#app-note', !toDevice(this));
+      // A flow written by hand may have a push to all that says `many`.
+      if (!toDevice(this)) show('#many-note', false);
       show('#channel-note', overChannel(this));
       const commands = field('format').find('[value=AT], [value=LUA]');
       commands.prop('disabled', overChannel(this));

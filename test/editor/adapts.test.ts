@@ -92,6 +92,17 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
       shown: { http: WAITS, channel: ['#channel-note'] },
     },
   ],
+  'push-to-app': [
+    {
+      select: '#device-cloud-to',
+      rows: ['#device-row', '#many-note', '#app-note'],
+      shown: {
+        device: ['#device-row'],
+        many: ['#device-row', '#many-note'],
+        app: ['#app-note'],
+      },
+    },
+  ],
   'gpio-pulse': [
     {
       select: '#node-input-operation',
@@ -190,6 +201,7 @@ describe('a dialog shows only the rows that a choice needs', () => {
       .locator(`${select} option`)
       .evaluateAll((options) => options.map((option) => option.getAttribute('value')));
     assert.deepEqual(Object.keys(shown), choices);
+    assert.deepEqual(await visible(rows), shown[usual], 'as it is opened');
     for (const [choice, expected] of Object.entries(shown)) {
       await page.selectOption(select, choice);
       assert.deepEqual(await visible(rows), expected, choice);

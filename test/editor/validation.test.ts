@@ -125,6 +125,7 @@ describe('a dialog', () => {
       { id: 'h3', type: 'device-cloud-events', ...list, events: 'channel' },
       { id: 'h4', type: 'device-cloud-gpio', operation: 'read', codes: { 0: 'low' } },
       { id: 'h5', type: 'device-cloud-cluster', sentinels: ['a:1', 'b:2'], master: 'm' },
+      { id: 'h6', type: 'device-cloud-push', transport: 'channel', when: 'later' },
       ...sampleNodes.map(({ id, type, ...properties }) => {
         const all = Object.keys(properties).filter((name) => !(name in place) && name !== 'inputs');
         return { id: `bad-${id}`, type, ...Object.fromEntries(all.map((name) => [name, {}])) };
@@ -143,6 +144,8 @@ describe('a dialog', () => {
       const { [property]: value } = await exported(here.editor, id);
       assert.deepEqual(value, read[property as keyof typeof read]);
     }
+    // Also where its row is hidden: the run time refuses it.
+    assert.match(String(await errors('h6')), /^Send: /);
     // The node ack has nothing but its application.
     for (const { id } of sampleNodes.filter(({ type }) => type !== 'device-cloud-ack')) {
       const found = await errors(`bad-${id}`);

@@ -116,7 +116,7 @@ export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): Numb
 export const when = <T extends WhenConfig>(
   applies: Applies<T> = always,
 ): PropertyDefinition<T, T['when']> =>
-  checked<T, T['when']>(WHEN.when, 'common.label.when', oneOf(...WHEN_CHOICES.when), applies);
+  choice<T, T['when']>(WHEN.when, 'common.label.when', WHEN_CHOICES.when, applies);
 
 const isLater =
   <T extends WhenConfig>(applies: Applies<T>): Applies<T> =>
