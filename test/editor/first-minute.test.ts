@@ -62,8 +62,11 @@ function person(here: World) {
   };
   const done = (): Promise<void> => closeDialog(here.editor);
   const deploy = async (): Promise<void> => {
+    const from = here.red.log().length;
     await page().click('#red-ui-header-button-deploy');
     await page().waitForFunction('!RED.nodes.dirty()', undefined, { timeout: TIMEOUT });
+    // The new flows are ready a little later.
+    await here.red.logged(/Started (modified )?(flows|nodes)/, from);
   };
   const addSimulator = async (): Promise<void> => {
     await page().click('#node-input-btn-app-add');
