@@ -44,7 +44,7 @@ class Arrival {
   isShown = false;
   /** What its call waits for, once that is known. */
   progress: RequestProgress | undefined;
-  /** Whether reading its inputs has begun; false while a sequential node makes it wait. */
+  /** Whether its call has begun: until then, it is certain that nothing was sent. */
   hasBegun = false;
   isOver = false;
   /** The chip number, as it came. */
@@ -208,7 +208,6 @@ class ActionLife<C extends object, K extends string> {
   /** Takes a message from its inputs to its end, at once as far as nothing has to be waited for. Never rejects. */
   async #run(arrival: Arrival): Promise<void> {
     if (arrival.isOver) return;
-    arrival.hasBegun = true;
     this.#status.begin(arrival);
     let outcome: Outcome | undefined;
     try {
@@ -230,10 +229,12 @@ class ActionLife<C extends object, K extends string> {
     const read = goOn ? ({} as InputValues<K>) : this.#readInputs(msg);
     const inputs = read instanceof Promise ? await this.#inOrder(read) : read;
     arrival.chipid = (inputs as { chipid?: unknown }).chipid;
+    const client = (this.#client ??= await this.#app.client(this.#action.api));
     this.#throwIfClosed(arrival);
+    arrival.hasBegun = true;
     const call = {
       types: this.#types,
-      client: (this.#client ??= await this.#app.client(this.#action.api)),
+      client,
       app: this.#app,
       config: this.#config,
       inputs,

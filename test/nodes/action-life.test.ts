@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
 import type { NodeMessage } from 'node-red';
+import type { DeviceCloudError } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
@@ -90,6 +92,16 @@ describe('a message to an action node', () => {
     assert.equal(out['req'], req);
     assert.equal((out['call'] as () => number)(), 7);
     assert.equal(out['big'], 5n);
+  });
+
+  it('has certainly not been sent if its node is closed before the application is ready', async () => {
+    await start();
+    const { app } = helper.getNode('app') as unknown as { app: { client: () => Promise<unknown> } };
+    app.client = () => new Promise(() => undefined);
+    const ended = send('push', { chipid, payload: 'x' });
+    await helper.getNode('push')!.close(false);
+    const { code, uncertain } = (await ended).error as DeviceCloudError;
+    assert.deepEqual([code, uncertain], ['UNREACHABLE', false]);
   });
 
   it('that cannot be copied ends exactly once, although no node can receive it', async () => {

@@ -42,8 +42,8 @@ const NODES: FlowNode[] = [
   ].map((each) => ({ ...each, wires: [] })),
 ];
 
-/** How a message may end whose node is closed before its call has. */
-const BROKEN_OFF = ['CONNECTION_LOST', 'UNREACHABLE', 'NOT_CONNECTED'];
+/** How a message may end whose node is closed before its call has; the last one if it waits when its node is removed. */
+const BROKEN_OFF = ['CONNECTION_LOST', 'UNREACHABLE', 'NOT_CONNECTED', 'CANCELLED'];
 /** How often messages have ended in each way; a command that waits goes on after a deploy, as another message. */
 function ends(): Record<string, number> {
   const found: Record<string, number> = {};
