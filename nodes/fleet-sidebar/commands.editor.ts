@@ -112,13 +112,18 @@ function refreshed(device: string, status: unknown): string {
 }
 
 /** Calls a device. @param name `refresh` or `push` */
-export async function command(target: Target, name: string, body: object): Promise<void> {
-  const { app, chipid, name: device } = target;
+export async function command(
+  tab: Tab,
+  { app, chipid, name: device }: Target,
+  name: string,
+  body: object,
+): Promise<void> {
   await tried(`${device} · ${t(`command.${name}`)}`, async () => {
     const answer: unknown = await postRoute(appPath(app, 'devices', chipid, name), body);
     const { status } = answer as { status?: unknown };
     notify(name === 'refresh' ? refreshed(device, status) : t('done.push', { device }), 'success');
   });
+  tab.readAgain();
 }
 
 /** Does something, or says why it has failed. @param what it is, in words @param problemOf the failure */
@@ -188,7 +193,7 @@ export const linkButton = (words: string, run: () => void): JQuery =>
   $('<button>', { type: 'button', class: 'device-cloud-fleet-link' }).text(words).on('click', run);
 
 /** Asks what to push to a device, and pushes it. */
-export function askPush(target: Target): void {
+export function askPush(tab: Tab, target: Target): void {
   const message = $('<input>', { type: 'text', id: 'device-cloud-fleet-message' });
   const option = (value: string): JQuery =>
     $('<option>', { value, text: t(`common.format.${value}`) });
@@ -201,7 +206,8 @@ export function askPush(target: Target): void {
     ...labelled(t('common.label.format'), format),
   );
   ask(form, { no: RED._('common.label.cancel'), yes: t('command.push') }, () => {
-    void command(target, 'push', { message: fieldValue(message), format: fieldValue(format) });
+    const body = { message: fieldValue(message), format: fieldValue(format) };
+    void command(tab, target, 'push', body);
   });
 }
 

@@ -67,10 +67,12 @@ function typeCalled(name: string | undefined): Partial<TypeConfig> | undefined {
 /** What a device has by its type: a switch for each pin, and the value of each callback on demand. */
 class Controls {
   readonly element = $('<div>', { class: 'device-cloud-fleet-controls' });
+  readonly #tab: Tab;
   readonly #target: () => Target | undefined;
   readonly #shown = new Shown();
 
-  constructor(target: () => Target | undefined) {
+  constructor(tab: Tab, target: () => Target | undefined) {
+    this.#tab = tab;
     this.#target = target;
   }
 
@@ -117,6 +119,7 @@ class Controls {
       await postRoute(appPath(device.app, 'devices', device.chipid, 'gpio'), { pin, level });
       notify(t('done.gpio', values), 'success');
     });
+    this.#tab.readAgain();
   }
 
   async #ask(key: string, value: JQuery): Promise<void> {
@@ -149,7 +152,7 @@ export class Details {
   constructor(tab: Tab, target: () => Target | undefined, onLeave: () => void) {
     this.#tab = tab;
     this.#recent = new RecentList(tab);
-    this.#controls = new Controls(target);
+    this.#controls = new Controls(tab, target);
     this.#target = target;
     this.#buttons = this.#actionButtons();
     const head = $('<div>', { class: 'device-cloud-fleet-chosen' }).append(
@@ -220,8 +223,8 @@ export class Details {
     add('listen', 'plus', 'flows.write', ({ app, inFlows = app, chipid }) =>
       insertListener(inFlows, chipid),
     );
-    add('refresh', 'refresh', WRITE, (target) => command(target, 'refresh', {}));
-    add('push', 'paper-plane', WRITE, askPush);
+    add('refresh', 'refresh', WRITE, (target) => command(this.#tab, target, 'refresh', {}));
+    add('push', 'paper-plane', WRITE, (target) => askPush(this.#tab, target));
     add('book', 'pencil', undefined, (target) => editRow(this.#tab, target));
     return bar;
   }
