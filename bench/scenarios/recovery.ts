@@ -36,7 +36,7 @@ export const recovery = ({ rounds }: Plan): Scenario => ({
     { ...CPU, label: 'CPU a history', unit: 'ms', digits: 2 },
     column('seconds', 'time', 's', 2, 'lower'),
   ],
-  goals: [{ of: 'ours', by: 'limit', column: 'cpu', most: 2 }],
+  goals: [{ of: 'ours', by: 'limit', column: 'cpu', most: 1.5 }],
   rounds,
   async measure({ subject, service, packageFolder }) {
     const { read, close } = await (subject === BARE.name
