@@ -38,6 +38,8 @@ const { values } = parseArgs({
 });
 
 const LOG_LINES = 40;
+/** There may be many processes, one after the other. */
+const PROCESSES = 50;
 
 /** One fault after another. */
 async function meetFaults(world: World): Promise<void> {
@@ -85,7 +87,11 @@ async function main(): Promise<void> {
     if (!isQuiet) console.log('\nIt had not come to rest when the time was up.');
     if (!isGood || !isQuiet) {
       console.log(
-        `\nThe log of Node-RED:\n${world.log().split('\n').slice(-LOG_LINES).join('\n')}`,
+        `\nThe log of Node-RED:\n${world
+          .log()
+          .split('\n')
+          .slice(-LOG_LINES * PROCESSES)
+          .join('\n')}`,
       );
       console.log(wrong.slice(0, LOG_LINES).join('\n'));
     }

@@ -137,6 +137,8 @@ export class World {
   /** When all trouble was over: from then on all devices are awake. */
   calmAt = Infinity;
   readonly #running: NodeRedProcess[] = [];
+  /** The logs of those that were killed. */
+  readonly #earlier: string[] = [];
   readonly #counts = new Map<string, number>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #lines: string[][] = [];
@@ -236,6 +238,8 @@ export class World {
     const settings = { functionExternalModules: true };
     const env = { NODE_OPTIONS: `--require ${CLOCK}`, SOAK_PLACE: String(at) };
     const userDir = join(this.folder, `user-${at}`);
+    const before = this.#running[at];
+    if (before) this.#earlier.push(before.log());
     this.#running[at] = await startNodeRed({ userDir, settings, env });
   }
 
@@ -253,7 +257,8 @@ export class World {
     for (const red of this.#running) if (red.pid() === undefined) await red.crashed;
   }
 
-  log = (): string => this.#running.map((red) => red.log()).join('\n');
+  /** The logs of all processes, one after the other. */
+  log = (): string => [...this.#earlier, ...this.#running.map((red) => red.log())].join('\n');
 
   async restartRedis(config = configIn(this.folder)): Promise<void> {
     this.redis = await startRedis({ port: this.redis!.port, config });
