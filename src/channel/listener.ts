@@ -129,8 +129,16 @@ export class IsolatedListener implements ChannelListener {
     this.#isReleased = true;
   }
 
+  /** Written out, not by `#call`, which would allocate a function for each upload: there may be 100,000 a second. */
   onUpload(upload: Upload): void {
-    this.#call('onUpload', () => this.#listener.onUpload?.(upload));
+    if (this.#isReleased) return;
+    try {
+      const result: unknown = this.#listener.onUpload?.(upload);
+      if (result !== undefined)
+        catchRejection(result, (rejected) => this.#failed('onUpload', rejected));
+    } catch (thrown) {
+      this.#failed('onUpload', thrown);
+    }
   }
 
   onState(state: ChannelState, reason?: string): void {

@@ -97,7 +97,7 @@ export function readAnswer<T>(spec: CallSpec<T>, answer: HttpAnswer, redact: Red
  * bytes or more for each: an answer in chunks of one byte would fill the heap long before its limit.
  */
 export class AnswerBody {
-  #bytes = Buffer.alloc(0);
+  #bytes: Buffer = Buffer.alloc(0);
   #size = 0;
 
   /** @param limit the most bytes it may hold */
@@ -107,6 +107,14 @@ export class AnswerBody {
   add(chunk: Buffer): boolean {
     const size = this.#size + chunk.length;
     if (size > this.limit) return false;
+    // Most answers come in one chunk.
+    if (this.#size === 0) this.#bytes = chunk;
+    else this.#append(chunk, size);
+    this.#size = size;
+    return true;
+  }
+
+  #append(chunk: Buffer, size: number): void {
     if (size > this.#bytes.length) {
       const bytes = Buffer.allocUnsafe(
         Math.min(this.limit, Math.max(2 * this.#bytes.length, size)),
@@ -115,8 +123,6 @@ export class AnswerBody {
       this.#bytes = bytes;
     }
     chunk.copy(this.#bytes, this.#size);
-    this.#size = size;
-    return true;
   }
 
   read(): Buffer {
