@@ -36,10 +36,9 @@ export function deviceLister(
   /** The one that has answered comes first. */
   let paths: readonly [DeviceList, DeviceList] = DEVICE_LISTS;
 
-  return async (timeout, signal) => {
+  async function list(deadline: Deadline): Promise<Answer<DeviceRecord[]>> {
     // Another call may change them while this one waits for its answer.
     const [first, second] = paths;
-    const deadline = http.deadlines.start(timeout, signal);
     const ask = async (path: DeviceList): Promise<Answer<DeviceRecord[]>> => {
       const answer = await callWithin(http, api.devices(path), deadline);
       onAnswer?.(path);
@@ -60,10 +59,10 @@ export function deviceLister(
         if (isDeviceCloudError(next, 'INVALID_RESPONSE')) paths = [second, first];
         throw next;
       }
-    } finally {
-      deadline.clear();
     }
-  };
+  }
+
+  return (...limits) => http.deadlines.run(list, ...limits);
 }
 
 /** Reads all uploads between two days, both included, as `YYYYMMDD`. */
@@ -114,24 +113,22 @@ export function daySync(http: HttpContext, api: OpenApi, zoneOf: () => number): 
     }
   }
 
-  return async (begin, end, timeout, signal) => {
-    const deadline = http.deadlines.start(timeout, signal);
-    try {
-      const asked = await callWithin(http, api.sync(begin, end), deadline);
-      const next = dayAfter(end);
-      if (isEndIncluded || next === undefined) return asked;
-      const last = await read(end, next, deadline);
-      const ofEnd = without(last, asked.body);
-      if (ofEnd.length < last.length) {
-        isEndIncluded = true;
-        return asked;
-      }
-      const zone = zoneOf();
-      const isLater = last.some(({ create_time }) => (dayOfTime(create_time, zone) ?? next) > end);
-      const later = isLater ? await read(next, next, deadline) : [];
-      return { ...asked, body: inOrder(asked.body, without(ofEnd, later)) };
-    } finally {
-      deadline.clear();
+  async function sync(begin: string, end: string, deadline: Deadline): ReturnType<SyncDays> {
+    const asked = await callWithin(http, api.sync(begin, end), deadline);
+    const next = dayAfter(end);
+    if (isEndIncluded || next === undefined) return asked;
+    const last = await read(end, next, deadline);
+    const ofEnd = without(last, asked.body);
+    if (ofEnd.length < last.length) {
+      isEndIncluded = true;
+      return asked;
     }
-  };
+    const zone = zoneOf();
+    const isLater = last.some(({ create_time }) => (dayOfTime(create_time, zone) ?? next) > end);
+    const later = isLater ? await read(next, next, deadline) : [];
+    return { ...asked, body: inOrder(asked.body, without(ofEnd, later)) };
+  }
+
+  return (begin, end, ...limits) =>
+    http.deadlines.run((deadline) => sync(begin, end, deadline), ...limits);
 }
