@@ -111,7 +111,10 @@ async function afterEarlier(
   { device }: Plan,
   ready: Promise<void>,
 ): Promise<void> {
-  await Promise.race([ready, once(signal, 'abort')]);
+  // There may be thousands, none of which has anything to do when the node closes later.
+  const isReady = new AbortController();
+  await Promise.race([ready, once(signal, 'abort', { signal: isReady.signal })]);
+  isReady.abort();
   if (signal.aborted) throw closed(deviceIn(config, device));
 }
 
