@@ -6,16 +6,7 @@ import { Reports } from './reports';
 import { fromUnix, toUnix } from './zone';
 import { compare, type Compared, type Comparison, type Pair, UNPROVEN } from './compare';
 import { BEFORE_ALL, HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
-import {
-  Arrival,
-  isLossy,
-  Keys,
-  type KnownWriting,
-  restore,
-  SAMPLE,
-  seemsBase64,
-  WRITINGS,
-} from './writing';
+import { Arrival, Keys, restore, SAMPLE, seemsBase64, shownBy, WRITINGS } from './writing';
 
 /*
  * What is held back, emitted and remembered of one device, for one listener, without input or output. The numbers are those
@@ -690,31 +681,18 @@ export class Engine {
   /** Rule 17: an upload came both ways. */
   #learn(arrival: Arrival, record: HistoryRecord, { writing, isAmbiguous }: Pair): void {
     const { keys, timestamp } = arrival;
-    this.#facts.isUnderstood = true;
+    const facts = this.#facts;
+    facts.isUnderstood = true;
     if (!isAmbiguous) this.#learnTime(record, timestamp);
-    const { hashes } = keys;
-    if (!keys.isText) {
-      if (writing === 'base64' && this.#facts.writing !== 'base64') this.#show({ isMixed: true });
-      return;
-    }
-    const known = this.#facts.writing;
-    const whole = record.hashes?.whole;
-    if (whole === hashes.text) {
-      if (!this.#shown.isPlain) this.#show({ isPlain: true });
-      if (hashes.trimmed !== hashes.text) this.#setWriting('text', arrival, record);
-      else if (hashes.tagged !== hashes.text) {
-        this.#facts.learn({ keepsCommas: true });
-        if (known === 'bare' || known === 'tagged') this.#setWriting('trimmed', arrival, record);
-      }
-      return;
-    }
-    if (this.#shown.isPlain) this.#show({ isPlain: false });
-    if (record.hashes?.decoded === hashes.base64) this.#setWriting('base64', arrival, record);
-    else if (hashes.trimmed !== hashes.tagged) {
-      if (writing === 'tagged') this.#facts.learn({ keepsCommas: false });
-      this.#setWriting(writing, arrival, record);
-    } else if (!isLossy(known))
-      this.#setWriting(this.#facts.keepsCommas ? 'trimmed' : 'bare', arrival, record);
+    const shown = shownBy(keys, record.hashes, writing, facts.learned);
+    const { isMixed = this.#shown.isMixed, isPlain = this.#shown.isPlain } = shown;
+    if (isMixed !== this.#shown.isMixed || isPlain !== this.#shown.isPlain)
+      this.#show({ isMixed, isPlain });
+    const before = facts.writing;
+    facts.learn(shown.learned);
+    const { writing: now } = facts;
+    if (now && now !== before && now !== 'text' && facts.isNews(now))
+      this.#reports.writing(now, arrival, record);
   }
 
   #learnTime(record: HistoryRecord, timestamp: number): void {
@@ -722,13 +700,6 @@ export class Engine {
     if (Number.isNaN(skew)) return;
     this.#skew = skew;
     this.#facts.sawTime(this.#options.chipid, timestamp, record.time);
-  }
-
-  #setWriting(writing: KnownWriting, arrival: Arrival, record: HistoryRecord): void {
-    if (this.#facts.writing === writing) return;
-    this.#facts.learn({ writing });
-    if (writing !== 'text' && this.#facts.isNews(writing))
-      this.#reports.writing(writing, arrival, record);
   }
 
   /** Ids may be counted across an application: then not every missing number is an upload of this device. */

@@ -1,19 +1,11 @@
 import { isObject } from '../util/json';
-import { KNOWN_WRITINGS, type KnownWriting } from './writing';
+import { KNOWN_WRITINGS, type KnownWriting, type Learned } from './writing';
 import { toUnix, USUAL_OFFSET, WIDEST, zoneOf } from './zone';
 
 /** How many uploads that came both ways have to agree before a zone is believed: a device's clock may be wrong. */
 const AGREEING = 3;
 /** How many of the latest are remembered. */
 const REMEMBERED = 9;
-
-/** What is kept of an application's histories. */
-export interface Learned {
-  writing?: KnownWriting;
-  keepsCommas?: boolean;
-  /** Milliseconds ahead of UTC. */
-  zone?: number;
-}
 
 /** Whether a value is what was learned: it may be anything. */
 export const isLearned = (value: unknown): value is Learned =>
@@ -68,6 +60,8 @@ export class HistoryFacts {
   }
 
   learn(learned: Learned): void {
+    const keys = Object.keys(learned) as (keyof Learned)[];
+    if (keys.every((key) => learned[key] === this.#learned[key])) return;
     this.#learned = { ...this.#learned, ...learned };
     this.#onLearned(this.#learned);
   }

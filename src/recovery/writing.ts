@@ -257,6 +257,56 @@ export function recordHashes(body: string): RecordHashes {
   };
 }
 
+/** What is kept of an application's histories. */
+export interface Learned {
+  writing?: KnownWriting;
+  keepsCommas?: boolean;
+  /** Milliseconds ahead of UTC. */
+  zone?: number;
+}
+
+/** What an upload shows that came both ways: of its device, whether its history is plain or mixed; and of all histories. */
+interface ShownWriting {
+  isPlain?: boolean;
+  isMixed?: true;
+  learned: Learned;
+}
+
+/**
+ * Rule 17. Binary data may be in Base64 anywhere; a text shows the writing if the others would have written it in another way.
+ * @param writing in which the two are equal
+ */
+export function shownBy(
+  { isText, hashes }: Keys,
+  record: RecordHashes | undefined,
+  writing: Writing,
+  { writing: known, keepsCommas }: Learned,
+): ShownWriting {
+  const { text, base64, trimmed, tagged } = hashes;
+  if (!isText)
+    return writing === 'base64' && known !== 'base64'
+      ? { isMixed: true, learned: {} }
+      : { learned: {} };
+  if (record?.whole === text) {
+    if (trimmed !== text) return { isPlain: true, learned: { writing: 'text' } };
+    if (tagged === text) return { isPlain: true, learned: {} };
+    const isTagged = known === 'bare' || known === 'tagged';
+    return {
+      isPlain: true,
+      learned: { keepsCommas: true, ...(isTagged && { writing: 'trimmed' }) },
+    };
+  }
+  const isPlain = false;
+  if (record?.decoded === base64) return { isPlain, learned: { writing: 'base64' } };
+  if (trimmed !== tagged)
+    return {
+      isPlain,
+      learned: { writing, ...(writing === 'tagged' && { keepsCommas: false }) },
+    };
+  if (isLossy(known)) return { isPlain, learned: {} };
+  return { isPlain, learned: { writing: keepsCommas ? 'trimmed' : 'bare' } };
+}
+
 /** How many bodies a guess is based on. */
 export const SAMPLE = 100;
 
