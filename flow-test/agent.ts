@@ -50,7 +50,7 @@ const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 
-/** How many characters one test may report; the runner is told when there are more. */
+/** The most characters that one test may report. If there are more, the runner is told so. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** The characters that a report counts as, even if it is shorter. */
 const LEAST = MAX_CHARACTERS / MAX_SEEN;

@@ -5,10 +5,10 @@
  *                             ▲                                                                                 │
  *                             └──────────────── has the level by now ◄────── differs: until the next look ◄─────┘
  *
- * A look sets the pins of a device that have a new level or, if there are none, reads all and sets those that differ. What was set
- * is read back: a level counts once the device has confirmed it. Each call goes through the device's queue and is decided when its
- * turn comes, so that the newest level is sent, and nothing after the end. Frequent calls may reset a device (section 8): at least
- * 30 s lie between two looks, but for a new level, which is set at once.
+ * A look sets the pins of a device that have a new level. If no pin has one, it reads all levels and sets the pins whose level is
+ * wrong. Then it reads the levels back: a level counts once the device has confirmed it. Each call goes through the device's queue and
+ * is decided when its turn comes, so that the newest level is sent, and nothing after the end. Frequent calls may reset a device
+ * (section 8): there are at least 30 s between two looks, except that a new level is set at once.
  * The store has the wishes, each before anything is called for it.
  */
 import type { OpenApi, OpenApiCommand } from '../protocol/open-api';

@@ -4,7 +4,7 @@ import { node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startWith, useNodeRed } from './support/node-red';
 
-/** A few of what is none: all are in test/src. */
+/** A few values that are no chip numbers: test/src has all of them. */
 const BAD_CHIPIDS = [undefined, null, '', 1.5, '1.5', 2 ** 53, {}, [10000001], '../x'];
 
 /** Every node that needs a chip number, with everything else valid. */

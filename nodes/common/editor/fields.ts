@@ -302,7 +302,7 @@ export const prepared = <T, V>(
   },
 });
 
-/** A property whose type is none itself, since it can only be one. */
+/** A property that can have one type only, so that no other property has its type. */
 export const fixed = <T, V extends string>(
   property: string,
   type: 'json' | 'jsonata',
