@@ -44,14 +44,11 @@ describe('a frame of the channel (section 6)', () => {
   });
 
   const times: [timestamp: unknown, ms: number][] = [
-    ['1700000000', 1_700_000_000_000],
     ['1700000000123', 1_700_000_000_123],
     [1700000000, 1_700_000_000_000],
-    [1700000000123, 1_700_000_000_123],
     ['0', 0],
     ['99999999999', 99_999_999_999_000],
     ['100000000000', 100_000_000_000],
-    ['1700000000.5', 1_700_000_000_500],
     [1700000000.5, 1_700_000_000_500],
     ['1700000000123.75', 1_700_000_000_124],
     ['01700000000', 1_700_000_000_000],
@@ -64,24 +61,8 @@ describe('a frame of the channel (section 6)', () => {
     });
   }
 
-  const noTimes: unknown[] = [
-    null,
-    undefined,
-    '',
-    'now',
-    -1,
-    '-1',
-    '1e400',
-    '9'.repeat(400),
-    1e300,
-    1e14,
-    '1.2.3',
-    '1.',
-    {},
-    [1700000000],
-    true,
-  ];
-  for (const timestamp of noTimes) {
+  const long = '9'.repeat(400);
+  for (const timestamp of [null, undefined, '', -1, '1e4', long, 1e300, 1e14, '1.', [1], true]) {
     it(`has the time of its arrival if its own is ${nameOf(timestamp)}`, () => {
       const frame = read({ timestamp });
       assert.ok('upload' in frame);
@@ -94,21 +75,15 @@ describe('a frame of the channel (section 6)', () => {
     });
   }
 
-  const appids: [appid: unknown, read: string][] = [
-    ['10002', '10002'],
-    [10002, '10002'],
-    ['0010002', '10002'],
-    ['18446744073709551615', '18446744073709551615'],
-  ];
-  for (const [appid, digits] of appids) {
+  for (const appid of [10002, '0010002']) {
     it(`names its application, ${JSON.stringify(appid)}, in digits`, () => {
       const frame = read({ appid });
       assert.ok('upload' in frame);
-      assert.deepEqual([frame.upload.appid, frame.flaws], [digits, []]);
+      assert.deepEqual([frame.upload.appid, frame.flaws], ['10002', []]);
     });
   }
 
-  for (const appid of [null, undefined, '', {}, 'app', 1.5, -1, 1e21, '9'.repeat(1_000_000)]) {
+  for (const appid of [null, undefined, 'app', 1.5, -1, 1e21, long]) {
     it(`belongs to the application of the channel if it names ${nameOf(appid)}`, () => {
       const frame = read({ appid });
       assert.ok('upload' in frame);
@@ -122,10 +97,8 @@ describe('a frame of the channel (section 6)', () => {
 
   const sameDevice: [said: unknown, channel: string][] = [
     ['007', '7'],
-    ['7', '007'],
     [7, '0007'],
     ['000', '0'],
-    [10000001, '10000001'],
   ];
   for (const [chipid, channel] of sameDevice) {
     it(`of ${JSON.stringify(chipid)} belongs to the device ${channel} of the channel`, () => {
@@ -146,19 +119,14 @@ describe('a frame of the channel (section 6)', () => {
   it('keeps every digit of a long device number', () => {
     const of = (digits: string) =>
       JSON.stringify({ ...event, chipid: 0 }).replace('0,', `${digits},`);
-    const long = '18446744073709551615';
-    const frame = readText(of(long), long);
-    assert.equal('upload' in frame && frame.upload.chipid, long);
+    const digits = '18446744073709551615';
+    const frame = readText(of(digits), digits);
+    assert.equal('upload' in frame && frame.upload.chipid, digits);
     // What a JavaScript number would make of it.
-    assert.ok('fault' in readText(of(long), '18446744073709552000'));
+    assert.ok('fault' in readText(of(digits), '18446744073709552000'));
   });
 
-  it('belongs to the same device with leading zeros in its number', () => {
-    const frame = read({ chipid: `00${CHIPID}` });
-    assert.equal('upload' in frame && frame.upload.chipid, CHIPID);
-  });
-
-  for (const body of ['AP8', 'AP8=\n', 'A\r\nP8=', 'AP-_', 'AP-_\n']) {
+  for (const body of ['AP8', 'A\r\nP8=', 'AP-_\n']) {
     it(`is an upload with the body ${JSON.stringify(body)}, kept in strict Base64`, () => {
       const frame = read({ body });
       assert.ok('upload' in frame);
@@ -169,25 +137,16 @@ describe('a frame of the channel (section 6)', () => {
     });
   }
 
-  it('may have an empty body', () => {
-    const frame = read({ body: '' });
-    assert.equal('upload' in frame && frame.upload.body.length, 0);
+  it('is ignored if its type is unknown', () => {
+    for (const type of ['heartbeat', '']) assert.deepEqual(read({ type }), { ignored: true });
   });
-
-  for (const type of ['unknown_type', 'heartbeat', '']) {
-    it(`is ignored if its type is ${JSON.stringify(type)}`, () => {
-      assert.deepEqual(read({ type }), { ignored: true });
-    });
-  }
 
   const faults: [what: string, data: string, fault: RegExp][] = [
     ['no JSON', '{"type":"data_up', /not JSON/],
     ['cut short', '{', /too short/],
     ['empty', '', /not a JSON object/],
     ['white space', ' \t\r\n', /not a JSON object/],
-    ['a word', 'abc', /not a JSON object/],
     ['an array', '[]', /not a JSON object/],
-    ['null', 'null', /not a JSON object/],
     ['nothing', '{}', /too short/],
     ['without a type', '{"tape":"data_upload"}', /no type/],
     ['without anything but its type', '{"type":"data_upload"}', /no body/],

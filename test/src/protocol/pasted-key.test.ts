@@ -4,10 +4,8 @@ import { keyFaults, keyWarnings } from '../../../src/protocol/pasted-key';
 describe('what looks wrong about a key', () => {
   const KEYS: readonly [what: string, key: string, faults: string[]][] = [
     ['nothing', 'aB3/+=_-', []],
-    ['letters of another alphabet', 'Schlüssel-κλειδί', []],
     ['a blank before and after', ' key ', ['blank start', 'blank end']],
     ['a blank within', 'a key', ['blank inside']],
-    ['a tab and a no-break space', 'a\tb\u00a0', ['blank inside', 'blank end']],
     ['the line end of Windows', 'key\r\n', ['line-end end']],
     [
       'blanks and line ends',
@@ -16,11 +14,9 @@ describe('what looks wrong about a key', () => {
     ],
     ['a line separator', 'a\u2028b', ['line-end inside']],
     ['full-width letters and digits', 'Ｋｅｙ１', ['full-width inside']],
-    ['an ideographic space', 'key\u3000', ['full-width end']],
     ['a byte order mark', '\ufeffkey', ['invisible start']],
     ['a zero-width space', 'ke\u200by', ['invisible inside']],
     ['a soft hyphen and an override', 'k\u00ade\u202ey', ['invisible inside']],
-    ['a control character', 'key\u0007', ['invisible end']],
     ['nothing but blanks', '  ', ['blank start']],
   ];
   for (const [what, key, faults] of KEYS) {

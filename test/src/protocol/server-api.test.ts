@@ -9,54 +9,33 @@ import { signServerByHand } from '../../tooling/sign-by-hand';
 
 const ID = '10000001';
 
-interface Case {
-  call: string;
-  run: (client: DeviceCloudClient) => Promise<unknown>;
-  method: 'GET' | 'PUT';
-  path: string;
-  query?: string;
-  body?: string;
-}
+const DEVICE = `/api/server/devices/${ID}`;
 
-const CASES: Case[] = [
-  {
-    call: 'serverDevices',
-    run: (client) => client.serverDevices({ page: 2, count: 5 }),
-    method: 'GET',
-    path: '/api/server/devices',
-    query: 'page=2&count=5',
-  },
-  {
-    call: 'serverDevice',
-    run: (client) => client.serverDevice(Number(ID)),
-    method: 'GET',
-    path: `/api/server/devices/${ID}`,
-  },
-  {
-    call: 'serverUpdate',
-    run: (client) => client.serverUpdate(ID, { name: 'Zürich', disabled: false }),
-    method: 'PUT',
-    path: `/api/server/devices/${ID}`,
-    body: '{"name":"Zürich","disabled":false}',
-  },
-  {
-    call: 'serverPassthrough',
-    run: (client) => client.serverPassthrough(ID, { data: 'A&B=C' }),
-    method: 'PUT',
-    path: `/api/server/devices/${ID}`,
-    body: '{"data":"A&B=C"}',
-  },
-  {
-    call: 'serverUploads',
-    run: (client) => client.serverUploads({ page: 1, count: 3 }),
-    method: 'GET',
-    path: '/api/server/up/messages',
-    query: 'page=1&count=3',
-  },
-];
+/** Each call, its method, path, query and body. */
+const CASES: Record<string, [(client: DeviceCloudClient) => Promise<unknown>, ...string[]]> = {
+  serverDevices: [
+    (client) => client.serverDevices({ page: 2, count: 5 }),
+    ...['GET', '/api/server/devices', 'page=2&count=5'],
+  ],
+  serverDevice: [(client) => client.serverDevice(Number(ID)), 'GET', DEVICE],
+  serverUpdate: [
+    (client) => client.serverUpdate(ID, { name: 'Zürich', disabled: false }),
+    ...['PUT', DEVICE, '', '{"name":"Zürich","disabled":false}'],
+  ],
+  serverPassthrough: [
+    (client) => client.serverPassthrough(ID, { data: 'A&B=C' }),
+    ...['PUT', DEVICE, '', '{"data":"A&B=C"}'],
+  ],
+  serverUploads: [
+    (client) => client.serverUploads({ page: 1, count: 3 }),
+    ...['GET', '/api/server/up/messages', 'page=1&count=3'],
+  ],
+};
 
 describe('a call of the server API, as the strict simulator receives it', () => {
-  for (const { call, run, method, path, query = '', body = '' } of CASES) {
+  for (const [call, [run, method = '', path = '', query = '', body = '']] of Object.entries(
+    CASES,
+  )) {
     it(`${call} is ${method} ${path}, signed in its headers, and accepted`, async () => {
       const service = await simulator();
       await run(clientOf(service.baseUrl));
@@ -86,10 +65,14 @@ describe('a call of the server API, as the strict simulator receives it', () => 
   });
 
   for (const none of [undefined, null, '', {}]) {
-    it(`sends no query for ${JSON.stringify(none)}`, async () => {
+    it(`has no query for ${JSON.stringify(none)}, which is INVALID_INPUT of uploads, for want of pagination`, async () => {
       const service = await httpService(json([]));
-      await clientOf(service.baseUrl).serverDevices(none as undefined);
+      const client = clientOf(service.baseUrl);
+      await client.serverDevices(none as undefined);
       assert.equal(service.requests[0]?.search, '');
+      const { message } = await failure(client.serverUploads(none as never), 'INVALID_INPUT');
+      assert.match(message, /query is empty.*pagination/);
+      assert.equal(service.requests.length, 1);
     });
   }
 });
@@ -138,12 +121,9 @@ describe('the results of calls of the server API', () => {
 
   const successes: [status: number, sent: string, body: unknown][] = [
     [201, '{"id":1}', { id: 1 }],
-    [202, 'accepted', 'accepted'],
     [201, 'OK\r\n', 'OK\r\n'],
-    [202, '{', '{'],
     [299, '<p>grün', '<p>grün'],
     [200, '"OK"', 'OK'],
-    [202, '', null],
     [204, '', null],
     [200, '', null],
   ];
@@ -156,7 +136,7 @@ describe('the results of calls of the server API', () => {
     });
   }
 
-  for (const sent of ['OK\r\n', '{', '<!doctype html><p>Please log in', ' ']) {
+  for (const sent of ['{', '<!doctype html><p>Please log in', ' ']) {
     it(`INVALID_RESPONSE of a 200 that is not JSON: ${JSON.stringify(sent)}`, async () => {
       const service = await httpService(raw(sent));
       const client = clientOf(service.baseUrl);
@@ -164,15 +144,6 @@ describe('the results of calls of the server API', () => {
       assert.match(message, /not JSON.*may have been carried out.*portal/);
       await failure(client.serverDevice('a'), 'INVALID_RESPONSE');
       assert.equal(service.requests.length, 2, 'neither goes out again');
-    });
-  }
-
-  for (const none of [undefined, null, '', {}]) {
-    it(`INVALID_INPUT of uploads without pagination: ${JSON.stringify(none)}`, async () => {
-      const service = await httpService(json([]));
-      const call = clientOf(service.baseUrl).serverUploads(none as never);
-      assert.match((await failure(call, 'INVALID_INPUT')).message, /query is empty.*pagination/);
-      assert.equal(service.requests.length, 0);
     });
   }
 

@@ -19,20 +19,14 @@ interface Vector {
   what: string;
   method: string;
   params: Params;
-  /** The exact text that is hashed, written by hand after section 5.2. */
+  /** The exact text that is hashed, written by hand after the document. */
   text: string;
   /** Of `printf %s '<text>' | md5sum`. */
   md5: string;
 }
 
+/** After section 5.2. */
 const VECTORS: Vector[] = [
-  {
-    what: 'a request with the common parameters alone',
-    method: 'GET',
-    params: common,
-    text: 'gettimestamp=1700000000&appid=10001AppKey-Ä9',
-    md5: '44133f64e84a203ce52b0a2563ab60fd',
-  },
   {
     what: 'upper case in the name and the value of a parameter',
     method: 'GET',
@@ -55,20 +49,6 @@ const VECTORS: Vector[] = [
     md5: '3a251edcd1b4f5c18eb88178e30db0eb',
   },
   {
-    what: 'empty values',
-    method: 'POST',
-    params: { message: '', format: '', ...common },
-    text: 'posttimestamp=1700000000&message=&format=&appid=10001AppKey-Ä9',
-    md5: '96836ee2ecd59360ba956609aa17e491',
-  },
-  {
-    what: 'names in mixed case, ordered by their lowercase',
-    method: 'GET',
-    params: { B: '1', a: '2', C: '3' },
-    text: 'getc=3&b=1&a=2AppKey-Ä9',
-    md5: '4bfb4521959088548d3d3998c53843f9',
-  },
-  {
     what: 'a name that another one begins with: the values take no part in the order',
     method: 'GET',
     params: { a: 'z', a1: 'b' },
@@ -81,13 +61,6 @@ const VECTORS: Vector[] = [
     params: { ...common, sign: 'ffffffffffffffffffffffffffffffff', SIGN: 'x' },
     text: 'gettimestamp=1700000000&appid=10001AppKey-Ä9',
     md5: '44133f64e84a203ce52b0a2563ab60fd',
-  },
-  {
-    what: "the channel's address, with a timestamp of 13 digits and a chip number of 20",
-    method: 'get',
-    params: { appid: '10001', timestamp: '1700000000123', chipid: '18446744073709551615' },
-    text: 'gettimestamp=1700000000123&chipid=18446744073709551615&appid=10001AppKey-Ä9',
-    md5: 'd9ffba742f96d3ce7ff78b3b28a386f5',
   },
 ];
 
@@ -117,7 +90,6 @@ describe('the signature of the open API (section 5.2)', () => {
         { devid: '8454703', message: 'HELLO_AGAIN', format: 'MSG', timestamp: '1466656220' },
         'e626bb3a830a8f5eaa88d11462542d1d',
       ],
-      ['a level', 'post', { timestamp: '1466655681' }, '73495b87b6a8eac4b7f6b485f7761a9d'],
       [
         'a channel',
         'get',
@@ -132,52 +104,25 @@ describe('the signature of the open API (section 5.2)', () => {
     });
   }
 
-  it('does not depend on the order in which the parameters are given', () => {
-    const { appid, timestamp } = common;
-    assert.equal(
-      signOpenApi('GET', { timestamp, key: 'x', appid }, APPKEY),
-      signOpenApi('GET', { key: 'x', appid, timestamp }, APPKEY),
-    );
-  });
-
   it('accepts a parameter with the name of a property of every object', () => {
     const params = JSON.parse('{"__proto__":"1","constructor":"2"}') as Params;
     assert.equal(canonicalParams(params), 'constructor=2&__proto__=1');
   });
 });
 
-interface ServerVector {
-  what: string;
+interface ServerVector extends Pick<Vector, 'what' | 'text' | 'md5'> {
   request: ServerApiRequest;
   password: string;
-  /** The exact text that is hashed, written by hand after section 5.1. */
-  text: string;
-  /** Of `printf %s '<text>' | md5sum`. */
-  md5: string;
 }
 
-const SERVER_KEY = 'Prod-Key';
-const PASSWORD = 'Pass-WÖRD';
-
+/** After section 5.1. */
 const SERVER_VECTORS: ServerVector[] = [
   {
     what: 'a GET, lowercased as a whole, the password and its umlaut included',
-    request: { method: 'GET', path: '/api/server/devices', key: SERVER_KEY, timestamp: 1700000000 },
-    password: PASSWORD,
+    request: { method: 'GET', path: '/api/server/devices', key: 'Prod-Key', timestamp: 1700000000 },
+    password: 'Pass-WÖRD',
     text: 'get/api/server/deviceskey=prod-keytimestamp=1700000000pass-wörd',
     md5: 'c9144e6dc47ce87c6b7c6699846e8a35',
-  },
-  {
-    what: 'a PUT to a path with upper case',
-    request: {
-      method: 'PUT',
-      path: '/api/server/devices/ABC-01',
-      key: SERVER_KEY,
-      timestamp: 1700000000,
-    },
-    password: PASSWORD,
-    text: 'put/api/server/devices/abc-01key=prod-keytimestamp=1700000000pass-wörd',
-    md5: 'ae8d75ddb3b30e35e6916c76dec2776f',
   },
   {
     what: '&, =, % and + in key and password, which stay as they are',
@@ -185,13 +130,6 @@ const SERVER_VECTORS: ServerVector[] = [
     password: 'P&=%+',
     text: 'post/api/server/xkey=k&=%+timestamp=1700000000p&=%+',
     md5: 'aaeaebf7fc72a9bafa263979cbce705f',
-  },
-  {
-    what: 'empty key and password',
-    request: { method: 'GET', path: '/api/server/up/messages', key: '', timestamp: 0 },
-    password: '',
-    text: 'get/api/server/up/messageskey=timestamp=0',
-    md5: 'fab8c44adc204c1b1891e8ff0471b7f9',
   },
 ];
 
@@ -202,11 +140,6 @@ describe('the signature of the server API (section 5.1)', () => {
       assert.equal(signServerApi(request, password), md5);
     });
   }
-
-  it('does not depend on the case of the password, unlike that of the open API on its key', () => {
-    const request = { method: 'GET', path: '/api/server/devices', key: SERVER_KEY, timestamp: 1 };
-    assert.equal(signServerApi(request, 'SECRET'), signServerApi(request, 'secret'));
-  });
 });
 
 describe('a Node.js that makes no MD5 hashes, as in FIPS mode', () => {
