@@ -1,6 +1,4 @@
-import { checked, choice, described, required, seconds, validator } from '../common/editor/fields';
-import { current, fieldValue, opened } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as rows from '../common/editor/rows';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import {
@@ -24,7 +22,7 @@ import { prepareTest, testAdded } from './test.editor';
 
 /** The simulator needs no address and no key. */
 const isCloud = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
-  current(node, 'service') !== 'simulator';
+  rows.current(node, 'service') !== 'simulator';
 
 /** Scheme, host and port, by the rules of the library's `parseBaseUrl`. */
 function baseUrlError(value: string): string | undefined {
@@ -41,7 +39,7 @@ function baseUrlError(value: string): string | undefined {
 function appidError(value: string): string | undefined {
   if (value === '') {
     const serverKey = $('#node-config-input-serverKey');
-    const nothing = serverKey.length > 0 && fieldValue(serverKey) === '';
+    const nothing = serverKey.length > 0 && rows.fieldValue(serverKey) === '';
     return nothing ? t('error.no-account') : undefined;
   }
   if (/^[0-9]{1,20}$/.test(value)) return undefined;
@@ -89,7 +87,7 @@ function pairError(id: string, secret: string): string | undefined {
   return id === '' && secret !== '' ? t('error.secret-alone') : undefined;
 }
 
-type Config = AppConfig & shared.Named;
+type Config = AppConfig & rows.Named;
 
 function adapt(node: EditorNode<Config>): void {
   $('.device-cloud-cloud-only').toggle(isCloud(node));
@@ -110,24 +108,33 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   icon: 'device-cloud-app.svg',
   color: '#a58bf0',
   defaults: {
-    name: shared.name,
-    service: choice(DEFAULTS.service, 'label.service', CHOICES.service),
-    baseUrl: required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
-    appid: required<Config>('', 'label.appid', appidError, isCloud),
-    timeout: shared.timeout(DEFAULTS.timeout),
-    heartbeat: checked(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
-    ping: checked(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),
-    timestampUnit: choice(DEFAULTS.timestampUnit, 'label.timestampUnit', CHOICES.timestampUnit),
+    name: rows.name,
+    service: rows.choice(DEFAULTS.service, 'label.service', CHOICES.service),
+    baseUrl: rows.required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
+    appid: rows.required<Config>('', 'label.appid', appidError, isCloud),
+    timeout: rows.timeout(DEFAULTS.timeout),
+    heartbeat: rows.checked(DEFAULTS.heartbeat, 'label.heartbeat', rows.seconds(0, MAX_SECONDS)),
+    ping: rows.checked(DEFAULTS.ping, 'label.ping', rows.seconds(0, MAX_SECONDS)),
+    timestampUnit: rows.choice(
+      DEFAULTS.timestampUnit,
+      'label.timestampUnit',
+      CHOICES.timestampUnit,
+    ),
     // As text: the editor leaves a default of 0 out of the form of a new config node.
-    deviceGap: checked(
+    deviceGap: rows.checked(
       String(DEFAULTS.deviceGap),
       'label.deviceGap',
-      seconds(0, MAX_SECONDS * 1000),
+      rows.seconds(0, MAX_SECONDS * 1000),
     ),
-    historyZone: checked<Config>(DEFAULTS.historyZone, 'label.historyZone', zoneError, isCloud),
-    pins: described('pins', checked(DEFAULTS.pins, 'label.pins', pinsError)),
-    book: checked(DEFAULTS.book, 'label.book', bookError),
-    charset: choice(DEFAULTS.charset, 'label.charset', CHOICES.charset),
+    historyZone: rows.checked<Config>(
+      DEFAULTS.historyZone,
+      'label.historyZone',
+      zoneError,
+      isCloud,
+    ),
+    pins: rows.described('pins', rows.checked(DEFAULTS.pins, 'label.pins', pinsError)),
+    book: rows.checked(DEFAULTS.book, 'label.book', bookError),
+    charset: rows.choice(DEFAULTS.charset, 'label.charset', CHOICES.charset),
     tls: { value: '', type: 'tls-config', required: false, label: 'TLS' },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
     cluster: { value: '', type: CLUSTER_TYPE, required: false, label: t('label.cluster') },
@@ -136,14 +143,17 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     appkey: {
       type: 'password',
       label: t('label.appkey'),
-      validate: validator<Config>((key, node) => appkeyError(current(node, 'appid'), key), isCloud),
+      validate: rows.validator<Config>(
+        (key, node) => appkeyError(rows.current(node, 'appid'), key),
+        isCloud,
+      ),
     },
     serverKey: { type: 'text' },
     serverPassword: {
       type: 'password',
       label: t('label.serverPassword'),
-      validate: validator<Config & AppCredentials>(
-        (password, node) => pairError(current(node, 'serverKey'), password),
+      validate: rows.validator<Config & AppCredentials>(
+        (password, node) => pairError(rows.current(node, 'serverKey'), password),
         isCloud,
       ),
     },
@@ -157,7 +167,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     return host === '' ? t('paletteLabel') : [this.appid, host].filter(Boolean).join(' @ ');
   },
   oneditprepare: function () {
-    opened(this);
+    rows.opened(this);
     if ($(document).data(CREATE_BOOK) === this.id) suggestBook();
     $('#node-config-input-service').on('change', () => adapt(this));
     adapt(this);

@@ -1,6 +1,6 @@
 import { said, t } from '../common/editor/texts';
-import { detailOf, explainFailure, statusText } from '../common/editor/devices';
-import { fieldValue } from '../common/editor/form';
+import { detailOf, explainFailure, statusText } from '../common/editor/routes';
+import { fieldValue } from '../common/editor/rows';
 import { showRows, type ResultRow } from '../common/editor/result-rows';
 import { postRoute } from '../common/editor/routes';
 import type { ApiResult, Cause, KeyWarning, TestResult } from './answers.config';

@@ -1,6 +1,4 @@
-import { checked, required, seconds } from '../common/editor/fields';
-import { current, opened } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as rows from '../common/editor/rows';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { isVariable, readText, type CLUSTER_TYPE } from '../common/shared.config';
@@ -12,10 +10,10 @@ import {
   type ClusterCredentials,
 } from './cluster.config';
 
-type Config = ClusterConfig & shared.Named;
+type Config = ClusterConfig & rows.Named;
 
 const valueOf = (node: EditorNode<Config>, property: 'url' | 'sentinels' | 'master'): string =>
-  current(node, property).trim();
+  rows.current(node, property).trim();
 
 /** One of the two says where it is, by the rules of the library's `readAddress`. */
 function urlError(value: string, node: EditorNode<Config>): string | undefined {
@@ -38,12 +36,12 @@ RED.nodes.registerType<Config, ClusterCredentials>(
     icon: 'device-cloud-cluster.svg',
     color: '#a58bf0',
     defaults: {
-      name: shared.name,
-      url: required<Config>('', 'label.url', urlError),
+      name: rows.name,
+      url: rows.required<Config>('', 'label.url', urlError),
       sentinels: { value: '' },
-      master: required<Config>('', 'label.master', masterError),
+      master: rows.required<Config>('', 'label.master', masterError),
       tls: { value: '', type: 'tls-config', required: false, label: 'TLS' },
-      lease: checked(DEFAULTS.lease, 'label.lease', seconds(MIN_LEASE, MAX_LEASE)),
+      lease: rows.checked(DEFAULTS.lease, 'label.lease', rows.seconds(MIN_LEASE, MAX_LEASE)),
     },
     credentials: { user: { type: 'text' }, password: { type: 'password' } },
     paletteLabel: t('paletteLabel'),
@@ -54,8 +52,6 @@ RED.nodes.registerType<Config, ClusterCredentials>(
       // A url may have a password in it.
       return where.replace(/^rediss?:\/\/(.*@)?/, '') || t('paletteLabel');
     },
-    oneditprepare: function () {
-      opened(this);
-    },
+    oneditprepare: rows.oneditprepare,
   },
 );

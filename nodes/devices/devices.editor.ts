@@ -1,29 +1,25 @@
-import { choice } from '../common/editor/fields';
-import { opened } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as rows from '../common/editor/rows';
 import { said, t } from '../common/editor/texts';
 import { CHOICES, DEFAULTS, type DevicesConfig } from './devices.config';
 
-RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
+RED.nodes.registerType<DevicesConfig & rows.Named>('device-cloud-devices', {
   category: 'device cloud',
-  categoryDescription: shared.categoryDescription,
-  labelStyle: shared.labelStyle,
-  onadd: shared.onadd,
+  categoryDescription: rows.categoryDescription,
+  labelStyle: rows.labelStyle,
+  onadd: rows.onadd,
   paletteLabel: t('paletteLabel'),
   color: '#a58bf0',
   icon: 'device-cloud-devices.svg',
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: shared.name,
-    app: shared.app(),
-    operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
+    name: rows.name,
+    app: rows.app(),
+    operation: rows.choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
   },
   label: function () {
     const does = t(`operation.${this.operation ?? 'list'}`);
-    return shared.labelOf(this.name, said(t('paletteLabel'), does));
+    return rows.labelOf(this.name, said(t('paletteLabel'), does));
   },
-  oneditprepare: function () {
-    opened(this);
-  },
+  oneditprepare: rows.oneditprepare,
 });

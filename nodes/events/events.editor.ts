@@ -1,13 +1,12 @@
 import { chipidsProperty, listed, listLabel } from '../common/editor/device-list';
-import { choice, limited } from '../common/editor/fields';
-import { fieldValue, field, isOpen, onChange, opened, show } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as devices from '../common/editor/device-rows';
+import * as rows from '../common/editor/rows';
 import type { EditorNode } from '../common/editor/red';
 import { said, t } from '../common/editor/texts';
 import { readList } from '../common/shared.config';
 import { CHOICES, DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
 
-type Config = EventsConfig & shared.Named;
+type Config = EventsConfig & rows.Named;
 type Node = EditorNode<Config>;
 
 const box = (kind: Kind): JQuery => $(`#device-cloud-events-${kind}`);
@@ -17,26 +16,26 @@ const saved = (node: Node): readonly unknown[] => readList(node.events ?? DEFAUL
 
 /** Whether a node asks for a kind of events: as the open form says, else as saved. */
 const asksFor = (node: Node, kind: Kind): boolean =>
-  isOpen(node, box(kind)) ? isChecked(kind) : saved(node).includes(kind);
+  rows.isOpen(node, box(kind)) ? isChecked(kind) : saved(node).includes(kind);
 
 const ofPresence = (node: Node): boolean => asksFor(node, 'presence');
 
 RED.nodes.registerType<Config>('device-cloud-events', {
   category: 'device cloud',
-  categoryDescription: shared.categoryDescription,
-  labelStyle: shared.labelStyle,
-  onadd: shared.onadd,
+  categoryDescription: rows.categoryDescription,
+  labelStyle: rows.labelStyle,
+  onadd: rows.onadd,
   paletteLabel: t('paletteLabel'),
   color: '#a58bf0',
   icon: 'device-cloud-events.svg',
   inputs: 0,
   outputs: 1,
   defaults: {
-    name: shared.name,
-    app: shared.app(),
-    devices: choice(DEFAULTS.devices, 'common.label.devices', CHOICES.devices),
+    name: rows.name,
+    app: rows.app(),
+    devices: rows.choice(DEFAULTS.devices, 'common.label.devices', CHOICES.devices),
     chipids: chipidsProperty(),
-    group: shared.group,
+    group: devices.group,
     events: {
       value: DEFAULTS.events,
       label: t('label.events'),
@@ -45,31 +44,31 @@ RED.nodes.registerType<Config>('device-cloud-events', {
         return some || said(options.label ?? '', t('common.error.no-device'));
       },
     },
-    refresh: limited(DEFAULTS.refresh, 'common.label.refresh', LIMITS.refresh),
-    misses: limited(DEFAULTS.misses, 'label.misses', LIMITS.misses, ofPresence),
-    silence: limited(DEFAULTS.silence, 'label.silence', LIMITS.silence, ofPresence),
-    settle: limited<Config>(DEFAULTS.settle, 'label.settle', LIMITS.settle, (node) =>
+    refresh: rows.limited(DEFAULTS.refresh, 'common.label.refresh', LIMITS.refresh),
+    misses: rows.limited(DEFAULTS.misses, 'label.misses', LIMITS.misses, ofPresence),
+    silence: rows.limited(DEFAULTS.silence, 'label.silence', LIMITS.silence, ofPresence),
+    settle: rows.limited<Config>(DEFAULTS.settle, 'label.settle', LIMITS.settle, (node) =>
       asksFor(node, 'channel'),
     ),
-    start: choice(DEFAULTS.start, 'label.start', CHOICES.start),
+    start: rows.choice(DEFAULTS.start, 'label.start', CHOICES.start),
   },
   label: function () {
     const fixed = this.devices === 'list' ? listLabel(this) : t('common.devices.all');
-    const devices = this.devices === 'group' ? shared.groupLabel(this.group) : fixed;
-    return shared.labelOf(this.name, t('paletteLabel'), devices);
+    const shown = this.devices === 'group' ? devices.groupLabel(this.group) : fixed;
+    return rows.labelOf(this.name, t('paletteLabel'), shown);
   },
   oneditprepare: function () {
-    opened(this);
+    rows.opened(this);
     for (const kind of KINDS) box(kind).prop('checked', saved(this).includes(kind));
     const adapt = (): void => {
-      const silence = isChecked('presence') && Number(fieldValue(field('silence'))) > 0;
-      show(
+      const silence = isChecked('presence') && Number(rows.fieldValue(rows.field('silence'))) > 0;
+      rows.show(
         '#channel-note',
         silence || KINDS.some((kind) => kind !== 'presence' && isChecked(kind)),
       );
     };
     for (const kind of KINDS) box(kind).on('change', adapt);
-    onChange(['silence'], adapt);
+    rows.onChange(['silence'], adapt);
   },
   oneditsave: function () {
     this.chipids = listed();

@@ -1,5 +1,5 @@
 import type { BookBrief, BookChange } from '../app/answers.config';
-import { fieldValue } from '../common/editor/form';
+import { fieldValue } from '../common/editor/rows';
 import { appPath, getRoute, putRoute } from '../common/editor/routes';
 import { isObject, TYPE_TYPE } from '../common/shared.config';
 import { plain, said, t } from '../common/editor/texts';

@@ -1,5 +1,5 @@
-import { explainFailure, type Problem } from '../common/editor/devices';
-import { fieldValue } from '../common/editor/form';
+import { explainFailure, type Problem } from '../common/editor/routes';
+import { fieldValue } from '../common/editor/rows';
 import type { NotificationOptions } from '../common/editor/red';
 import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { said, t } from '../common/editor/texts';

@@ -1,6 +1,6 @@
 import { elapsed, said, t } from '../common/editor/texts';
-import type { Problem } from '../common/editor/devices';
-import { fieldValue } from '../common/editor/form';
+import { type Problem } from '../common/editor/routes';
+import { fieldValue } from '../common/editor/rows';
 import { BookView } from './book.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';

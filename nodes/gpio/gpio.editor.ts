@@ -1,40 +1,35 @@
+import * as devices from '../common/editor/device-rows';
+import * as rows from '../common/editor/rows';
 import {
-  checked,
-  choice,
   completedType,
-  described,
-  fixed,
+  json,
   namedNumbers,
-  notBlank,
   numberType,
   revalidate,
   textType,
   typed,
-  wholeNumber,
-} from '../common/editor/fields';
-import { current, field, fieldValue, isOpen, onChange, opened, show } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+} from '../common/editor/typed-input';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { MAX_SECONDS, parseJsonObject } from '../common/shared.config';
 import { readPins } from '../type/type.config';
 import { CHOICES, DEFAULTS, MAX_DURATION, NEW_PIN, type GpioConfig } from './gpio.config';
 
-type Config = GpioConfig & shared.Named;
+type Config = GpioConfig & rows.Named;
 type Node = EditorNode<Config>;
 
-const sets = (node: Node): boolean => current(node, 'operation') !== 'read';
-const keeps = (node: Node): boolean => current(node, 'operation') === 'keep';
+const sets = (node: Node): boolean => rows.current(node, 'operation') !== 'read';
+const keeps = (node: Node): boolean => rows.current(node, 'operation') === 'keep';
 /** Whether the command may wait for its device: a wish does so by itself. */
 const waits = (node: Node): boolean => sets(node) && !keeps(node);
-const pulses = (node: Node): boolean => current(node, 'operation') === 'pulse';
+const pulses = (node: Node): boolean => rows.current(node, 'operation') === 'pulse';
 /** The choice between one pin and all is not saved: an empty `pin` means all. */
 const pins = (): JQuery => $('#device-cloud-pins');
 
 const readsAll = (node: Node): boolean =>
-  !sets(node) && (isOpen(node, pins()) ? fieldValue(pins()) === 'all' : node.pin === '');
+  !sets(node) && (rows.isOpen(node, pins()) ? rows.fieldValue(pins()) === 'all' : node.pin === '');
 
-const pinNumber = wholeNumber(0, 999_999_999);
+const pinNumber = rows.wholeNumber(0, 999_999_999);
 
 const pinNames = (text: string): Iterable<string> => {
   const read = readPins(text);
@@ -42,7 +37,7 @@ const pinNames = (text: string): Iterable<string> => {
 };
 
 const pinName = () =>
-  completedType(textType(t('type.pin'), 'fa fa-map-pin', notBlank), 'pins', pinNames);
+  completedType(textType(t('type.pin'), 'fa fa-map-pin', rows.notBlank), 'pins', pinNames);
 
 const levels = () => [
   'msg',
@@ -67,26 +62,26 @@ function labelText(node: Node, isShort: boolean): string {
 
 RED.nodes.registerType<Config>('device-cloud-gpio', {
   category: 'device cloud',
-  categoryDescription: shared.categoryDescription,
-  labelStyle: shared.labelStyle,
-  onadd: shared.onadd,
+  categoryDescription: rows.categoryDescription,
+  labelStyle: rows.labelStyle,
+  onadd: rows.onadd,
   paletteLabel: t('paletteLabel'),
   color: '#a58bf0',
   icon: 'device-cloud-gpio.svg',
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: shared.name,
-    app: shared.app(),
-    deviceType: shared.typeOfDevices(),
-    chipid: shared.chipids<Config>(),
-    chipidType: shared.chipidType,
-    many: shared.many,
-    atOnce: shared.atOnce<Config>(),
-    when: shared.when<Config>(waits),
-    expires: shared.expires<Config>(waits),
-    replace: shared.replace<Config>(waits),
-    operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
+    name: rows.name,
+    app: rows.app(),
+    deviceType: rows.typeOfDevices(),
+    chipid: devices.chipids<Config>(),
+    chipidType: devices.chipidType,
+    many: devices.many,
+    atOnce: devices.atOnce<Config>(),
+    when: devices.when<Config>(waits),
+    expires: devices.expires<Config>(waits),
+    replace: devices.replace<Config>(waits),
+    operation: rows.choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
     pin: {
       ...typed<Config>(
         NEW_PIN.pin,
@@ -103,35 +98,39 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
       missing: DEFAULTS.level,
     },
     levelType: { value: NEW_PIN.levelType, missing: DEFAULTS.levelType },
-    duration: checked(DEFAULTS.duration, 'label.duration', wholeNumber(1, MAX_DURATION), pulses),
-    check: checked(DEFAULTS.check, 'label.check', wholeNumber(0, MAX_SECONDS), keeps),
-    codes: fixed(
+    duration: rows.checked(
+      DEFAULTS.duration,
+      'label.duration',
+      rows.wholeNumber(1, MAX_DURATION),
+      pulses,
+    ),
+    check: rows.checked(DEFAULTS.check, 'label.check', rows.wholeNumber(0, MAX_SECONDS), keeps),
+    codes: json(
       'codes',
-      'json',
-      described(
+      rows.described(
         'codes',
-        checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
+        rows.checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
       ),
     ),
-    timeout: shared.timeout(),
+    timeout: rows.timeout(),
   },
   label: function () {
-    const device = shared.fixedDevice(this);
-    return shared.labelOf(this.name, labelText(this, device !== ''), device);
+    const device = devices.fixedDevice(this);
+    return rows.labelOf(this.name, labelText(this, device !== ''), device);
   },
   oneditprepare: function () {
     // First: whether the pin is shown depends on it.
     pins().val(this.pin === '' ? 'all' : 'one');
-    opened(this);
+    rows.opened(this);
     // The pin is needed now, or not any more.
     pins().on('change', () => revalidate('pin'));
-    onChange(['operation', 'level'], () => {
-      show('#keep-note', keeps(this));
-      show('#level-note', fieldValue(field('levelType')) !== 'num');
-      show('#pins-row', !sets(this));
+    rows.onChange(['operation', 'level'], () => {
+      rows.show('#keep-note', keeps(this));
+      rows.show('#level-note', rows.fieldValue(rows.field('levelType')) !== 'num');
+      rows.show('#pins-row', !sets(this));
     });
   },
   oneditsave: function () {
-    if (readsAll(this)) field('pin').val('');
+    if (readsAll(this)) rows.field('pin').val('');
   },
 });

@@ -1,36 +1,34 @@
-import { opened } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as devices from '../common/editor/device-rows';
+import * as rows from '../common/editor/rows';
 import { t } from '../common/editor/texts';
 import type { RebootConfig } from './reboot.config';
 
-type Config = RebootConfig & shared.Named;
+type Config = RebootConfig & rows.Named;
 
 RED.nodes.registerType<Config>('device-cloud-reboot', {
   category: 'device cloud',
-  categoryDescription: shared.categoryDescription,
-  labelStyle: shared.labelStyle,
-  onadd: shared.onadd,
+  categoryDescription: rows.categoryDescription,
+  labelStyle: rows.labelStyle,
+  onadd: rows.onadd,
   paletteLabel: t('paletteLabel'),
   color: '#a58bf0',
   icon: 'device-cloud-reboot.svg',
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: shared.name,
-    app: shared.app(),
-    chipid: shared.chipids<Config>(),
-    chipidType: shared.chipidType,
-    many: shared.many,
-    atOnce: shared.atOnce<Config>(),
-    when: shared.when<Config>(),
-    expires: shared.expires<Config>(),
-    replace: shared.replace<Config>(),
-    timeout: shared.timeout(),
+    name: rows.name,
+    app: rows.app(),
+    chipid: devices.chipids<Config>(),
+    chipidType: devices.chipidType,
+    many: devices.many,
+    atOnce: devices.atOnce<Config>(),
+    when: devices.when<Config>(),
+    expires: devices.expires<Config>(),
+    replace: devices.replace<Config>(),
+    timeout: rows.timeout(),
   },
   label: function () {
-    return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
+    return rows.labelOf(this.name, t('paletteLabel'), devices.fixedDevice(this));
   },
-  oneditprepare: function () {
-    opened(this);
-  },
+  oneditprepare: rows.oneditprepare,
 });

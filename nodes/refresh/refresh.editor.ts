@@ -1,36 +1,35 @@
-import { choice } from '../common/editor/fields';
-import { field, onChange, opened, show } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as devices from '../common/editor/device-rows';
+import * as rows from '../common/editor/rows';
 import { t } from '../common/editor/texts';
 import { CHOICES, DEFAULTS, type RefreshConfig } from './refresh.config';
 
-type Config = RefreshConfig & shared.Named;
+type Config = RefreshConfig & rows.Named;
 
 RED.nodes.registerType<Config>('device-cloud-refresh', {
   category: 'device cloud',
-  categoryDescription: shared.categoryDescription,
-  labelStyle: shared.labelStyle,
-  onadd: shared.onadd,
+  categoryDescription: rows.categoryDescription,
+  labelStyle: rows.labelStyle,
+  onadd: rows.onadd,
   paletteLabel: t('paletteLabel'),
   color: '#a58bf0',
   icon: 'device-cloud-refresh.svg',
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: shared.name,
-    app: shared.app(),
-    chipid: shared.chipids<Config>(),
-    chipidType: shared.chipidType,
-    many: shared.many,
-    atOnce: shared.atOnce<Config>(),
-    offline: choice(DEFAULTS.offline, 'label.offline', CHOICES.offline),
-    timeout: shared.timeout(),
+    name: rows.name,
+    app: rows.app(),
+    chipid: devices.chipids<Config>(),
+    chipidType: devices.chipidType,
+    many: devices.many,
+    atOnce: devices.atOnce<Config>(),
+    offline: rows.choice(DEFAULTS.offline, 'label.offline', CHOICES.offline),
+    timeout: rows.timeout(),
   },
   label: function () {
-    return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
+    return rows.labelOf(this.name, t('paletteLabel'), devices.fixedDevice(this));
   },
   oneditprepare: function () {
-    opened(this);
-    onChange(['many'], () => show('#online-row', !field('many').is(':checked')));
+    rows.opened(this);
+    rows.onChange(['many'], () => rows.show('#online-row', !rows.field('many').is(':checked')));
   },
 });

@@ -1,20 +1,13 @@
-import {
-  checked,
-  choice,
-  notBlank,
-  oneOf,
-  required,
-  seconds,
-  typed,
-} from '../common/editor/fields';
-import { current, field, onChange, opened, show } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as devices from '../common/editor/device-rows';
+import * as messages from '../common/editor/message-rows';
+import * as rows from '../common/editor/rows';
+import { typed } from '../common/editor/typed-input';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { DATATYPES, MAX_SECONDS } from '../common/shared.config';
 import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
 
-type Config = RequestConfig & shared.Named;
+type Config = RequestConfig & rows.Named;
 type Node = EditorNode<Config>;
 type Match = RequestConfig['match'];
 
@@ -22,7 +15,7 @@ type Match = RequestConfig['match'];
 const MAX_PATTERN = 1000;
 
 /** How the reply is recognised. A flow written by hand may leave it out. */
-const matchOf = (node: Node): Match => (current(node, 'match') || 'property') as Match;
+const matchOf = (node: Node): Match => (rows.current(node, 'match') || 'property') as Match;
 
 const matches =
   (match: Match) =>
@@ -48,7 +41,7 @@ function patternError(pattern: string): string | undefined {
   if (pattern.length > MAX_PATTERN) return t('error.long', { max: MAX_PATTERN });
   try {
     new RegExp(pattern);
-    return notBlank(pattern) ?? lackingError(pattern);
+    return rows.notBlank(pattern) ?? lackingError(pattern);
   } catch {
     return t('error.pattern');
   }
@@ -58,32 +51,32 @@ function patternError(pattern: string): string | undefined {
 function datatypeError(datatype: string, node: Node): string | undefined {
   const isText = datatype === 'utf8' || datatype === 'base64';
   if (matchOf(node) === 'property' && isText) return t('error.no-object');
-  return oneOf(...DATATYPES)(datatype);
+  return rows.oneOf(...DATATYPES)(datatype);
 }
 
 RED.nodes.registerType<Config>('device-cloud-request', {
   category: 'device cloud',
-  categoryDescription: shared.categoryDescription,
-  labelStyle: shared.labelStyle,
-  onadd: shared.onadd,
+  categoryDescription: rows.categoryDescription,
+  labelStyle: rows.labelStyle,
+  onadd: rows.onadd,
   paletteLabel: t('paletteLabel'),
   color: '#a58bf0',
   icon: 'device-cloud-request.svg',
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: shared.name,
-    app: shared.app(),
-    deviceType: shared.typeOfDevices(),
-    chipid: shared.chipids<Config>(),
-    chipidType: shared.chipidType,
-    many: shared.many,
-    atOnce: shared.atOnce<Config>(),
-    format: shared.format<Config>(),
-    message: shared.message<Config>(),
-    messageType: shared.messageType,
-    match: choice(DEFAULTS.match, 'label.match', CHOICES.match),
-    property: required(DEFAULTS.property, 'label.property', pathError, matches('property')),
+    name: rows.name,
+    app: rows.app(),
+    deviceType: rows.typeOfDevices(),
+    chipid: devices.chipids<Config>(),
+    chipidType: devices.chipidType,
+    many: devices.many,
+    atOnce: devices.atOnce<Config>(),
+    format: messages.format<Config>(),
+    message: messages.message<Config>(),
+    messageType: messages.messageType,
+    match: rows.choice(DEFAULTS.match, 'label.match', CHOICES.match),
+    property: rows.required(DEFAULTS.property, 'label.property', pathError, matches('property')),
     equals: typed<Config>(
       DEFAULTS.equals,
       'label.equals',
@@ -92,20 +85,24 @@ RED.nodes.registerType<Config>('device-cloud-request', {
       matches('property'),
     ),
     equalsType: { value: DEFAULTS.equalsType },
-    pattern: required(DEFAULTS.pattern, 'label.pattern', patternError, matches('pattern')),
-    replyTimeout: checked(DEFAULTS.replyTimeout, 'label.replyTimeout', seconds(0.001, MAX_SECONDS)),
-    datatype: checked(DEFAULTS.datatype, 'common.label.datatype', datatypeError),
-    timeout: shared.timeout(),
+    pattern: rows.required(DEFAULTS.pattern, 'label.pattern', patternError, matches('pattern')),
+    replyTimeout: rows.checked(
+      DEFAULTS.replyTimeout,
+      'label.replyTimeout',
+      rows.seconds(0.001, MAX_SECONDS),
+    ),
+    datatype: rows.checked(DEFAULTS.datatype, 'common.label.datatype', datatypeError),
+    timeout: rows.timeout(),
   },
   label: function () {
-    return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
+    return rows.labelOf(this.name, t('paletteLabel'), devices.fixedDevice(this));
   },
   oneditprepare: function () {
-    opened(this);
-    onChange(['match'], () => {
-      show('#next-note', matchOf(this) === 'next');
+    rows.opened(this);
+    rows.onChange(['match'], () => {
+      rows.show('#next-note', matchOf(this) === 'next');
       // The chosen type may have become valid, or invalid.
-      field('datatype').trigger('change');
+      rows.field('datatype').trigger('change');
     });
   },
 });

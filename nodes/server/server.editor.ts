@@ -1,34 +1,26 @@
-import {
-  choice,
-  numberType,
-  stringType,
-  typed,
-  wholeNumber,
-  type Check,
-} from '../common/editor/fields';
-import { current, field, onChange, opened, show } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as rows from '../common/editor/rows';
+import { numberType, stringType, typed } from '../common/editor/typed-input';
 import type { EditorNode, PropertyDefinition, TypeDefinition } from '../common/editor/red';
 import { said, t } from '../common/editor/texts';
 import { parseJsonObject } from '../common/shared.config';
 import { CHOICES, DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
-type Config = ServerConfig & shared.Named;
+type Config = ServerConfig & rows.Named;
 type Node = EditorNode<Config>;
 type Operation = ServerConfig['operation'];
 
 function uses(property: ServerInput): (node: Node) => boolean {
   return (node) => {
     const inputs = (INPUTS as Partial<Record<string, readonly string[]>>)[
-      current(node, 'operation')
+      rows.current(node, 'operation')
     ];
     return inputs?.includes(property) ?? false;
   };
 }
 
 /** Their limits are not shown (section 4.1); left empty, the parameter is not sent. */
-const pageNumber = wholeNumber(0, Number.MAX_SAFE_INTEGER);
-const pageError: Check = (value) => (value === '' ? undefined : pageNumber(value));
+const pageNumber = rows.wholeNumber(0, Number.MAX_SAFE_INTEGER);
+const pageError: rows.Check = (value) => (value === '' ? undefined : pageNumber(value));
 
 /** Goes into the path as it is, since the signature is over the path. */
 function deviceidError(value: string): string | undefined {
@@ -57,7 +49,7 @@ function queryError(value: string): string | undefined {
 
 /** Says below the query what it is, and that an empty one fails. */
 function describeQuery(): void {
-  const query = field('query');
+  const query = rows.field('query');
   const empty = query.typedInput('type') === 'json' && isEmptyQuery(query.typedInput('value'));
   $('#query-note')
     .text(empty ? said(t('label.query'), t('error.no-query')) : t('note.query'))
@@ -76,16 +68,16 @@ const SUGGESTIONS: Partial<Record<Operation, ['body' | 'query', value: object]>>
 
 function showSuggestion(operation: Operation): void {
   const [property, value] = SUGGESTIONS[operation] ?? [];
-  show('#suggestion-row', property !== undefined);
+  rows.show('#suggestion-row', property !== undefined);
   if (property === undefined) return;
   const text = JSON.stringify(value);
   $('#suggestion').text(text);
   $('#suggestion-use')
     .off('click')
     .on('click', () => {
-      field(property).typedInput('type', 'json');
-      field(property).typedInput('value', text);
-      field(property).trigger('change');
+      rows.field(property).typedInput('type', 'json');
+      rows.field(property).typedInput('value', text);
+      rows.field(property).trigger('change');
     });
 }
 
@@ -94,7 +86,7 @@ const input = (
   property: ServerInput,
   type: `${ServerInput}Type`,
   types: () => (string | TypeDefinition)[],
-  checks: Record<string, Check> = {},
+  checks: Record<string, rows.Check> = {},
 ): PropertyDefinition<Config, string> =>
   typed<Config>(DEFAULTS[property], `label.${property}`, type, types, uses(property), checks);
 
@@ -102,18 +94,18 @@ const pages = () => [numberType(pageError), 'msg'];
 
 RED.nodes.registerType<Config>('device-cloud-server', {
   category: 'device cloud',
-  categoryDescription: shared.categoryDescription,
-  labelStyle: shared.labelStyle,
-  onadd: shared.onadd,
+  categoryDescription: rows.categoryDescription,
+  labelStyle: rows.labelStyle,
+  onadd: rows.onadd,
   paletteLabel: t('paletteLabel'),
   color: '#a58bf0',
   icon: 'device-cloud-server.svg',
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: shared.name,
-    app: shared.app(),
-    operation: choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
+    name: rows.name,
+    app: rows.app(),
+    operation: rows.choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
     deviceid: input('deviceid', 'deviceidType', () => ['msg', stringType(deviceidError)]),
     deviceidType: { value: DEFAULTS.deviceidType },
     page: input('page', 'pageType', pages),
@@ -127,12 +119,14 @@ RED.nodes.registerType<Config>('device-cloud-server', {
   },
   label: function () {
     const does = t(`operation.${this.operation ?? 'devices'}`);
-    return shared.labelOf(this.name, said(t('paletteLabel'), does));
+    return rows.labelOf(this.name, said(t('paletteLabel'), does));
   },
   oneditprepare: function () {
-    opened(this);
-    onChange(['operation'], () => showSuggestion(current(this, 'operation') as Operation));
+    rows.opened(this);
+    rows.onChange(['operation'], () =>
+      showSuggestion(rows.current(this, 'operation') as Operation),
+    );
     describeQuery();
-    field('query').on('change keyup typedinputtypechange', describeQuery);
+    rows.field('query').on('change keyup typedinputtypechange', describeQuery);
   },
 });

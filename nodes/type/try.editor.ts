@@ -1,6 +1,6 @@
-import { explainFailure } from '../common/editor/devices';
-import { fieldValue, show } from '../common/editor/form';
-import { pickDevice } from '../common/editor/picker';
+import { pickDevice } from '../common/editor/device-rows';
+import { explainFailure } from '../common/editor/routes';
+import { fieldValue, show } from '../common/editor/rows';
 import { appPath, getRoute } from '../common/editor/routes';
 import { showRows, type ResultRow } from '../common/editor/result-rows';
 import { plain, t } from '../common/editor/texts';

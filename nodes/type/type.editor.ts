@@ -1,6 +1,4 @@
-import { checked, choice, described, flag, required, type Check } from '../common/editor/fields';
-import { current, fieldValue, opened } from '../common/editor/form';
-import * as shared from '../common/editor/properties';
+import * as rows from '../common/editor/rows';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { isVariable, readText, type TYPE_TYPE } from '../common/shared.config';
@@ -15,11 +13,11 @@ import { readLimits } from '../../src/fleet/limits';
 import { prepareTry, type Trial } from './try.editor';
 import { CHOICES, DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
 
-type Config = TypeConfig & shared.Named;
+type Config = TypeConfig & rows.Named;
 type Node = EditorNode<Config>;
 type Decode = TypeConfig['decode'];
 
-const decodeOf = (node: Node): Decode => (current(node, 'decode') || 'none') as Decode;
+const decodeOf = (node: Node): Decode => (rows.current(node, 'decode') || 'none') as Decode;
 
 const decodes =
   (by: Decode) =>
@@ -46,7 +44,7 @@ function bytesError(description: string): string | undefined {
 }
 
 function pairsError(_value: string, node: Node): string | undefined {
-  const values = [current(node, 'pairs'), current(node, 'equals')] as const;
+  const values = [rows.current(node, 'pairs'), rows.current(node, 'equals')] as const;
   if (values.some(isVariable)) return undefined;
   const problem = descriptionProblem(() => pairsDecoder(...values));
   return problem && problemText(problem);
@@ -82,7 +80,7 @@ function nameError(value: string, { id }: Node): string | undefined {
 }
 
 const input = (property: keyof Config): JQuery => $(`#node-config-input-${property}`);
-const typed = (property: keyof Config): string => fieldValue(input(property));
+const typed = (property: keyof Config): string => rows.fieldValue(input(property));
 
 /** What is typed, to be tried; undefined if uploads are not decoded. @throws DescriptionError */
 function decoderOfForm(): FieldsDecoder | undefined {
@@ -120,35 +118,35 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
   icon: 'device-cloud-type.svg',
   color: '#a58bf0',
   defaults: {
-    name: required('', 'common.label.name', nameError),
-    decode: choice(DEFAULTS.decode, 'label.decode', CHOICES.decode),
-    pairs: required(DEFAULTS.pairs, 'label.pairs', pairsError, decodes('pairs')),
-    equals: required(DEFAULTS.equals, 'label.equals', pairsError, decodes('pairs')),
-    bytes: described(
+    name: rows.required('', 'common.label.name', nameError),
+    decode: rows.choice(DEFAULTS.decode, 'label.decode', CHOICES.decode),
+    pairs: rows.required(DEFAULTS.pairs, 'label.pairs', pairsError, decodes('pairs')),
+    equals: rows.required(DEFAULTS.equals, 'label.equals', pairsError, decodes('pairs')),
+    bytes: rows.described(
       'bytes',
-      required(DEFAULTS.bytes, 'label.bytes', bytesError, decodes('bytes')),
+      rows.required(DEFAULTS.bytes, 'label.bytes', bytesError, decodes('bytes')),
     ),
-    units: described('units', checked(DEFAULTS.units, 'label.units', unitsError)),
-    limits: described('limits', checked(DEFAULTS.limits, 'label.limits', limitsError)),
-    pins: described('pins', checked(DEFAULTS.pins, 'common.label.pins', pinsError)),
-    callbacks: described(
+    units: rows.described('units', rows.checked(DEFAULTS.units, 'label.units', unitsError)),
+    limits: rows.described('limits', rows.checked(DEFAULTS.limits, 'label.limits', limitsError)),
+    pins: rows.described('pins', rows.checked(DEFAULTS.pins, 'common.label.pins', pinsError)),
+    callbacks: rows.described(
       'callbacks',
-      checked(DEFAULTS.callbacks, 'label.callbacks', () => undefined),
+      rows.checked(DEFAULTS.callbacks, 'label.callbacks', () => undefined),
     ),
-    withRaw: flag(DEFAULTS.withRaw, 'label.raw'),
+    withRaw: rows.flag(DEFAULTS.withRaw, 'label.raw'),
   },
   paletteLabel: t('paletteLabel'),
   label: function () {
     return readText(this.name) || t('paletteLabel');
   },
   oneditprepare: function () {
-    opened(this);
+    rows.opened(this);
     input('decode').on('change', () => {
       // Their validity depends on it.
       for (const property of ['pairs', 'equals', 'bytes'] as const)
         input(property).trigger('validate');
     });
-    const hint = (property: 'bytes' | 'limits', errorOf: Check): void => {
+    const hint = (property: 'bytes' | 'limits', errorOf: rows.Check): void => {
       const show = (): void =>
         void $(`#device-cloud-${property}-error`).text(errorOf(typed(property)) ?? '');
       input(property).on('input change', show);

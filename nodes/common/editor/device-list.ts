@@ -1,11 +1,9 @@
 import { isVariable, readList, readText } from '../shared.config';
 import { said, t } from './texts';
-import { current, field, fieldValue, onChange, show } from './form';
+import { deviceLabel, pickDevice, whenKnown } from './device-rows';
 import { nameIn } from './devices';
-import { pickDevice, whenKnown } from './picker';
-import { deviceLabel } from './properties';
+import { type Check, chipNumber, current, field, fieldValue, onChange, show } from './rows';
 import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
-import { chipNumber, type Check } from './fields';
 
 interface DeviceListConfig {
   app: string;
