@@ -15,7 +15,7 @@ import { Acknowledged } from './recovery/acknowledged';
 import { historyStreamer } from './recovery/reader';
 import { Listening } from './recovery/listen';
 import { USUAL_OFFSET, zoneOffset } from './recovery/zone';
-import { openApi, PUBLIC_LIST, type OpenApiCommand } from './protocol/open-api';
+import { openApi, PUBLIC_LIST } from './protocol/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/requests';
 import type { AllServiceLimits } from './http/service-limiter';
@@ -24,19 +24,15 @@ import { redactor } from './http/redact';
 import { ServiceClock } from './http/answer';
 import { serverApi } from './protocol/server-api';
 import { invalidInput } from './errors';
-import type { DeviceLimits } from './call-options';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { MEMORY, Store } from './store/store';
-import type { Answer, CommandKind, ResultAnswer } from './types';
+import type { Answer, ResultAnswer } from './types';
 import { GUARD } from './util/guard';
 import { Semaphore } from './util/semaphore';
 import { oneLine } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;
-
-/** Commands that can wait for their device, besides a pulse. */
-const CAN_WAIT: ReadonlySet<CommandKind> = new Set(['push', 'gpio', 'reboot']);
 
 /**
  * More changes than a fleet can make in a millisecond, so that a later registry never begins below the
@@ -167,36 +163,8 @@ export function createApplication(
         return queues.run(new Command(device, work, { longest: timeout }, commands.onFailure));
       },
     });
-    /**
-     * Every call to a device goes through here, except requests and those that keep pins: it waits for the device if `when` says
-     * so, and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
-     * settled, so it may make several calls.
-     * @param work is called at most once
-     */
-    function onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
-      const outcome =
-        limits.when === 'now'
-          ? queues.run(new Command(device, work, limits, commands.onFailure))
-          : commands.run(device, work, limits);
-      return fleet.onCommand(device, limits.what, outcome);
-    }
-
-    /** Makes one call to a device over HTTP. */
-    function send<T>(
-      device: string,
-      spec: OpenApiCommand<T>,
-      limits: DeviceLimits,
-    ): Promise<Answer<T>> {
-      const { timeout, signal, when } = limits;
-      // Its error is not to advise what it has done.
-      spec.call.canWait = when === 'now' && CAN_WAIT.has(spec.does.kind);
-      return onDevice(device, limits, () => callOnce(http, spec, timeout, signal));
-    }
-
     return {
       api,
-      onDevice,
-      send,
       channels,
       listening,
       acknowledged,

@@ -1,4 +1,4 @@
-import type { OpenApi, OpenApiCommand } from './protocol/open-api';
+import { requireOpenApi, type OpenApi, type OpenApiCommand } from './protocol/open-api';
 import {
   readCommand,
   readDuration,
@@ -9,18 +9,19 @@ import {
   readRequest,
   readSentNow,
   readValueDatatype,
+  type DeviceLimits,
 } from './call-options';
 import { Subscription, type ChannelListener } from './channel/listener';
 import { APPLICATION, CloudClient } from './cloud-client';
 import { callEach } from './commands/many';
 import type { Kept } from './commands/pins';
+import { Command } from './commands/queue';
 import type { Reply, RequestOptions } from './commands/reply';
 import type { WaitingCommands } from './commands/waiting';
 import { SEMAPHORE, type OwnOptions, type WaitingSelection } from './commands/waiting-list';
 import { invalidInput, isDeviceCloudError } from './errors';
-import type { TestRecorder } from './fleet/test-recorder';
 import { callOnce } from './http/exchange';
-import { parseCodes, parseLevel, parsePin, readLevels } from './protocol/gpio';
+import { parseLevel, parsePin } from './protocol/gpio';
 import { parseChipid, parseChipids, parseKey, pushBytes, pushMessage } from './protocol/values';
 import type { Acknowledging } from './recovery/acknowledged';
 import type { RecoverOptions } from './recovery/options';
@@ -30,6 +31,7 @@ import type {
   Answer,
   CallOptions,
   Chipid,
+  CommandKind,
   CommandOptions,
   KeptPin,
   Level,
@@ -44,6 +46,9 @@ import type {
   ValueOptions,
 } from './types';
 import { show } from './util/show';
+
+/** Commands that can wait for their device, besides a pulse. */
+const CAN_WAIT: ReadonlySet<CommandKind> = new Set(['push', 'gpio', 'reboot']);
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands. Durations are in
@@ -120,8 +125,8 @@ export class DeviceCloudClient extends CloudClient {
     const bytes = pushBytes(message, readFormat(options), charset);
     const limits = readSentNow(options, 'channel', 'A push over the channel');
     const { timeout, signal } = limits;
-    const { channelPush, onDevice } = this.open;
-    await onDevice(device, limits, () => channelPush.push(device, bytes, timeout, signal));
+    const { channelPush } = this.open;
+    await this.#onDevice(device, limits, () => channelPush.push(device, bytes, timeout, signal));
   }
 
   /**
@@ -176,23 +181,6 @@ export class DeviceCloudClient extends CloudClient {
   }
 
   /**
-   * Reads the `result` of {@link gpioStatus} by the client's option `pins` (section 4.2, endpoint 9).
-   * @param result a character for each pin
-   * @param codes the value of each level character, default `{"0":0,"1":1}`; U+0000 and U+0001 are 0 and 1 unless it names
-   * them, and a character that it does not name stays itself
-   * @returns the value of each pin that the answer has, and no other pin
-   * @throws DeviceCloudError `INVALID_INPUT`
-   */
-  pinLevels(
-    result: string,
-    codes: Readonly<Record<string, unknown>> = { 0: 0, 1: 1 },
-  ): Map<number, unknown> {
-    if (typeof result !== 'string')
-      throw invalidInput(`The result must be text, but is ${show(result)}.`);
-    return readLevels(result, this[APPLICATION].settings.pins, parseCodes(codes));
-  }
-
-  /**
    * Sets the output level of a pin (section 4.2, endpoint 10).
    * @param chipid the device
    * @param pin an integer from 0
@@ -232,12 +220,12 @@ export class DeviceCloudClient extends CloudClient {
     const device = parseChipid(chipid);
     const what = { kind: 'pulse', pin: parsePin(pin), level: parseLevel(level) } as const;
     const duration = readDuration(options);
-    const { pulses, onDevice } = this.open;
+    const { pulses } = this.open;
     const limits = readCommand(options, what);
     const { timeout, signal, when } = limits;
     limits.longest = 2 * timeout + duration;
     const pulse = { ...what, chipid: device, duration, canWait: when === 'now' };
-    return onDevice(device, limits, () => pulses.run(pulse, timeout, signal));
+    return this.#onDevice(device, limits, () => pulses.run(pulse, timeout, signal));
   }
 
   /**
@@ -351,17 +339,6 @@ export class DeviceCloudClient extends CloudClient {
   }
 
   /**
-   * Records, in memory, the live uploads of devices (section 6), and the pins and pushes that they get meanwhile (section 4.2,
-   * endpoints 3, 4 and 10), for at most ten minutes, 1,000 uploads or 8 MiB. `toYaml()` of the recorder is a test for
-   * `device-cloud-test`, which has no key in it.
-   * @param chipids the devices, default all
-   * @throws DeviceCloudError `INVALID_INPUT` while another recording runs
-   */
-  recordTest(chipids?: readonly Chipid[]): TestRecorder {
-    return this[APPLICATION].recordTest(chipids && parseChipids(chipids));
-  }
-
-  /**
    * Tries the interfaces whose keys are set (sections 4.1 and 4.2), and the channel (section 4.3): one that is open, or that of the
    * first online device, which is closed again. Of a refusal the result names the likely causes, and has the text that was signed, with the key masked, and a `curl`
    * command.
@@ -385,14 +362,34 @@ export class DeviceCloudClient extends CloudClient {
   ): Promise<Answer<T>> {
     try {
       const device = parseChipid(chipid);
-      const { api, send } = this.open;
-      const spec = make(api, device);
-      return send(device, spec, readCommand(options, spec.does));
+      const { http, open } = this[APPLICATION];
+      const spec = make(requireOpenApi(open).api, device);
+      const limits = readCommand(options, spec.does);
+      const { timeout, signal, when } = limits;
+      // Its error is not to advise what it has done.
+      spec.call.canWait = when === 'now' && CAN_WAIT.has(spec.does.kind);
+      return this.#onDevice(device, limits, () => callOnce(http, spec, timeout, signal));
     } catch (error) {
       // As an async function fails: what was thrown may be anything.
       return new Promise(() => {
         throw error;
       });
     }
+  }
+
+  /**
+   * Every call to a device goes through here, except requests and those that keep pins: it waits for the device if `when` says
+   * so, and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
+   * settled, so it may make several calls.
+   * @param work is called at most once
+   */
+  #onDevice<T>(device: string, limits: DeviceLimits, work: () => Promise<T>): Promise<T> {
+    const { queues, fleet, open } = this[APPLICATION];
+    const { commands } = requireOpenApi(open);
+    const outcome =
+      limits.when === 'now'
+        ? queues.run(new Command(device, work, limits, commands.onFailure))
+        : commands.run(device, work, limits);
+    return fleet.onCommand(device, limits.what, outcome);
   }
 }

@@ -1,4 +1,4 @@
-import { openApiMissing } from './protocol/open-api';
+import { requireOpenApi } from './protocol/open-api';
 import {
   parseBody,
   parseDeviceid,
@@ -9,15 +9,17 @@ import {
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { readFormat, readLimits, readSentNow } from './call-options';
 import { CALLING } from './commands/queue';
-import { notConfigured } from './errors';
+import { invalidInput, notConfigured } from './errors';
 import type { Fleet } from './fleet/fleet';
 import type { LatestUpload } from './fleet/latest';
+import type { TestRecorder } from './fleet/test-recorder';
 import { isUsable, sortList, usableList } from './fleet/list-poller';
 import { callService } from './http/call';
 import { callOnce } from './http/exchange';
 import { AllServiceLimits } from './http/service-limiter';
 import { parsePeriod } from './protocol/day';
-import { parseChipid, pushMessage } from './protocol/values';
+import { parseCodes, readLevels } from './protocol/gpio';
+import { parseChipid, parseChipids, pushMessage } from './protocol/values';
 import type { Acknowledged } from './recovery/acknowledged';
 import type { Writing } from './recovery/writing';
 import { zoneText } from './recovery/zone';
@@ -39,6 +41,7 @@ import type {
   UploadRecord,
 } from './types';
 import { isObject } from './util/json';
+import { show } from './util/show';
 import type { CallSpec } from './protocol/call-spec';
 
 /** Not for users: for the client of a process that shares its devices. */
@@ -56,6 +59,8 @@ const ACKNOWLEDGING = new Set<Acknowledged>();
 /** The calls of a client that wait for no device; and what is known of the devices, and of the service. */
 export class CloudClient implements AsyncDisposable {
   readonly [APPLICATION]: Application;
+  /** What is known of the devices: who is online, the channels, the latest uploads. */
+  readonly fleet: Fleet;
 
   /**
    * Nothing is opened before the first call, except the device book.
@@ -63,6 +68,7 @@ export class CloudClient implements AsyncDisposable {
    */
   constructor(options: ClientOptions) {
     this[APPLICATION] = createApplication(options, LIMITS, ACKNOWLEDGING);
+    this.fleet = this[APPLICATION].fleet;
   }
 
   /** The id of the application; undefined without the appid and the app key. */
@@ -204,6 +210,23 @@ export class CloudClient implements AsyncDisposable {
   }
 
   /**
+   * Reads the `result` of `gpioStatus` by the client's option `pins` (section 4.2, endpoint 9).
+   * @param result a character for each pin
+   * @param codes the value of each level character, default `{"0":0,"1":1}`; U+0000 and U+0001 are 0 and 1 unless it names
+   * them, and a character that it does not name stays itself
+   * @returns the value of each pin that the answer has, and no other pin
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
+  pinLevels(
+    result: string,
+    codes: Readonly<Record<string, unknown>> = { 0: 0, 1: 1 },
+  ): Map<number, unknown> {
+    if (typeof result !== 'string')
+      throw invalidInput(`The result must be text, but is ${show(result)}.`);
+    return readLevels(result, this[APPLICATION].settings.pins, parseCodes(codes));
+  }
+
+  /**
    * The latest upload of a device (section 6) that this process has received; in a cluster, the process that owns the device.
    * Undefined if no upload has been received.
    * @param chipid the device
@@ -218,9 +241,15 @@ export class CloudClient implements AsyncDisposable {
     return Promise.resolve({ uploads: this.fleet.latestAll(), missing: 0 });
   }
 
-  /** What is known of the devices: who is online, the channels, the latest uploads. */
-  get fleet(): Fleet {
-    return this[APPLICATION].fleet;
+  /**
+   * Records, in memory, the live uploads of devices (section 6), and the pins and pushes that they get meanwhile (section 4.2,
+   * endpoints 3, 4 and 10), for at most ten minutes, 1,000 uploads or 8 MiB. `toYaml()` of the recorder is a test for
+   * `device-cloud-test`, which has no key in it.
+   * @param chipids the devices, default all
+   * @throws DeviceCloudError `INVALID_INPUT` while another recording runs
+   */
+  recordTest(chipids?: readonly Chipid[]): TestRecorder {
+    return this[APPLICATION].recordTest(chipids && parseChipids(chipids));
   }
 
   /**
@@ -276,9 +305,7 @@ export class CloudClient implements AsyncDisposable {
 
   /** @internal @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
   protected get open(): OpenApiParts {
-    const { open } = this[APPLICATION];
-    if (open) return open;
-    throw openApiMissing();
+    return requireOpenApi(this[APPLICATION].open);
   }
 
   /** @throws DeviceCloudError `NOT_CONFIGURED` without its keys */

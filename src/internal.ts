@@ -85,5 +85,5 @@ export { JsonLimitError, parseJson } from './util/json';
 export { decode, encode } from './util/message';
 export { Pattern } from './util/pattern';
 export { Semaphore } from './util/semaphore';
-export { oneLine, printable, show } from './util/show';
+export { deviceTitle, oneLine, printable, show } from './util/show';
 export { Slices } from './util/slices';

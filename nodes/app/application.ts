@@ -18,10 +18,11 @@ import {
   type SharedStore,
   type SharedWaiting,
   type WaitingCommands,
+  deviceTitle,
 } from '../../src/index';
 import type { Api, App, ClusterView } from '../common/app';
 import { decoderOf, typeCalled, decodeBody } from '../common/device-types';
-import { deviceText, messageOf } from '../common/errors';
+import { messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
 import { FleetView } from './fleet';
@@ -173,7 +174,7 @@ export class Application implements App {
       isUsable: () => this.problem('open') === undefined,
       sharing: () => this.#shared?.handOvers,
       application: () => this.application,
-      titleOf: (chipid) => deviceText(this.fleet?.name(chipid), chipid),
+      titleOf: (chipid) => this.fleet?.titleOf(chipid) ?? deviceTitle(chipid),
     });
     this.#waiting = { calls, callOf, onOrphan: (saved) => this.keeper.giveEnded(saved) };
     try {

@@ -10,11 +10,11 @@ import {
   type SavedCalls,
   type SavedCommand,
   type Keeping,
+  deviceTitle,
 } from '../../src/index';
 import type { CommandKeeper } from '../common/app';
 import { callOf as callOfKept, isKept } from '../common/kept-call';
 import { readKept } from '../common/device-call';
-import { deviceText } from '../common/errors';
 import { findInFlows } from '../common/settings';
 import { isObject } from '../common/shared.config';
 import { tidyFolders, tidyStore } from './store';
@@ -202,5 +202,5 @@ function endCommand(RED: NodeAPI, saved: SavedCommand | undefined, device: strin
 /** Removes what belongs to applications that are gone, and ends what waits of them. */
 export const tidy = (RED: NodeAPI, removed: readonly string[]): Promise<void> =>
   tidyFolders(RED, removed, (key, value) =>
-    endCommand(RED, readSaved(value), deviceText(undefined, key.split(':')[1] ?? '')),
+    endCommand(RED, readSaved(value), deviceTitle(key.split(':')[1] ?? '')),
   );

@@ -16,8 +16,8 @@ import {
   withOrigin,
 } from '../../src/index';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
-import { asError, closed, deviceText, messageOf } from './errors';
-import { addName, chipidsOf, deviceIn, isForMany, nameOf, readDevice } from './inputs';
+import { asError, closed, messageOf } from './errors';
+import { addName, chipidsOf, deviceIn, isForMany, readDevice } from './inputs';
 import { decodeMessage, encodeMessage, type KeptCall } from './kept-call';
 import type { ManyConfig, WhenConfig } from './shared.config';
 
@@ -154,7 +154,7 @@ function endBefore(
   chipid: string,
 ): ReturnType<typeof endOf> {
   const saved = kept?.of(chipid);
-  const end = saved && endOf(saved, deviceText(nameOf(client, chipid), chipid));
+  const end = saved && endOf(saved, client.fleet.titleOf(chipid));
   if (end && 'error' in end && !saved.end && plan.call === 'pulseGpio')
     end.error.message += leftBy(plan, chipid, client);
   return end;

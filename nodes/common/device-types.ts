@@ -15,8 +15,8 @@ import {
   show,
   type Upload,
   type UploadDecoder,
+  deviceTitle,
 } from '../../src/index';
-import { deviceText } from './errors';
 import { findNode } from './settings';
 import { TYPE_TYPE } from './shared.config';
 
@@ -262,7 +262,7 @@ function rawMessage(
   fleet: Fleet | undefined,
 ): NodeMessage {
   const message: NodeMessage = { topic: chipid, chipid, appid, timestamp, payload: body };
-  const name = fleet?.name(chipid);
+  const name = fleet?.nameOf(chipid);
   if (type !== undefined) message['type'] = type;
   if (name !== undefined) message['name'] = name;
   if (altered) message['altered'] = true;
@@ -290,7 +290,7 @@ export function uploadMessage(
   }
   if (type) message['raw'] = body;
   const error = undecodable(
-    `An upload of ${deviceText(fleet?.name(chipid), chipid)}`,
+    `An upload of ${fleet?.titleOf(chipid) ?? deviceTitle(chipid)}`,
     decoded.problem,
     type,
     'Its bytes are in the message of this error; choose another output, such as auto-detect, if the device uploads other data, too.',

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, oneLine } from '../../src/index';
+import { DeviceCloudError } from '../../src/index';
 
 /** Turns a thrown value into an error. */
 export const asError = (thrown: unknown): Error =>
@@ -8,12 +8,6 @@ export const asError = (thrown: unknown): Error =>
 
 /** The message of a thrown value. */
 export const messageOf = (thrown: unknown): string => asError(thrown).message;
-
-const LONGEST_NAME = 60;
-
-/** A device as an error says it: by its name, too, where a list has shown it. */
-export const deviceText = (name: string | null | undefined, chipid: string): string =>
-  name ? `${oneLine(name, LONGEST_NAME)} (${chipid})` : `device ${chipid}`;
 
 /** An error as the editor shows it. */
 export const toProblem = (error: unknown): { code: string; message: string } =>

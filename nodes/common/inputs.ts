@@ -204,12 +204,6 @@ export function selectionOf(cancel: unknown): WaitingSelection {
 export const formatOf = ({ format }: MessageConfig, msg: NodeMessage): PushFormat =>
   format === 'msg' ? parseFormat(msg['format']) : format;
 
-const CHIPID = /^[0-9]{1,20}$/;
-
-/** The name of a device, once a list has shown it. What the service calls a chip number may be anything. */
-export const nameOf = (client: DeviceCloudClient, chipid: string): string | undefined =>
-  CHIPID.test(chipid) ? client.fleet.name(chipid) : undefined;
-
 /** The other devices that a message was about before, by what nodes have put on it. */
 const devicesBefore = ({ chipid, topic, device }: NodeMessage, now: string): string[] =>
   [chipid, topic, isObject(device) ? device['chipid'] : undefined].flatMap((value) => {
@@ -223,17 +217,17 @@ const devicesBefore = ({ chipid, topic, device }: NodeMessage, now: string): str
  */
 export function addName(
   fields: Record<string, unknown>,
-  client: DeviceCloudClient,
+  { fleet }: DeviceCloudClient,
   chipid: string,
   msg: NodeMessage,
 ): Record<string, unknown> {
   const { name, device } = msg;
   const before = name === undefined && device === undefined ? [] : devicesBefore(msg, chipid);
-  const isOther = name !== undefined && before.some((other) => nameOf(client, other) === name);
-  const found = isOther || name === undefined ? nameOf(client, chipid) : undefined;
+  const isOther = name !== undefined && before.some((other) => fleet.nameOf(other) === name);
+  const found = isOther || name === undefined ? fleet.nameOf(chipid) : undefined;
   // Even if undefined, in the place of another device's.
   if (found !== undefined || isOther) fields['name'] = found;
-  const { book } = client.fleet;
+  const { book } = fleet;
   const isOtherRow = before.some((other) => isObject(device) && isRowOf(book, other, device));
   const row = isOtherRow || device === undefined ? book?.row(chipid) : undefined;
   if (row !== undefined || isOtherRow) fields['device'] = row;

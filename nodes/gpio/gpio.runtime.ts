@@ -10,10 +10,8 @@ import {
   type ResultAnswer,
 } from '../../src/index';
 import { defineAction, type ActionCall, type CallAnswer, type Plan } from '../common/action';
-import { nameOf } from '../common/inputs';
 import { performPlan } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
-import { deviceText } from '../common/errors';
 import { CHOICES, DEFAULTS, type GpioConfig } from './gpio.config';
 import { forgetPins, KeptByNode } from './keep';
 
@@ -96,7 +94,7 @@ function planOfReading({ config, inputs, types }: GpioCall): Plan {
     fields({ body: { result }, statusCode }: CallAnswer<ResultAnswer>, chipid, client) {
       const levels = client.pinLevels(result, codes);
       if (isAll) return { payload: toArray(levels), result, statusCode };
-      const device = deviceText(nameOf(client, chipid), chipid);
+      const device = client.fleet.titleOf(chipid);
       const { pin, isLow } = pinOf(chipid, client);
       const level = levelOf(levels, pin, device, statusCode);
       const found = client.pinLevels(result).get(pin);

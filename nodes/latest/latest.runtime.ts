@@ -10,8 +10,8 @@ import {
 } from '../../src/index';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice } from '../common/device-call';
-import { addName, nameOf, devicesOf } from '../common/inputs';
-import { deviceText, toProblem } from '../common/errors';
+import { addName, devicesOf } from '../common/inputs';
+import { toProblem } from '../common/errors';
 import {
   type DeviceType,
   decodeBody,
@@ -75,7 +75,7 @@ function readLatest(
     ...(truncated && { truncated }),
   };
   if ('value' in decoded) return { fields };
-  const what = `The latest upload of ${deviceText(nameOf(client, chipid), chipid)}`;
+  const what = `The latest upload of ${client.fleet.titleOf(chipid)}`;
   return { fields, error: undecodable(what, decoded.problem, type, advice) };
 }
 
@@ -127,8 +127,7 @@ const latestOfOne = (call: LatestCall): Promise<Outcome> =>
     const { client, config, types, msg } = call;
     const type = types.of(client.fleet, chipid);
     const latest = await client.latest(chipid);
-    if (!latest && config.missing !== 'null')
-      throw nothingKnown(deviceText(nameOf(client, chipid), chipid));
+    if (!latest && config.missing !== 'null') throw nothingKnown(client.fleet.titleOf(chipid));
     const { fields, error }: { fields: object; error?: DeviceCloudError } = latest
       ? readLatest(latest, call, type, ANOTHER_OUTPUT)
       : { fields: NOTHING };

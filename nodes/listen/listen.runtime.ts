@@ -9,11 +9,12 @@ import {
   parseChipid,
   show,
   type WaitingUpload,
+  deviceTitle,
 } from '../../src/index';
 import { withFields } from '../common/action.runtime';
 import { groupFollower } from '../common/inputs';
 import { DeviceTypes, setListening, uploadMessage } from '../common/device-types';
-import { asError, deviceText } from '../common/errors';
+import { asError } from '../common/errors';
 import type { Runtime } from '../common/action';
 import { numberOf, readDevices } from '../common/settings';
 import { SourceLife } from '../common/source';
@@ -116,7 +117,10 @@ class ListenLife extends SourceLife<ListenConfig> implements DevicesListener {
     const { ack, redelivered, isGivenUp } = upload;
     if (redelivered) message['redelivered'] = true;
     if (isGivenUp) {
-      this.node.error(notAcknowledged(deviceText(this.#fleet?.name(chipid), chipid)), message);
+      this.node.error(
+        notAcknowledged(this.#fleet?.titleOf(chipid) ?? deviceTitle(chipid)),
+        message,
+      );
     } else if (error) {
       this.node.error(error, message);
       // Another attempt would not change it.

@@ -121,7 +121,8 @@ export class FlushQueue {
   #pending: Flush[] = [];
   #timer: NodeJS.Timeout | undefined;
   #round = 0;
-  #hasHeard = false;
+  /** Whether a frame of any kind has arrived since the last look. */
+  hasHeard = false;
 
   /**
    * @param answers whether pongs are to be expected
@@ -138,11 +139,6 @@ export class FlushQueue {
     const ping = this.#isWatched ? this.#connection.ping() : 0;
     this.#pending.push({ ping, flushed });
     if (this.#pending.length === 1) this.#watch();
-  }
-
-  /** A frame of any kind has arrived. */
-  heard(): void {
-    this.#hasHeard = true;
   }
 
   /**
@@ -171,13 +167,13 @@ export class FlushQueue {
 
   #look(): void {
     // Frames still arrive, long after the ping, but no pong: this peer no longer answers.
-    const isIgnored = this.#round > 0 && this.#hasHeard;
+    const isIgnored = this.#round > 0 && this.hasHeard;
     if (!this.#isWatched || !this.#answers.areExpected || isIgnored) {
       this.end();
       return;
     }
     this.#round++;
-    this.#hasHeard = false;
+    this.hasHeard = false;
     this.#timer = setTimeout(() => this.#look(), PATIENCE);
   }
 }

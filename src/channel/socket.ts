@@ -222,7 +222,7 @@ export class Connection implements Pinger {
       setImmediate(() => this.#socket.resume());
     }
     this.#keepalive.hasHeard = true;
-    this.#flushes?.heard();
+    if (this.#flushes) this.#flushes.hasHeard = true;
   }
 
   #end(reason: string): void {

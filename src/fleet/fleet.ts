@@ -1,5 +1,5 @@
 import type { ListDevices } from '../http/two-requests';
-import { openApiMissing } from '../protocol/open-api';
+import { requireOpenApi } from '../protocol/open-api';
 import type { ChannelState } from '../channel/listener';
 import { invalidInput } from '../errors';
 import type { ServiceClock } from '../http/answer';
@@ -188,8 +188,7 @@ export class Fleet extends FleetRegistry {
   }
 
   get #sources(): FleetSources {
-    if (this.sources) return this.sources;
-    throw openApiMissing();
+    return requireOpenApi(this.sources);
   }
 
   /** The service's clock, in ms. */

@@ -82,8 +82,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     book.onChange(() => this.#devices.allChanged());
   }
 
+  /** @internal What errors call a device. */
   titleOf(chipid: string): string {
-    return deviceTitle(chipid, this.name(chipid));
+    return deviceTitle(chipid, this.nameOf(chipid));
   }
 
   /** Whether a device is online, by the latest evidence; null without any. */
@@ -125,7 +126,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   name(chipid: Chipid): string | undefined {
-    const digits = parseChipid(chipid);
+    return this.nameOf(parseChipid(chipid));
+  }
+
+  /** @internal As {@link name}, of a chip number that was checked. */
+  nameOf(digits: string): string | undefined {
     return this.#book?.find(digits)?.name ?? this.#devices.get(digits)?.name;
   }
 

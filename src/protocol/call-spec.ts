@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors';
 /** A call as its errors name it. */
 export interface Call {
   /** What the call does and to which device: `Push to device 10000001`. */
-  name: string;
+  readonly name: string;
   /** Whether its errors advise to wait for the device: it is a command that could, and has not. */
   canWait?: boolean;
   /**

@@ -1,7 +1,7 @@
 import { decodeBase64, decodeLenientBase64 } from '../util/decode';
 import { dropLeadingZeros } from './values';
 import type { JsonObject, Upload } from '../types';
-import { parseJson, startOfJson, isObject } from '../util/json';
+import { isObject, isSpace, parseJson, startOfJson } from '../util/json';
 
 /**
  * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws
@@ -14,7 +14,7 @@ export type Frame =
   | { ignored: true };
 
 export interface FrameOrigin {
-  /** Its device, as digits. */
+  /** Its device, as digits without leading zeros. */
   chipid: string;
   /** Its application, as digits. */
   appid: string;
@@ -46,8 +46,12 @@ function unixTime(value: unknown): number | undefined {
   return Math.round(time < SECONDS_BELOW ? time * 1000 : time);
 }
 
-/** An id as digits without leading zeros, from text or a number; undefined if it is not an id. */
-function idOf(value: unknown): string | undefined {
+/**
+ * An id as digits without leading zeros, from text or a number; undefined if it is not an id.
+ * @param usual the channel's own, which nearly every upload has
+ */
+function idOf(value: unknown, usual: string): string | undefined {
+  if (value === usual) return usual;
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && DIGITS.test(text) ? dropLeadingZeros(text) : undefined;
 }
@@ -55,8 +59,7 @@ function idOf(value: unknown): string | undefined {
 /** Whether the bytes can be a JSON object, from the first byte that is not white space. */
 function beginsObject(data: Buffer): boolean {
   let at = startOfJson(data);
-  // White space of JSON.
-  while (data[at] === 0x20 || data[at] === 0x0a || data[at] === 0x0d || data[at] === 0x09) at++;
+  while (isSpace(data[at])) at++;
   return data[at] === OPENING_BRACE;
 }
 
@@ -67,10 +70,10 @@ function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): 
   const bytes = strict ?? decodeLenientBase64(body);
   if (!bytes) return { fault: "An upload's body is not Base64." };
   // Never assumed, although the channel is one device's: the upload may be another's.
-  const from = idOf(event['chipid']);
+  const from = idOf(event['chipid'], origin.chipid);
   if (from === undefined) return { fault: 'An upload has no valid chipid.' };
-  if (from !== idOf(origin.chipid)) return { fault: "An upload is another device's." };
-  const appid = idOf(event['appid']);
+  if (from !== origin.chipid) return { fault: "An upload is another device's." };
+  const appid = idOf(event['appid'], origin.appid);
   const timestamp = unixTime(event['timestamp']);
   const flaws: string[] = [];
   if (appid === undefined) flaws.push(NO_APPID);

@@ -11,16 +11,20 @@ import type {
   UploadRecord,
   ValueDatatype,
 } from '../types';
-import { notConfigured, type DeviceCloudError } from '../errors';
+import { notConfigured } from '../errors';
 import { signedOpenApiRequest, type OpenApiIdentity, type Params } from './signing';
 import { decodeValue } from '../util/decode';
 import { isObject } from '../util/json';
 import { deviceTitle, show } from '../util/show';
 import type { Call, CallSpec, Refusal, Shape, StatusMeaning } from './call-spec';
 
-/** The error of a call without the keys that it needs. */
-export const openApiMissing = (): DeviceCloudError =>
-  notConfigured('The open API needs the appid and the app key. Set them in the configuration.');
+/** What a call needs of the open API. @throws DeviceCloudError `NOT_CONFIGURED` without the application's id and key */
+export function requireOpenApi<T>(parts: T | undefined): T {
+  if (parts !== undefined) return parts;
+  throw notConfigured(
+    'The open API needs the appid and the app key. Set them in the configuration.',
+  );
+}
 
 const isObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
 
@@ -171,7 +175,10 @@ export type OpenApi = ReturnType<typeof openApi>;
  */
 export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
   const ofDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call => ({
-    name: `${what} ${titleOf(chipid)}`,
+    // With the name of the device when it is needed: for an error.
+    get name() {
+      return `${what} ${titleOf(chipid)}`;
+    },
     reach,
     ofDevice: true,
     api: 'open',

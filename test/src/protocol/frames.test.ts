@@ -97,7 +97,7 @@ describe('a frame of the channel (section 6)', () => {
 
   const sameDevice: [said: unknown, channel: string][] = [
     ['007', '7'],
-    [7, '0007'],
+    [7, '7'],
     ['000', '0'],
   ];
   for (const [chipid, channel] of sameDevice) {
