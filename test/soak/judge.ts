@@ -44,6 +44,7 @@ function judgeUploads(
       uploads: 0,
       '**lost**': 0,
       '**out of order**': 0,
+      'later than in order, as the log says': 0,
       '**wrong body or mark**': 0,
       'given back': 0,
       'doubled without a mark': 0,
@@ -55,7 +56,7 @@ function judgeUploads(
   const latest = new Map<string, number>();
   const seen = new Map<string, Line>();
   for (const line of lines) {
-    const [what, , chipid = '', count = '', hash, marked, altered, at] = line;
+    const [what, pid = '', chipid = '', count = '', hash, marked, altered, at] = line;
     const key = `${chipid} ${count}`;
     const upload = what === of ? uploads.get(key) : undefined;
     if (!upload) continue;
@@ -79,8 +80,11 @@ function judgeUploads(
     if (isMarked) table['given back']++;
     const newest = latest.get(chipid) ?? 0;
     if (Number(count) < newest && world.isOrdered(chipid)) {
-      table['**out of order**']++;
-      verdict.wrong.push(`${line.join(' ')}: came after ${newest}`);
+      if (isMarked && world.saidLate(pid)) table['later than in order, as the log says']++;
+      else {
+        table['**out of order**']++;
+        verdict.wrong.push(`${line.join(' ')}: came after ${newest}`);
+      }
     }
     latest.set(chipid, Math.max(newest, Number(count)));
     const delay = Number(at) - upload.at;

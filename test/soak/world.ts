@@ -137,8 +137,8 @@ export class World {
   /** When all trouble was over: from then on all devices are awake. */
   calmAt = Infinity;
   readonly #running: NodeRedProcess[] = [];
-  /** The logs of those that were killed. */
-  readonly #earlier: string[] = [];
+  /** The logs of all processes, by their ids. */
+  readonly #logs = new Map<string, () => string>();
   readonly #counts = new Map<string, number>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #lines: string[][] = [];
@@ -238,9 +238,9 @@ export class World {
     const settings = { functionExternalModules: true };
     const env = { NODE_OPTIONS: `--require ${CLOCK}`, SOAK_PLACE: String(at) };
     const userDir = join(this.folder, `user-${at}`);
-    const before = this.#running[at];
-    if (before) this.#earlier.push(before.log());
-    this.#running[at] = await startNodeRed({ userDir, settings, env });
+    const red = await startNodeRed({ userDir, settings, env });
+    this.#running[at] = red;
+    this.#logs.set(String(red.pid()), () => red.log());
   }
 
   process(at: number): NodeRedProcess {
@@ -258,7 +258,12 @@ export class World {
   }
 
   /** The logs of all processes, one after the other. */
-  log = (): string => [...this.#earlier, ...this.#running.map((red) => red.log())].join('\n');
+  log = (): string => Array.from(this.#logs.values(), (log) => log()).join('\n');
+
+  /** Whether a process has logged that it goes on without what was missed, since it cannot read a history. */
+  saidLate(pid: string): boolean {
+    return this.#logs.get(pid)?.().includes('missed uploads will come late') ?? false;
+  }
 
   async restartRedis(config = configIn(this.folder)): Promise<void> {
     this.redis = await startRedis({ port: this.redis!.port, config });
