@@ -167,6 +167,23 @@ export interface OpenApiCommand<T> extends CallSpec<T> {
 const toDevice = <T>(does: CommandWhat, call: CallSpec<T>): OpenApiCommand<T> =>
   Object.assign(call, { does });
 
+/** A call about one device. Its name is made when it is needed: for an error. */
+class DeviceCall implements Call {
+  readonly ofDevice = true;
+  readonly api = 'open';
+  canWait = false;
+
+  constructor(
+    readonly what: string,
+    readonly title: () => string,
+    readonly reach: Call['reach'],
+  ) {}
+
+  get name(): string {
+    return `${this.what} ${this.title()}`;
+  }
+}
+
 export type OpenApi = ReturnType<typeof openApi>;
 
 /**
@@ -174,15 +191,8 @@ export type OpenApi = ReturnType<typeof openApi>;
  * @param titleOf what errors call a device
  */
 export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
-  const ofDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call => ({
-    // With the name of the device when it is needed: for an error.
-    get name() {
-      return `${what} ${titleOf(chipid)}`;
-    },
-    reach,
-    ofDevice: true,
-    api: 'open',
-  });
+  const ofDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call =>
+    new DeviceCall(what, () => titleOf(chipid), reach);
   const spec = <T>(
     call: Call,
     method: 'GET' | 'POST',
