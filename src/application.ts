@@ -20,7 +20,6 @@ import { Pulses } from './commands/pulse';
 import { Requests } from './commands/requests';
 import type { AllServiceLimits } from './http/service-limiter';
 import { proxyFor, proxySecrets, Tunnels } from './http/proxy';
-import { redactor } from './http/redact';
 import { ServiceClock } from './http/answer';
 import { serverApi } from './protocol/server-api';
 import { invalidInput } from './errors';
@@ -29,7 +28,7 @@ import { MEMORY, Store } from './store/store';
 import type { Answer, ResultAnswer } from './types';
 import { GUARD } from './util/guard';
 import { Semaphore } from './util/semaphore';
-import { oneLine } from './util/show';
+import { oneLine, redactor } from './util/show';
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;

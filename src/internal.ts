@@ -81,8 +81,7 @@ export type {
 export { readCsv } from './util/csv';
 export { decodeBase64, uploadText } from './util/decode';
 export type { ClusterState } from './util/guard';
-export { JsonLimitError, parseJson } from './util/json';
-export { decode, encode } from './util/message';
+export { decode, encode, JsonLimitError, parseJson } from './util/json';
 export { Pattern } from './util/pattern';
 export { Semaphore } from './util/semaphore';
 export { deviceTitle, oneLine, printable, show } from './util/show';

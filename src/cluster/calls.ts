@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput } from '../errors';
-import { decode, encode } from '../util/message';
-import { isObject } from '../util/json';
+import { decode, encode, isObject } from '../util/json';
 import { Queues, type Caller } from '../commands/queue';
 import { plainError, valueOfResult, type Result } from '../commands/saved-call';
 import type { EngineError } from './engine-error';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { notConfigured } from '../errors';
-import { redactor } from '../http/redact';
+import { redactor } from '../util/show';
 import { readAddress, type Address, type EngineSettings } from '../protocol/engine-address';
 import { EngineError, faultOf, IS_REPLICA, LACKS_RIGHTS, type Fault } from './engine-error';
 import type { Keys, Script } from './scripts';

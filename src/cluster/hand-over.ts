@@ -12,7 +12,7 @@ import {
 import { withOrigin, type CommandLimits } from '../commands/waiting-list';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { onAbort } from '../http/deadline';
-import { encode } from '../util/message';
+import { encode } from '../util/json';
 import { deviceTitle } from '../util/show';
 import { MAX_CALL, NotSent, notSent, type Calls } from './calls';
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudError, invalidInput, isDeviceCloudError, withoutCode } from '../errors';
-import { replaceFile } from '../util/replace-file';
+import { replaceFile } from '../store/files';
 import { csvForm } from '../util/csv';
 import { isObject } from '../util/json';
 import { isolated } from '../protocol/values';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../../src/util/replace-file';
+import { replaceFile } from '../../../src/store/files';
 import { SHELL } from '../support/shell';
 import { temporaryFolder } from '../../tooling/temporary-folder';
 
-const MODULE = require.resolve('../../../src/util/replace-file');
+const MODULE = require.resolve('../../../src/store/files');
 
 /** Replaces a file in a process whose files may have 8 or 16 KiB: the system takes a part of what is longer. */
 const SCRIPT = `

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { redactor } from '../../../src/http/redact';
+import { redactor } from '../../../src/util/show';
 import { oneLine, show } from '../../../src/util/show';
 
 describe('the redaction of what the service says', () => {
