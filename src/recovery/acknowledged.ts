@@ -8,7 +8,7 @@ import {
 } from '../channel/listener';
 import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
-import { weigh } from './engine';
+import { weigh } from './arrivals';
 import type { Listening } from './listen';
 import { isPosition, type Position } from './position';
 import { isSameUpload, readToken, type Token, triesOf, writeToken } from './token';

@@ -1,6 +1,7 @@
 import { chipidOf } from '../protocol/values';
 import type { ServiceInteger } from '../types';
 import { isObject } from '../util/json';
+import type { Budget } from './options';
 import { recordHashes, type RecordHashes } from './writing';
 import { QUARTER, timeOf, toUnix, WIDEST } from './zone';
 
@@ -12,6 +13,9 @@ export type RecordId = number | bigint;
 
 /** The position before all records. */
 export const BEFORE_ALL: RecordId = -1;
+
+/** By how much an id is lower than another. */
+export const apart = (id: RecordId, than: RecordId): number => Number(BigInt(than) - BigInt(id));
 
 /** Longer ids are rejected: no counter gets so far, and all later uploads would be sorted before such a record. */
 const MAX_DIGITS = 20;
@@ -94,22 +98,36 @@ export interface Measure {
 /** A record that is remembered: its time in milliseconds since 1970 if it is of UTC; NaN without one. */
 export type Seen = readonly [id: RecordId, time: number];
 
+/** What earlier answers have shown of a history. */
+export interface Shown {
+  /** The newest records, newest first. */
+  seen: readonly Seen[];
+  measure: Measure | undefined;
+  /** Since ids have started over, only records with a later time count, until there is one. */
+  afterTime: string | undefined;
+  /** The latest text that came both ways was in it as it was. */
+  isPlain: boolean;
+  /** Among texts, what is no text is in Base64. */
+  isMixed: boolean;
+  /** Times are not in the order of ids. */
+  isUnordered: boolean;
+  /** An upload was not there yet although it had arrived. */
+  isLagging: boolean;
+}
+
 /** What an answer is read for. */
 export interface Sought {
   chipid: string;
   /** The position; undefined for a first reading. */
   after: RecordId | undefined;
-  /** Since ids have started over, only records with a later time count. */
-  afterTime: string | undefined;
-  seen: readonly Seen[];
-  measure: Measure | undefined;
+  shown: Readonly<Shown>;
   /** How many records after the position there are at least. */
   expected: number;
   /** Whether the answer may be ended early although its length is not announced. */
   mayEnd: boolean;
   /** How many old records in a row end it. */
   margin: number;
-  budget: { readonly limit: number; reserve(bytes: number): boolean; release(bytes: number): void };
+  budget: Budget;
 }
 
 const byId = (a: HistoryRecord, b: HistoryRecord): number =>
@@ -151,7 +169,7 @@ export class HistoryAnswer {
 
   constructor(sought: Sought) {
     this.sought = sought;
-    this.#remembered = new Map(sought.seen);
+    this.#remembered = new Map(sought.shown.seen);
   }
 
   /**
@@ -172,8 +190,8 @@ export class HistoryAnswer {
     this.bytes += bytes;
     this.#order(record);
     if (record.id > this.newest) this.newest = record.id;
-    const { after, measure } = this.sought;
-    if (measure === undefined || record.id > measure.id) this.#newBytes += bytes;
+    const { after, shown } = this.sought;
+    if (record.id > (shown.measure?.id ?? BEFORE_ALL)) this.#newBytes += bytes;
     this.#recognise(record);
     if (after === undefined) this.#remember(record);
     else if (record.id > after && this.#isLater(record)) this.#takeNew(record);
@@ -199,8 +217,9 @@ export class HistoryAnswer {
 
   /** Ids have started over: rule 20. If all times are shifted alike, the history has another zone now. */
   get isRestarted(): boolean {
-    const { after, seen } = this.sought;
-    if (after === undefined || after < 0 || this.length === 0 || seen.length === 0) return false;
+    const { after, shown } = this.sought;
+    if (after === undefined || after < 0 || this.length === 0 || shown.seen.length === 0)
+      return false;
     const [first = NaN] = this.#shifts;
     if (this.#shifts.length === 0) return this.newest < after;
     const isZone = first % QUARTER === 0 && Math.abs(first) <= 2 * WIDEST;
@@ -209,7 +228,7 @@ export class HistoryAnswer {
 
   /** Bytes by which the history has grown since it was measured, less those of the new records: still to come. */
   get #missing(): number | undefined {
-    const { measure } = this.sought;
+    const { measure } = this.sought.shown;
     if (!measure || this.#announced === Infinity) return undefined;
     const missing = this.#announced - measure.bytes - this.#newBytes;
     // Old records are gone, so that it shows nothing.
@@ -218,7 +237,7 @@ export class HistoryAnswer {
 
   /** The announced length, to be compared with that of a later answer. */
   get measure(): Measure | undefined {
-    if (this.#announced === Infinity || this.cutAt !== undefined) return this.sought.measure;
+    if (this.#announced === Infinity || this.cutAt !== undefined) return this.sought.shown.measure;
     return { id: this.newest, bytes: this.#announced };
   }
 
@@ -236,7 +255,7 @@ export class HistoryAnswer {
   }
 
   #isLater({ time }: HistoryRecord): boolean {
-    const { afterTime } = this.sought;
+    const { afterTime } = this.sought.shown;
     return afterTime === undefined || time > afterTime;
   }
 
@@ -281,7 +300,7 @@ export class HistoryAnswer {
 
   /** Whether more new records are unlikely: rule 22. */
   #isPast(): boolean {
-    const { after, margin, expected, mayEnd } = this.sought;
+    const { after, margin, expected, mayEnd, shown } = this.sought;
     const first = this.#first;
     const isDescending = this.#mayDescend && (this.#last?.time ?? '') < (first?.time ?? '');
     if (!isDescending) return false;
@@ -289,7 +308,7 @@ export class HistoryAnswer {
     if (this.#old < margin) return false;
     const missing = this.#missing;
     if (missing !== undefined) return missing < LESS_THAN_A_RECORD;
-    return mayEnd && !this.isMixed && this.records.length >= expected;
+    return mayEnd && !shown.isUnordered && !this.isMixed && this.records.length >= expected;
   }
 
   /** At most all that there is: a record that is larger waits until it is the only one. */

@@ -1,5 +1,7 @@
-import { BEFORE_ALL, type HistoryRecord, type RecordId } from './answer';
-import { type Arrival, EMPTY, isLossy, type KnownWriting, type Writing, WRITINGS } from './writing';
+import { apart, BEFORE_ALL, type HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
+import type { Arrival } from './arrival';
+import type { DeviceFacts } from './facts';
+import { EMPTY, isLossy, type KnownWriting, type Writing, WRITINGS } from './writing';
 
 /** The arrival of a record. */
 export interface Pair {
@@ -28,26 +30,18 @@ export interface Comparison {
 }
 
 export interface Compared {
-  /** By id, each id once: those after the position. */
-  readonly records: readonly HistoryRecord[];
+  /** Its records are those after the position, by id, each id once. If some were left out, nothing counts as missing (rule 21). */
+  readonly answer: HistoryAnswer;
   readonly arrivals: readonly Arrival[];
   /** How many of them, from the first on, must be there, but for what {@link Arrival.mustBeThere} leaves out. */
   readonly sure: number;
   /** How many arrived before the answer was requested; fewer than must be there if the history lags. */
   readonly requested: number;
-  readonly known: KnownWriting | undefined;
-  /** An upload has come both ways: only texts that a history may spoil are in a writing that is not known. */
-  readonly isUnderstood: boolean;
-  /** A text with a comma was in the history as it was. */
-  readonly keepsCommas: boolean;
+  readonly device: DeviceFacts;
   /** The place from which on they arrived after the gap that the answer closes; Infinity if none did. */
   readonly afterGap: number;
-  /** The newest ones were left out: nothing counts as missing (rule 21). */
-  readonly isCut: boolean;
   /** The answer has no record up to the position, which is this id. */
-  readonly shortAfter: number | bigint | undefined;
-  /** Whether a record was made when an arrival was, as far as can be told. */
-  readonly isAtTime: (record: HistoryRecord, arrival: Arrival) => boolean;
+  readonly shortAfter: RecordId | undefined;
 }
 
 /** The order of rule 4, the known writing first. */
@@ -60,20 +54,21 @@ const hashIn = ({ hashes }: HistoryRecord, writing: Writing): number | undefined
   writing === 'base64' ? hashes?.decoded : isLossy(writing) ? hashes?.bare : hashes?.whole;
 
 /** Whether an arrival and a record are equal in some writing. */
-const mayBeOne = ({ keys }: Arrival, record: HistoryRecord | undefined): boolean =>
-  record !== undefined &&
-  WRITINGS.some((writing) => hashIn(record, writing) === keys.hashes[writing]);
+const mayBeOne = ({ hashes }: Arrival, record: HistoryRecord | undefined): boolean =>
+  record !== undefined && WRITINGS.some((writing) => hashIn(record, writing) === hashes[writing]);
 
 /** Compares an answer with what arrived. It changes nothing. */
 export function compare(compared: Compared): Comparison {
-  const { arrivals, sure, known, isCut, shortAfter } = compared;
+  const { answer, arrivals, sure, device, shortAfter } = compared;
+  const isCut = answer.cutAt !== undefined;
   const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
   const pairs = match(compared, gone);
   const found = new Set(Array.from(pairs.values(), ({ place }) => place));
   const end = endOf(pairs, sure);
   const missing: number[] = [];
   for (let place = gone; place < sure && !isCut; place++)
-    if (!found.has(place) && arrivals[place]?.mustBeThere(known)) missing.push(place);
+    if (!found.has(place) && arrivals[place]?.mustBeThere(device.facts.writing))
+      missing.push(place);
   const passed = missing.filter((place) => place < end);
   const awaited = missing.filter((place) => place >= end);
   const isUnproven = pairs.size === 0 && missing.length >= UNPROVEN;
@@ -93,10 +88,9 @@ function endOf(pairs: Pairs, sure: number): number {
 }
 
 /** Pairs arrivals and records: rule 4. */
-function match(
-  { records, arrivals, sure, known, keepsCommas, afterGap }: Compared,
-  gone: number,
-): Pairs {
+function match({ answer, arrivals, sure, device, afterGap }: Compared, gone: number): Pairs {
+  const { records } = answer;
+  const { writing: known, keepsCommas } = device.facts;
   const pairs = new Map<HistoryRecord, Pair>();
   let left = arrivals.flatMap(({ isDone }, place) => (isDone || place < gone ? [] : [place]));
   const isKnown = known !== undefined && known !== 'bare';
@@ -113,7 +107,7 @@ function match(
     }
     const wanted = new Map<number, { places: number[]; records: HistoryRecord[] }>();
     for (const place of places) {
-      const hash = (arrivals[place] as Arrival).keys.hashes[writing];
+      const hash = (arrivals[place] as Arrival).hashes[writing];
       // An empty record shows no tag: one of white space would be empty, too.
       if (hash === EMPTY && writing === 'tagged' && known !== 'tagged' && place >= afterGap)
         continue;
@@ -135,7 +129,7 @@ function match(
         pairs.set(equal.records[at + missed] as HistoryRecord, { place, writing, isAmbiguous });
         taken.add(place);
         isSureFound ||= place < sure;
-        const { text, tagged } = (arrivals[place] as Arrival).keys.hashes;
+        const { text, tagged } = (arrivals[place] as Arrival).hashes;
         if (writing === 'text' && known !== 'tagged') isTagged &&= text === tagged;
       }
     }
@@ -164,12 +158,13 @@ function likely(
 }
 
 /** How many arrivals have left a short history: rule 10. */
-function goneOf({ records, arrivals, requested }: Compared, position: number | bigint): number {
+function goneOf({ answer, arrivals, requested }: Compared, position: RecordId): number {
+  const { records } = answer;
   const first = records[0];
   const last = records.at(-1);
   if (!first || !last) return 0;
-  const isDense = BigInt(last.id) - BigInt(first.id) === BigInt(records.length - 1);
-  const between = Number(BigInt(first.id) - BigInt(position) - 1n);
+  const isDense = apart(first.id, last.id) === records.length - 1;
+  const between = apart(position, first.id) - 1;
   // Where ids have no gaps, those that arrived without one have the first ids after the position.
   let run = 0;
   while (isDense && run < between && arrivals[run]?.isAfterGap === false) run++;
@@ -181,8 +176,8 @@ function goneOf({ records, arrivals, requested }: Compared, position: number | b
   }
   if (run >= requested) return run;
   const there = new Set(records.flatMap(({ everyHash }) => everyHash));
-  const isThere = ({ keys }: Arrival): boolean =>
-    WRITINGS.some((writing) => there.has(keys.hashes[writing]));
+  const isThere = ({ hashes }: Arrival): boolean =>
+    WRITINGS.some((writing) => there.has(hashes[writing]));
   const end = arrivals.slice(0, requested).findLastIndex(isThere);
   if (end < 0) return requested;
   let from = end + 1;
@@ -200,13 +195,14 @@ export const UNPROVEN = 3;
  * it may spoil, such as umlauts: others were never stored.
  */
 function spoiltOf(
-  { records, arrivals, isUnderstood, isAtTime }: Compared,
+  { answer, arrivals, device }: Compared,
   pairs: Pairs,
   missing: readonly number[],
 ): Map<HistoryRecord, number> {
+  const { records } = answer;
   const spoilt = new Map<HistoryRecord, number>();
   const left = new Set(
-    missing.filter((place) => arrivals[place]?.keys.mayBeSpoilt === true || !isUnderstood),
+    missing.filter((place) => arrivals[place]?.mayBeSpoilt === true || !device.isUnderstood),
   );
   if (left.size === 0) return spoilt;
   const after: number[] = [];
@@ -222,7 +218,7 @@ function spoiltOf(
     if (pair || record.body === undefined) continue;
     for (const place of left) {
       if (place <= low || place >= (after[at] ?? Infinity)) continue;
-      if (!isAtTime(record, arrivals[place] as Arrival)) continue;
+      if (!device.isAtTime(record, arrivals[place] as Arrival)) continue;
       spoilt.set(record, place);
       left.delete(place);
       break;

@@ -1,6 +1,32 @@
+import { isUtf8 } from 'node:buffer';
+import type { Upload } from '../types';
+import { decodeBase64 } from '../util/decode';
 import { isObject } from '../util/json';
-import { KNOWN_WRITINGS, type KnownWriting, type Learned } from './writing';
-import { toUnix, USUAL_OFFSET, WIDEST, zoneOf } from './zone';
+import type { HistoryAnswer, HistoryRecord, Shown } from './answer';
+import type { Arrival } from './arrival';
+import type { Comparison, Pair } from './compare';
+import type { DeviceOptions } from './options';
+import type { Reports } from './reports';
+import {
+  type Hashes,
+  isLossy,
+  KNOWN_WRITINGS,
+  type KnownWriting,
+  type RecordHashes,
+  REPLACEMENT,
+  SAMPLE,
+  seemsBase64,
+  type Writing,
+} from './writing';
+import { fromUnix, toUnix, USUAL_OFFSET, WIDEST, zoneOf } from './zone';
+
+/** What is kept of an application's histories. */
+export interface Learned {
+  writing?: KnownWriting;
+  keepsCommas?: boolean;
+  /** Milliseconds ahead of UTC. */
+  zone?: number;
+}
 
 /** How many uploads that came both ways have to agree before a zone is believed: a device's clock may be wrong. */
 const AGREEING = 3;
@@ -97,5 +123,156 @@ export class HistoryFacts {
     if (this.#reported.has(text)) return false;
     this.#reported.add(text);
     return true;
+  }
+}
+
+/**
+ * What a text that came both ways shows of the writing: something if the others would have written it in another way. Binary
+ * data may be in Base64 anywhere.
+ * @param writing in which the two are equal
+ */
+function shownBy(
+  { text, base64, trimmed, tagged }: Hashes,
+  record: RecordHashes | undefined,
+  writing: Writing,
+  { writing: known, keepsCommas }: Learned,
+): Learned {
+  if (record?.whole === text) {
+    if (trimmed !== text) return { writing: 'text' };
+    if (tagged === text) return {};
+    const isTagged = known === 'bare' || known === 'tagged';
+    return { keepsCommas: true, ...(isTagged && { writing: 'trimmed' }) };
+  }
+  if (record?.decoded === base64) return { writing: 'base64' };
+  if (trimmed !== tagged) return { writing, ...(writing === 'tagged' && { keepsCommas: false }) };
+  return isLossy(known) ? {} : { writing: keepsCommas ? 'trimmed' : 'bare' };
+}
+
+/** By how much times of an arrival and its record may differ from those of others of the device, in ms (rule 7). */
+const SAME_TIME = 5000;
+/** More than zones and clocks differ by, in milliseconds. */
+const DAY = 24 * 60 * 60 * 1000;
+
+/** What is known of the history of one device, and how an upload is made of a record of it: rules 17 to 19. */
+export class DeviceFacts {
+  /** Never changed in place: a position that is made later has it as it was. */
+  shown: Readonly<Shown> = {
+    seen: [],
+    measure: undefined,
+    afterTime: undefined,
+    isPlain: false,
+    isMixed: false,
+    isUnordered: false,
+    isLagging: false,
+  };
+  /** The difference between the times of a record and its arrival, of the latest pair. */
+  #skew: number | undefined;
+  readonly #options: DeviceOptions;
+  /** What is known of all histories of the application. */
+  readonly facts: HistoryFacts;
+  readonly #reports: Reports;
+
+  constructor(options: DeviceOptions, reports: Reports) {
+    this.#options = options;
+    this.facts = options.facts;
+    this.#reports = reports;
+  }
+
+  /** An upload has come both ways: only texts that a history may spoil are in a writing that is not known. */
+  get isUnderstood(): boolean {
+    return this.facts.isUnderstood || this.shown.isPlain;
+  }
+
+  show(change: Partial<Shown>): void {
+    this.shown = { ...this.shown, ...change };
+  }
+
+  /** Uploads came both ways, or came as nobody knows. */
+  learn(
+    records: readonly HistoryRecord[],
+    arrivals: readonly Arrival[],
+    { pairs, passed, spoilt }: Comparison,
+  ): void {
+    for (const record of records) {
+      const pair = pairs.get(record);
+      const arrival = pair && arrivals[pair.place];
+      if (!arrival) continue;
+      this.#learnOf(arrival, record, pair);
+      if (arrival.isLate && !this.shown.isLagging) this.show({ isLagging: true });
+    }
+    if (spoilt.size > 0 || passed.some((place) => arrivals[place]?.mayBeSpoilt))
+      this.facts.isSpoiling = true;
+  }
+
+  #learnOf(arrival: Arrival, record: HistoryRecord, { writing, isAmbiguous }: Pair): void {
+    const facts = this.facts;
+    facts.isUnderstood = true;
+    if (!isAmbiguous) this.#learnTime(record, arrival.timestamp);
+    const before = facts.writing;
+    const { isPlain, isMixed } = this.shown;
+    if (!arrival.isText) {
+      if (writing === 'base64' && before !== 'base64' && !isMixed) this.show({ isMixed: true });
+      return;
+    }
+    const isWhole = record.hashes?.whole === arrival.hashes.text;
+    if (isPlain !== isWhole) this.show({ isPlain: isWhole });
+    facts.learn(shownBy(arrival.hashes, record.hashes, writing, facts.learned));
+    const now = facts.writing;
+    if (now && now !== before && now !== 'text' && facts.isNews(now))
+      this.#reports.writing(now, arrival, record);
+  }
+
+  #learnTime(record: HistoryRecord, timestamp: number): void {
+    const skew = record.unix - timestamp;
+    if (Number.isNaN(skew)) return;
+    this.#skew = skew;
+    this.facts.sawTime(this.#options.chipid, timestamp, record.time);
+  }
+
+  /** Whether a record was made when an arrival was, as far as can be told: rule 7. */
+  isAtTime(record: HistoryRecord, arrival: Arrival): boolean {
+    const skew = record.unix - arrival.timestamp;
+    return Number.isNaN(skew) || Math.abs((this.#skew ?? skew) - skew) <= SAME_TIME;
+  }
+
+  /** Milliseconds that the history's times are ahead of UTC, as far as that is known. */
+  get #zone(): number {
+    return this.#options.zone ?? this.facts.likelyZone;
+  }
+
+  /** The latest time that is remembered, but for that of a wrong clock; empty without one. */
+  get latestTime(): string {
+    const until = this.#options.now() + DAY + this.#zone;
+    const latest = Math.max(
+      ...this.shown.seen.map(([, time]) => time).filter((time) => time <= until),
+    );
+    return latest > -Infinity ? fromUnix(latest, 0) : '';
+  }
+
+  /** @returns what makes uploads of records of an answer, by all that is known now: rules 18 and 19 */
+  restorer({ sample, records }: HistoryAnswer): (record: HistoryRecord, text: string) => Upload {
+    const { writing: known, isSpoiling } = this.facts;
+    const { isMixed } = this.shown;
+    const isOpen = known === undefined && !this.shown.isPlain;
+    const isGuessed =
+      isOpen && seemsBase64([...sample, ...records.slice(-SAMPLE).map(({ body }) => body)]);
+    const isBase64 = known === 'base64' || isGuessed;
+    const isPlain = this.shown.isPlain && !isSpoiling;
+    const isWhole = known === 'text' || (known === undefined && isPlain);
+    const { chipid, appid } = this.#options;
+    const zone = this.#zone;
+    return ({ written, time }, text) => {
+      const bytes = isBase64 || isMixed ? decodeBase64(text) : undefined;
+      const isDecoded = bytes !== undefined && (isBase64 || !isUtf8(bytes));
+      const isAltered = isDecoded
+        ? known !== 'base64' || isPlain
+        : !isWhole || bytes !== undefined || text.includes(REPLACEMENT);
+      const unix = toUnix(time, zone);
+      const timestamp = Number.isNaN(unix) ? this.#options.now() : unix;
+      const body = isDecoded ? bytes : Buffer.from(text, 'utf8');
+      const upload: Upload = { chipid, appid, timestamp, body, replayed: true, id: written };
+      if (isAltered) upload.altered = true;
+      return upload;
+    };
   }
 }

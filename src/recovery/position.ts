@@ -1,7 +1,7 @@
 import { invalidInput } from '../errors';
 import { isObject } from '../util/json';
-import { Arrival } from './writing';
-import { idFromText, type Measure, type RecordId, type Seen } from './answer';
+import { Arrival } from './arrival';
+import { apart, idFromText, type RecordId, type Seen, type Shown } from './answer';
 
 const SECOND = 1000;
 
@@ -41,30 +41,12 @@ export function isPosition(value: unknown): value is Position {
   );
 }
 
-/** What earlier answers have shown of a history. */
-export interface Shown {
-  /** The newest records, newest first. */
-  seen: readonly Seen[];
-  measure: Measure | undefined;
-  /** Since ids have started over, only records with a later time count, until there is one. */
-  afterTime: string | undefined;
-  /** The latest text that came both ways was in it as it was. */
-  isPlain: boolean;
-  /** Among texts, what is no text is in Base64. */
-  isMixed: boolean;
-  /** Times are not in the order of ids. */
-  isUnordered: boolean;
-  /** An upload was not there yet although it had arrived. */
-  isLagging: boolean;
-}
-
 /** What a position is made of, as a recovery has it. */
 export interface State extends Shown {
   id: RecordId;
   arrivals: readonly Arrival[];
 }
 
-const lowerBy = (id: RecordId, than: RecordId): number => Number(BigInt(than) - BigInt(id));
 const lowered = (id: RecordId, by: number): RecordId =>
   idFromText(String(BigInt(id) - BigInt(Math.trunc(by))));
 
@@ -74,7 +56,7 @@ export function writePosition(state: State): Position {
   let before = id;
   let last = 0;
   for (const [each, time] of state.seen) {
-    seen.push(lowerBy(each, before), Number.isNaN(time) ? null : time / SECOND - last);
+    seen.push(apart(each, before), Number.isNaN(time) ? null : time / SECOND - last);
     before = each;
     if (!Number.isNaN(time)) last = time / SECOND;
   }
@@ -84,7 +66,7 @@ export function writePosition(state: State): Position {
     id: String(id),
     ...(arrivals.length > 0 && { keys: Arrival.saveAll(arrivals) }),
     ...(seen.length > 0 && { seen }),
-    ...(measure && { size: [lowerBy(measure.id, id), measure.bytes] }),
+    ...(measure && { size: [apart(measure.id, id), measure.bytes] }),
     ...(afterTime !== undefined && { afterTime }),
     ...(is && { is }),
   };

@@ -1,7 +1,8 @@
 import { show } from '../util/show';
 
-import type { HistoryRecord, RecordId } from './answer';
-import type { Arrival, KnownWriting } from './writing';
+import { apart, type HistoryRecord, type RecordId } from './answer';
+import type { Arrival } from './arrival';
+import type { KnownWriting } from './writing';
 
 /** With line ends that can be seen: many a history lacks them. */
 const shown = (text = '…'): string => show(text.replaceAll('\r', '␍').replaceAll('\n', '␊'));
@@ -61,8 +62,12 @@ export class Reports {
       );
   }
 
-  /** Rule 10. */
-  lost(position: RecordId, first: RecordId): void {
+  /**
+   * Rule 10. Ids may be counted across an application: then not every missing number is an upload of this device.
+   * @param arrived how many arrived live after the position
+   */
+  lost(position: RecordId, first: RecordId, arrived: number): void {
+    if (apart(position, first) - 1 <= arrived) return;
     this.#log(
       `uploads may be lost: the history no longer has anything between the ids ${position} and ${first}, and fewer uploads ` +
         'than that arrived live',
@@ -71,8 +76,8 @@ export class Reports {
   }
 
   /** Rule 17. */
-  writing(writing: KnownWriting, { keys }: Arrival, { body = '' }: HistoryRecord): void {
-    const example = `an upload was ${shown(keys.body)}, and its record is ${shown(body)}`;
+  writing(writing: KnownWriting, { text }: Arrival, { body = '' }: HistoryRecord): void {
+    const example = `an upload was ${shown(text)}, and its record is ${shown(body)}`;
     const what =
       writing === 'base64'
         ? 'the history writes uploads in Base64'
@@ -86,7 +91,7 @@ export class Reports {
     this.isUnproven = true;
     this.#log(
       'missed uploads are not recovered for now, since the history does not contain what arrived live, in any form that ' +
-        `is known: an upload was ${shown(arrival?.keys.body)}, and the newest record is ${shown(record?.body ?? '')}`,
+        `is known: an upload was ${shown(arrival?.text)}, and the newest record is ${shown(record?.body ?? '')}`,
       UNPROVEN_KIND,
     );
   }
@@ -101,17 +106,17 @@ export class Reports {
   }
 
   /** Rule 7. */
-  missing({ keys }: Arrival): void {
+  missing({ text }: Arrival): void {
     this.#log(
-      `the history does not contain an upload that arrived live: ${shown(keys.body)}`,
+      `the history does not contain an upload that arrived live: ${shown(text)}`,
       'not in the history',
     );
   }
 
   /** Rule 7. */
-  spoilt({ keys }: Arrival, { body = '' }: HistoryRecord): void {
+  spoilt({ text }: Arrival, { body = '' }: HistoryRecord): void {
     this.#log(
-      `a record of the history was taken for an upload that arrived live, and was not emitted: the upload was ${shown(keys.body)}, and the record is ${shown(body)}`,
+      `a record of the history was taken for an upload that arrived live, and was not emitted: the upload was ${shown(text)}, and the record is ${shown(body)}`,
       'not given back',
     );
   }

@@ -1,7 +1,7 @@
 import { invalidInput } from '../errors';
 import type { Upload } from '../types';
 import { isObject } from '../util/json';
-import { Keys, recordHashes, WRITINGS } from './writing';
+import { hashesOf, recordHashes, WRITINGS } from './writing';
 import { QUARTER } from './zone';
 
 /** What a token names: an upload of a device, emitted by a listener. */
@@ -27,8 +27,8 @@ const FORMAT = 1;
 const SAME_TIME = 5000;
 
 /** All that a body may be in a history, and, of one that is from there, all that it may be made of. */
-function hashesOf({ body, replayed }: Upload): number[] {
-  const { hashes } = Keys.of(body);
+function allHashes({ body, replayed }: Upload): number[] {
+  const hashes = hashesOf(body.toString(), body);
   const own = WRITINGS.map((writing) => hashes[writing]);
   if (!replayed) return [...new Set(own)];
   const { whole, bare, decoded = whole } = recordHashes(body.toString());
@@ -42,7 +42,7 @@ export function writeToken(
   const { chipid, timestamp, replayed = false } = upload;
   const { appid, node, run, serial } = of;
   const parts = [FORMAT, appid, node, chipid, run, serial, timestamp, Number(replayed)];
-  return Buffer.from(JSON.stringify([...parts, ...hashesOf(upload)])).toString('base64url');
+  return Buffer.from(JSON.stringify([...parts, ...allHashes(upload)])).toString('base64url');
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -87,7 +87,7 @@ export function isSameUpload(token: Token, upload: Upload, isZoneKnown: boolean)
   const apart = Math.abs(upload.timestamp - token.timestamp);
   const rest =
     isZoneKnown && !token.replayed ? apart : Math.min(apart % QUARTER, QUARTER - (apart % QUARTER));
-  return rest <= SAME_TIME && hashesOf(upload).some((hash) => token.hashes.includes(hash));
+  return rest <= SAME_TIME && allHashes(upload).some((hash) => token.hashes.includes(hash));
 }
 
 /** How often an upload has been emitted that a position was kept with. */

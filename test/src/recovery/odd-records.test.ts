@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { Arrival, Keys, WRITINGS, type Writing } from '../../../src/recovery/writing';
+import { Arrival } from '../../../src/recovery/arrival';
+import { WRITINGS, type Writing } from '../../../src/recovery/writing';
 import { keptOf } from './history';
 import { createSubject, record } from './subject';
 
@@ -118,7 +119,7 @@ describe('recovery from a history with odd ids', () => {
   });
 
   it('repeats nothing that an earlier run has emitted and the history lacks at first', async () => {
-    const keys = Arrival.saveAll([new Arrival(Keys.of(Buffer.from('emitted')), NaN, true)]);
+    const keys = Arrival.saveAll([Arrival.of(Buffer.from('emitted'), NaN, true)]);
     assert.doesNotMatch(Buffer.from(keys, 'base64url').toString(), /emitted/);
     const after = createSubject({ start: { id: '1', keys } });
     after.has(record(1, 'old'));

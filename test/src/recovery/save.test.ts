@@ -9,7 +9,7 @@ import {
   type State,
   writePosition,
 } from '../../../src/recovery/position';
-import { Arrival, Keys } from '../../../src/recovery/writing';
+import { Arrival } from '../../../src/recovery/arrival';
 import { createSubject, record } from './subject';
 
 describe('the position of a listener', () => {
@@ -72,7 +72,7 @@ describe('the position of a listener', () => {
 
   it('is read as it was written', () => {
     const arrival = (body: string | number[], isAfterGap: boolean, isLoose: boolean): Arrival =>
-      Object.assign(new Arrival(Keys.of(Buffer.from(body as string)), NaN, isAfterGap), {
+      Object.assign(Arrival.of(Buffer.from(body as string), NaN, isAfterGap), {
         isLoose,
       });
     const state: State = {
@@ -102,8 +102,8 @@ describe('the position of a listener', () => {
     const { arrivals, ...rest } = readPosition(position);
     const { arrivals: before, ...others } = state;
     assert.deepEqual(rest, others);
-    const shown = ({ keys, isLoose, isAfterGap }: Arrival): unknown => [
-      ...[keys.hashes, keys.isText, keys.mayBeSpoilt, isLoose, isAfterGap],
+    const shown = ({ hashes, isText, mayBeSpoilt, isLoose, isAfterGap }: Arrival): unknown => [
+      ...[hashes, isText, mayBeSpoilt, isLoose, isAfterGap],
     ];
     assert.deepEqual(arrivals.map(shown), before.map(shown));
     for (let end = 0; end < position.keys!.length; end++)

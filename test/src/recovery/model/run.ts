@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { HistoryAnswer } from '../../../../src/recovery/answer';
 import { Engine } from '../../../../src/recovery/engine';
-import type { Learned } from '../../../../src/recovery/writing';
-import { HistoryFacts } from '../../../../src/recovery/facts';
+import { HistoryFacts, type Learned } from '../../../../src/recovery/facts';
 import { Budget, Budgets, LIMITS } from '../../../../src/recovery/options';
 import type { Position } from '../../../../src/recovery/position';
 import type { Upload } from '../../../../src/types';
