@@ -22,18 +22,12 @@ const WRONG: Record<string, { script: Script; why: RegExp }> = {
   empty: { script: raw(''), why: /empty/ },
   html: { script: raw('<!doctype html><p>Please log in'), why: /not JSON/ },
   'half of JSON': { script: raw('{"msg":"OK"'), why: /not JSON/ },
-  'two JSON texts': { script: raw('{}{}'), why: /not JSON/ },
   null: { script: raw('null'), why: /not a JSON object/ },
-  'a number': { script: raw('1'), why: /not a JSON object/ },
   'an array for an object': { script: raw('["OK"]'), why: /not a JSON object/ },
   'nested too deeply': { script: raw(DEEP), why: /nested deeper than 100 levels.*firmware/ },
   'of too many objects': { script: raw(`{"a":[${'{},'.repeat(1_000_000)}1]}`), why: /1,000,000/ },
   gzip: {
     script: raw(gzipSync('{"msg":"OK"}'), 200, { 'content-encoding': 'gzip' }),
-    why: /compressed/,
-  },
-  'a gzip bomb': {
-    script: raw(gzipSync(Buffer.alloc(70 * MIB, ' ')), 200, { 'content-encoding': 'GZIP' }),
     why: /compressed/,
   },
   'an encoding nobody knows': {
@@ -75,11 +69,7 @@ describe('a success with an unexpected body', () => {
     ['app', (client) => client.app(), ['{}', '[]', '{"online":{}}', '{"online":[1]}']],
     ['gpioStatus', (client) => client.gpioStatus(1), ['{}', '{"result":1}', '[]']],
     ['reboot', (client) => client.reboot(1), ['{"msg":"OK"}', '{"result":null}']],
-    [
-      'refresh',
-      (client) => client.refresh(1),
-      ['{"msg":"OK"}', '{"status":null,"msg":"OK"}', '{}'],
-    ],
+    ['refresh', (client) => client.refresh(1), ['{"msg":"OK"}', '{"status":null,"msg":"OK"}']],
     ['serverDevice', (client) => client.serverDevice('a'), [DEEP]],
     ['rtStatus', (client) => client.rtStatus(1, 'k'), [DEEP, `[${DEEP}]`]],
     ['appHistory', (client) => client.appHistory('20260101', '20260102'), [`[${DEEP}]`]],
@@ -98,12 +88,7 @@ describe('a success with an unexpected body', () => {
     const msg = `no such thing\nas ${KEYS.appkey}`;
     const service = await httpService(json({ msg }));
     const client = clientOf(service.baseUrl);
-    for (const call of [
-      client.devices(),
-      client.app(),
-      client.reboot(1),
-      client.uploadHistory(1),
-    ]) {
+    for (const call of [client.devices(), client.app(), client.reboot(1)]) {
       const { message } = await failure(call, 'INVALID_RESPONSE');
       assert.match(message, /The answer is not .* failed: "no such thing.as \*\*\*"\. /);
     }
@@ -140,14 +125,10 @@ describe('a success with an unexpected body', () => {
 describe('a push with an answer other than OK or success', () => {
   const answers: [body: unknown, shown: string][] = [
     [{ msg: 'FAIL' }, 'the msg "FAIL"'],
-    [{ msg: '' }, 'the msg ""'],
     [{ msg: 'OK, later' }, 'the msg "OK, later"'],
-    [{ msg: 'succes' }, 'the msg "succes"'],
     [{ msg: `refused\n${KEYS.appkey}` }, 'the msg "refused\ufffd***"'],
-    [{}, 'an object that has no msg'],
     [{ result: 'OK' }, 'an object that has no msg'],
     [{ msg: 5 }, 'a msg that is not text but 5'],
-    [{ msg: null }, 'a msg that is not text but null'],
     [{ msg: ['OK'] }, 'a msg that is not text but an array'],
   ];
   for (const [body, shown] of answers) {
@@ -155,16 +136,9 @@ describe('a push with an answer other than OK or success', () => {
       const service = await httpService(json(body));
       const client = clientOf(service.baseUrl);
       const one = await failure(client.push(10000001, 'x'), 'NOT_ACCEPTED');
-      assert.ok(
-        one.message.startsWith(
-          'NOT_ACCEPTED: The service answered 200, but not with OK or success. ',
-        ),
-        one.message,
-      );
-      assert.ok(
-        one.message.includes(`Push to device 10000001 was answered with ${shown}.`),
-        one.message,
-      );
+      const start = 'NOT_ACCEPTED: The service answered 200, but not with OK or success.';
+      const answered = `${start} Push to device 10000001 was answered with ${shown}.`;
+      assert.ok(one.message.startsWith(answered), one.message);
       assert.match(one.message, /Whether the device acted is unknown/);
       assert.equal(one.statusCode, 200);
       const all = await failure(client.pushToApp('x'), 'NOT_ACCEPTED');
@@ -185,9 +159,7 @@ describe('a push with an answer other than OK or success', () => {
 /** What is no HTTP at all, by name. */
 const GARBAGE: Record<string, string> = {
   'no status line': 'hello\r\n\r\n',
-  'binary data': '\x16\x03\x01\x02\x00\x01',
   'a broken header': 'HTTP/1.1 200 OK\r\nbad header\r\n\r\n',
-  'an invalid length': 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n{}',
   'an invalid chunk': 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
   'endless headers': `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(20_000)}\r\n`,
 };

@@ -73,22 +73,6 @@ describe('the connections of a client', () => {
     await hung;
   });
 
-  it('all hung let a waiting call be aborted', async () => {
-    const service = await httpService(hang);
-    const client = clientOf(service.baseUrl);
-    const hung = failures(
-      ALL.map((chipid) => client.reboot(chipid)),
-      'CONNECTION_LOST',
-    );
-    await until(() => service.requests.length === CONNECTIONS);
-    const controller = new AbortController();
-    const waiting = client.push(100, 'x', { signal: controller.signal });
-    controller.abort();
-    await failure(waiting, 'UNREACHABLE');
-    await Promise.all([client.close(), hung]);
-    assert.equal(service.requests.length, CONNECTIONS);
-  });
-
   const failing: Record<string, Script> = {
     'time-outs': hang,
     resets: (response) => void response.socket?.destroy(),

@@ -13,13 +13,9 @@ const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [403, 'UNAUTHORIZED', /keys/],
   [404, 'NOT_FOUND', /number of the device.*application id/],
   [409, 'UNEXPECTED_STATUS', /address/],
-  [418, 'UNEXPECTED_STATUS', /address/],
   [429, 'UNEXPECTED_STATUS', /less often/],
-  [201, 'UNEXPECTED_STATUS', /address/],
   [204, 'UNEXPECTED_STATUS', /address/],
   [500, 'SERVER_ERROR', /later/],
-  [501, 'SERVER_ERROR', /later/],
-  [503, 'SERVER_ERROR', /later/],
   [599, 'SERVER_ERROR', /later/],
   [502, 'GATEWAY', /It may be offline/],
   [504, 'GATEWAY', /It may be offline/],
@@ -84,7 +80,7 @@ describe('a status that is no success', () => {
     assert.match((await silent).message, remedy);
   });
 
-  for (const status of [301, 302, 303, 307, 308]) {
+  for (const status of [301, 307]) {
     it(`${status} is REDIRECT and never followed`, async () => {
       const target = await httpService(json({ msg: 'OK' }));
       const headers = { location: `${target.baseUrl}/openapi/elsewhere/?a=b` };
@@ -117,7 +113,7 @@ describe('a status that is no success', () => {
   });
 
   it('shows the status alone if the body is missing, not JSON, or without msg', async () => {
-    for (const body of ['', '<html>', '[]', 'null', '{"msg":1}', '{"msg":""}', '{"a":1}', '{']) {
+    for (const body of ['', '<html>', 'null', '{"msg":1}', '{"a":1}']) {
       const service = await httpService(raw(body, 400));
       const error = await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST');
       assert.match(
@@ -144,21 +140,12 @@ describe('a status that is no success', () => {
     const error = await failure(clientOf(service.baseUrl).serverDevice('a-1'), 'NOT_FOUND');
     assert.match(error.message, /record of device a-1 failed.*"no such device".*device id/);
     assert.doesNotMatch(error.message, /application id/);
-    for (const [status, code] of [
-      [401, 'UNAUTHORIZED'],
-      [404, 'NOT_FOUND'],
-    ] as const) {
-      const { baseUrl } = await httpService(json({ msg: 'no' }, status));
-      const client = clientOf(baseUrl);
-      for (const call of [client.serverDevices(), client.serverUpdate('a', {})]) {
-        assert.doesNotMatch((await failure(call, code)).message, /application id/);
-      }
-    }
-  });
-
-  it('of the server API has the meaning of its number, whatever it says', async () => {
-    const service = await httpService(json({ msg: '签名不正确' }, 400));
-    await failure(clientOf(service.baseUrl).serverDevice('a-1'), 'BAD_REQUEST');
+    const refusing = await httpService(json({ msg: 'no' }, 401));
+    const refused = await failure(clientOf(refusing.baseUrl).serverDevices(), 'UNAUTHORIZED');
+    assert.doesNotMatch(refused.message, /application id/);
+    // What the public server says of the open API has no meaning here.
+    const other = await httpService(json({ msg: '签名不正确' }, 400));
+    await failure(clientOf(other.baseUrl).serverDevice('a-1'), 'BAD_REQUEST');
   });
 });
 
@@ -168,11 +155,13 @@ describe('what a service repeats in its msg', () => {
     return (await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST')).message;
   };
 
-  it('is shown without keys and passwords, in any case', async () => {
+  it('is shown without keys and passwords, in any case, on one line that is not endless', async () => {
     const { appkey, serverKey, serverPassword } = KEYS;
     const forms = [appkey, appkey.toLowerCase(), serverKey, serverPassword];
-    const message = await say(`before ${forms.join(' ')} after`);
-    assert.match(message, /"before \*\*\* \*\*\* \*\*\* \*\*\* after"/);
+    const message = await say(`${forms.join(' ')} a\r\nb\0c\x1b[31m\u2028${'x'.repeat(10_000)}`);
+    assert.match(message, /"\*\*\* \*\*\* \*\*\* \*\*\* a/);
+    assert.doesNotMatch(message, /[\p{Cc}\u2028]/u);
+    assert.ok(message.length < 600, `${message.length} characters`);
   });
 
   it('is shown without the signature and the signed address', async () => {
@@ -181,12 +170,6 @@ describe('what a service repeats in its msg', () => {
     });
     const error = await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST');
     assert.match(error.message, /bad request .*sign=\*\*\*/);
-  });
-
-  it('is one line, without control characters, and not endless', async () => {
-    const message = await say(`a\r\nb\0c\x1b[31m\u2028${'x'.repeat(10_000)}`);
-    assert.doesNotMatch(message, /[\p{Cc}\u2028]/u);
-    assert.ok(message.length < 600, `${message.length} characters`);
   });
 });
 
@@ -198,25 +181,17 @@ describe('an error of the server API, whose form is not shown', () => {
 
   const bodies: [body: string, shown: string][] = [
     ['{"msg":"no page"}', 'no page'],
-    ['{"error":{"detail":"no page"}}', '{"error":{"detail":"no page"}}'],
     ['{\n  "errors": [\n    "no page"\n  ]\n}\n', '{ "errors": [ "no page" ] }'],
     ['{"msg":5}', '{"msg":5}'],
-    ['{"msg":"","error":"no page"}', '{"msg":"","error":"no page"}'],
     ['{"error":"no page","msg":" "}', '{"error":"no page","msg":" "}'],
     ['no page\r\nno count\n', 'no page no count'],
-    ['"no page"', '"no page"'],
     ['<h1>Bad request</h1>', '<h1>Bad request</h1>'],
-    ['[[[[', '[[[['],
   ];
   for (const [body, shown] of bodies) {
     it(`is repeated on one line: ${shown}`, async () => {
       const said = await message(raw(body, 400));
-      assert.ok(
-        said.includes(
-          `The service answered 400. Reading the record of device a failed: "${shown}". Check`,
-        ),
-        said,
-      );
+      const start = 'The service answered 400. Reading the record of device a failed:';
+      assert.ok(said.includes(`${start} "${shown}". Check`), said);
     });
   }
 

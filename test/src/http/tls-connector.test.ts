@@ -47,15 +47,6 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       assert.equal(error.code, 'DEPTH_ZERO_SELF_SIGNED_CERT');
     });
 
-    it('are refused with the certificate of another host each time', async () => {
-      const { port } = await serve(ELSEWHERE);
-      const open = tlsConnector({ ca: ELSEWHERE.cert });
-      for (let n = 0; n < 3; n++) {
-        const [error] = (await once(open({ host, port }), 'error')) as [NodeJS.ErrnoException];
-        assert.equal(error.code, 'ERR_TLS_CERT_ALTNAME_INVALID');
-      }
-    });
-
     for (const [how, error] of [
       ['failed', new Error('reset')],
       ['was given up', undefined],

@@ -57,13 +57,6 @@ describe('a connection that cannot be established', () => {
     assert.match(message, /\((ENOTFOUND|EAI_AGAIN)\)/);
   });
 
-  it('is UNREACHABLE if it is cut before the request, as TLS to a server without it is', async () => {
-    const service = await httpService(json({ status: 'online', msg: 'OK' }));
-    const client = clientOf(service.baseUrl.replace('http:', 'https:'));
-    await failure(client.push(1, 'x'), 'UNREACHABLE');
-    assert.equal(service.requests.length, 0);
-  });
-
   it('is established once the service is back', async () => {
     const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`);
