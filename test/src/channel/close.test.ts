@@ -24,19 +24,6 @@ describe('closing a client while a channel connects', () => {
     });
   }
 
-  it('ends a channel that the service closes all the time', async () => {
-    const service = await channelService((channel) => channel.close(1011));
-    const before = resources();
-    const client = clientOf(service.baseUrl);
-    const listener = listen(client);
-    await listener.state('disconnected', 2);
-    await client.close();
-    const { length } = listener.changes;
-    await until(() => service.sockets() === 0, 'the end of the connection');
-    await gone(before);
-    assert.equal(listener.changes.length, length, 'an end that was wanted is not reported');
-  });
-
   it('ends a back-off', async () => {
     const service = await channelService((channel) => channel.close(1011));
     const before = resources();

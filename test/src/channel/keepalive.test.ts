@@ -48,17 +48,11 @@ describe('the keepalive of a channel', () => {
       assert.equal(seen.beats, 4);
     });
 
-    it('can be stopped before the first', () => {
-      const { seen, keepalive } = beats(300);
-      keepalive.stop();
+    it('can be stopped before the first, and is off with 0', () => {
+      const [stopped, off] = [beats(300), beats(0)];
+      stopped.keepalive.stop();
       tick(60 * MINUTE, STEP);
-      assert.equal(seen.beats, 0);
-    });
-
-    it('is off with 0', () => {
-      const { seen } = beats(0);
-      tick(60 * MINUTE, STEP);
-      assert.equal(seen.beats, 0);
+      assert.deepEqual([stopped.seen.beats, off.seen.beats], [0, 0]);
     });
   });
 
@@ -106,18 +100,13 @@ describe('the keepalive of a channel', () => {
       }
     });
 
-    it('can be stopped', () => {
-      const { seen, keepalive } = watch(30);
+    it('can be stopped, and is off with 0', () => {
+      const [stopped, off] = [watch(30), watch(0)];
       tick(30_000, STEP);
-      keepalive.stop();
+      stopped.keepalive.stop();
       tick(60 * MINUTE, STEP);
-      assert.deepEqual(seen, { beats: 0, pings: 1, silent: 0 });
-    });
-
-    it('is off with 0', () => {
-      const { seen } = watch(0);
-      tick(60 * MINUTE, STEP);
-      assert.deepEqual(seen, { beats: 0, pings: 0, silent: 0 });
+      assert.deepEqual(stopped.seen, { beats: 0, pings: 1, silent: 0 });
+      assert.deepEqual(off.seen, { beats: 0, pings: 0, silent: 0 });
     });
   });
 });
