@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { CallProgress } from '../../../src/types';
 import { failure, failures } from '../support/failure';
 import { settled } from '../../tooling/until';
 import { waitingWorld } from './waiting-world';
@@ -120,23 +119,6 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['a', 'b', 'c']);
   });
 
-  it('ignores a list that was read before the device was lost', async () => {
-    const world = waitingWorld();
-    world.list.online = ['1'];
-    world.run('a', 'online');
-    world.run('b', 'online');
-    await settled();
-    await world.pass(2);
-    await world.fail('a', 'TIMEOUT');
-    world.list.age = 2500;
-    await world.pass(1);
-    world.list.refresh();
-    assert.deepEqual(world.started, ['a']);
-    world.list.age = 0;
-    world.list.refresh();
-    assert.deepEqual(world.started, ['a', 'b']);
-  });
-
   it('expires as EXPIRED, also in the queue after its release, but not once its call has begun', async () => {
     const world = waitingWorld();
     world.run('now', 'now');
@@ -188,27 +170,6 @@ describe('a command that waits for its device', () => {
     assert.equal(await kept.promise, 'c');
     await failure(world.run('d', 'upload', { signal: AbortSignal.abort() }).promise, 'UNREACHABLE');
     assert.deepEqual(world.started, ['now', 'c']);
-    assert.deepEqual(world.left(), [0, 0, 0, 0]);
-  });
-
-  it('leaves nothing behind if it is aborted while it is removed from the queue', async () => {
-    const world = waitingWorld();
-    const controller = new AbortController();
-    world.list.online = ['1'];
-    world.run('a', 'online');
-    const aborted = world.run('b', 'online', { signal: controller.signal });
-    const places: number[] = [];
-    const onProgress = (progress: CallProgress): void => {
-      if (progress.state === 'waiting') places.push(progress.ahead);
-      if (places.at(-1) === 1) controller.abort();
-    };
-    const last = new AbortController();
-    world.run('c', 'online', { onProgress, signal: last.signal });
-    await settled();
-    await world.fail('a', 'TIMEOUT');
-    assert.deepEqual(places, [2, 1]);
-    await failure(aborted.promise, 'UNREACHABLE');
-    last.abort();
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
