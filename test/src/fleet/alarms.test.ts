@@ -74,22 +74,9 @@ describe('alarms', () => {
 
   it('are raised once a limit was crossed for long enough, and cleared once it is over', async () => {
     const { live, events, on } = await start();
-    for (const [at, t] of [
-      ...[
-        [0, 31],
-        [30, 29],
-        [40, 31],
-        [99, 32],
-      ],
-      ...[
-        [100, 33],
-        [101, 35],
-        [102, 29],
-        [103, 27.5],
-        [104, 27],
-      ],
-    ] as [number, number][])
-      live(at, { t });
+    const crossed = { 0: 31, 30: 29, 40: 31, 99: 32, 100: 33, 101: 35 };
+    for (const [at, t] of Object.entries({ ...crossed, 102: 29, 103: 27.5, 104: 27 }))
+      live(Number(at), { t });
     assert.deepEqual(events, [
       'alarm 1 t 33 t > 30 for 60 clear < 28',
       'cleared 1 t 27.5 t > 30 for 60 clear < 28',

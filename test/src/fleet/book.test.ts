@@ -87,25 +87,6 @@ describe('the device book', () => {
     ]);
   });
 
-  it('names a row whose quotation mark is not closed, since the rows behind it are in its cell', async () => {
-    await open('chipid,name\n7,"Gate\n8,Door\n9,"Pump"\n10,Lamp\n11,5" pump\n12,"""a""\nb"\n');
-    assert.deepEqual(problems(), [
-      '2: has a quotation mark that is not closed: the lines behind it are lost, too',
-    ]);
-    assert.deepEqual([...book!.file.devices.keys()], ['10', '11', '12']);
-    assert.deepEqual([row('11')?.name, row('12')?.name], ['5" pump', '"a"\nb']);
-  });
-
-  it('reads the text of a formula as text, with and without the apostrophe that disarms it', async () => {
-    await open(`chipid,name,note,x\n7,=1+1,'=1+1,''=1\n8,-5,+86 1,'-5\n`);
-    assert.deepEqual(row('7'), {
-      ...{ chipid: '7', groups: [], name: '=1+1', note: '=1+1', x: "'=1" },
-    });
-    assert.deepEqual(row('8'), {
-      ...{ chipid: '8', groups: [], name: '-5', note: '+86 1', x: "'-5" },
-    });
-  });
-
   const BAD: [what: string, content: string | Buffer, reason: RegExp][] = [
     ['with an open quotation mark', 'chipid,name\n7,"a\n8,b\n', /line 2 .*quotation mark/],
     ['too large', Buffer.alloc(17 * 2 ** 20, 'chipid\n'), /17825792 bytes/],

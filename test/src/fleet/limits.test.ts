@@ -9,12 +9,10 @@ const LINES = [
   'level <= 5 clear >= 10',
 ];
 const NONE = [
-  'temperature',
   '> 30',
   'temperature = 30',
   'temperature > high',
   'temperature > 30 °C',
-  'temperature > 30 for ever',
   'temperature > 30 for -5',
   'temperature > 30 clear',
   // These would be cleared where they are crossed.

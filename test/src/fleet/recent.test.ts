@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { MOST } from '../../../src/fleet/devices';
 import { shortText } from '../../../src/fleet/latest';
 import { FleetRegistry } from '../../../src/fleet/registry';
 import { DeviceCloudError } from '../../../src/errors';
 import type { Upload } from '../../../src/types';
+import { collect } from '../support/garbage';
 
 const upload = (chipid: string, body: string | Buffer, timestamp = 1000): Upload => ({
   ...{ chipid, appid: '1', timestamp },
@@ -72,8 +71,6 @@ describe('what devices did of late', () => {
   });
 
   it('does not keep a long upload in memory: its beginning is a copy', () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     const long = Array.from({ length: 300 }, (_, count) => `${count} `.padEnd(200_000, 'long'));
     long.forEach((base64, device) => {
       const given = { ...upload(String(device), ''), body: Buffer.from(base64, 'base64') };

@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+/** Collects what nothing holds any more. */
+export const collect = runInNewContext('gc') as () => void;
 
 /** How many of these objects something still holds, once all that can be is collected. */
 export async function held(objects: readonly WeakRef<object>[]): Promise<number> {

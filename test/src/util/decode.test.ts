@@ -13,14 +13,11 @@ describe('the payload of an upload', () => {
     ['text that is a number, as text', Buffer.from('21.5'), '21.5'],
     ['text that is true, as text', Buffer.from('true'), 'true'],
     ['text that begins like JSON, as text', Buffer.from('{"t":'), '{"t":'],
-    ['text', Buffer.from('grün 😀'), 'grün 😀'],
     ['text as C has it', Buffer.from('t=21.5;h=40\0'), 't=21.5;h=40'],
     ['text that fills a buffer', Buffer.from('hi\r\n\0\0\0'), 'hi\r\n'],
-    ['text with a blank behind its NUL', Buffer.from('t=21\0 '), 't=21'],
     ['text with a line end behind its NULs', Buffer.from('hi \0\0\r\n\0\n'), 'hi '],
     ['text with a NUL inside, whole', Buffer.from('a\0b\0 '), 'a\0b\0 '],
     ['JSON with a line end behind its NUL', Buffer.from('{"t":21.5}\0\n'), { t: 21.5 }],
-    ['JSON as C has it', Buffer.from('{"t":21.5}\0\0'), { t: 21.5 }],
     ['JSON behind a byte order mark', Buffer.from('\uFEFF {"t":21.5}'), { t: 21.5 }],
     ['text behind a byte order mark, whole', Buffer.from('\uFEFFt=21.5'), '\uFEFFt=21.5'],
     [
@@ -35,7 +32,6 @@ describe('the payload of an upload', () => {
     ['bytes that are not UTF-8', binary, binary],
     ['JSON of 100 levels', nested(100), JSON.parse(nested(100).toString())],
     ['JSON nested deeper, as text', nested(101), nested(101).toString()],
-    ['5 KB of brackets, as text', nested(2500), nested(2500).toString()],
     ['JSON of a million arrays and more, as text', row, row.toString()],
   ];
   for (const [what, bytes, payload] of detected) {
