@@ -13,10 +13,8 @@ type Headers = Record<string, string>;
 /** What each request carries that a page of another host makes a browser send. */
 const FOREIGN: Record<string, Headers> = {
   'a script of another host': { origin: 'https://evil.example' },
-  'a sandboxed frame': { origin: 'null' },
   'a name that begins as loopback does': { origin: 'http://127.0.0.1.evil.example' },
   'a page whose name was rebound to loopback': { host: 'evil.example:8787' },
-  'a host that ends as localhost does': { host: 'evil-localhost' },
   'an address with an octet too large': { host: '127.0.0.256' },
   'an image or a link of another host': { 'sec-fetch-site': 'cross-site' },
 };

@@ -11,7 +11,6 @@ import {
 } from './client';
 
 const DEVICE = '10000001';
-const NOBODY = '99';
 const NOW = Date.UTC(2016, 5, 23, 4, 48, 44);
 const SECONDS = Math.floor(NOW / 1000);
 
@@ -63,30 +62,6 @@ describe('simulator, public server of 2016: calls', () => {
     }),
   );
 
-  it(
-    'row 2: a device that is not of the application is 400; of a history 404 with MSG',
-    on({}, async (simulator) => {
-      const call = await openGet(simulator, `gpio_status/${NOBODY}/`);
-      assert.deepEqual([call.status, call.body], [400, { msg: '无设备对应操作权限！' }]);
-      assert.equal((await push(simulator, NOBODY, 'x')).status, 400);
-      assert.equal(await refusedUpgrade(channelUrl(simulator, NOBODY)), 400);
-      const { status, body } = await openGet(simulator, `up_messages/dev/${NOBODY}/`);
-      assert.equal(status, 404);
-      assert.deepEqual(Object.keys(body as object), ['MSG']);
-    }),
-  );
-
-  it(
-    'row 3: the list is at devices/lists/, and devices/list/ is 404 with a page',
-    on({ devices: 2 }, async (simulator) => {
-      const list = await openGet(simulator, 'devices/lists/');
-      assert.equal((list.body as object[]).length, 2);
-      const { status, text } = await openGet(simulator, 'devices/list/');
-      assert.equal(status, 404);
-      assert.match(text, /^<!doctype html>/);
-    }),
-  );
-
   it('row 5: latest is when the device connected, whatever it sends', async () => {
     let now = NOW;
     const test = on({ now: () => now, devices: 1 }, async (simulator) => {
@@ -115,19 +90,6 @@ describe('simulator, public server of 2016: calls', () => {
       assert.equal(received.length, 3);
       const lines = `AT+A\r\n${'x'.repeat(60)}`;
       assert.equal((await push(simulator, DEVICE, lines, 'AT')).status, 400);
-    }),
-  );
-
-  it(
-    'row 7: a device that is not connected is answered for at once',
-    // Only a limit that is far beyond the time limit of the test can show that nothing waits for it.
-    on({ offlineAfter: 3_600_000 }, async (simulator) => {
-      simulator.switchOff(DEVICE);
-      assert.equal((await push(simulator, DEVICE, 'x')).status, 504);
-      assert.equal((await openGet(simulator, `gpio_status/${DEVICE}/`)).status, 502);
-      assert.equal((await openPost(simulator, `reboot/dev/${DEVICE}/`)).status, 502);
-      const { status, text } = await openGet(simulator, `manual_refresh/${DEVICE}/`);
-      assert.deepEqual([status, text], [200, '{"status":"offline","msg":"OK"}']);
     }),
   );
 
@@ -173,16 +135,6 @@ describe('simulator, public server of 2016: calls', () => {
       }
       const { text } = await openPost(simulator, `reboot/dev/${DEVICE}/`);
       assert.equal(text, '{"result":"\\u0000"}');
-    }),
-  );
-
-  it(
-    'row 11: a callback answers raw text',
-    on({ devices: [{ chipid: DEVICE, callbacks: { pair: '25,60' } }] }, async (simulator) => {
-      const query = { key: 'pair' };
-      const answer = await openGet(simulator, `rt_status/${DEVICE}/`, { query });
-      assert.deepEqual([answer.status, answer.text], [200, '25,60']);
-      assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
     }),
   );
 });
