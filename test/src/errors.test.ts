@@ -56,32 +56,6 @@ describe('the error of this package', () => {
     assert.deepEqual(such(isWorthRetry), passing);
     assert.deepEqual(such(isSilence), ['CONNECTION_LOST', 'GATEWAY', 'TIMEOUT', 'UNREACHABLE']);
   });
-
-  it('has the codes of the contract', () => {
-    assert.deepEqual([...ERROR_CODES].sort(), [
-      'BAD_REQUEST',
-      'CANCELLED',
-      'CONNECTION_LOST',
-      'EXPIRED',
-      'GATEWAY',
-      'INVALID_INPUT',
-      'INVALID_RESPONSE',
-      'NOT_ACCEPTED',
-      'NOT_ACKNOWLEDGED',
-      'NOT_CONFIGURED',
-      'NOT_CONNECTED',
-      'NOT_FOUND',
-      'NO_REPLY',
-      'NO_VALUE',
-      'QUEUE_FULL',
-      'REDIRECT',
-      'SERVER_ERROR',
-      'TIMEOUT',
-      'UNAUTHORIZED',
-      'UNEXPECTED_STATUS',
-      'UNREACHABLE',
-    ]);
-  });
 });
 
 describe('the reason of a broken connection', () => {

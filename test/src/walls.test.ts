@@ -97,14 +97,7 @@ const WALLS: readonly {
   { of: 'bench/', files: /^bench\//, never: /^test\/(?!tooling\/)/ },
 ];
 
-/** Places with rooms from the bottom up, and the files beside them that are level with a room. All others are above. */
-const PLACES: readonly [
-  place: string,
-  rooms: Promise<readonly string[]> | readonly string[],
-  level: Readonly<Record<string, string>>,
-][] = [['src', foldersOfLint(), { 'types.ts': 'util', 'errors.ts': 'util' }]];
-
-/** The folders of src/ in the rules of oxlint, which go by the spelling of an import. */
+/** The folders of src/ from the bottom up, as in the rules of oxlint, which go by the spelling of an import. */
 async function foldersOfLint(): Promise<readonly string[]> {
   const { FOLDERS } = (await import(
     pathToFileURL(join(repository, 'oxlint.walls.mjs')).href
@@ -129,23 +122,22 @@ describe('walls', () => {
     });
   }
 
-  for (const [place, listed, level] of PLACES) {
-    it(`between the rooms of ${place} are passed downwards alone`, async () => {
-      const rooms = await listed;
-      const heightOf = (file: string): number | undefined => {
-        const [first = '', ...rest] = file.slice(place.length + 1).split('/');
-        // The simulator is no room of the client.
-        if (!file.startsWith(`${place}/`) || first === 'simulator') return undefined;
-        const room = rest.length > 0 ? first : level[first];
-        if (room === undefined) return rooms.length;
-        assert.ok(rooms.includes(room), `${place}/${room} is listed`);
-        return rooms.indexOf(room);
-      };
-      const found = violations((file, other) => {
-        const [from, to] = [heightOf(file), heightOf(other)];
-        return from === undefined || to === undefined || to <= from;
-      });
-      assert.deepEqual(found, []);
+  it('between the rooms of src are passed downwards alone', async () => {
+    const rooms = await foldersOfLint();
+    const heightOf = (file: string): number | undefined => {
+      const [place, first = '', ...rest] = file.split('/');
+      // The simulator is no room of the client.
+      if (place !== 'src' || first === 'simulator') return undefined;
+      const room = /^(types|errors)\.ts$/.test(first) ? 'util' : first;
+      // What lies beside the rooms is above them.
+      if (room === first && rest.length === 0) return rooms.length;
+      assert.ok(rooms.includes(room), `src/${room} is listed`);
+      return rooms.indexOf(room);
+    };
+    const found = violations((file, other) => {
+      const [from, to] = [heightOf(file), heightOf(other)];
+      return from === undefined || to === undefined || to <= from;
     });
-  }
+    assert.deepEqual(found, []);
+  });
 });

@@ -6,7 +6,6 @@ import { Redis } from 'ioredis';
 import { ClusterClient } from '../../../src/cluster-client';
 import { SavedCalls, timeLeft } from '../../../src/commands/saved-call';
 import { withOrigin } from '../../../src/commands/waiting-list';
-import { readLimits } from '../../../src/fleet/limits';
 import type { ServiceClock } from '../../../src/http/answer';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
@@ -399,45 +398,6 @@ describeOnRedis('clients that share an application', () => {
     await until(() => emitted.length > before, 'it is emitted again');
     assert.equal(emitted.at(-1)?.redelivered, true);
     assert.equal(await only.client.acknowledged.acknowledge(emitted.at(-1)?.ack), true);
-  });
-
-  it('report an alarm and its end once, whoever has the device by then', async () => {
-    const events: string[] = [];
-    const judges = async (name: string): Promise<Process> => {
-      const started = await joins();
-      const { fleet } = started.client;
-      fleet.judge(started.store, 'app', () => ({
-        limits: readLimits('t > 30').limits,
-        decode: (body) => JSON.parse(body.toString()) as Record<string, unknown>,
-      }));
-      const watch = fleet.watch(
-        { events: ['alarm'] },
-        { onEvent: ({ event, chipid }) => events.push(`${event} of ${chipid} at ${name}`) },
-      );
-      atEnd(() => watch.close());
-      return started;
-    };
-    const first = await judges('the first');
-    await settled(first);
-    const [chipid] = DEVICES as [string];
-    const hasPosition = (): boolean =>
-      first.store.get(`position:listener:${chipid}`) !== undefined &&
-      first.store.isWritten(`position:listener:${chipid}`);
-    await until(hasPosition, 'it is known from where to recover');
-    cloud.upload(chipid, '{"t":31}');
-    await until(() => events.length > 0, 'the alarm is raised');
-    const second = await judges('the second');
-    await settled(first, second);
-    await first.client.close();
-    await settled(second);
-    cloud.upload(chipid, '{"t":32}');
-    cloud.upload(chipid, '{"t":20}');
-    await until(() => textsOf(second).includes('{"t":20}'), 'both came');
-    await until(() => events.length > 1, 'the alarm is over');
-    assert.deepEqual(events, [
-      `alarm of ${chipid} at the first`,
-      `cleared of ${chipid} at the second`,
-    ]);
   });
 
   /** One that can be killed. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { Engine, type Channels } from '../../../src/cluster/engine';
 import { EngineError } from '../../../src/cluster/engine-error';
@@ -65,13 +64,7 @@ describe('the address of an engine', () => {
   const wrong: readonly [string, EngineSettings, RegExp][] = [
     ['is missing', {}, /needs a url/],
     ['is of another kind', { url: 'http://127.0.0.1' }, /must begin with redis:/],
-    [
-      'has two hosts',
-      { url: 'redis://a:1,redis://b:2' },
-      /followed by one host|number of a database/,
-    ],
     ['has a path', { url: 'redis://a/x' }, /number of a database/],
-    ['has a negative database', { url: 'redis://a/-1' }, /number of a database/],
     ['has a query', { url: 'redis://a?x=1' }, /nothing else/],
     ['has credentials that are not encoded', { url: 'redis://%E0%A4%A:x@a' }, /URL-encoded/],
     ['has sentinels too', { url: 'redis://a', sentinels: 'b', master: 'm' }, /leave one of them/],
@@ -99,20 +92,10 @@ describe('an engine that', () => {
     assert.equal(isUnsent, true);
   });
 
-  it('is something else, is said to be so', async () => {
-    const { port, close } = await onLoopback(createHttpServer());
-    atEnd(close);
-    const engine = await open({ url: `redis://127.0.0.1:${port}` });
-    const { isMistake } = await failure(engine, /neither Redis nor Valkey/);
-    assert.equal(isMistake, true);
-  });
-
   const banners = {
     SMTP: '220 mail.example.com ESMTP\r\n',
     POP3: '+OK POP3 server ready\r\n',
     IRC: ':irc.example.com NOTICE * :*** Looking up your hostname\r\n',
-    SSH: 'SSH-2.0-OpenSSH_9.6\r\n',
-    FTP: '220 (vsFTPd 3.0.5)\r\n',
   };
   const others = { ...banners, numbers: ':1\r\n', nothing: '$-1\r\n', 'empty lists': '*0\r\n' };
   for (const [what, text] of Object.entries(others))
