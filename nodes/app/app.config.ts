@@ -1,4 +1,4 @@
-import { AUTO_ZONE, CHARSETS, firstOf } from '../common/shared.config';
+import { AUTO_ZONE, CHARSETS, firstOf, MAX_SECONDS } from '../common/shared.config';
 
 /** Where the sidebar leaves the id of an application that is to get a device book, for its dialog: data of the document. */
 export const CREATE_BOOK = 'device-cloud-create-book';
@@ -41,6 +41,12 @@ export const DEFAULTS = {
   cluster: '',
 };
 export type AppConfig = typeof DEFAULTS;
+
+export const LIMITS = {
+  heartbeat: { min: 0, max: MAX_SECONDS },
+  ping: { min: 0, max: MAX_SECONDS },
+  deviceGap: { min: 0, max: 1000 * MAX_SECONDS },
+} as const;
 
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 

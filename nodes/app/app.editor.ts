@@ -5,7 +5,6 @@ import {
   AUTO_ZONE,
   CLUSTER_TYPE,
   isVariable,
-  MAX_SECONDS,
   readText,
   type APP_TYPE,
 } from '../common/shared.config';
@@ -14,6 +13,7 @@ import {
   CHOICES,
   DEFAULTS,
   isOutside,
+  LIMITS,
   ZONE,
   type AppConfig,
   type AppCredentials,
@@ -113,19 +113,15 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     baseUrl: rows.required<Config>('', 'label.baseUrl', baseUrlError, isCloud),
     appid: rows.required<Config>('', 'label.appid', appidError, isCloud),
     timeout: rows.timeout(DEFAULTS.timeout),
-    heartbeat: rows.checked(DEFAULTS.heartbeat, 'label.heartbeat', rows.seconds(0, MAX_SECONDS)),
-    ping: rows.checked(DEFAULTS.ping, 'label.ping', rows.seconds(0, MAX_SECONDS)),
+    heartbeat: rows.limited(DEFAULTS.heartbeat, 'label.heartbeat', LIMITS.heartbeat),
+    ping: rows.limited(DEFAULTS.ping, 'label.ping', LIMITS.ping),
     timestampUnit: rows.choice(
       DEFAULTS.timestampUnit,
       'label.timestampUnit',
       CHOICES.timestampUnit,
     ),
     // As text: the editor leaves a default of 0 out of the form of a new config node.
-    deviceGap: rows.checked(
-      String(DEFAULTS.deviceGap),
-      'label.deviceGap',
-      rows.seconds(0, MAX_SECONDS * 1000),
-    ),
+    deviceGap: rows.limited(String(DEFAULTS.deviceGap), 'label.deviceGap', LIMITS.deviceGap),
     historyZone: rows.checked<Config>(
       DEFAULTS.historyZone,
       'label.historyZone',

@@ -15,8 +15,7 @@ export const DEFAULTS = {
 export type ClusterConfig = typeof DEFAULTS;
 
 /** Bounds of a lease, in seconds. */
-export const MIN_LEASE = 2;
-export const MAX_LEASE = 60;
+export const LEASE = { min: 2, max: 60 } as const;
 
 /** Credentials of the config node. Each may be `${ENV}`. */
 export interface ClusterCredentials {

@@ -2,13 +2,7 @@ import * as rows from '../common/editor/rows';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import { isVariable, readText, type CLUSTER_TYPE } from '../common/shared.config';
-import {
-  DEFAULTS,
-  MAX_LEASE,
-  MIN_LEASE,
-  type ClusterConfig,
-  type ClusterCredentials,
-} from './cluster.config';
+import { DEFAULTS, LEASE, type ClusterConfig, type ClusterCredentials } from './cluster.config';
 
 type Config = ClusterConfig & rows.Named;
 
@@ -41,7 +35,7 @@ RED.nodes.registerType<Config, ClusterCredentials>(
       sentinels: { value: '' },
       master: rows.required<Config>('', 'label.master', masterError),
       tls: { value: '', type: 'tls-config', required: false, label: 'TLS' },
-      lease: rows.checked(DEFAULTS.lease, 'label.lease', rows.seconds(MIN_LEASE, MAX_LEASE)),
+      lease: rows.limited(DEFAULTS.lease, 'label.lease', LEASE),
     },
     credentials: { user: { type: 'text' }, password: { type: 'password' } },
     paletteLabel: t('paletteLabel'),

@@ -5,8 +5,7 @@ import { readProperties, textOf, tlsOf } from '../common/settings';
 import {
   CHOICES,
   DEFAULTS,
-  MAX_LEASE,
-  MIN_LEASE,
+  LEASE,
   type ClusterConfig,
   type ClusterCredentials,
 } from './cluster.config';
@@ -19,9 +18,9 @@ export interface ClusterNode extends Node<ClusterCredentials> {
 
 function leaseOf(value: unknown): number {
   const lease = Number(value);
-  if (lease >= MIN_LEASE && lease <= MAX_LEASE) return 1000 * lease;
+  if (lease >= LEASE.min && lease <= LEASE.max) return 1000 * lease;
   throw notConfigured(
-    `The lease of the cluster must be a number from ${MIN_LEASE} to ${MAX_LEASE}, but is ${show(value)}.`,
+    `The lease of the cluster must be a number from ${LEASE.min} to ${LEASE.max}, but is ${show(value)}.`,
   );
 }
 

@@ -97,6 +97,9 @@ export type MessageConfig = typeof MESSAGE;
 /** The longest time that a timer can wait, in seconds. */
 export const MAX_SECONDS = 2_147_483;
 
+/** The limits of a time-out. */
+export const SECONDS = { min: 0.001, max: MAX_SECONDS } as const;
+
 /** The types that a typedInput of a node may have. */
 export const VALUE_TYPES = [
   ...['msg', 'str', 'flow', 'global', 'env', 'jsonata', 'group'],

@@ -1,4 +1,12 @@
-import { firstOf, MANY, TYPED, WHEN, WHEN_CHOICES, type ValueType } from '../common/shared.config';
+import {
+  firstOf,
+  MANY,
+  MAX_SECONDS,
+  TYPED,
+  WHEN,
+  WHEN_CHOICES,
+  type ValueType,
+} from '../common/shared.config';
 
 export const CHOICES = { ...WHEN_CHOICES, operation: ['set', 'read', 'pulse', 'keep'] } as const;
 
@@ -27,5 +35,7 @@ export type GpioConfig = typeof DEFAULTS;
  */
 export const NEW_PIN = { pin: '5', pinType: 'num', level: '1', levelType: 'num' } as const;
 
-/** Milliseconds of a pulse, at most. */
-export const MAX_DURATION = 60_000;
+export const LIMITS = {
+  duration: { min: 1, max: 60_000, isWhole: true },
+  check: { min: 0, max: MAX_SECONDS },
+} as const;

@@ -11,41 +11,36 @@ import {
 } from '../common/editor/typed-input';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { MAX_SECONDS, parseJsonObject } from '../common/shared.config';
 import { readPins } from '../type/type.config';
-import { CHOICES, DEFAULTS, MAX_DURATION, NEW_PIN, type GpioConfig } from './gpio.config';
+import { CHOICES, DEFAULTS, LIMITS, NEW_PIN, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & rows.Named;
 type Node = EditorNode<Config>;
 
-const sets = (node: Node): boolean => rows.current(node, 'operation') !== 'read';
-const keeps = (node: Node): boolean => rows.current(node, 'operation') === 'keep';
+const does = (operation: Config['operation']) => (node: Node) =>
+  rows.current(node, 'operation') === operation;
+const keeps = does('keep');
+const sets = (node: Node): boolean => !does('read')(node);
 /** Whether the command may wait for its device: a wish does so by itself. */
 const waits = (node: Node): boolean => sets(node) && !keeps(node);
-const pulses = (node: Node): boolean => rows.current(node, 'operation') === 'pulse';
 /** The choice between one pin and all is not saved: an empty `pin` means all. */
 const pins = (): JQuery => $('#device-cloud-pins');
 
 const readsAll = (node: Node): boolean =>
   !sets(node) && (rows.isOpen(node, pins()) ? rows.fieldValue(pins()) === 'all' : node.pin === '');
 
-const pinNumber = rows.wholeNumber(0, 999_999_999);
-
-const pinNames = (text: string): Iterable<string> => {
-  const read = readPins(text);
-  return 'pins' in read ? read.pins.keys() : [];
-};
+const pinNumber = rows.numberIn({ min: 0, max: 999_999_999, isWhole: true });
 
 const pinName = () =>
-  completedType(textType(t('type.pin'), 'fa fa-map-pin', rows.notBlank), 'pins', pinNames);
+  completedType(textType(t('type.pin'), 'fa fa-map-pin', rows.notBlank), 'pins', (text) => {
+    const read = readPins(text);
+    return 'pins' in read ? read.pins.keys() : [];
+  });
 
 const levels = () => [
   'msg',
   namedNumbers(t('type.level'), { 1: `${t('level.high')} (1)`, 0: `${t('level.low')} (0)` }),
 ];
-
-const codesError = (value: string): string | undefined =>
-  parseJsonObject(value) ? undefined : t('common.error.object');
 
 /** What the node does, for its label. @param isShort whether the device needs its room */
 function labelText(node: Node, isShort: boolean): string {
@@ -98,18 +93,13 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
       missing: DEFAULTS.level,
     },
     levelType: { value: NEW_PIN.levelType, missing: DEFAULTS.levelType },
-    duration: rows.checked(
-      DEFAULTS.duration,
-      'label.duration',
-      rows.wholeNumber(1, MAX_DURATION),
-      pulses,
-    ),
-    check: rows.checked(DEFAULTS.check, 'label.check', rows.wholeNumber(0, MAX_SECONDS), keeps),
+    duration: rows.limited(DEFAULTS.duration, 'label.duration', LIMITS.duration, does('pulse')),
+    check: rows.limited(DEFAULTS.check, 'label.check', LIMITS.check, keeps),
     codes: json(
       'codes',
       rows.described(
         'codes',
-        rows.checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
+        rows.checked<Config>(DEFAULTS.codes, 'label.codes', rows.jsonObject, (node) => !sets(node)),
       ),
     ),
     timeout: rows.timeout(),

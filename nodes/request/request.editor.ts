@@ -4,7 +4,7 @@ import * as rows from '../common/editor/rows';
 import { typed } from '../common/editor/typed-input';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { DATATYPES, MAX_SECONDS } from '../common/shared.config';
+import { DATATYPES, SECONDS } from '../common/shared.config';
 import { CHOICES, DEFAULTS, type RequestConfig } from './request.config';
 
 type Config = RequestConfig & rows.Named;
@@ -86,11 +86,7 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     ),
     equalsType: { value: DEFAULTS.equalsType },
     pattern: rows.required(DEFAULTS.pattern, 'label.pattern', patternError, matches('pattern')),
-    replyTimeout: rows.checked(
-      DEFAULTS.replyTimeout,
-      'label.replyTimeout',
-      rows.seconds(0.001, MAX_SECONDS),
-    ),
+    replyTimeout: rows.limited(DEFAULTS.replyTimeout, 'label.replyTimeout', SECONDS),
     datatype: rows.checked(DEFAULTS.datatype, 'common.label.datatype', datatypeError),
     timeout: rows.timeout(),
   },

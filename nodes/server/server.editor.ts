@@ -19,7 +19,7 @@ function uses(property: ServerInput): (node: Node) => boolean {
 }
 
 /** Their limits are not shown (section 4.1); left empty, the parameter is not sent. */
-const pageNumber = rows.wholeNumber(0, Number.MAX_SAFE_INTEGER);
+const pageNumber = rows.numberIn({ min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true });
 const pageError: rows.Check = (value) => (value === '' ? undefined : pageNumber(value));
 
 /** Goes into the path as it is, since the signature is over the path. */
@@ -27,9 +27,6 @@ function deviceidError(value: string): string | undefined {
   const right = /^[A-Za-z0-9._~-]{1,64}$/.test(value) && !/^\.+$/.test(value);
   return right ? undefined : t('error.deviceid');
 }
-
-const jsonError = (value: string): string | undefined =>
-  parseJsonObject(value) ? undefined : t('common.error.object');
 
 const isEmptyQuery = (value: string): boolean => /^\s*(\{\s*\}\s*)?$/.test(value);
 
@@ -112,7 +109,7 @@ RED.nodes.registerType<Config>('device-cloud-server', {
     pageType: { value: DEFAULTS.pageType },
     count: input('count', 'countType', pages),
     countType: { value: DEFAULTS.countType },
-    body: input('body', 'bodyType', () => ['msg', 'json'], { json: jsonError }),
+    body: input('body', 'bodyType', () => ['msg', 'json'], { json: rows.jsonObject }),
     bodyType: { value: DEFAULTS.bodyType },
     query: input('query', 'queryType', () => ['json', 'msg'], { json: queryError }),
     queryType: { value: DEFAULTS.queryType },

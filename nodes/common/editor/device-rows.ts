@@ -2,9 +2,9 @@ import {
   DEVICE,
   MANY,
   MAX_MANY,
-  MAX_SECONDS,
   NEW_DEVICE,
   readText,
+  SECONDS,
   WHEN,
   WHEN_CHOICES,
   type DeviceConfig,
@@ -29,13 +29,12 @@ import {
   field,
   fieldValue,
   flag,
+  limited,
   notBlank,
   onChange,
   prepared,
-  seconds,
   show,
   ticked,
-  wholeNumber,
 } from './rows';
 import { ageText, localTime, plain, t } from './texts';
 import { textType, typed } from './typed-input';
@@ -82,10 +81,10 @@ export const many: PropertyDefinition<ManyConfig, boolean> = prepared(
 
 /** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
 export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): NumberProperty<T> =>
-  checked<T, number | string>(
+  limited<T>(
     MANY.atOnce,
     'common.label.at-once',
-    wholeNumber(1, MAX_MANY),
+    { min: 1, max: MAX_MANY, isWhole: true },
     (node) => applies(node) && (isGroup(node) || ticked(node, 'many')),
   );
 
@@ -110,12 +109,7 @@ export const replace = <T extends WhenConfig>(
 
 /** How long a command waits. */
 export const expires = <T extends WhenConfig>(applies: Applies<T> = always): NumberProperty<T> =>
-  checked<T, number | string>(
-    WHEN.expires,
-    'common.label.expires',
-    seconds(0.001, MAX_SECONDS),
-    isLater(applies),
-  );
+  limited(WHEN.expires, 'common.label.expires', SECONDS, isLater(applies));
 
 /** The group of a node whose devices may be a group. */
 export const group = prepared(

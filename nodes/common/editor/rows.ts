@@ -7,7 +7,8 @@ import {
   DATATYPES,
   DEVICE_CALL,
   describedText,
-  MAX_SECONDS,
+  parseJsonObject,
+  SECONDS,
   readFlag,
   readText,
   TYPE_TYPE,
@@ -159,18 +160,23 @@ export const chipNumber: Check = (value) =>
 export const notBlank: Check = (value) =>
   value.trim() === '' ? t('common.error.blank') : undefined;
 
-const numberFrom =
-  (form: RegExp, error: string) =>
-  (min: number, max: number): Check =>
-  (value) =>
-    form.test(value) && Number(value) >= min && Number(value) <= max
-      ? undefined
-      : t(error, { min, max });
+/** What a number may be. */
+interface Limits {
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole?: boolean;
+}
 
-export const wholeNumber = numberFrom(/^[0-9]+$/, 'common.error.whole');
+export const numberIn =
+  ({ min, max, isWhole = false }: Limits): Check =>
+  (value) => {
+    const isNumber = (isWhole ? /^[0-9]+$/ : /^[0-9]*\.?[0-9]+$/).test(value);
+    if (isNumber && Number(value) >= min && Number(value) <= max) return undefined;
+    return t(isWhole ? 'common.error.whole' : 'common.error.seconds', { min, max });
+  };
 
-/** A number of seconds, which may have a fraction. */
-export const seconds = numberFrom(/^[0-9]*\.?[0-9]+$/, 'common.error.seconds');
+export const jsonObject: Check = (value) =>
+  parseJsonObject(value) ? undefined : t('common.error.object');
 
 export const oneOf =
   (...values: string[]): Check =>
@@ -218,14 +224,13 @@ export const checked = <T, V extends number | string = string>(
     needed,
   );
 
-/** A number within the limits of its `x.config.ts`. */
+/** A number within limits. */
 export const limited = <T>(
   value: number | string,
   label: string,
-  { min, max, isWhole = false }: { min: number; max: number; isWhole?: boolean },
+  limits: Limits,
   needed?: (node: EditorNode<T>) => boolean,
-): PropertyDefinition<T, number | string> =>
-  checked(value, label, isWhole ? wholeNumber(min, max) : seconds(min, max), needed);
+): PropertyDefinition<T, number | string> => checked(value, label, numberIn(limits), needed);
 
 /** A property that is one of a few words, as the run time reads it whether or not it applies. */
 export const choice = <T, V extends string = string>(
@@ -297,7 +302,7 @@ export const typeOfDevices = (): { value: ''; type: string; required: false; lab
 
 /** How long the node waits for an answer. */
 export const timeout = <T>(usual = DEVICE_CALL.timeout): PropertyDefinition<T, number | string> =>
-  checked<T, number | string>(usual, 'common.label.timeout', seconds(0.001, MAX_SECONDS));
+  limited(usual, 'common.label.timeout', SECONDS);
 
 /** How an upload becomes a payload. */
 export const datatype = <T>(): PropertyDefinition<T, Datatype> =>
