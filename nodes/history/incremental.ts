@@ -1,7 +1,23 @@
 import { createHash } from 'node:crypto';
-import type { Keeping, Lent } from '../../src/index';
+import {
+  dropLeadingZeros,
+  type Keeping,
+  type Lent,
+  type PushRecord,
+  type SyncRecord,
+  type UploadRecord,
+} from '../../src/index';
 import { isObject } from '../common/shared.config';
-import { chipidOf, type HistoryRecord } from './records';
+
+/** A record of any of the three histories. */
+export type HistoryRecord = UploadRecord | PushRecord | SyncRecord;
+
+/** The type promises a text, but the service may send a number. */
+const digitsOf = ({ chipid }: { chipid: unknown }): string => dropLeadingZeros(String(chipid));
+
+/** The device that a record names itself (section 2.5). */
+export const deviceOf = (record: HistoryRecord): string | undefined =>
+  'chipid' in record ? digitsOf(record) : undefined;
 
 /** Up to where the records of one device have been emitted. */
 interface Mark {
@@ -26,16 +42,13 @@ const MAX_ID = 40;
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
 /** What is remembered of a record. Ids may be texts (section 2.4); a record without one is known by its body. */
-function readRecord({ create_time: time, id, body }: HistoryRecord): Omit<Mark, 'names'> & {
-  name: string;
-} {
-  const known: unknown = id;
-  const text = JSON.stringify(known ?? [body]);
-  const hash = (): string => createHash('sha256').update(text).digest('base64');
+function readRecord({ create_time: time, id, body }: HistoryRecord) {
+  const name = JSON.stringify((id as unknown) ?? [body]);
+  const hash = (): string => createHash('sha256').update(name).digest('base64');
   return {
     id: /^\d{1,20}$/.test(String(id)) ? String(id) : '',
     time: typeof time === 'string' && TIME.test(time) ? time : '',
-    name: text.length > MAX_ID ? hash() : text,
+    name: name.length > MAX_ID ? hash() : name,
   };
 }
 
@@ -58,24 +71,22 @@ function readMark(stored: unknown): Mark {
  * @param chipid the device, or empty where each record names its own (section 2.5)
  * @returns the new records, and a function to call once they have been emitted, which remembers them
  */
-export async function onlyNew<R extends HistoryRecord>(
+export async function onlyNew(
   store: Pick<Keeping | Lent, 'get' | 'list' | 'update' | 'loaded'>,
   prefix: string,
   chipid: string,
-  records: readonly R[],
-): Promise<{ fresh: R[]; remember: () => void }> {
+  records: readonly HistoryRecord[],
+): Promise<{ fresh: HistoryRecord[]; remember: () => void }> {
   await store.loaded;
   const marks = new Map<string, { before: Mark; after: Mark }>();
   const fresh = records.filter((record) => {
-    const device = 'chipid' in record ? chipidOf(record).slice(0, MAX_ID) : chipid;
-    const place = prefix + device;
-    const stored = store.get(place);
-    const mark = marks.get(place) ?? { before: readMark(stored), after: readMark(stored) };
-    marks.set(place, mark);
+    const key = prefix + (deviceOf(record)?.slice(0, MAX_ID) ?? chipid);
+    const stored = store.get(key);
+    const mark = marks.get(key) ?? { before: readMark(stored), after: readMark(stored) };
+    marks.set(key, mark);
     const { before, after } = mark;
     const { id, time, name } = readRecord(record);
-    const isSame = time === after.time;
-    if (isSame && after.names.includes(name)) return false;
+    if (time === after.time && after.names.includes(name)) return false;
     const isKnown = time < before.time || (time === before.time && before.names.includes(name));
     if (isKnown && !isHigher(id, before.id)) return false;
     if (isHigher(id, after.id)) after.id = id;
@@ -84,12 +95,12 @@ export async function onlyNew<R extends HistoryRecord>(
     return true;
   });
   const remember = (): void => {
-    for (const [place, { after }] of marks) {
+    for (const [key, { after }] of marks) {
       // Removed first: the devices just read are the last to be forgotten.
-      store.update(place, undefined);
-      store.update(place, after);
+      store.update(key, undefined);
+      store.update(key, after);
     }
-    for (const [place] of store.list(prefix).slice(0, -MAX_DEVICES)) store.update(place, undefined);
+    for (const [key] of store.list(prefix).slice(0, -MAX_DEVICES)) store.update(key, undefined);
   };
   return { fresh, remember };
 }
