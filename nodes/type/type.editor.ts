@@ -1,7 +1,10 @@
+import { pickDevice } from '../common/editor/device-rows';
+import { showRows, type ResultRow } from '../common/editor/result-rows';
+import { appPath, explainFailure, getRoute } from '../common/editor/routes';
 import * as rows from '../common/editor/rows';
 import type { EditorNode } from '../common/editor/red';
-import { t } from '../common/editor/texts';
-import { isVariable, readText, type TYPE_TYPE } from '../common/shared.config';
+import { plain, t } from '../common/editor/texts';
+import { APP_TYPE, isObject, isVariable, readText, type TYPE_TYPE } from '../common/shared.config';
 import {
   bytesDecoder,
   DescriptionError,
@@ -10,19 +13,21 @@ import {
   type FieldsDecoder,
 } from '../../src/fleet/types';
 import { readLimits } from '../../src/fleet/limits';
-import { prepareTry, type Trial } from './try.editor';
-import { CHOICES, DEFAULTS, readPins, readUnits, type TypeConfig } from './type.config';
+import {
+  CHOICES,
+  DEFAULTS,
+  fieldTexts,
+  readPins,
+  readUnits,
+  type TriedUpload,
+  type TryResult,
+  type TypeConfig,
+} from './type.config';
 
 type Config = TypeConfig & rows.Named;
 type Node = EditorNode<Config>;
-type Decode = TypeConfig['decode'];
 
-const decodeOf = (node: Node): Decode => (rows.current(node, 'decode') || 'none') as Decode;
-
-const decodes =
-  (by: Decode) =>
-  (node: Node): boolean =>
-    decodeOf(node) === by;
+const decodes = (by: TypeConfig['decode']) => (node: Node) => rows.current(node, 'decode') === by;
 
 const problemText = ({ code, values }: DecodeProblem): string => t(`problem.${code}`, values);
 
@@ -101,7 +106,7 @@ const toText =
   };
 
 /** Tries the typed decoder, here in the browser. */
-function tryHere(bytes: Uint8Array, charset: string): ReturnType<Trial['decode']> {
+function tryHere(bytes: Uint8Array, charset: string): TryResult | undefined {
   try {
     const decoded = decoderOfForm()?.(bytes, toText(charset));
     if (!decoded || 'value' in decoded) return decoded;
@@ -111,6 +116,115 @@ function tryHere(bytes: Uint8Array, charset: string): ReturnType<Trial['decode']
     const at = typed('decode') === 'bytes' ? bytesError(typed('bytes')) : undefined;
     return { problem: at ?? problemText(error.problem) };
   }
+}
+
+/** Milliseconds from a key to its result: the next key may come before. */
+const PAUSE = 250;
+
+const part = (name: string): JQuery => $(`#device-cloud-try-${name}`);
+const chosen = (name: string): string => rows.fieldValue(part(name));
+
+const failure = (text: string): ResultRow[] => [{ icon: 'fa-times', text: plain(text) }];
+
+function fromHex(text: string): Uint8Array | undefined {
+  const digits = text.replace(/^\s*0x|[\s,:-]/gi, '');
+  if (digits.length % 2 > 0 || /[^0-9a-f]/i.test(digits)) return undefined;
+  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}
+
+function reasonOf(error: unknown): ResultRow[] {
+  const { reason, detail } = explainFailure(error, 'device-cloud.read');
+  return [{ icon: 'fa-times', text: reason, ...(detail === undefined ? {} : { detail }) }];
+}
+
+function resultRows(result: TryResult | undefined): ResultRow[] {
+  if (!result) return [{ icon: 'fa-info-circle', text: t('try.none') }];
+  if ('problem' in result) return failure(result.problem);
+  const read = readUnits(typed('units'));
+  const fields = fieldTexts(result.value, 'units' in read ? read.units : {});
+  return fields.map((text) => ({ icon: 'fa-check', text: plain(text) }));
+}
+
+/** An upload as text if it is text, such as JSON, otherwise its bytes. */
+function shownUpload(bytes: Uint8Array, hex: string, charset: string): string {
+  const inHex = hex.replace(/../g, '$& ').trim();
+  try {
+    const text = new TextDecoder(charset, { fatal: true }).decode(bytes).trim();
+    return plain(text) === text && text !== '' ? text : inHex;
+  } catch {
+    return inHex;
+  }
+}
+
+/** The bytes to be tried, or what to say instead. */
+async function uploadOf(): Promise<{ bytes: Uint8Array; charset: string } | ResultRow[]> {
+  if (chosen('source') !== 'latest') {
+    const text = chosen('typed');
+    if (text === '') return [];
+    const isText = chosen('source') === 'text';
+    const bytes = isText ? new TextEncoder().encode(text) : fromHex(text);
+    return bytes ? { bytes, charset: 'utf-8' } : failure(t('common.error.hex'));
+  }
+  const id = chosen('app');
+  const chipid = chosen('device').trim();
+  if (id === '' || chipid === '') return [];
+  try {
+    const answer: unknown = await getRoute(`${appPath(id, 'devices', chipid)}?upload`);
+    const upload = isObject(answer) ? (answer['upload'] as TriedUpload | undefined) : undefined;
+    const bytes = upload && fromHex(upload.hex);
+    if (!bytes) return failure(t('try.no-upload'));
+    const charset = (RED.nodes.node(id) as { charset?: string }).charset || 'utf-8';
+    part('bytes').text(shownUpload(bytes, upload.hex, charset));
+    return { bytes, charset };
+  } catch (error) {
+    const isUnknown = isObject(error) && error['status'] === 404;
+    return isUnknown ? failure(t('try.no-upload')) : reasonOf(error);
+  }
+}
+
+async function rowsOf(): Promise<ResultRow[]> {
+  const upload = await uploadOf();
+  return Array.isArray(upload) ? upload : resultRows(tryHere(upload.bytes, upload.charset));
+}
+
+/** Offers the applications, the only one at once. */
+function offerApps(): void {
+  RED.nodes.eachConfig((config) => {
+    if (config.type !== APP_TYPE) return;
+    const option = $('<option>', { value: config.id });
+    option.text(RED.utils.getNodeLabel(config, config.id)).appendTo(part('app'));
+  });
+}
+
+/** Shows, while one types, what becomes of an upload. */
+function prepareTry(): void {
+  offerApps();
+  pickDevice(part('device'), () => part('app'));
+  let latest = 0;
+  let timer: number | undefined;
+  const run = (): void => {
+    const mine = ++latest;
+    part('bytes').text('');
+    void rowsOf().then((shown) => {
+      // An answer may come after that to a later question.
+      if (mine === latest) showRows(part('result'), shown);
+    });
+  };
+  const adapt = (): void => {
+    const isLatest = chosen('source') === 'latest';
+    rows.show('.device-cloud-latest-only', isLatest);
+    rows.show('.device-cloud-typed-only', !isLatest);
+    part('typed').attr(
+      'placeholder',
+      chosen('source') === 'hex' ? '08 66 50' : 'temperature=21.5;battery=80',
+    );
+  };
+  part('source').on('change', adapt);
+  adapt();
+  $('.device-cloud-type').on('input change keyup', 'input, select, textarea', () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(run, PAUSE);
+  });
 }
 
 RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
@@ -154,12 +268,6 @@ RED.nodes.registerType<Config>('device-cloud-type' satisfies typeof TYPE_TYPE, {
     };
     hint('bytes', (text) => (text.trim() === '' ? undefined : bytesError(text)));
     hint('limits', limitsError);
-    prepareTry({
-      decode: tryHere,
-      units: () => {
-        const read = readUnits(typed('units'));
-        return 'units' in read ? read.units : {};
-      },
-    });
+    prepareTry();
   },
 });

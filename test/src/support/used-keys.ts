@@ -36,6 +36,12 @@ function literals(node: ts.Expression): string[] {
 
 const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
+/** In the editor, `RED._` asks for Node-RED's own texts. */
+const isOfNodeRed = (node: ts.Node): boolean =>
+  !node.getSourceFile().fileName.endsWith('.runtime.ts') &&
+  ts.isCallExpression(node) &&
+  node.expression.getText() === 'RED._';
+
 function read(source: ts.Node, used: UsedKeys): void {
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && node.expression.getText() === 't' && node.arguments[0]) {
@@ -43,9 +49,7 @@ function read(source: ts.Node, used: UsedKeys): void {
     }
     if (ts.isStringLiteralLike(node) && KEY.test(node.text)) used.named.add(node.text);
     if (ts.isTemplateExpression(node)) template(node, used);
-    // `RED._` asks for Node-RED's own texts.
-    if (!ts.isCallExpression(node) || node.expression.getText() !== 'RED._')
-      ts.forEachChild(node, visit);
+    if (!isOfNodeRed(node)) ts.forEachChild(node, visit);
   };
   visit(source);
 }
