@@ -37,15 +37,18 @@ describe('device-cloud', () => {
     DEVICE_CLOUD_SERVER_PASSWORD: cloud.serverPassword,
   });
 
-  const start = (args: readonly string[], env: object = variables()) =>
-    spawn(process.execPath, [CLI, ...args], { env: { ...env, NO_PROXY: '*' } });
-
-  /** Runs a command to its end. @param input what it reads from standard input */
-  async function run(args: readonly string[], env?: object, input = ''): Promise<End> {
-    const child = start(args, env);
+  /** Starts a command. @returns it, and what it has printed so far */
+  function start(args: readonly string[], env: object = variables()) {
+    const child = spawn(process.execPath, [CLI, ...args], { env: { ...env, NO_PROXY: '*' } });
     const end: End = { code: null, out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (end.out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (end.err += text));
+    return { child, end };
+  }
+
+  /** Runs a command to its end. @param input what it reads from standard input */
+  async function run(args: readonly string[], env?: object, input = ''): Promise<End> {
+    const { child, end } = start(args, env);
     child.stdin.end(input);
     [end.code] = (await once(child, 'close')) as [number | null];
     return end;
@@ -99,18 +102,16 @@ describe('device-cloud', () => {
 
   it('prints uploads until Ctrl-C, or until nobody reads on', async () => {
     for (const isPiped of [false, true]) {
-      const child = start(['listen', '--json']);
-      let out = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+      const { child, end } = start(['listen', '--json']);
       await until(() => cloud.channels() === 2, 'both channels are open');
       cloud.upload(ONE, { t: 1 });
       cloud.upload('10000002', '\u001b[2J');
-      await until(() => out.split('\n').length === 3, 'both uploads are printed');
+      await until(() => end.out.split('\n').length === 3, 'both uploads are printed');
       assert.match(
-        out,
+        end.out,
         /"chipid":"10000001","name":"Greenhouse","timestamp":\d+,"payload":\{"t":1\}\}\n/,
       );
-      assert.match(out, /"payload":"\\u001b\[2J"\}\n/);
+      assert.match(end.out, /"payload":"\\u001b\[2J"\}\n/);
       if (isPiped) {
         child.stdout.destroy();
         await until(() => {
@@ -139,14 +140,13 @@ describe('device-cloud', () => {
   });
 
   it('ends if uploads come faster than they are read', async () => {
-    const child = start(['listen', '--json', ONE]);
-    let err = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+    const { child, end } = start(['listen', '--json', ONE]);
+    child.stdout.pause();
     await until(() => cloud.channels() === 1, 'the channel is open');
     const body = 'x'.repeat(10_000);
     await until(() => {
       for (let count = 0; count < 100; count++) cloud.upload(ONE, body);
-      return err.includes('QUEUE_FULL');
+      return end.err.includes('QUEUE_FULL');
     }, 'it says so');
     child.stdout.resume();
     await once(child, 'close');
@@ -158,11 +158,9 @@ describe('device-cloud', () => {
     const { baseUrl } = await httpService(
       json([{ chipid: 'x' }, { name: 'y' }, { chipid: '007' }]),
     );
-    const child = start(['listen'], { ...variables(), DEVICE_CLOUD_URL: baseUrl });
-    let err = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-    await until(() => /^7 disconnected/m.test(err), 'it has tried to listen to the device');
-    assert.equal(child.exitCode, null, err);
+    const { child, end } = start(['listen'], { ...variables(), DEVICE_CLOUD_URL: baseUrl });
+    await until(() => /^7 disconnected/m.test(end.err), 'it has tried to listen to the device');
+    assert.equal(child.exitCode, null, end.err);
     child.kill('SIGINT');
     await once(child, 'close');
     assert.equal(child.exitCode, ENDED);

@@ -49,17 +49,6 @@ describe('closing a client', () => {
     );
   });
 
-  it('delivers nothing afterwards', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
-    const listener = listen(client);
-    await listener.state('connected');
-    service.upload(CHIPID, 'late');
-    await client.close();
-    await settled(50);
-    assert.deepEqual(listener.texts(), []);
-  });
-
   it('may be done twice, or before the first call', async () => {
     const client = clientOf('http://127.0.0.1:9');
     await client.close();

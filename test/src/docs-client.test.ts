@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { DeviceCloudClient } from '../../src/client';
 import { CloudClient } from '../../src/cloud-client';
 import { repository } from '../tooling/repository';
+import { within } from '../tooling/until';
 
 /** The second page uses the beginning and the end of the first. */
 const PAGES = ['client.md', 'simulator.md'];
@@ -59,16 +60,6 @@ const RUNNER = `
     }
   });`;
 
-/** The promise's value, unless the time is over. */
-function bounded<T>(what: string, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => {
-      reject(new Error(`${what} took over ${TIME_LIMIT / 1000} s.`));
-    }, TIME_LIMIT);
-    promise.then(resolve, reject).finally(() => clearTimeout(limit));
-  });
-}
-
 let runner: Worker | undefined;
 
 /** Runs a module. @returns what it printed */
@@ -77,7 +68,7 @@ async function run(file: string): Promise<string> {
   const answer = once(worker, 'message') as Promise<[{ printed: string; error?: string }]>;
   worker.postMessage(pathToFileURL(file).href);
   try {
-    const [{ printed, error }] = await bounded('The snippet', answer);
+    const [{ printed, error }] = await within(answer, 'the snippet has run', TIME_LIMIT);
     if (error !== undefined) throw new Error(`${printed}${error}`);
     return printed;
   } catch (error) {
@@ -120,6 +111,6 @@ describe('docs/inside/client.md and docs/inside/simulator.md', () => {
     assert.ok(worker);
     const ended = once(worker, 'exit') as Promise<[number]>;
     worker.postMessage('');
-    assert.deepEqual(await bounded('The end', ended), [0]);
+    assert.deepEqual(await within(ended, 'it ends', TIME_LIMIT), [0]);
   });
 });

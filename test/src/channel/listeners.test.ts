@@ -3,7 +3,7 @@ import type { Upload } from '../../../src/types';
 import { IsolatedListener, type ChannelListener } from '../../../src/channel/listener';
 import { channelService } from '../../tooling/servers/channel-service';
 import { atEnd } from '../../tooling/servers/at-end';
-import { clientOf, simulator } from '../support/client';
+import { clientOf, simulated } from '../support/client';
 import { failure } from '../support/failure';
 import { CHIPID, listen } from '../support/listener';
 import { settled, until } from '../../tooling/until';
@@ -51,8 +51,7 @@ describe('a listener that throws', () => {
   for (const [what, callback] of throwing) {
     it(`receives the error as a fault when it ${what}; all listeners receive further uploads`, async () => {
       const { escaped } = watchProcess();
-      const service = await simulator();
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await simulated();
       const uploads: string[] = [];
       const faults: string[] = [];
       client.listen(CHIPID, {
@@ -104,8 +103,7 @@ describe('a listener that throws', () => {
 
   it('in onState does not affect the states of the channel', async () => {
     const { escaped } = watchProcess();
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     const faults: string[] = [];
     client.listen(CHIPID, { onState: deep, onFault: (fault) => faults.push(fault) });
     const other = listen(client);
@@ -123,8 +121,7 @@ describe('a listener that throws', () => {
 
   it('in onFault as well causes no further call', async () => {
     const { escaped, warnings } = watchProcess();
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     client.listen(CHIPID, { onUpload: deep, onFault: deep });
     client.listen(CHIPID, { onFault: (): unknown => Promise.reject(new Error('no')) });
     const other = listen(client);
@@ -140,8 +137,7 @@ describe('a listener that throws', () => {
 
   it('without onFault causes one warning, not one for each upload', async () => {
     const { escaped, warnings } = watchProcess();
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     const symbol: unknown = Object.create(null);
     client.listen(CHIPID, {
       onUpload() {
@@ -163,8 +159,7 @@ describe('a listener that throws', () => {
 
   for (const listener of [null, () => undefined]) {
     it(`is refused before anything is opened if it is ${String(listener)}`, async () => {
-      const service = await simulator();
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await simulated();
       const listening = new Promise((resolve) => {
         resolve(client.listen(CHIPID, listener as unknown as ChannelListener));
       });
@@ -177,8 +172,7 @@ describe('a listener that throws', () => {
 
 describe('a listener that joins a channel twice', () => {
   it('counts as two, one of which can leave', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     const uploads: string[] = [];
     const listener: ChannelListener = { onUpload: ({ body }) => uploads.push(body.toString()) };
     const first = client.listen(CHIPID, listener);
@@ -202,8 +196,7 @@ describe('a callback of a channel', () => {
     /** Listens with one callback that acts once, makes each of them be called, and waits for an upload. */
     const acting = async (act: (leave: () => void) => void) => {
       const { escaped } = watchProcess();
-      const service = await simulator();
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await simulated();
       const calls: string[] = [];
       let done = false;
       const listener = {

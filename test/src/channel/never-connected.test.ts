@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { CONNECTIONS } from '../../../src/http/pool';
-import { clientOf } from '../support/client';
+import { clientOf, serving } from '../support/client';
 import { failure, failures } from '../support/failure';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { json } from '../../tooling/servers/http-service';
 import { nextState } from '../support/listener';
 import { proxy } from '../../tooling/servers/proxy';
 import { wireService } from '../../tooling/servers/wire-service';
@@ -27,8 +27,7 @@ async function tlsThatNeverComesAbout(): Promise<void> {
 
 async function tunnelThatIsNeverMade(): Promise<void> {
   const through = await proxy('hang');
-  const service = await httpService(json([]));
-  const client = clientOf(service.baseUrl, { proxy: { url: through.url } });
+  const { client } = await serving(json([]), { proxy: { url: through.url } });
   const calls = ALL.map((chipid) => client.push(chipid, 'x', { timeout: 100 }));
   for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /Not sent/);
   through.behaviour = 'tunnel';

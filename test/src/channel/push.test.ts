@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PushMessage, PushFormat } from '../../../src/types';
 import { channelService } from '../../tooling/servers/channel-service';
-import { clientOf, simulator } from '../support/client';
+import { clientOf, simulated, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
 import { CHIPID, listen } from '../support/listener';
@@ -33,8 +33,7 @@ inEachDialect('a push over the channel', () => {
   });
 
   it('uses the channel that is open, and leaves it open', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     const listener = listen(client);
     await listener.state('connected');
     for (const text of ['a', 'b', 'c']) await client.pushOverChannel(CHIPID, text);
@@ -85,8 +84,7 @@ inEachDialect('a push over the channel', () => {
   });
 
   it('keeps the order with pushes over HTTP to the same device', async () => {
-    const service = await simulator({ answerDelay: 20 });
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated({ answerDelay: 20 });
     await Promise.all([
       client.push(CHIPID, 'a'),
       client.pushOverChannel(CHIPID, 'b'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { channelService } from '../../tooling/servers/channel-service';
-import { clientOf, KEYS, simulator } from '../support/client';
+import { KEYS, clientOf, simulated, simulator } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
 import { until } from '../../tooling/until';
 
@@ -60,8 +60,9 @@ describe('the uploads of a device', () => {
   });
 
   it('arrive at the listener of their own device alone', async () => {
-    const service = await simulator({ devices: [{ chipid: CHIPID }, { chipid: LONG }] });
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated({
+      devices: [{ chipid: CHIPID }, { chipid: LONG }],
+    });
     const one = listen(client, CHIPID);
     const other = listen(client, LONG);
     await one.state('connected');
@@ -76,8 +77,7 @@ describe('the uploads of a device', () => {
 
 describe('the channel of a device with several listeners', () => {
   it('is a single one, and gives each its own bytes, so that one cannot change those of another', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     const [first, second, third] = [listen(client), listen(client), listen(client)];
     await first.state('connected');
     service.upload(CHIPID, 'abc');

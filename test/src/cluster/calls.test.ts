@@ -98,25 +98,16 @@ describe('a call to the process that has the device', () => {
   });
 
   const unreachable = failsWith('UNREACHABLE', /Nothing was sent\.$/, false);
+  const throws = (error: EngineError) => (at: Bus) => {
+    at.onPublish = () => {
+      throw error;
+    };
+  };
   const unsent: readonly [string, (bus: Bus) => void][] = [
     ['nobody has received it', () => undefined],
     ['nobody has the device', (at) => (at.owner = undefined as unknown as string)],
-    [
-      'there is no connection',
-      (at) => {
-        at.onPublish = () => {
-          throw new EngineError('away.', { isUnsent: true });
-        };
-      },
-    ],
-    [
-      'the engine refuses it',
-      (at) => {
-        at.onPublish = () => {
-          throw new EngineError('NOPERM', { isRefusal: true });
-        };
-      },
-    ],
+    ['there is no connection', throws(new EngineError('away.', { isUnsent: true }))],
+    ['the engine refuses it', throws(new EngineError('NOPERM', { isRefusal: true }))],
     [
       'the owner may not act any more when the device’s turn comes',
       (at) =>
@@ -162,14 +153,7 @@ describe('a call to the process that has the device', () => {
 
   for (const [what, arrange] of [
     ['no answer comes', (at: Bus) => at.add('b', () => new Promise(() => undefined))],
-    [
-      'the connection broke as it was sent',
-      (at: Bus) => {
-        at.onPublish = () => {
-          throw new EngineError('closed.', {});
-        };
-      },
-    ],
+    ['the connection broke as it was sent', throws(new EngineError('closed.', {}))],
   ] as const)
     it(`may have been carried out if ${what}`, async () => {
       arrange(bus);

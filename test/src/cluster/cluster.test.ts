@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Cluster, readBeat } from '../../../src/cluster/cluster';
+import type { Engine } from '../../../src/cluster/engine';
 import type { EngineSettings } from '../../../src/protocol/engine-address';
 import { NotSent } from '../../../src/cluster/calls';
 import { keysOf } from '../../../src/cluster/scripts';
@@ -34,6 +35,13 @@ describeOnRedis('processes that share an application', () => {
     redis = await startRedis();
     atEnd(() => redis.end());
   });
+
+  /** A connection to the engine beside those of the members. */
+  const connected = async (): Promise<Engine> => {
+    const engine = await openEngine({ url: redis.url });
+    atEnd(() => engine.close());
+    return engine;
+  };
 
   async function joins(
     onStore: (store: SharedStore) => void = () => undefined,
@@ -106,8 +114,7 @@ describeOnRedis('processes that share an application', () => {
     for (const { store } of members)
       for (let chip = 0; chip < 100; chip++) void store.set(`pin:${chip}:5`, { chip });
     const before = members.map(({ begun }) => [...begun]);
-    const engine = await openEngine({ url: redis.url });
-    atEnd(() => engine.close());
+    const engine = await connected();
     const isKept = async (): Promise<boolean> => {
       const keys = keysOf('1');
       const sizes = Array.from({ length: SHARES }, async (_, share) =>
@@ -135,8 +142,7 @@ describeOnRedis('processes that share an application', () => {
     await first.cluster.exclusively('1', HOUR, end);
     await first.cluster.exclusively('1', 9000, end);
     // As its owner leaves it that is killed in the midst of a command of 2 s.
-    const engine = await openEngine({ url: redis.url });
-    atEnd(() => engine.close());
+    const engine = await connected();
     await first.cluster.close();
     const [seconds, micros] = (await engine.call(1000, 'TIME')) as [string, string];
     const busyUntil = Number(seconds) * 1000 + Number(micros) / 1000 + 9000;
@@ -159,8 +165,7 @@ describeOnRedis('processes that share an application', () => {
   });
 
   it('name each right that the user lacks, do nothing without it, and do their part once it is given', async () => {
-    const engine = await openEngine({ url: redis.url });
-    atEnd(() => engine.close());
+    const engine = await connected();
     const all =
       '+ping +eval +evalsha +hgetall +hget +hset +hdel +del +info +time +publish +subscribe +unsubscribe +wait'.split(
         ' ',
@@ -193,8 +198,7 @@ describeOnRedis('processes that share an application', () => {
   });
 
   it('name the key of a share that something else has written', async () => {
-    const engine = await openEngine({ url: redis.url });
-    atEnd(() => engine.close());
+    const engine = await connected();
     const key = keysOf('1').share(5);
     await engine.call(1000, 'SET', key, 'text');
     const member = await joins();

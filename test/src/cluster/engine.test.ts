@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { Engine, type Channels } from '../../../src/cluster/engine';
 import { EngineError } from '../../../src/cluster/engine-error';
 import type { EngineSettings } from '../../../src/protocol/engine-address';
@@ -58,6 +58,20 @@ async function failure(engine: Engine, text: RegExp): Promise<EngineError> {
   });
 }
 
+/** Whatever answers at a port. @returns a connection to it, and how many it has had */
+async function answering(
+  onSocket: (socket: Socket) => void,
+  settings: EngineSettings = {},
+): Promise<{ engine: Engine; connections: () => number }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    onSocket(socket);
+  });
+  const { port, close, connections } = await onLoopback(server);
+  atEnd(close);
+  return { engine: await open({ url: `redis://127.0.0.1:${port}`, ...settings }), connections };
+}
+
 const ready = (engine: Engine): Promise<void> => until(() => answers(engine), 'it answers');
 
 describe('the address of an engine', () => {
@@ -101,17 +115,13 @@ describe('an engine that', () => {
   for (const [what, text] of Object.entries(others))
     it(`answers like ${what}, is said to be something else, and is not subscribed to`, async () => {
       const asked: string[] = [];
-      const server = createServer((socket) => {
-        socket.on('error', () => undefined);
+      const { engine } = await answering((socket) => {
         if (what in banners) socket.write(text);
         socket.on('data', (data) => {
           asked.push(String(data));
           for (const _ of String(data).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? []) socket.write(text);
         });
       });
-      const { port, close } = await onLoopback(server);
-      atEnd(close);
-      const engine = await open({ url: `redis://127.0.0.1:${port}` });
       const { isMistake } = await failure(engine, /neither Redis nor Valkey/);
       assert.equal(isMistake, true);
       assert.doesNotMatch(asked.join(''), /subscribe/i);
@@ -122,37 +132,28 @@ describe('an engine that', () => {
     ['refuses them in a text', '-DENIED Redis is running in protected mode\r\n', /protected mode/],
   ] as const)
     it(`${what}, is said to do so`, async () => {
-      const server = createServer((socket) => {
-        socket.on('error', () => undefined);
+      const { engine } = await answering((socket) => {
         if (text === '') socket.end();
         else socket.once('data', () => socket.end(text));
       });
-      const { port, close } = await onLoopback(server);
-      atEnd(close);
-      await failure(await open({ url: `redis://127.0.0.1:${port}` }), said);
+      await failure(engine, said);
     });
 
   it('is something else, and then only breaks connections, is said to be something else', async () => {
     let answered = 0;
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
+    const { engine, connections } = await answering((socket) => {
       // One connection is for commands, and one for what is subscribed to.
       if (++answered > 2) socket.resetAndDestroy();
       else socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
     });
-    const { port, close, connections } = await onLoopback(server);
-    atEnd(close);
-    const engine = await open({ url: `redis://127.0.0.1:${port}` });
     await until(() => connections() > 6, 'it has connected again and again');
     await assert.rejects(beat(engine), /neither Redis nor Valkey/);
   });
 
   it('is silent, is given up, and asked over another connection', async () => {
-    const server = createServer((socket) => socket.resume());
-    const { port, close, connections } = await onLoopback(server);
-    atEnd(close);
     // With a password, the library waits for the answer to it.
-    const engine = await open({ url: `redis://127.0.0.1:${port}`, password: 'any' });
+    const settings = { password: 'any' };
+    const { engine, connections } = await answering((socket) => void socket.resume(), settings);
     await failure(engine, /no answer within 2000 ms/);
     const before = connections();
     await until(() => connections() > before, 'it connects again');
@@ -166,7 +167,7 @@ describe('an engine that', () => {
     ['7.0', "READONLY You can't write against a read only replica. script: 1, on @user_script:9."],
   ] as const)
     it(`is a replica, in the words of ${version}, is left for another connection`, async () => {
-      const server = createServer((socket) => {
+      const { engine, connections } = await answering((socket) => {
         // Each command is an array; all that is needed is how many there are.
         socket.on('data', (data) => {
           const commands = String(data).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? [];
@@ -175,9 +176,6 @@ describe('an engine that', () => {
             else socket.write(/PING/i.test(command) ? '+device-cloud\r\n' : '+OK\r\n');
         });
       });
-      const { port, close, connections } = await onLoopback(server);
-      atEnd(close);
-      const engine = await open({ url: `redis://127.0.0.1:${port}` });
       const { isRefusal } = await failure(engine, /it is a replica/);
       assert.equal(isRefusal, true);
       const before = connections();
@@ -190,6 +188,14 @@ describeOnRedis('an engine of this machine that', () => {
     const redis = await startRedis({ config });
     atEnd(() => redis.end());
     return redis.url;
+  };
+
+  const running = async () => {
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    const engine = await open({ url: redis.url });
+    await ready(engine);
+    return { redis, engine };
   };
 
   it('requires a password, refuses a wrong one and none, and no text has it', async () => {
@@ -282,10 +288,7 @@ describeOnRedis('an engine of this machine that', () => {
   });
 
   it('hangs, is given up, and answers a later connection', async () => {
-    const redis = await startRedis();
-    atEnd(() => redis.end());
-    const engine = await open({ url: redis.url });
-    await ready(engine);
+    const { redis, engine } = await running();
     redis.stop();
     const { isUnsent } = await failure(engine, /no answer within 500 ms/);
     assert.equal(isUnsent, false);
@@ -294,10 +297,7 @@ describeOnRedis('an engine of this machine that', () => {
   });
 
   it('hangs, costs one connection, however many commands wait for it', async () => {
-    const redis = await startRedis();
-    atEnd(() => redis.end());
-    const engine = await open({ url: redis.url });
-    await ready(engine);
+    const { redis, engine } = await running();
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on('warning', onWarning);

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
-import { clientOf, simulator } from '../support/client';
+import { serving, simulated } from '../support/client';
 import { failure } from '../support/failure';
-import {
-  hang,
-  httpService,
-  inSequence,
-  json,
-  type Script,
-} from '../../tooling/servers/http-service';
+import { hang, inSequence, json, type Script } from '../../tooling/servers/http-service';
 import { CHIPID } from '../support/listener';
 import { manual } from '../support/manual';
 import { heldTimers, HOUR } from '../../support/held-timers';
@@ -17,8 +11,7 @@ const ok = json({ status: 'online', msg: 'OK' });
 
 describe('commands to one device', () => {
   it('of every kind wait for each other', async () => {
-    const service = await simulator({ answerDelay: 2 });
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated({ answerDelay: 2 });
     await Promise.all([
       client.push(CHIPID, 'x'),
       client.rtStatus(CHIPID, 'uptime'),
@@ -40,10 +33,9 @@ describe('commands to one device', () => {
   });
 
   it('do not wait for reads of the cloud, and reads do not wait for them', async () => {
-    const service = await httpService((response, request, count) => {
+    const { service, client } = await serving((response, request, count) => {
       (request.method === 'POST' ? hang : json([]))(response, request, count);
     });
-    const client = clientOf(service.baseUrl);
     const command = failure(client.push(CHIPID, 'x'), 'CONNECTION_LOST');
     await until(() => service.requests.length === 1);
     assert.deepEqual((await client.uploadHistory(CHIPID)).body, []);
@@ -56,8 +48,7 @@ describe('commands to one device', () => {
     const late: Script = (response, request, count) => {
       void answer.promise.then(() => ok(response, request, count));
     };
-    const service = await httpService(inSequence(late, ok));
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await serving(inSequence(late, ok));
     const first = client.push(CHIPID, 'a');
     const second = client.push(CHIPID, 'b', { timeout: HOUR });
     await until(() => service.requests.length === 1);
@@ -69,11 +60,13 @@ describe('commands to one device', () => {
 
   it('keep the configured gap', async () => {
     const times: number[] = [];
-    const service = await httpService((response, request, count) => {
-      times.push(performance.now());
-      ok(response, request, count);
-    });
-    const client = clientOf(service.baseUrl, { deviceGap: 50 });
+    const { client } = await serving(
+      (response, request, count) => {
+        times.push(performance.now());
+        ok(response, request, count);
+      },
+      { deviceGap: 50 },
+    );
     await Promise.all(['a', 'b', 'c'].map((text) => client.push(CHIPID, text)));
     const gaps = times.slice(1).map((time, index) => time - times[index]!);
     // Timers of Node.js may be a millisecond early.

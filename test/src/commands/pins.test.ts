@@ -16,6 +16,12 @@ describe('a pin that is kept', () => {
   });
   afterEach(() => world.pins.close());
 
+  /** What waits in the queues of devices is called, and from now on nothing waits. */
+  const letGo = async (rounds = 20): Promise<void> => {
+    world.state.isQueued = false;
+    for (const open of world.gates.splice(0)) open();
+    await settled(rounds);
+  };
   /** The device shows itself ten times. */
   const uploadEachMinute = async (): Promise<void> => {
     for (let uploads = 0; uploads < 10; uploads++) {
@@ -136,9 +142,7 @@ describe('a pin that is kept', () => {
     await settled(20);
     // The device still answers with the levels that it is about to lose.
     world.pins.rebooted('1');
-    world.state.isQueued = false;
-    for (const open of world.gates.splice(0)) open();
-    await settled(20);
+    await letGo();
     assert.deepEqual(world.take().calls, ['1 4=1', '1 read']);
     world.device('1').loseAndRegainPower();
     await world.pass(30);
@@ -193,9 +197,7 @@ describe('a pin that is kept', () => {
     assert.equal(world.gates.length, 8);
     await world.keep('20', 5, 0);
     assert.equal(world.gates.length, 9);
-    world.state.isQueued = false;
-    for (const open of world.gates.splice(0)) open();
-    await settled(50);
+    await letGo(50);
     assert.deepEqual(
       world.take().calls.filter((call) => call.startsWith('20 ')),
       ['20 5=0', '20 read'],
@@ -206,9 +208,7 @@ describe('a pin that is kept', () => {
     world.state.isQueued = true;
     await world.keep('1', 5, 1);
     await world.keep('1', 5, 0);
-    world.state.isQueued = false;
-    for (const open of world.gates.splice(0)) open();
-    await settled(20);
+    await letGo();
     assert.deepEqual(world.take(), {
       calls: ['1 read', '1 5=0', '1 read'],
       states: ['1/5 0 0 kept'],
@@ -359,9 +359,7 @@ describe('a pin that is kept', () => {
     world.state.isQueued = true;
     await world.keep('1', 5, 1, keeper);
     await world.keep('1', 4, 1, keeper);
-    world.state.isQueued = false;
-    for (const open of world.gates.splice(0)) open();
-    await settled(30);
+    await letGo(30);
     warnings.mock.restore();
     assert.deepEqual(ended, ['5 kept']);
     assert.deepEqual(

@@ -10,7 +10,7 @@ import type {
 import { DeviceCloudError } from '../../../src/errors';
 import { freePort } from '../../tooling/servers/ports';
 import { settled, until } from '../../tooling/until';
-import { clientOf, simulator } from '../support/client';
+import { clientOf, simulated, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
 import { CHIPID, listen } from '../support/listener';
@@ -24,8 +24,7 @@ type World = Awaited<ReturnType<typeof world>>;
 
 /** A simulator, a client, and requests to the first device. */
 async function world(options: Parameters<typeof simulator>[0] = {}) {
-  const service = await simulator(options);
-  const client = clientOf(service.baseUrl);
+  const { service, client } = await simulated(options);
   const { received } = service.device(CHIPID);
   return {
     service,
@@ -198,8 +197,7 @@ inEachDialect('a request', () => {
 
 describe('a request whose push certainly was not sent', () => {
   it('fails at once, and no upload is its reply', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     await client.request(CHIPID, { id: 1, get: 'rssi' }, { match: id(1) });
     service.fail('hang', { path: 'gpio_status' });
     for (let other = 1; other <= CONNECTIONS; other++)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ListUser } from '../../../src/fleet/list-poller';
-import { clientOf, KEYS, simulator } from '../support/client';
+import { KEYS, simulated } from '../support/client';
 import { CHIPID } from '../support/listener';
 import { DeviceCloudClient } from '../../../src/client';
 import { atEnd } from '../../tooling/servers/at-end';
@@ -11,8 +11,7 @@ const OTHER = '10000002';
 
 inEachDialect('the fleet of a client', () => {
   it('shows a device with its channel, its latest upload and what was recovered', async () => {
-    const service = await simulator({ devices: 2 });
-    const client = clientOf(service.baseUrl, { random: () => 0.01 });
+    const { service, client } = await simulated({ devices: 2 }, { random: () => 0.01 });
     const { fleet } = client;
     assert.deepEqual(fleet.snapshot(), []);
     const bodies: string[] = [];
@@ -49,8 +48,7 @@ inEachDialect('the fleet of a client', () => {
   });
 
   it('polls, and reads the list on demand', async () => {
-    const service = await simulator({ devices: 1 });
-    const client = clientOf(service.baseUrl);
+    const { client } = await simulated({ devices: 1 });
     const readings: string[][] = [];
     const stop = client.fleet.pollList(1000, {
       onReading: ({ devices }) => void readings.push([...devices.keys()]),

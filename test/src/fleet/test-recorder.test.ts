@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readTests } from '../../../flow-test/tests';
 import { TestRecorder } from '../../../src/fleet/test-recorder';
 import type { Upload } from '../../../src/types';
-import { clientOf, KEYS, simulator } from '../support/client';
+import { KEYS, simulated } from '../support/client';
 import { failure } from '../support/failure';
 import { until } from '../../tooling/until';
 import type { UnsignedRequest } from '../../../src/protocol/call-spec';
@@ -155,8 +155,7 @@ describe('a recorded test', () => {
   });
 
   it('is recorded by a client: what its channels and calls carry, one recording at a time', async () => {
-    const cloud = await simulator();
-    const client = clientOf(cloud.baseUrl);
+    const { service: cloud, client } = await simulated();
     const listener = client.listen(ONE, {
       // What a listener does with the bytes changes nothing.
       onUpload: ({ body }) => void body.fill(0),

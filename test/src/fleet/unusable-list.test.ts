@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { FleetEvent } from '../../../src/index';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { json } from '../../tooling/servers/http-service';
 import { until } from '../../tooling/until';
-import { clientOf } from '../support/client';
+import { serving } from '../support/client';
 import { failure } from '../support/failure';
 
 const UNUSABLE: readonly unknown[] = [[{ chip_id: 1 }, { chip_id: 2 }], [{ chipid: null }], [{}]];
@@ -11,13 +11,12 @@ const UNUSABLE: readonly unknown[] = [[{ chip_id: 1 }, { chip_id: 2 }], [{ chipi
 async function world() {
   let list: unknown = [{ chipid: 1 }, { chipid: 2 }];
   let status = 200;
-  const service = await httpService((...request) =>
+  const { client } = await serving((...request) =>
     json(
       request[1].path.endsWith('/apps/') ? { name: 'x', online: list } : list,
       status,
     )(...request),
   );
-  const client = clientOf(service.baseUrl);
   return {
     client,
     answer: (next: unknown, nextStatus = 200) => void ([list, status] = [next, nextStatus]),
@@ -77,12 +76,5 @@ describe('a list of online devices whose records have no chip number', () => {
     assert.deepEqual((await client.devices()).body, each);
     answer([null, 'x', ['7']]);
     await failure(client.fleet.readList(), 'INVALID_RESPONSE');
-  });
-
-  it('keeps a command that waits for its device waiting', async () => {
-    const { client, answer } = await world();
-    answer([{ chip_id: 1 }]);
-    const pushed = client.push('1', 'x', { when: 'online', expires: 1000 });
-    await failure(pushed, 'EXPIRED');
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AnswerBody, readRetryAfter, ServiceClock } from '../../../src/http/answer';
-import { clientOf, simulator } from '../support/client';
+import { simulated } from '../support/client';
 import { held } from '../support/garbage';
 
 describe('the body of an answer', () => {
@@ -88,8 +88,7 @@ describe("the service's clock", () => {
   });
 
   it('is known to a client after its first answer', async () => {
-    const service = await simulator({ now: () => Date.now() + 3_600_000 });
-    const client = clientOf(service.baseUrl);
+    const { client } = await simulated({ now: () => Date.now() + 3_600_000 });
     assert.ok(client.clockSkew === undefined);
     await client.devices();
     const skew = Number(client.clockSkew);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { DeviceCloudClient } from '../../../src/client';
-import { clientOf, KEYS } from '../support/client';
+import { KEYS, clientOf, serving } from '../support/client';
 import { failure } from '../support/failure';
 import {
   httpService,
@@ -39,8 +39,7 @@ const WRONG: Record<string, { script: Script; why: RegExp }> = {
 describe('a success with an unexpected body', () => {
   for (const [name, { script, why }] of Object.entries(WRONG)) {
     it(`is INVALID_RESPONSE if it is ${name}; the next good call works`, async () => {
-      const service = await httpService(inSequence(script, json({ msg: 'OK' })));
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await serving(inSequence(script, json({ msg: 'OK' })));
       const error = await failure(client.push(10000001, 'x'), 'INVALID_RESPONSE');
       assert.equal(error.statusCode, 200);
       assert.match(error.message, why);
@@ -51,10 +50,9 @@ describe('a success with an unexpected body', () => {
   }
 
   it('is good if it begins with a byte order mark, and a failure says its msg behind one', async () => {
-    const service = await httpService(
+    const { client } = await serving(
       inSequence(raw('\uFEFF{"msg":"OK"}'), raw('\uFEFF{"msg":"no such device"}', 404)),
     );
-    const client = clientOf(service.baseUrl);
     assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
     assert.match((await failure(client.push(1, 'x'), 'NOT_FOUND')).message, /no such device/);
   });
@@ -86,8 +84,7 @@ describe('a success with an unexpected body', () => {
 
   it('is reported with its msg, on one line and without secrets', async () => {
     const msg = `no such thing\nas ${KEYS.appkey}`;
-    const service = await httpService(json({ msg }));
-    const client = clientOf(service.baseUrl);
+    const { client } = await serving(json({ msg }));
     for (const call of [client.devices(), client.app(), client.reboot(1)]) {
       const { message } = await failure(call, 'INVALID_RESPONSE');
       assert.match(message, /The answer is not .* failed: "no such thing.as \*\*\*"\. /);
@@ -114,8 +111,7 @@ describe('a success with an unexpected body', () => {
         response.on('drain', pour);
         pour();
       };
-      const service = await httpService(inSequence(huge, json({ msg: 'OK' })));
-      const client = clientOf(service.baseUrl);
+      const { client } = await serving(inSequence(huge, json({ msg: 'OK' })));
       assert.match((await failure(client.push(1, 'x'), 'INVALID_RESPONSE')).message, /64 MiB/);
       assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
     }
@@ -133,8 +129,7 @@ describe('a push with an answer other than OK or success', () => {
   ];
   for (const [body, shown] of answers) {
     it(`is NOT_ACCEPTED, with ${JSON.stringify(body)}`, async () => {
-      const service = await httpService(json(body));
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await serving(json(body));
       const one = await failure(client.push(10000001, 'x'), 'NOT_ACCEPTED');
       const start = 'NOT_ACCEPTED: The service answered 200, but not with OK or success.';
       const answered = `${start} Push to device 10000001 was answered with ${shown}.`;

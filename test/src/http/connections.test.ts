@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { CONNECTIONS } from '../../../src/http/pool';
-import { clientOf } from '../support/client';
+import { serving } from '../support/client';
 import { failure, failures } from '../support/failure';
-import { hang, httpService, json, raw, type Script } from '../../tooling/servers/http-service';
+import { hang, json, raw, type Script } from '../../tooling/servers/http-service';
 import { manual } from '../support/manual';
 import { until } from '../../tooling/until';
 
@@ -15,14 +15,13 @@ describe('the connections of a client', () => {
     const open = manual();
     let running = 0;
     let most = 0;
-    const service = await httpService((response, request, count) => {
+    const { service, client } = await serving((response, request, count) => {
       most = Math.max(most, ++running);
       void open.promise.then(() => {
         running--;
         ok(response, request, count);
       });
     });
-    const client = clientOf(service.baseUrl);
     const calls = [...ALL, ...ALL].map((_, chipid) => client.push(chipid, 'x'));
     await until(() => service.requests.length === CONNECTIONS);
     open.resolve();
@@ -33,11 +32,10 @@ describe('the connections of a client', () => {
 
   it('are not lost to a call that was aborted while it waited for one', async () => {
     const [first, second] = [manual(), manual()];
-    const service = await httpService((response, request, count) => {
+    const { service, client } = await serving((response, request, count) => {
       const { promise } = count < CONNECTIONS ? first : second;
       void promise.then(() => ok(response, request, count));
     });
-    const client = clientOf(service.baseUrl);
     const running = ALL.map((chipid) => client.push(chipid, 'x'));
     await until(() => service.requests.length === CONNECTIONS);
     const controller = new AbortController();
@@ -56,8 +54,7 @@ describe('the connections of a client', () => {
   });
 
   it('all hung let a waiting call fail after its own time limit, not theirs', async () => {
-    const service = await httpService(hang);
-    const client = clientOf(service.baseUrl, { timeout: 1_000_000 });
+    const { service, client } = await serving(hang, { timeout: 1_000_000 });
     const controller = new AbortController();
     const { signal } = controller;
     const hung = failures(
@@ -87,8 +84,7 @@ describe('the connections of a client', () => {
   for (const [name, script] of Object.entries(failing)) {
     it(`are all still there after more ${name} than there are connections`, async () => {
       let now = script;
-      const service = await httpService((...request) => now(...request));
-      const client = clientOf(service.baseUrl);
+      const { client } = await serving((...request) => now(...request));
       const bad = [...ALL, CONNECTIONS].map((chipid) => client.push(chipid, 'x', { timeout: 200 }));
       for (const { status } of await Promise.allSettled(bad)) assert.equal(status, 'rejected');
       now = ok;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { clientOf, keysOf, simulator } from '../support/client';
+import { clientOf, keysOf, serving, simulated } from '../support/client';
 import { failure } from '../support/failure';
 import { PUBLIC_DIALECT } from '../../tooling/dialect';
 import { until } from '../../tooling/until';
@@ -10,19 +10,20 @@ const paths = (requests: readonly { path: string }[]): string[] =>
 
 describe('the list of the online devices, whose address the document gives in two spellings', () => {
   it('is requested at the second if the first is 404, and from then on', async () => {
-    const service = await simulator({ dialect: PUBLIC_DIALECT, devices: 1 });
-    const client = clientOf(service.baseUrl, keysOf(PUBLIC_DIALECT));
+    const { service, client } = await simulated(
+      { dialect: PUBLIC_DIALECT, devices: 1 },
+      keysOf(PUBLIC_DIALECT),
+    );
     for (let call = 0; call < 3; call++) assert.equal((await client.devices()).body.length, 1);
     assert.deepEqual(paths(service.requests), ['list/', 'lists/', 'lists/', 'lists/']);
   });
 
   it('is requested at the first again if the second is then 404', async () => {
     let known = 'lists';
-    const service = await httpService((response, request, count) => {
+    const { service, client } = await serving((response, request, count) => {
       const found = request.path === `/openapi/devices/${known}/`;
       (found ? json([]) : json({ msg: 'no' }, 404))(response, request, count);
     });
-    const client = clientOf(service.baseUrl);
     await client.devices();
     known = 'list';
     await client.devices();
@@ -32,13 +33,12 @@ describe('the list of the online devices, whose address the document gives in tw
 
   it('is requested at the second by each of two calls at once, however late the first 404 comes', async () => {
     let answerLate = (): void => undefined;
-    const service = await httpService((response, request, count) => {
+    const { service, client } = await serving((response, request, count) => {
       if (request.path === '/openapi/devices/lists/') return json([])(response, request, count);
       const notFound = (): void => json({ msg: 'no' }, 404)(response, request, count);
       if (service.requests.length === 1) answerLate = notFound;
       else notFound();
     });
-    const client = clientOf(service.baseUrl);
     const late = client.devices();
     await until(() => service.requests.length === 1, 'the first call has arrived');
     assert.deepEqual((await client.devices()).body, []);
@@ -48,8 +48,7 @@ describe('the list of the online devices, whose address the document gives in tw
   });
 
   it('is NOT_FOUND if both are 404, and nothing is remembered', async () => {
-    const service = await httpService(json({ msg: 'no application' }, 404));
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await serving(json({ msg: 'no application' }, 404));
     for (let call = 0; call < 2; call++) {
       assert.match((await failure(client.devices(), 'NOT_FOUND')).message, /"no application"/);
     }
@@ -77,11 +76,10 @@ describe('the list of the online devices, whose address the document gives in tw
       record('none', ''),
     ];
     const online = [records[1], records[2], records[4]];
-    const service = await httpService((response, request, count) => {
+    const { client } = await serving((response, request, count) => {
       const body = request.path.endsWith('/apps/') ? { name: 'x', online: records } : records;
       json(body)(response, request, count);
     });
-    const client = clientOf(service.baseUrl);
     assert.equal(client.listPath, undefined);
     assert.deepEqual((await client.devices()).body, online);
     assert.deepEqual((await client.app()).body.online, online);

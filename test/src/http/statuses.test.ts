@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ErrorCode } from '../../../src/errors';
-import { clientOf, KEYS, simulator } from '../support/client';
+import { KEYS, clientOf, serving, simulated } from '../support/client';
 import { CHIPID } from '../support/listener';
 import { failure, failures } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
@@ -40,8 +40,7 @@ describe('a status that is no success', () => {
   }
 
   it('names the device, and the remedy of a command that can wait for it, and only of that', async () => {
-    const cloud = await simulator({ devices: 1 });
-    const client = clientOf(cloud.baseUrl);
+    const { service: cloud, client } = await simulated({ devices: 1 });
     await client.devices();
     cloud.fail('gateway');
     const remedy = /Send: when the device is online/;
@@ -84,8 +83,7 @@ describe('a status that is no success', () => {
     it(`${status} is REDIRECT and never followed`, async () => {
       const target = await httpService(json({ msg: 'OK' }));
       const headers = { location: `${target.baseUrl}/openapi/elsewhere/?a=b` };
-      const service = await httpService(raw('', status, headers));
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await serving(raw('', status, headers));
       const error = await failure(client.push(1, 'x'), 'REDIRECT');
       assert.equal(error.statusCode, status);
       await failure(client.devices(), 'REDIRECT');
@@ -95,8 +93,7 @@ describe('a status that is no success', () => {
   }
 
   it('does not mention a device if the call has none, and does not wait for one', async () => {
-    const service = await httpService(json({ msg: 'm' }, 504));
-    const client = clientOf(service.baseUrl);
+    const { client } = await serving(json({ msg: 'm' }, 504));
     for (const call of [client.devices(), client.pushToApp('x'), client.serverUpdate('a', {})]) {
       assert.match(
         (await failure(call, 'GATEWAY')).message,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { httpService, json } from '../../tooling/servers/http-service';
-import { clientOf } from '../support/client';
+import { clientOf, serving } from '../support/client';
 import { failure } from '../support/failure';
 
 const HOUR = 3_600_000;
@@ -103,7 +103,7 @@ describe('the synchronisation between two days', () => {
     });
 
   it('does without the day after where a service refuses it', async () => {
-    const service = await httpService((response, request, count) => {
+    const { client } = await serving((response, request, count) => {
       const isKnown = request.path.endsWith('/20260310/20260310/');
       json(isKnown ? [{ id: 1 }] : { msg: 'bad date' }, isKnown ? 200 : 400)(
         response,
@@ -111,7 +111,6 @@ describe('the synchronisation between two days', () => {
         count,
       );
     });
-    const client = clientOf(service.baseUrl);
     assert.equal((await client.appHistory('20260310', '20260310')).body.length, 1);
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { clientOf } from '../support/client';
+import { clientOf, serving } from '../support/client';
 import { LOOPBACK } from '../../tooling/servers/certs';
 import { channelService } from '../../tooling/servers/channel-service';
 import { failure } from '../support/failure';
@@ -65,8 +65,7 @@ describe('calls through a proxy', () => {
   ] as const) {
     it(`are UNREACHABLE after one attempt if the proxy ${what}`, async () => {
       const through = await proxy(behaviour);
-      const service = await httpService(ok);
-      const client = clientOf(service.baseUrl, { proxy: { url: through.url } });
+      const { client } = await serving(ok, { proxy: { url: through.url } });
       for (let call = 1; call <= 3; call++) {
         await failure(client.push(1, 'x'), 'UNREACHABLE');
         assert.equal(through.targets.length, call);

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { CallOptions } from '../../../src/types';
 import { transportError } from '../../../src/http/failures';
-import { clientOf, KEYS } from '../support/client';
+import { KEYS, clientOf, serving } from '../support/client';
 import { failure, failures } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
 import {
@@ -66,8 +66,7 @@ describe('the time a call may take', () => {
   afterEach(() => mock.reset());
 
   it('ends a call whose answer never comes', async () => {
-    const service = await httpService(inSequence(hang, ok));
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await serving(inSequence(hang, ok));
     const expire = heldTimers(1000);
     const ended = failure(client.push(10000001, 'x', { timeout: 1000 }), 'TIMEOUT');
     await until(() => service.requests.length === 1);
@@ -94,8 +93,7 @@ describe('the time a call may take', () => {
   }
 
   it("is the client's unless the call has its own", async () => {
-    const service = await httpService(hang);
-    const client = clientOf(service.baseUrl, { timeout: 700 });
+    const { service, client } = await serving(hang, { timeout: 700 });
     const unset = { timeout: undefined } as object;
     const expire = heldTimers(700);
     const ended = failures(
@@ -167,8 +165,7 @@ describe('the time a call may take', () => {
   });
 
   it('ends an answer that trickles, although data keeps arriving', async () => {
-    const service = await httpService(inSequence(trickle, ok));
-    const client = clientOf(service.baseUrl);
+    const { client } = await serving(inSequence(trickle, ok));
     await failure(client.push(1, 'x', { timeout: 300 }), 'TIMEOUT');
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
@@ -200,8 +197,7 @@ describe('the time a call may take', () => {
 
   for (const timeout of [0, Infinity]) {
     it(`cannot be ${timeout}`, async () => {
-      const service = await httpService(ok);
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await serving(ok);
       await failure(client.push(1, 'x', { timeout }), 'NOT_CONFIGURED');
       await failure(client.devices({ timeout }), 'NOT_CONFIGURED');
       await failure(client.pushOverChannel(1, 'x', { timeout }), 'NOT_CONFIGURED');
@@ -212,8 +208,7 @@ describe('the time a call may take', () => {
 
 describe('a call that is aborted', () => {
   it('was not sent if it was aborted before', async () => {
-    const service = await httpService(ok);
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await serving(ok);
     const signal = AbortSignal.abort();
     await failure(client.push(1, 'x', { signal }), 'UNREACHABLE');
     await failure(client.uploadHistory(1, { signal }), 'UNREACHABLE');
@@ -222,8 +217,7 @@ describe('a call that is aborted', () => {
 
   it('while it is under way is CONNECTION_LOST, and its connection ends', async () => {
     let ended = 0;
-    const service = await httpService((response) => response.on('close', () => ended++));
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await serving((response) => response.on('close', () => ended++));
     const controller = new AbortController();
     const calls = [
       client.push(1, 'x', { signal: controller.signal }),
@@ -245,8 +239,7 @@ describe('a call that is aborted', () => {
   ];
   for (const [what, reason, words] of reasons) {
     it(`repeats the reason of the signal: ${what}`, async () => {
-      const service = await httpService(hang);
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await serving(hang);
       const controller = new AbortController();
       const { signal } = controller;
       const running = failure(client.push(1, 'x', { signal }), 'CONNECTION_LOST');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
-import { clientOf } from '../support/client';
+import { clientOf, serving } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { json } from '../../tooling/servers/http-service';
 import { until } from '../../tooling/until';
 import { freePort } from '../../tooling/servers/ports';
 import { wireService } from '../../tooling/servers/wire-service';
@@ -68,8 +68,7 @@ describe('a connection that cannot be established', () => {
 
 describe('a kept-alive connection', () => {
   it('is used again', async () => {
-    const service = await httpService(json({ status: 'online', msg: 'OK' }));
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await serving(json({ status: 'online', msg: 'OK' }));
     for (let call = 0; call < 9; call++) await client.push(1, 'x');
     // A call that follows at once may find the first one still busy.
     assert.ok(service.connections() <= 2);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { clientOf, simulator } from '../support/client';
+import { clientOf, simulated, simulator } from '../support/client';
 import { failure } from '../support/failure';
 
 const LONG = '18446744073709551615';
@@ -22,8 +22,7 @@ describe('the results of calls of the open API', () => {
   });
 
   it('push: the answer of the device, after it has received the bytes', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     assert.deepEqual(await client.push(CHIPID, 'grün 😀'), {
       statusCode: 200,
       body: { msg: 'OK' },
@@ -51,8 +50,7 @@ describe('the results of calls of the open API', () => {
   });
 
   it('uploads, pushes and sync: the histories', async () => {
-    const service = await simulator({ now: () => Date.parse('2026-02-28T04:00:00Z') });
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated({ now: () => Date.parse('2026-02-28T04:00:00Z') });
     service.upload(CHIPID, 'up');
     await client.push(CHIPID, 'down');
     const uploads = (await client.uploadHistory(CHIPID)).body;
@@ -78,8 +76,9 @@ describe('the results of calls of the open API', () => {
       no: false,
       object: { a: { b: null } },
     };
-    const service = await simulator({ devices: [{ chipid: CHIPID, callbacks: values }] });
-    const client = clientOf(service.baseUrl);
+    const { client } = await simulated({
+      devices: [{ chipid: CHIPID, callbacks: values }],
+    });
     for (const [key, value] of Object.entries(values)) {
       assert.deepEqual((await client.rtStatus(CHIPID, key)).body, value, key);
     }
@@ -90,8 +89,7 @@ describe('the results of calls of the open API', () => {
 
 describe('a chip number of 20 digits', () => {
   it('loses no digit on its way to the service and back', async () => {
-    const service = await simulator({ devices: [{ chipid: LONG }] });
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated({ devices: [{ chipid: LONG }] });
     await client.push(LONG, 'x');
     assert.equal(service.device(LONG).received.length, 1);
     service.upload(LONG, 'y');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DeviceCloudClient } from '../../../src/client';
 import { USER_AGENT } from '../../../src/protocol/signing';
-import { clientOf, KEYS, simulator } from '../support/client';
+import { KEYS, clientOf, serving, simulated, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { httpService, json, raw } from '../../tooling/servers/http-service';
 import { until } from '../../tooling/until';
@@ -66,8 +66,7 @@ describe('a call of the server API, as the strict simulator receives it', () => 
 
   for (const none of [undefined, null, '', {}]) {
     it(`has no query for ${JSON.stringify(none)}, which is INVALID_INPUT of uploads, for want of pagination`, async () => {
-      const service = await httpService(json([]));
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await serving(json([]));
       await client.serverDevices(none as undefined);
       assert.equal(service.requests[0]?.search, '');
       const { message } = await failure(client.serverUploads(none as never), 'INVALID_INPUT');
@@ -79,8 +78,7 @@ describe('a call of the server API, as the strict simulator receives it', () => 
 
 describe('the results of calls of the server API', () => {
   it('the lists and records, and what was changed', async () => {
-    const service = await simulator({ devices: 2 });
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated({ devices: 2 });
     service.upload(ID, 'up');
     const devices = (await client.serverDevices()).body as { devices: string[] };
     assert.deepEqual(devices.devices, [ID, '10000002']);
@@ -95,8 +93,7 @@ describe('the results of calls of the server API', () => {
   });
 
   it('of an id that looks like a chip number: it makes no device, and waits for no command to one', async () => {
-    const service = await simulator();
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await simulated();
     service.delay(ID, 2 ** 30);
     const push = client.push(ID, 'x').catch(() => undefined);
     await until(() => service.requests.length === 1, 'the push is under way');
@@ -129,8 +126,7 @@ describe('the results of calls of the server API', () => {
   ];
   for (const [statusCode, sent, body] of successes) {
     it(`any 2XX is a success: ${statusCode} with ${JSON.stringify(sent)}`, async () => {
-      const service = await httpService(raw(sent, statusCode));
-      const client = clientOf(service.baseUrl);
+      const { client } = await serving(raw(sent, statusCode));
       assert.deepEqual(await client.serverDevice('a'), { statusCode, body });
       assert.deepEqual(await client.serverPassthrough('a', {}), { statusCode, body });
     });
@@ -138,8 +134,7 @@ describe('the results of calls of the server API', () => {
 
   for (const sent of ['{', '<!doctype html><p>Please log in', ' ']) {
     it(`INVALID_RESPONSE of a 200 that is not JSON: ${JSON.stringify(sent)}`, async () => {
-      const service = await httpService(raw(sent));
-      const client = clientOf(service.baseUrl);
+      const { service, client } = await serving(raw(sent));
       const { message } = await failure(client.serverUpdate('a', {}), 'INVALID_RESPONSE');
       assert.match(message, /not JSON.*may have been carried out.*portal/);
       await failure(client.serverDevice('a'), 'INVALID_RESPONSE');

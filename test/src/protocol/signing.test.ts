@@ -7,9 +7,9 @@ import {
   type Params,
   type ServerApiRequest,
 } from '../../../src/protocol/signing';
-import { httpService, json } from '../../tooling/servers/http-service';
+import { json } from '../../tooling/servers/http-service';
 import { until } from '../../tooling/until';
-import { clientOf } from '../support/client';
+import { serving } from '../support/client';
 import { failure } from '../support/failure';
 
 const APPKEY = 'AppKey-Ä9';
@@ -156,8 +156,7 @@ describe('a Node.js that makes no MD5 hashes, as in FIPS mode', () => {
   });
 
   it('is said by each call and by the channel, and nothing is sent', async () => {
-    const service = await httpService(json({ msg: 'OK' }));
-    const client = clientOf(service.baseUrl);
+    const { service, client } = await serving(json({ msg: 'OK' }));
     for (const call of [client.push(1, 'x'), client.devices(), client.serverDevices()]) {
       const error = await failure(call, 'NOT_CONFIGURED');
       assert.match(error.message, /MD5.*FIPS/);

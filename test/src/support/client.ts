@@ -3,6 +3,7 @@ import type { ClientOptions } from '../../../src/settings';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
 import { currentDialect, PUBLIC_DIALECT } from '../../tooling/dialect';
 import { atEnd } from '../../tooling/servers/at-end';
+import { httpService, type HttpService, type Script } from '../../tooling/servers/http-service';
 
 /** The keys of every client in these tests. Mixed case shows a sign that lowercases wrongly. */
 export const KEYS = {
@@ -38,4 +39,24 @@ export async function simulator(options: SimulatorOptions = {}): Promise<Simulat
   });
   atEnd(() => started.close());
   return started;
+}
+
+type Started<Service> = Promise<{ service: Service; client: DeviceCloudClient }>;
+
+/** A service that answers as a script says, and a client of it. */
+export async function serving(
+  script: Script,
+  options?: Partial<ClientOptions>,
+): Started<HttpService> {
+  const service = await httpService(script);
+  return { service, client: clientOf(service.baseUrl, options) };
+}
+
+/** A simulator, and a client of it. */
+export async function simulated(
+  options?: SimulatorOptions,
+  clientOptions?: Partial<ClientOptions>,
+): Started<Simulator> {
+  const service = await simulator(options);
+  return { service, client: clientOf(service.baseUrl, clientOptions) };
 }
