@@ -54,6 +54,10 @@ function ends(): Record<string, number> {
   return found;
 }
 
+/** How many lines of the log say something. */
+const logged = (what: RegExp): number =>
+  journal.logs.filter(({ msg }) => what.test(String(msg))).length;
+
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
@@ -84,6 +88,11 @@ describe(`${ROUNDS} redeploys under traffic`, () => {
           post('channel', { chipid: CHIPIDS[1], payload: `${round} good` });
           await until(() => ends()['ok'] === ok + 2, 'the good pushes are through');
           await until(() => arrivedAt('out').length > emitted, 'an upload is emitted');
+          // It waits for its next attempt, or reads the history, when its node is closed.
+          await until(() => cloud.channels(CHIPIDS[0]) === 1, 'the channel is open');
+          const downs = logged(/the channel is down/);
+          cloud.disconnect(CHIPIDS[0]);
+          await until(() => logged(/the channel is down/) > downs, 'the log says so');
         }
         for (const payload of ['hangs', 'waits'])
           post('push', { chipid: SLOW, payload: `${round} ${payload}` });

@@ -71,22 +71,3 @@ export async function shows(id: string, text: string | undefined): Promise<void>
   const last = () => statusesOf(id).at(-1) as { text?: string } | undefined;
   await until(() => !!last() && last()?.text === text, `${id} shows ${text ?? 'nothing'}`);
 }
-
-const WARN = 30;
-
-/**
- * What the nodes have said so far, each once: lines in the log, warnings or worse, and the codes of errors. The log also has
- * the error of a message whose node was closed: its code represents both.
- */
-export function said(): string[] {
-  const ends = new Set(journal.endings.map(({ error }) => error));
-  const lines = journal.logs
-    .filter(({ level, id, msg }) => level <= WARN && id !== undefined && !ends.has(msg))
-    .map(({ msg }) => String(msg).replace(/^Device \d+: /, ''))
-    // How often it was repeated depends on how quick the machine is.
-    .filter((line) => !/^\d+ more of this kind within a minute/.test(line));
-  const codes = journal.endings.flatMap(({ error }) =>
-    error ? [String((error as { code?: unknown }).code ?? error)] : [],
-  );
-  return [...new Set([...lines, ...codes])];
-}
