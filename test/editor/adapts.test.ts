@@ -3,185 +3,113 @@ import { closeDialog, openDialog } from '../tooling/editor/dialog';
 import { apps, sampleNodes, variants } from '../tooling/editor/samples';
 import { world } from './world';
 
-/** The rows of a dialog that come and go with a choice, and for each option those that are shown. */
-interface Choice {
-  select: string;
-  rows: string[];
-  shown: Record<string, string[]>;
-}
-
-/** The rows that come and go with a box: those shown when it is ticked, and when it is not. */
-interface Box {
-  box: string;
-  rows: string[];
-  ticked: string[];
-  empty: string[];
-}
+/** What is chosen, and for each choice which of the rows that come and go with it are shown; of a box, whether it is ticked. */
+type Choice = [field: string, shown: Record<string, string[]>];
 
 const WAITS = ['#when-row', '#expires-row'];
-const MANY: Box = {
-  ...{ box: 'input-many', rows: ['.many-only', ...WAITS] },
-  ...{ ticked: ['.many-only', ...WAITS], empty: WAITS },
-};
+const MANY: Choice = ['#node-input-many', { true: ['.many-only', ...WAITS], false: WAITS }];
 
 /** By the id of a node. */
-const CHOICES: Record<string, (Choice | Box)[]> = {
+const CHOICES: Record<string, Choice[]> = {
   history: [
-    {
-      select: '#node-input-operation',
-      rows: ['#device-row', '#node-input-beginType', '#node-input-endType'],
-      shown: {
+    [
+      '#node-input-operation',
+      {
         uploads: ['#device-row'],
         pushes: ['#device-row'],
         sync: ['#node-input-beginType', '#node-input-endType'],
       },
-    },
+    ],
   ],
   server: [
-    {
-      select: '#node-input-operation',
-      rows: [
-        ...['#deviceid-row', '#page-row', '#count-row', '#body-row', '#query-row'],
-        '#suggestion-row',
-      ],
-      shown: {
+    [
+      '#node-input-operation',
+      {
         devices: ['#page-row', '#count-row'],
         device: ['#deviceid-row'],
         update: ['#deviceid-row', '#body-row', '#suggestion-row'],
         passthrough: ['#deviceid-row', '#body-row', '#suggestion-row'],
         uploads: ['#query-row', '#suggestion-row'],
       },
-    },
+    ],
   ],
   gpio: [
-    {
-      select: '#node-input-operation',
-      rows: [
-        ...['#pins-row', '#pin-row', '#level-row', '#codes-row', '#duration-row'],
-        ...['#check-row', '#keep-note'],
-      ],
-      shown: {
+    [
+      '#node-input-operation',
+      {
         set: ['#pin-row', '#level-row'],
         keep: ['#pin-row', '#level-row', '#check-row', '#keep-note'],
         pulse: ['#pin-row', '#level-row', '#duration-row'],
         read: ['#pins-row', '#pin-row', '#codes-row'],
       },
-    },
+    ],
   ],
   reboot: [
-    {
-      select: '#node-input-when',
-      rows: ['#expires-row'],
-      shown: { now: [], online: ['#expires-row'], upload: ['#expires-row'] },
-    },
+    ['#node-input-when', { now: [], online: ['#expires-row'], upload: ['#expires-row'] }],
     MANY,
   ],
   'push-waits': [
-    {
-      select: '#device-cloud-to',
-      rows: ['#device-row', '#transport-row', '#app-note', '.many-only', ...WAITS],
-      shown: {
+    [
+      '#device-cloud-to',
+      {
         device: ['#device-row', '#transport-row', ...WAITS],
         many: ['#device-row', '#transport-row', '.many-only', ...WAITS],
         app: ['#app-note'],
       },
-    },
-    {
-      select: '#node-input-transport',
-      rows: ['#channel-note', ...WAITS],
-      shown: { http: WAITS, channel: ['#channel-note'] },
-    },
+    ],
+    ['#node-input-transport', { http: WAITS, channel: ['#channel-note'] }],
   ],
   'push-to-app': [
-    {
-      select: '#device-cloud-to',
-      rows: ['#device-row', '#many-note', '#app-note'],
-      shown: {
-        device: ['#device-row'],
-        many: ['#device-row', '#many-note'],
-        app: ['#app-note'],
-      },
-    },
+    [
+      '#device-cloud-to',
+      { device: ['#device-row'], many: ['#device-row', '#many-note'], app: ['#app-note'] },
+    ],
   ],
   'gpio-pulse': [
-    {
-      select: '#node-input-operation',
-      rows: ['#many-row', ...WAITS],
-      shown: {
+    [
+      '#node-input-operation',
+      {
         set: ['#many-row', ...WAITS],
         keep: ['#many-row'],
         pulse: ['#many-row', ...WAITS],
         read: ['#many-row'],
       },
-    },
+    ],
     MANY,
   ],
   request: [
-    {
-      select: '#node-input-match',
-      rows: ['.property-row', '#pattern-row', '#next-note'],
-      shown: {
-        property: ['.property-row'],
-        pattern: ['#pattern-row'],
-        next: ['#next-note'],
-      },
-    },
+    [
+      '#node-input-match',
+      { property: ['.property-row'], pattern: ['#pattern-row'], next: ['#next-note'] },
+    ],
   ],
-  latest: [
-    {
-      select: '#device-cloud-which',
-      rows: ['#device-row', '#missing-row'],
-      shown: { one: ['#device-row', '#missing-row'], all: [] },
-    },
-  ],
+  latest: [['#device-cloud-which', { one: ['#device-row', '#missing-row'], all: [] }]],
   events: [
-    {
-      select: '#node-input-devices',
-      rows: ['#list-row', '#group-row'],
-      shown: { all: [], list: ['#list-row'], group: ['#group-row'] },
-    },
-    {
-      box: 'presence',
-      rows: ['#misses-row', '#silence-row'],
-      ticked: ['#misses-row', '#silence-row'],
-      empty: [],
-    },
-    { box: 'channel', rows: ['#settle-row'], ticked: ['#settle-row'], empty: [] },
+    ['#node-input-devices', { all: [], list: ['#list-row'], group: ['#group-row'] }],
+    ['#device-cloud-events-presence', { true: ['#misses-row', '#silence-row'], false: [] }],
+    ['#device-cloud-events-channel', { true: ['#settle-row'], false: [] }],
   ],
   listen: [
-    {
-      select: '#node-input-devices',
-      rows: ['#list-row', '#group-row', '#refresh-row', '#dynamic-note'],
-      shown: {
+    [
+      '#node-input-devices',
+      {
         list: ['#list-row'],
         online: ['#refresh-row'],
         group: ['#group-row'],
         dynamic: ['#dynamic-note'],
       },
-    },
+    ],
   ],
-  refresh: [
-    {
-      box: 'input-many',
-      rows: ['.many-only', '#online-row'],
-      ticked: ['.many-only'],
-      empty: ['#online-row'],
-    },
-  ],
-  'rt-status': [{ box: 'input-many', rows: ['.many-only'], ticked: ['.many-only'], empty: [] }],
+  refresh: [['#node-input-many', { true: ['.many-only'], false: ['#online-row'] }]],
+  'rt-status': [['#node-input-many', { true: ['.many-only'], false: [] }]],
   app: [
-    {
-      select: '#node-config-input-service',
-      rows: [
-        '#node-config-input-baseUrl',
-        '#node-config-input-serverKey',
-        '.device-cloud-simulator-only',
-      ],
-      shown: {
+    [
+      '#node-config-input-service',
+      {
         cloud: ['#node-config-input-baseUrl', '#node-config-input-serverKey'],
         simulator: ['.device-cloud-simulator-only'],
       },
-    },
+    ],
   ],
 };
 
@@ -194,37 +122,33 @@ describe('a dialog shows only the rows that a choice needs', () => {
     );
 
   /** Tries each choice, and then has the dialog as it was again. */
-  async function tryChoice({ select, rows, shown }: Choice): Promise<void> {
+  async function tryChoice([field, shown]: Choice): Promise<void> {
     const { page } = here.editor;
-    const usual = await page.inputValue(select);
+    const rows = [...new Set(Object.values(shown).flat())];
+    const isBox = 'true' in shown;
+    const choose = async (choice: string): Promise<void> => {
+      if (isBox) await page.setChecked(field, choice === 'true');
+      else await page.selectOption(field, choice);
+    };
+    const usual = isBox ? String(await page.isChecked(field)) : await page.inputValue(field);
     const choices = await page
-      .locator(`${select} option`)
+      .locator(`${field} option`)
       .evaluateAll((options) => options.map((option) => option.getAttribute('value')));
-    assert.deepEqual(Object.keys(shown), choices);
-    assert.deepEqual(await visible(rows), shown[usual], 'as it is opened');
-    for (const [choice, expected] of Object.entries(shown)) {
-      await page.selectOption(select, choice);
-      assert.deepEqual(await visible(rows), expected, choice);
+    if (!isBox) assert.deepEqual(Object.keys(shown), choices);
+    const check = async (choice: string): Promise<void> =>
+      assert.deepEqual((await visible(rows)).sort(), shown[choice]?.toSorted(), choice);
+    await check(usual);
+    for (const choice of Object.keys(shown)) {
+      await choose(choice);
+      await check(choice);
     }
-    await page.selectOption(select, usual);
-  }
-
-  async function tryBox(id: string, { box, rows, ticked, empty }: Box): Promise<void> {
-    const { page } = here.editor;
-    const target = box.startsWith('input-') ? `#node-${box}` : `#device-cloud-${id}-${box}`;
-    const usual = await page.isChecked(target);
-    for (const isTicked of [true, false]) {
-      await page.setChecked(target, isTicked);
-      assert.deepEqual(await visible(rows), isTicked ? ticked : empty, `${box}: ${isTicked}`);
-    }
-    await page.setChecked(target, usual);
+    await choose(usual);
   }
 
   for (const [id, choices] of Object.entries(CHOICES)) {
     it(`of ${id}`, async () => {
       await openDialog(here.editor, id);
-      for (const choice of choices)
-        await ('box' in choice ? tryBox(id, choice) : tryChoice(choice));
+      for (const choice of choices) await tryChoice(choice);
       await closeDialog(here.editor, 'cancel');
     });
   }
