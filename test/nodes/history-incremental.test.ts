@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
-import type { AppNode } from '../../nodes/app/deployed';
+import { onlyNew } from '../../nodes/history/incremental';
+import type { HistoryRecord } from '../../nodes/history/records';
 import type { Simulator } from '../../src/simulator';
-import { httpService } from '../tooling/servers/http-service';
-import { cloudApp, deploy, load, node } from './support/flow';
-import { arrivedAt, call, fail, send } from './support/messages';
+import type { Store } from '../../src/store/store';
+import { memoryStore } from '../support/memory-store';
+import { cloudApp, load, node } from './support/flow';
+import { call, fail, payloads, send } from './support/messages';
 import { startCloud, useNodeRed, written } from './support/node-red';
 import { until } from '../tooling/until';
+
+const CHIPID = '10000001';
 
 describe('the history node, for new records only', () => {
   useNodeRed();
   let cloud: Simulator;
-  const chipid = '10000001';
+  const chipid = CHIPID;
   const incremental = (properties: object = {}) =>
     node('history', { incremental: true, ...properties });
 
@@ -25,19 +29,27 @@ describe('the history node, for new records only', () => {
     return (payload as { body: unknown }[]).map(({ body }) => body);
   };
 
-  for (const isReversed of [false, true]) {
-    it(`emits each record once when the service sends the ${isReversed ? 'newest' : 'oldest'} first`, async () => {
-      await start();
-      if (isReversed) cloud.rewriteHistory((records) => records.toReversed());
-      cloud.upload(chipid, 'a');
-      cloud.upload(chipid, 'b');
-      assert.deepEqual((await read()).sort(), ['a', 'b']);
-      assert.deepEqual(await read(), []);
-      cloud.upload(chipid, 'a');
-      assert.deepEqual(await read(), ['a']);
-      assert.deepEqual(await read(), []);
-    });
-  }
+  it('emits each record once, also when the service sends the newest first', async () => {
+    await start();
+    cloud.rewriteHistory((records) => records.toReversed());
+    cloud.upload(chipid, 'a');
+    cloud.upload(chipid, 'b');
+    assert.deepEqual(await read(), ['b', 'a']);
+    assert.deepEqual(await read(), []);
+    cloud.upload(chipid, 'a');
+    assert.deepEqual(await read(), ['a']);
+    assert.deepEqual(await read(), []);
+  });
+
+  it('emits no record twice when messages arrive in quick succession', async () => {
+    // So that a second reading could begin before the first one has ended.
+    await start({ split: true }, { answerDelay: 50 });
+    const texts = ['1', '2', '3', '4', '5'];
+    for (const text of texts) cloud.upload(chipid, text);
+    await Promise.all([1, 2, 3, 4].map(() => send('history', { chipid })));
+    await until(() => payloads().length >= texts.length, 'the records arrive');
+    assert.deepEqual(payloads(), texts);
+  });
 
   it('keeps a position for each device, and for pushes and uploads', async () => {
     cloud = await startCloud();
@@ -53,26 +65,6 @@ describe('the history node, for new records only', () => {
     const first = await call('pushes', { chipid });
     assert.equal((first.payload as unknown[]).length, 1);
     assert.deepEqual((await call('pushes', { chipid })).payload, []);
-  });
-
-  it('emits each upload between two days once', async () => {
-    await start({ operation: 'sync' });
-    const day = 24 * 60 * 60 * 1000;
-    const period = { begin: Date.now() - day, end: Date.now() + day };
-    cloud.upload('10000001', 'a');
-    cloud.upload('10000002', 'b');
-    assert.deepEqual(await read(period), ['a', 'b']);
-    cloud.upload('10000001', 'c');
-    assert.deepEqual(await read(period), ['c']);
-  });
-
-  it('continues where it was after a redeploy', async () => {
-    await start();
-    cloud.upload(chipid, 'before');
-    assert.deepEqual(await read(), ['before']);
-    cloud.upload(chipid, 'meanwhile');
-    await deploy([cloudApp(cloud), incremental({ name: 'changed' })]);
-    assert.deepEqual(await read(), ['meanwhile']);
   });
 
   it('loses no record if a reading fails', async () => {
@@ -110,166 +102,113 @@ describe('the history node, for new records only', () => {
     assert.deepEqual(await read(), ['a']);
     assert.deepEqual(await read(), ['a']);
   });
+});
 
-  describe('with unusual ids', () => {
-    let shown: object[];
-    const record = (id: unknown, second: number, more: object = {}): object => ({
-      ...{ id, body: `${String(id)} at ${second}`, dev: chipid },
-      create_time: new Date(Date.UTC(2027, 0, 1) + second * 1000)
-        .toISOString()
-        .replace('T', ' ')
-        .slice(0, 19),
-      ...more,
-    });
-
-    /** @param pause milliseconds until it answers */
-    async function serve(properties: object = {}, pause = 0): Promise<void> {
-      const service = await httpService(
-        (response) => void setTimeout(() => response.end(JSON.stringify(shown)), pause),
-      );
-      await load([cloudApp({ ...service, appid: '1' }), incremental(properties)]);
-    }
-    const readAll = async (records: object[], msg: object = { chipid }): Promise<unknown[]> => {
-      shown = records;
-      return read(msg);
-    };
-    const marks = () => (helper.getNode('app') as AppNode).app.store();
-    const stored = (): unknown => marks().list('mark:history:');
-    const store = (place: string, position: unknown): void =>
-      marks().update(`mark:history:${place}`, position);
-    const bodies = (records: object[]) => records.map((each) => (each as { body: string }).body);
-
-    it('emits no record twice when messages arrive in quick succession', async () => {
-      // So that a second reading could begin before the first one has ended.
-      await serve({ split: true }, 50);
-      shown = [1, 2, 3, 4, 5].map((n) => record(n, n));
-      await Promise.all([1, 2, 3, 4].map(() => send('history', { chipid })));
-      await until(() => arrivedAt('out').length >= 5, 'the records arrive');
-      assert.deepEqual(
-        arrivedAt('out').map(({ payload }) => payload),
-        bodies(shown),
-      );
-    });
-
-    it('emits each push once if its id is not a number', async () => {
-      await serve({ operation: 'pushes' });
-      const [one, two, three] = [record('5f3a9c', 1), record('00ffa1', 2), record('a0', 2)];
-      assert.deepEqual(await readAll([one]), bodies([one]));
-      assert.deepEqual(await readAll([one, two]), bodies([two]));
-      assert.deepEqual(await readAll([three, two, one]), bodies([three]));
-      assert.deepEqual(await readAll([one, two, three]), []);
-    });
-
-    it('has a position for each device of a synchronisation', async () => {
-      await serve({ operation: 'sync' });
-      const period = { begin: '20270101', end: '20270102' };
-      const [ofA, ofB] = [record(500, 5, { chipid: '1' }), record(3, 6, { chipid: '2' })];
-      assert.deepEqual(await readAll([ofA], period), bodies([ofA]));
-      assert.deepEqual(await readAll([ofA, ofB], period), bodies([ofB]));
-      const same = record(500, 5, { chipid: '002' });
-      assert.deepEqual(await readAll([ofA, same, ofB], period), bodies([same]));
-      const zeros = { ...same, chipid: '2' };
-      assert.deepEqual(await readAll([ofB, zeros, ofA], period), []);
-    });
-
-    it('remembers 10,000 devices, and forgets those read longest ago', async () => {
-      await serve({ operation: 'sync' });
-      const period = { begin: '20270101', end: '20270102' };
-      const all = Array.from({ length: 10_001 }, (_, n) => record(n, 1, { chipid: String(n) }));
-      assert.equal((await readAll(all.slice(0, 10_000), period)).length, 10_000);
-      assert.equal((await readAll(all.slice(9999), period)).length, 1);
-      assert.equal((await readAll(all.slice(1), period)).length, 0);
-      assert.deepEqual(await readAll(all.slice(0, 1), period), bodies(all.slice(0, 1)));
-    });
-
-    it('emits ids that start at 1 again, and late records of the same second, and nothing twice', async () => {
-      await serve();
-      const old = [record(1, 1), record(2, 2), record(4, 4), record(4, 4)];
-      assert.deepEqual(await readAll(old), bodies(old.slice(0, 3)));
-      const late = record(3, 4);
-      assert.deepEqual(await readAll([...old, late]), bodies([late]));
-      const restored = [record(1, 11), record(2, 12)];
-      assert.deepEqual(await readAll(restored), bodies(restored));
-      assert.deepEqual(await readAll([...restored, ...old, late]), []);
-    });
-
-    for (const [what, idOf] of [
-      ['numbers', (n: number) => n],
-      ['texts', (n: number) => `f${n}`],
-    ] as const) {
-      it(`remembers a bounded number of ${what}, and repeats nothing of a long history`, async () => {
-        await serve();
-        const long = Array.from({ length: 2000 }, (_, n) => record(idOf(n), n));
-        assert.equal((await readAll(long)).length, 2000);
-        assert.ok(JSON.stringify(stored()).length < 20_000);
-        assert.deepEqual(await readAll([...long].reverse()), []);
-        const next = record(idOf(2000), 2000);
-        const again = record(idOf(7), 2001);
-        assert.deepEqual(await readAll([...long, next, again]), bodies([next, again]));
-        assert.deepEqual(await readAll([...long, next, again]), []);
-      });
-    }
-
-    it('emits a record with a higher id even if the clock was set back', async () => {
-      await serve();
-      const long = Array.from({ length: 1000 }, (_, n) => record(n, 5000 + n));
-      await readAll(long);
-      const next = record(1000, 1);
-      assert.deepEqual(await readAll([...long, next]), bodies([next]));
-      assert.deepEqual(await readAll([...long, next]), []);
-    });
-
-    for (const [what, time] of [
-      ['of ISO', '2026-11-22T10:00:00'],
-      ['with slashes', '2026/11/22 10:00:00'],
-      ['of one second', '2026-11-22 10:00:00'],
-      ['without an order', '22.11.2026 10:00'],
-      ['that are missing', undefined],
-    ] as const) {
-      it(`emits new records with text ids and times ${what}, however many there are`, async () => {
-        await serve();
-        const all = Array.from({ length: 900 }, (_, n) => ({
-          ...record(`h${n}z`, 0),
-          create_time: time,
-        }));
-        assert.equal((await readAll(all.slice(0, 600))).length, 600);
-        for (const end of [605, 610, 900]) {
-          const fresh = await readAll(all.slice(0, end));
-          assert.deepEqual(fresh, bodies(all.slice(end === 900 ? 610 : end - 5, end)));
-          assert.deepEqual(await readAll(all.slice(0, end).reverse()), []);
-        }
-        assert.ok(JSON.stringify(stored()).length < 60_000);
-      });
-    }
-
-    it('emits records without an id or a time, or with a huge id, unchanged', async () => {
-      await serve();
-      const odd = [
-        { ...record(null, 1), body: 'no id' },
-        { ...record(null, 1), body: 'no id, either' },
-        { ...record(7, 1), create_time: null },
-        { ...record('x'.repeat(100_000), 1), body: 'huge' },
-        { ...record({}, 1), body: 'an object' },
-      ];
-      assert.deepEqual(await readAll(odd), bodies(odd));
-      assert.deepEqual(await readAll(odd), []);
-      assert.ok(JSON.stringify(stored()).length < 1000);
-    });
-
-    it('ignores the position of another history', async () => {
-      await serve({ operation: 'pushes' });
-      store(`uploads:${chipid}`, { id: '2', time: '', names: [] });
-      const pushed = [record(1, 1), record(2, 2)];
-      assert.deepEqual(await readAll(pushed), bodies(pushed));
-    });
-
-    for (const broken of ['text', 7, { names: 'x', id: 1 }]) {
-      it(`starts over when what is kept is ${JSON.stringify(broken)}`, async () => {
-        await serve();
-        store(`uploads:${chipid}`, broken);
-        assert.deepEqual(await readAll([record(1, 1)]), bodies([record(1, 1)]));
-        assert.deepEqual(await readAll([record(1, 1)]), []);
-      });
-    }
+describe('the records of a history that are new', () => {
+  const record = (id: unknown, second: number, more: object = {}): HistoryRecord => ({
+    ...{ id: id as number, body: `${String(id)} at ${second}`, dev: CHIPID, app: '' },
+    create_time: new Date(Date.UTC(2027, 0, 1) + second * 1000)
+      .toISOString()
+      .replace('T', ' ')
+      .slice(0, 19),
+    ...more,
   });
+  let marks: Store;
+  beforeEach(() => {
+    marks = memoryStore();
+  });
+  /** Those of an answer. @param chipid empty: each record names its own */
+  const newOf = async (records: HistoryRecord[], chipid = CHIPID): Promise<HistoryRecord[]> => {
+    const { fresh, remember } = await onlyNew(marks, 'mark:', chipid, records);
+    remember();
+    return fresh;
+  };
+  const size = (): number => JSON.stringify(marks.list('mark:')).length;
+
+  it('are those of each device, however it is written, of a synchronisation', async () => {
+    const [ofA, ofB] = [record(500, 5, { chipid: '1' }), record(3, 6, { chipid: '2' })];
+    assert.deepEqual(await newOf([ofA], ''), [ofA]);
+    assert.deepEqual(await newOf([ofA, ofB], ''), [ofB]);
+    const same = record(500, 5, { chipid: '002' });
+    assert.deepEqual(await newOf([ofA, same, ofB], ''), [same]);
+    assert.deepEqual(await newOf([ofB, { ...same, chipid: '2' }, ofA], ''), []);
+  });
+
+  it('are known of 10,000 devices, of which those read longest ago are forgotten', async () => {
+    const all = Array.from({ length: 10_001 }, (_, n) => record(n, 1, { chipid: String(n) }));
+    assert.equal((await newOf(all.slice(0, 10_000), '')).length, 10_000);
+    assert.equal((await newOf(all.slice(9999), '')).length, 1);
+    assert.equal((await newOf(all.slice(1), '')).length, 0);
+    assert.deepEqual(await newOf(all.slice(0, 1), ''), all.slice(0, 1));
+  });
+
+  it('may have ids that start at 1 again, or come late in the same second', async () => {
+    const old = [record(1, 1), record(2, 2), record(4, 4), record(4, 4)];
+    assert.deepEqual(await newOf(old), old.slice(0, 3));
+    const late = record(3, 4);
+    assert.deepEqual(await newOf([...old, late]), [late]);
+    const restored = [record(1, 11), record(2, 12)];
+    assert.deepEqual(await newOf(restored), restored);
+    assert.deepEqual(await newOf([...restored, ...old, late]), []);
+  });
+
+  for (const [what, idOf] of [
+    ['numbers', (n: number) => n],
+    ['texts', (n: number) => `f${n}`],
+  ] as const)
+    it(`are found in a long history by a bounded number of ids that are ${what}`, async () => {
+      const long = Array.from({ length: 2000 }, (_, n) => record(idOf(n), n));
+      assert.equal((await newOf(long)).length, 2000);
+      assert.ok(size() < 20_000);
+      assert.deepEqual(await newOf(long.toReversed()), []);
+      const news = [record(idOf(2000), 2000), record(idOf(7), 2001)];
+      assert.deepEqual(await newOf([...long, ...news]), news);
+      assert.deepEqual(await newOf([...long, ...news]), []);
+    });
+
+  it('may have a higher id and an earlier time, after the clock was set back', async () => {
+    const long = Array.from({ length: 1000 }, (_, n) => record(n, 5000 + n));
+    await newOf(long);
+    const next = record(1000, 1);
+    assert.deepEqual(await newOf([...long, next]), [next]);
+    assert.deepEqual(await newOf([...long, next]), []);
+  });
+
+  for (const [what, create_time] of [
+    ['of one second', '2026-11-22 10:00:00'],
+    ['in another form', '22.11.2026 10:00'],
+    ['that are missing', undefined],
+  ] as const)
+    it(`may have text ids and times ${what}, however many there are`, async () => {
+      const all = Array.from({ length: 900 }, (_, n) => record(`h${n}z`, 0, { create_time }));
+      assert.equal((await newOf(all.slice(0, 600))).length, 600);
+      for (const [begin, end] of [
+        [600, 605],
+        [605, 900],
+      ] as const) {
+        assert.deepEqual(await newOf(all.slice(0, end)), all.slice(begin, end));
+        assert.deepEqual(await newOf(all.slice(0, end).toReversed()), []);
+      }
+      assert.ok(size() < 60_000);
+    });
+
+  it('may lack an id or a time, or have a huge id', async () => {
+    const odd = [
+      { ...record(null, 1), body: 'no id' },
+      { ...record(null, 1), body: 'no id, either' },
+      record(7, 1, { create_time: null }),
+      record('x'.repeat(100_000), 1),
+      record({}, 1),
+    ];
+    assert.deepEqual(await newOf(odd), odd);
+    assert.deepEqual(await newOf(odd), []);
+    assert.ok(size() < 1000);
+  });
+
+  for (const broken of ['text', { names: 'x', id: 1 }])
+    it(`are all if what is kept is ${JSON.stringify(broken)}`, async () => {
+      marks.update(`mark:${CHIPID}`, broken);
+      assert.deepEqual(await newOf([record(1, 1)]), [record(1, 1)]);
+      assert.deepEqual(await newOf([record(1, 1)]), []);
+    });
 });
