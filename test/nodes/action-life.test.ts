@@ -60,15 +60,6 @@ describe('a message to an action node', () => {
     assert.deepEqual(caught['deep'], { kept: true });
   });
 
-  it('that fails without an answer loses the status code of an earlier node', async () => {
-    await start();
-    cloud.fail('reset');
-    const lost = await fail('push', { chipid, payload: 'x', statusCode: 200 }, 'CONNECTION_LOST');
-    assert.ok(!('statusCode' in lost));
-    const bad = await fail('push', { chipid: '', payload: 'x', statusCode: 200 }, 'INVALID_INPUT');
-    assert.ok(!('statusCode' in bad));
-  });
-
   it('may have keys that are dangerous in JavaScript', async () => {
     await start();
     const text =

@@ -103,17 +103,6 @@ describe('the history node', () => {
     /** The request of the latest call, of an empty history: the end day is requested once more. */
     const asked = (): string | undefined => cloud.requests.at(-2)?.path.slice('/openapi'.length);
 
-    it('includes uploads up to the present, at any time of day', async () => {
-      const present = { begin: '', beginType: 'date', end: '', endType: 'date' };
-      await start({ operation: 'sync', ...present });
-      for (const zone of ['UTC', 'America/New_York', 'Asia/Shanghai', 'Pacific/Auckland']) {
-        await inTimeZone(zone, async () => {
-          cloud.upload(chipid, zone);
-          assert.ok((await bodies()).includes(zone), `${zone}: ${String(asked())}`);
-        });
-      }
-    });
-
     it('accepts dates from an expression', async () => {
       const begin = { begin: '$fromMillis(from)', beginType: 'jsonata' };
       await start({ operation: 'sync', ...begin, end: 'period.end', endType: 'msg' });

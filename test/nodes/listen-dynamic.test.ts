@@ -57,13 +57,15 @@ describe('a listener that is controlled by messages', () => {
     );
   });
 
-  it('goes on with the devices that messages have subscribed to, after a restart', async () => {
-    await tell('subscribe', [one, two]);
+  it('answers with the devices that messages have subscribed to, and goes on with them after a restart', async () => {
+    await tell('subscribe', [two, one, three]);
     await tell('unsubscribe', two);
+    const list = await call('listen', { action: 'list', payload: 'old', deep: { a: 1 } });
+    assert.deepEqual([list.payload, list['deep']], [[one, three], { a: 1 }]);
     await helper.unload();
     await load([cloudApp(cloud), node('listen', { devices: 'dynamic' })]);
-    await channels(one);
-    assert.deepEqual(await listed(), [one]);
+    await channels(one, three);
+    assert.deepEqual(await listed(), [one, three]);
   });
 
   it('goes on with them where an entry of the file is no device', async () => {
@@ -77,14 +79,6 @@ describe('a listener that is controlled by messages', () => {
     await load([cloudApp(cloud), node('listen', { devices: 'dynamic' })]);
     await channels(one);
     await shows('listen', 'status.connected');
-  });
-
-  it('answers with its devices on the message that asked for them', async () => {
-    await tell('subscribe', [two, one]);
-    const out = await call('listen', { action: 'list', payload: 'old', deep: { a: 1 } });
-    assert.deepEqual(out.payload, [two, one]);
-    assert.deepEqual(out['deep'], { a: 1 });
-    await channels(one, two);
   });
 
   it('refuses an invalid chip number, and changes nothing', async () => {

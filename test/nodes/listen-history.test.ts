@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Simulator } from '../../src/simulator';
+import helper from 'node-red-node-test-helper';
+import type { HistoryRewrite, Simulator } from '../../src/simulator';
 import { until } from '../tooling/until';
 import { openWithRecovery, PATIENCE } from './support/listening';
-import { asThePublicServer, reversed } from './support/histories';
+import { reversed } from './support/histories';
 import { journal } from './support/journal';
-import { arrivedAt, emitted, payloads, shows, statusesOf } from './support/messages';
+import { arrivedAt, emitted, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 describe('a listener whose history is written in another form', () => {
@@ -20,56 +21,15 @@ describe('a listener whose history is written in another form', () => {
   const readings = (chipid: string): number =>
     cloud.requests.filter(({ path }) => path.includes(`up_messages/dev/${chipid}`)).length;
 
-  async function uploadAll(chipid: string, texts: string[], last = texts.at(-1)!): Promise<void> {
-    for (const text of texts) cloud.upload(chipid, text);
-    await emitted(last);
-  }
-
-  it('marks each recovered upload as altered', async () => {
-    cloud = await startCloud();
-    cloud.rewriteHistory(asThePublicServer);
-    await openWithRecovery(cloud, [one]);
-    await uploadAll(one, ['t=1,h=1\r\n', 't=2,h=2\r\n', 't=3,h=3\r\n']);
-    cloud.disconnect(one);
-    await uploadAll(one, ['{"t":21,"h":40}'], '"h":40}');
-    const marks = arrivedAt('out').map(({ replayed, altered }) => [replayed, altered]);
-    assert.deepEqual(marks, [...Array<unknown>(3).fill([undefined, undefined]), [true, true]]);
-  });
-
-  it('says that nothing is recovered, in the status and once in the log, until it can be', async () => {
-    cloud = await startCloud();
-    await openWithRecovery(cloud, [one]);
-    cloud.rewriteHistory(reversed);
-    await uploadAll(one, ['t=21.1', 't=21.2', 't=21.3']);
-    cloud.disconnect(one);
-    cloud.upload(one, 'missed');
-    await shows('listen', 'status.history-unclear');
-    const unclear = { fill: 'yellow', shape: 'dot', text: 'status.history-unclear' };
-    assert.deepEqual(statusesOf('listen').at(-1), unclear);
-    const before = readings(one);
-    await uploadAll(one, ['live']);
-    await until(() => readings(one) > before, 'it is read again', PATIENCE);
-    assert.deepEqual(payloads(), ['t=21.1', 't=21.2', 't=21.3', 'live']);
-    assert.equal(lines('are not recovered').length, 1);
-    assert.match(lines('are not recovered')[0] ?? '', /an upload was "t=21\.\d"/);
-
-    cloud.rewriteHistory();
-    await emitted('missed');
-    await shows('listen', 'status.connected');
-    assert.equal(lines('contains what arrived live again').length, 1);
-    assert.equal(payloads().filter((payload) => payload === 'missed').length, 1);
-  });
-
   it('says it once for several devices, and as long as the history of one is not understood', async () => {
     cloud = await startCloud();
     const all = [one, two, three];
     await openWithRecovery(cloud, all);
     cloud.rewriteHistory(reversed);
-    for (const chipid of all)
-      await uploadAll(
-        chipid,
-        [1, 2, 3].map((n) => `${chipid}: ${n}`),
-      );
+    for (const chipid of all) {
+      for (const n of [1, 2, 3]) cloud.upload(chipid, `${chipid}: ${n}`);
+      await emitted(`${chipid}: 3`);
+    }
     const before = all.map(readings);
     cloud.disconnect();
     await shows('listen', 'status.history-unclear');
@@ -88,5 +48,41 @@ describe('a listener whose history is written in another form', () => {
     cloud.rewriteHistory();
     cloud.disconnect(one);
     await shows('listen', '3/3');
+  });
+});
+
+const HOUR = 3_600_000;
+
+/** Writes the times of a history five hours east of Beijing. */
+const east: HistoryRewrite = (records) =>
+  records.map((record) => {
+    const { create_time } = record as { create_time: string };
+    const time = Date.parse(`${create_time.replace(' ', 'T')}Z`) + 5 * HOUR;
+    const written = new Date(time).toISOString().slice(0, 19).replace('T', ' ');
+    return { ...(record as object), create_time: written };
+  });
+
+describe('the time zone of a history', () => {
+  useNodeRed();
+
+  it('survives a restart, although no positions are kept', async () => {
+    const cloud = await startCloud();
+    const chipid = '10000001';
+    cloud.rewriteHistory(east);
+    const missed = async (text: string): Promise<number> => {
+      cloud.disconnect(chipid);
+      cloud.upload(chipid, text);
+      await emitted(text);
+      return Number(arrivedAt('out').at(-1)?.['timestamp']);
+    };
+    await openWithRecovery(cloud, [chipid]);
+    for (const text of ['live 1', 'live 2', 'live 3']) cloud.upload(chipid, text);
+    await emitted('live 3');
+    assert.ok(Math.abs((await missed('missed 1')) - Date.now()) < HOUR);
+    await helper.unload();
+    await openWithRecovery(cloud, [chipid]);
+    cloud.upload(chipid, 'live 4');
+    await emitted('live 4');
+    assert.ok(Math.abs((await missed('missed 2')) - Date.now()) < HOUR);
   });
 });

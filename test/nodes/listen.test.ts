@@ -9,7 +9,7 @@ import type { FlowNode } from '../tooling/node-red/nodes';
 import { arrivedAt, type Caught, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
-import { inEachDialect, isPublic } from '../tooling/dialect';
+import { inEachDialect } from '../tooling/dialect';
 
 inEachDialect('the listen node', () => {
   useNodeRed();
@@ -107,32 +107,6 @@ inEachDialect('the listen node', () => {
     const lines = logged(/chip number/);
     assert.equal(lines.length, 2);
     assert.match(lines[0]!, /"\.\.\/x"/);
-  });
-
-  it('reads the list of online devices once for all listeners', async () => {
-    const listener = (id: string): FlowNode =>
-      node('listen', { id, devices: 'online', refresh: 60 });
-    await start([listener('a'), listener('b'), listener('c')]);
-    for (const chipid of [one, two, three]) await connected(chipid);
-    await shows('a', '3/3');
-    await shows('b', '3/3');
-    await shows('c', '3/3');
-    // The public server has it at the second of its two addresses: row 3 of docs/known-service.md.
-    const lists = cloud.requests.filter(({ path }) => path.includes('/devices/'));
-    assert.equal(lists.length, isPublic() ? 2 : 1);
-  });
-
-  it('keeps listening to the devices it knows when the list cannot be read', async () => {
-    await start([node('listen', { devices: 'online', refresh: 1 })]);
-    await connected(one);
-    const { length } = cloud.requests;
-    cloud.fail('unauthorized');
-    await until(
-      () => cloud.requests.slice(length).some(({ status }) => status === 401),
-      'it has looked again',
-    );
-    cloud.upload(one, 'still here');
-    await emitted('still here');
   });
 
   for (const recover of ['off', 'reconnect'])

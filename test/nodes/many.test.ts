@@ -56,26 +56,17 @@ describe('several devices at once', () => {
     assert.equal(cloud.requests.length, 3);
   });
 
-  const CALLS: readonly [kind: string, msg: NodeMessage, payload: unknown][] = [
-    ['gpio', { pin: 3, payload: 1 }, { result: 'OK' }],
-    ['reboot', {}, { result: 'OK' }],
-    ['refresh', {}, { status: 'online', msg: 'OK' }],
-    ['rt-status', { key: 'uptime' }, undefined],
-  ];
-  for (const [kind, msg, payload] of CALLS) {
-    it(`are called by ${kind}`, async () => {
-      await start();
-      const results = resultsOf(await call(kind, { ...msg, chipid: [A, B] }));
-      assert.deepEqual(
-        results.map((each) => [each.chipid, each.ok, each.statusCode]),
-        [
-          [A, true, 200],
-          [B, true, 200],
-        ],
-      );
-      if (payload !== undefined) assert.deepEqual(results[0]?.payload, payload);
-    });
-  }
+  it('are called by each node that can', async () => {
+    await start();
+    for (const kind of ['gpio', 'reboot', 'refresh', 'rt-status']) {
+      const msg = { chipid: [A, B], pin: 3, payload: 1, key: 'uptime' };
+      const results = resultsOf(await call(kind, msg)).map(({ chipid, ok }) => [chipid, ok]);
+      assert.deepEqual(results, [
+        [A, true],
+        [B, true],
+      ]);
+    }
+  });
 
   it('may be a list of one, or of none', async () => {
     await start();

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
-import { freePort } from '../tooling/servers/ports';
 import { proxy } from '../tooling/servers/proxy';
 import { cloudApp, load, node } from './support/flow';
 import type { FlowNode } from '../tooling/node-red/nodes';
@@ -45,11 +44,6 @@ const PROXIES: Record<string, [start: () => Promise<string>, code: string | unde
     async () => (await keep(refusingProxy())).baseUrl,
     'UNREACHABLE',
   ],
-  'fails and repeats who asked': [
-    async () => (await keep(refusingProxy(502))).baseUrl,
-    'UNREACHABLE',
-  ],
-  'is down': [async () => `http://127.0.0.1:${await freePort()}`, 'UNREACHABLE'],
   'never answers': [async () => (await proxy('hang')).url, 'TIMEOUT'],
   'has no proper address': [() => Promise.resolve('http://no port:x'), 'NOT_CONFIGURED'],
 };

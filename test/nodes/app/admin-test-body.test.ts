@@ -16,9 +16,7 @@ describe('a request for a test that the editor would not send', () => {
     ['an array', [], /JSON object/],
     ['an address that is no text', { baseUrl: ['http://127.0.0.1:1'] }, /baseUrl/],
     ['an appid that is an object', { appid: {} }, /appid/],
-    ['an id that is true', { id: true }, /id/],
     ['another service', { service: 'elsewhere' }, /service.*cloud.*simulator/],
-    ['credentials in an array', { credentials: [appkey] }, /credentials/],
     ['credentials as a text', { credentials: appkey }, /credentials/],
     ['a key in an array', { credentials: { appkey: [appkey] } }, /appkey/],
   ];

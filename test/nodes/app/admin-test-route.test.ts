@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import globalConfig from '@node-red/nodes/core/common/91-global-config.js';
 import type { ApiResult } from '../../../nodes/app/answers.config';
-import { freePort } from '../../tooling/servers/ports';
-import { httpService } from '../../tooling/servers/http-service';
 import { ALWAYS_ONLINE, load, node, simulatorApp } from '../support/flow';
 import { startCloud, useNodeRed } from '../support/node-red';
-import { audited } from '../support/routes';
 import { CANARIES } from '../support/secrets';
 import { testConnection } from '../support/test-connection';
 
@@ -87,34 +84,6 @@ describe('the test of an application in the editor', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('does not mistake the page of a portal for the list of the server API', async () => {
-    const portal = await httpService((response) => {
-      response.end('<html>Log in to use this network</html>');
-    });
-    await load([]);
-    const { baseUrl } = portal;
-    const { serverApi } = await testConnection({
-      baseUrl,
-      credentials: { serverKey, serverPassword },
-    });
-    assert.equal(serverApi?.ok, false);
-    assert.equal(serverApi.code, 'INVALID_RESPONSE');
-    assert.match(serverApi.message ?? '', /proxy or portal/);
-  });
-
-  it('reports that nothing is listening at the address', async () => {
-    await load([]);
-    const baseUrl = `http://127.0.0.1:${await freePort()}`;
-    const { openApi, serverApi } = await testConnection({
-      baseUrl,
-      appid: '10001',
-      credentials: CANARIES,
-    });
-    assert.equal(openApi?.code, 'UNREACHABLE');
-    assert.equal(serverApi?.code, 'UNREACHABLE');
-    assert.equal(openApi.clockSkew, undefined);
-  });
-
   it('reports what is wrong with the settings', async () => {
     await load([]);
     const key = '${DEVICE_CLOUD_TEST_UNSET}';
@@ -146,15 +115,5 @@ describe('the test of an application in the editor', () => {
       assert.ok(Number(openApi?.online) >= ALWAYS_ONLINE.length, String(openApi?.online));
       assert.equal(serverApi?.ok, true);
     }
-  });
-
-  it('is recorded in the audit log, without the keys', async () => {
-    const { baseUrl, appid } = await startCloud();
-    await load([]);
-    await testConnection({ id: 'x', baseUrl, appid, credentials: CANARIES });
-    assert.deepEqual(
-      audited().map(({ event }) => event),
-      ['device-cloud.apps.test'],
-    );
   });
 });

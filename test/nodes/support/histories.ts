@@ -15,11 +15,6 @@ const written =
 /** As nobody writes a history. */
 export const reversed = written((body) => [...body].reverse().join(''));
 export const trimmed = written((body) => keptOf(body, 'trimmed'));
-const tagged = written((body) => keptOf(body, 'tagged'));
-
-/** As the public server of 2016 writes a history, and in its order. */
-export const asThePublicServer: HistoryRewrite = (records, chipid) =>
-  (tagged(records, chipid) as object[]).toReversed();
 
 /** Uploads what shows a listener with recovery that the history lacks line ends, the last while its channel is down. */
 export async function learnForm(cloud: Simulator, chipid: string): Promise<void> {
