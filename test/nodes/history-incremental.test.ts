@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
-import { onlyNew } from '../../nodes/history/incremental';
-import type { HistoryRecord } from '../../nodes/history/records';
+import { onlyNew, type HistoryRecord } from '../../nodes/history/incremental';
 import type { Simulator } from '../../src/simulator';
 import type { Store } from '../../src/store/store';
 import { memoryStore } from '../support/memory-store';
