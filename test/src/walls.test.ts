@@ -1,8 +1,30 @@
 import assert from 'node:assert/strict';
-import { join, relative, sep } from 'node:path';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { repository } from '../tooling/repository';
-import { filesIn, importsOf } from './support/imports';
+
+/** However it is spelled: `from '…'`, `import '…'`, `import('…')` of a module or of a type, `require('…')`. */
+const IMPORT = /\b(?:from|import|require)\b\s*\(?\s*(['"`])(\.[^'"`]*)\1/g;
+
+/** The files of the repository that a file imports, for its types as well. */
+function importsOf(path: string): string[] {
+  const text = readFileSync(path, 'utf8');
+  const imported = [...text.matchAll(IMPORT)].map(([, , name]) =>
+    join(dirname(path), String(name).replace(/\.[jt]s$/, '')),
+  );
+  return imported.flatMap((name) =>
+    [`${name}.ts`, `${name}.d.ts`, join(name, 'index.ts')].filter((file) => existsSync(file)),
+  );
+}
+
+/** The TypeScript in some folders of the repository. */
+const filesIn = (folders: readonly string[]): string[] =>
+  folders.flatMap((folder) =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(repository, folder, name)),
+  );
 
 /** A file by its path in the repository, and what it imports, however that is spelled. */
 interface Imports {
@@ -110,6 +132,32 @@ const violations = (isAllowed: (file: string, imported: string) => boolean): str
     imported.filter((other) => !isAllowed(file, other)).map((other) => `${file} imports ${other}`),
   );
 
+/** Other versions of Node-RED are installed beside the folders of the tests. */
+const TESTS = ['src', 'nodes', 'package', 'e2e', 'editor', 'soak'].map((name) => `test/${name}`);
+
+/** Files that import each other in a circle, in the order of their imports. */
+function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    path.push(file);
+    for (const each of imports.get(file) ?? []) {
+      const circle = visit(each);
+      if (circle.length > 0) return circle;
+    }
+    path.pop();
+    done.add(file);
+    return [];
+  };
+  for (const file of imports.keys()) {
+    const circle = visit(file);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
 describe('walls', () => {
   for (const { of, files, never, except = [] } of WALLS) {
     it(`of ${of} hold`, () => {
@@ -140,4 +188,17 @@ describe('walls', () => {
     });
     assert.deepEqual(found, []);
   });
+});
+
+describe('imports', () => {
+  for (const [of, all] of [
+    ['of the package', filesIn(['src', 'nodes'])],
+    ['of tests, benchmarks and what they share', filesIn([...TESTS, 'bench'])],
+  ] as const) {
+    it(`${of} are not circular`, () => {
+      const imports = new Map(all.map((file) => [file, importsOf(file)]));
+      assert.ok([...imports.values()].flat().length > all.length, 'imports were found');
+      assert.deepEqual(findCircle(imports).map(pathOf), []);
+    });
+  }
 });

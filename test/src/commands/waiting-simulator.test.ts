@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { CHIPID } from '../support/listener';
-import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import type { Upload } from '../../../src/types';
 import { until } from '../../tooling/until';
@@ -18,9 +17,6 @@ async function asleep(options: Parameters<typeof simulator>[0] = {}) {
 
 const received = (service: Simulator): string[] =>
   service.device(CHIPID).received.map(({ text }) => text);
-
-const connected = (client: DeviceCloudClient): Promise<void> =>
-  until(() => client.fleet.device(CHIPID)?.channel?.state === 'connected');
 
 inEachDialect('a command for a device that sleeps', () => {
   it('is not sent for an upload that is replayed', async () => {
@@ -43,20 +39,6 @@ inEachDialect('a command for a device that sleeps', () => {
     assert.deepEqual(received(service), ['later']);
   });
 
-  it('with `online` is sent at once to a device that is listed, and waits for one that is not', async () => {
-    const { service, client } = await asleep({ devices: 2 });
-    const other = '10000002';
-    await client.setGpioEdge(other, 5, 1, { when: 'online' });
-    assert.equal(service.device(other).levels[5], '1');
-    const rebooted = client.reboot(CHIPID, { when: 'online' });
-    await connected(client);
-    service.switchOn(CHIPID);
-    // The list, read by any part of this client, is a sign, too.
-    await client.fleet.readList();
-    await rebooted;
-    await until(() => service.device(CHIPID).boots === 2, 'it has rebooted');
-  });
-
   it('that got no answer shows the device as offline until the list, an upload or an answer shows it', async () => {
     const { service, client } = await asleep({ offlineAfter: 60_000 });
     const online = () => client.fleet.device(CHIPID)?.online;
@@ -76,16 +58,10 @@ inEachDialect('a command for a device that sleeps', () => {
     }
   });
 
-  it('is refused at once if its expiry or its signal is invalid', async () => {
+  it('is refused at once if its expiry is invalid', async () => {
     const { service, client } = await asleep();
     for (const expires of [0, -1, Infinity, '60' as unknown as number])
       await failure(client.reboot(CHIPID, { when: 'upload', expires }), 'NOT_CONFIGURED');
-    const refuse = (): never => {
-      throw new Error('no listener');
-    };
-    const signal = { aborted: false, addEventListener: refuse, removeEventListener: refuse };
-    const options = { when: 'upload', signal: signal as unknown as AbortSignal } as const;
-    await failure(client.push(CHIPID, 'x', options), 'INVALID_INPUT');
     assert.equal(service.sockets(), 0);
   });
 

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
 import { until } from '../../tooling/until';
-import { md5, openGet, openPost, push, serverCall, withSimulator, type Reply } from './client';
+import {
+  md5,
+  openGet,
+  openPost,
+  openUrl,
+  push,
+  send,
+  serverCall,
+  withSimulator,
+  type OpenCall,
+  type Reply,
+} from './client';
 
 const DEVICE = '10000001';
 const NOW = 1_700_000_000_000;
@@ -13,6 +24,17 @@ const get =
   (path: string, query: Record<string, string> = {}): Call =>
   (simulator) =>
     openGet(simulator, path, { query });
+/** Of the application's record, signed as the call says. */
+const signed =
+  (call: OpenCall): Call =>
+  (simulator) =>
+    openGet(simulator, 'apps/', call);
+/** The same, with its address changed after it was signed. */
+const changed =
+  (what: string | RegExp, to: string, method = 'get'): Call =>
+  (simulator) =>
+    send(simulator, openUrl(simulator, method, 'apps/').replace(what, to));
+const upperCase = (sign: string): string => `sign=${sign.slice(5).toUpperCase()}`;
 const set =
   (pinAndLevel: string): Call =>
   (simulator) =>
@@ -33,6 +55,16 @@ const put =
 // What calls do that succeed, the tests of the client show.
 const REFUSED: Record<number, Record<string, Call>> = {
   400: {
+    'no appid': changed(/appid=\w+&?/, ''),
+    'no timestamp': changed(/timestamp=\w+&?/, ''),
+    'no sign': changed(/&sign=\w+/, ''),
+    'a parameter twice': changed(/$/, '&appid=10001'),
+    'a timestamp that is no number': signed({ timestamp: 'now' }),
+    // Only the channel has milliseconds.
+    'a timestamp in milliseconds': signed({ timestamp: '1700000000000' }),
+    'an appid that is no number': signed({ appid: 'ten' }),
+    'a wrong method': (simulator) => openPost(simulator, 'apps/'),
+    'a wrong method of a command': get(`reboot/dev/${DEVICE}/`),
     'a day that there is not': get('sync/20240230/20240301/'),
     'invalid days': get('sync/x/y/'),
     'days in the wrong order': get('sync/20240102/20240101/'),
@@ -61,6 +93,15 @@ const REFUSED: Record<number, Record<string, Call>> = {
     'data of an unknown format': put({ data: 'x', format: 'XML' }),
   },
   401: {
+    'an unknown application': signed({ appid: '99999' }),
+    'a wrong app key': signed({ appkey: 'another' }),
+    'an app key in lower case': signed({ appkey: 'simulator-appkey' }),
+    'a short sign': signed({ sign: 'abc' }),
+    'a sign in upper case': (simulator) =>
+      send(simulator, openUrl(simulator, 'get', 'apps/').replace(/sign=\w+/, upperCase)),
+    'the sign of another method': changed('', '', 'post'),
+    'a parameter that was added after signing': changed(/$/, '&extra=1'),
+    'a parameter that was changed after signing': changed(/timestamp=\d/, 'timestamp=9'),
     'a wrong sign': server('/devices', { sign: md5('x') }),
     'an unknown key': server('/devices', { key: 'another' }),
     'a time 7200 s ago': server('/devices', { timestamp: '1699992799' }),
@@ -72,6 +113,9 @@ const REFUSED: Record<number, Record<string, Call>> = {
     'an unknown callback': get(`rt_status/${DEVICE}/`, { key: 'toString' }),
     'a push to an unknown device': (simulator) => push(simulator, '5', 'x'),
     'the record of an unknown device': server('/devices/9'),
+    'an unknown path': (simulator) => send(simulator, '/'),
+    'an unknown path of the open API': (simulator) => send(simulator, '/openapi/nothing/'),
+    'an unknown path of the server API': (simulator) => send(simulator, '/api/server/'),
   },
 };
 
@@ -101,6 +145,14 @@ describe('simulator: refusals', () => {
         assert.match(text, /^\{"msg":"/);
       }
       assert.equal((await openGet(simulator, 'gpio_status/10000003/')).status, 200);
+    }),
+  );
+
+  it(
+    'are no answers to a path without the final slash, which are 301 with the address, whatever the sign',
+    withSimulator({}, async (simulator) => {
+      const { status, headers } = await send(simulator, '/openapi/gpio_status/1?a=1&b=2');
+      assert.deepEqual([status, headers.get('location')], [301, '/openapi/gpio_status/1/?a=1&b=2']);
     }),
   );
 
