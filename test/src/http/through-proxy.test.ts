@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:tls';
+import { Tunnels } from '../../../src/http/proxy';
+import { atEnd } from '../../tooling/servers/at-end';
+import { onLoopback } from '../../tooling/servers/loopback';
 import { clientOf, serving } from '../support/client';
-import { LOOPBACK } from '../../tooling/servers/certs';
-import { channelService } from '../../tooling/servers/channel-service';
+import { LOCALHOST, LOOPBACK } from '../../tooling/servers/certs';
+import { channelService, tlsChannelService } from '../../tooling/servers/channel-service';
 import { failure } from '../support/failure';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { nextState } from '../support/listener';
@@ -11,21 +15,27 @@ import { freePort } from '../../tooling/servers/ports';
 const ok = json({ status: 'online', msg: 'OK' });
 const tls = { ca: LOOPBACK.cert };
 
-describe('calls through a proxy', () => {
-  it('reach a service over http and https by a tunnel, with the password for the proxy alone', async () => {
+describe('calls and channels through a proxy', () => {
+  const settings = ({ url }: { url: string }) => ({ url, username: 'me', password: 'pass' });
+
+  it('reach a service, with TLS or without, by a tunnel, with the password for the proxy alone', async () => {
     const through = await proxy();
-    const settings = { url: through.url, username: 'me', password: 'pass' };
     const authorization = `Basic ${Buffer.from('me:pass').toString('base64')}`;
     for (const certificate of [undefined, LOOPBACK]) {
       const service = await httpService(ok, certificate);
-      const client = clientOf(service.baseUrl, { proxy: settings, tls });
+      const options = { proxy: settings(through), tls };
+      const client = clientOf(service.baseUrl, options);
       assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
-      assert.equal(through.targets.at(-1), `127.0.0.1:${service.port}`);
-      assert.equal(through.authorizations.at(-1), authorization);
+      const channels = await (certificate ? tlsChannelService(certificate) : channelService());
+      await nextState(clientOf(channels.baseUrl, options), 'connected');
+      const targets = [service, channels].map(({ port }) => `127.0.0.1:${port}`);
+      assert.deepEqual(through.targets.splice(0), targets);
+      assert.deepEqual(through.authorizations.splice(0), [authorization, authorization]);
       const { path, headers } = service.requests[0]!;
       assert.equal(path, '/openapi/dev/push/message/');
-      assert.equal(headers['proxy-authorization'], undefined);
-      assert.equal(headers.host, `127.0.0.1:${service.port}`);
+      assert.equal(headers.host, targets[0]);
+      for (const sent of [headers, channels.headers[0]])
+        assert.equal(sent?.['proxy-authorization'], undefined);
     }
   });
 
@@ -39,22 +49,52 @@ describe('calls through a proxy', () => {
 
   it('verify the certificate of the service, not of the proxy', async () => {
     const service = await httpService(ok, LOOPBACK);
-    const through = await proxy('tunnel', service.port);
-    const client = clientOf('https://inside.invalid', { proxy: { url: through.url }, tls });
-    const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
-    assert.match(message, /ERR_TLS_CERT_ALTNAME_INVALID.* of the service or of the proxy /);
-    assert.equal(service.requests.length, 0);
+    const channels = await tlsChannelService(LOOPBACK);
+    for (const host of ['inside.invalid', '192.0.2.1']) {
+      const [call, channel] = await Promise.all(
+        [service, channels].map(async ({ port }) =>
+          clientOf(`https://${host}`, { proxy: settings(await proxy('tunnel', port)), tls }),
+        ),
+      );
+      const { message } = await failure(call!.push(1, 'x'), 'UNREACHABLE');
+      assert.match(message, /ERR_TLS_CERT_ALTNAME_INVALID.* of the service or of the proxy /);
+      const { reason } = await nextState(channel!, 'disconnected');
+      assert.equal(reason, 'ERR_TLS_CERT_ALTNAME_INVALID', host);
+    }
+    assert.deepEqual([service.requests.length, channels.opened()], [0, 0]);
   });
 
-  it('are UNREACHABLE if the proxy is down', async () => {
+  it('are UNREACHABLE, or stay closed, if the proxy is down', async () => {
     const service = await httpService(ok);
     const url = `http://127.0.0.1:${await freePort()}`;
-    const { message } = await failure(
-      clientOf(service.baseUrl, { proxy: { url } }).push(1, 'x'),
-      'UNREACHABLE',
-    );
+    const client = clientOf(service.baseUrl, { proxy: { url } });
+    const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
     assert.match(message, /could not be reached through the proxy\. /);
+    assert.equal((await nextState(client, 'disconnected')).reason, 'ECONNREFUSED');
     assert.equal(service.connections(), 0);
+  });
+
+  it('ask a proxy over https for its own certificate, not for that of the service', async () => {
+    const asked: string[] = [];
+    const server = createServer({
+      ...LOCALHOST,
+      SNICallback: (name, use) => {
+        asked.push(name);
+        use(null);
+      },
+    });
+    const { port, close } = await onLoopback(server);
+    atEnd(close);
+    for (const host of ['localhost', '127.0.0.1']) {
+      const url = `https://${host}:${port}`;
+      const tunnels = new Tunnels({ url }, 'https://inside.invalid');
+      const error = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+        tunnels.open(resolve),
+      );
+      assert.equal(error?.code, 'DEPTH_ZERO_SELF_SIGNED_CERT');
+    }
+    // An address is no name to ask for.
+    assert.deepEqual(asked, ['localhost']);
   });
 
   for (const [what, behaviour] of [
@@ -93,6 +133,7 @@ describe('calls through a proxy', () => {
             : new RegExp(`answered ${status}\\. .*it refused\\.`),
         );
       }
+      assert.equal((await nextState(client, 'disconnected')).reason, `PROXY_${status}`);
       assert.equal(service.connections(), 0);
       through.behaviour = 'tunnel';
       assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
