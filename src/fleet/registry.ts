@@ -82,7 +82,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     book.onChange(() => this.#devices.allChanged());
   }
 
-  /** @internal What errors call a device. */
+  /** What errors call a device. */
   titleOf(chipid: string): string {
     return deviceTitle(chipid, this.nameOf(chipid));
   }
