@@ -16,5 +16,3 @@ export function table(
 }
 
 export const number = (value: number): string => value.toLocaleString('en-US');
-export const megabytes = (bytes: number): string => `${number(Math.round(bytes / 1e6))} MB`;
-export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

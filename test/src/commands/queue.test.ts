@@ -1,11 +1,34 @@
 import assert from 'node:assert/strict';
-import { Command, Queues } from '../../../src/commands/queue';
+import { Command, Queues, type QueueObserver } from '../../../src/commands/queue';
 import { DeviceCloudError } from '../../../src/errors';
 import type { CallProgress } from '../../../src/types';
-import { commands } from '../support/commands';
 import { failure } from '../support/failure';
+import { manual, type Manual } from '../support/manual';
 import { settled } from '../../tooling/until';
 import { pass, tick, useClock } from '../../support/clock';
+
+/** Commands that a test ends by hand, noted as they start. */
+function commands(gap = 0, observer?: QueueObserver) {
+  const queues = new Queues(gap, { observer });
+  const started: string[] = [];
+  const running = new Map<string, Manual<string>>();
+  const run = (chipid: string, name: string, signal?: AbortSignal): Promise<string> =>
+    queues.call(
+      chipid,
+      () => {
+        started.push(name);
+        const command = manual<string>();
+        running.set(name, command);
+        return command.promise;
+      },
+      { signal },
+    );
+  const end = async (name: string): Promise<void> => {
+    running.get(name)!.resolve(name);
+    await settled();
+  };
+  return { queues, started, running, run, end };
+}
 
 describe('the queue of a device', () => {
   it('continues after a command that failed, or threw at once', async () => {

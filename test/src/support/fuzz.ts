@@ -53,7 +53,3 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
     .array(fc.nat(0xffff), { maxLength: 12 })
     .map((units) => units.map((unit) => String.fromCharCode(unit)).join('')),
 );
-
-export const anyBytes: fc.Arbitrary<Buffer> = fc
-  .uint8Array({ maxLength: 48 })
-  .map((bytes) => Buffer.from(bytes));

@@ -13,7 +13,6 @@ export interface TestProxy {
   /** What it does with the next ones: a tunnel, one that speaks first, a status, the end of the connection, or nothing. */
   behaviour: 'tunnel' | 'chatter' | 'end' | 'hang' | 'trickle' | number;
   sockets(): number;
-  close(): Promise<void>;
 }
 
 /** Begins an answer and never comes to its end. */
@@ -24,7 +23,7 @@ function trickle(client: Socket): void {
 }
 
 /** @param port where every tunnel leads, whatever host was asked for; default: where it asks to */
-export async function startProxy(
+export async function proxy(
   behaviour: TestProxy['behaviour'] = 'tunnel',
   port?: number,
 ): Promise<TestProxy> {
@@ -71,14 +70,7 @@ export async function startProxy(
     authorizations: [],
     behaviour,
     sockets: () => sockets() + targets.size,
-    close,
   };
-  return made;
-}
-
-/** The same, closed when the test that opened it is over. */
-export async function proxy(...parameters: Parameters<typeof startProxy>): Promise<TestProxy> {
-  const made = await startProxy(...parameters);
-  atEnd(made.close);
+  atEnd(close);
   return made;
 }
