@@ -11,9 +11,10 @@ import {
   smallButton,
   triedToRead,
   writeProblem,
-  type Target,
   type Tab,
 } from './commands.editor';
+import type { Row } from './fleet.editor';
+import { nameOf } from './row.editor';
 
 export const bookPath = (app: string): string => appPath(app, 'book');
 
@@ -77,7 +78,7 @@ export abstract class BookForm {
 const FIELDS = ['name', 'groups', 'type', 'note'] as const;
 type Field = (typeof FIELDS)[number];
 
-type Row = NonNullable<BookChange['rows']>[number];
+type BookRow = NonNullable<BookChange['rows']>[number];
 
 /** Between two groups, as in the file. */
 const SEPARATOR = '; ';
@@ -106,14 +107,15 @@ class RowForm extends BookForm {
   readonly #offers = $('<datalist>', { id: 'device-cloud-fleet-groups' });
   #known: BookBrief['groups'] = [];
   readonly #about = $('<p>');
-  #row: Row;
+  #row: BookRow;
   /** What the fields have shown of it: a field of one line shows no line ends. */
   #shown: Partial<Record<Field, string>> = {};
   /** The name that a new row is offered. */
   #offered: string;
 
-  constructor(panel: Tab, { app, chipid, name: device }: Target, offered: string) {
-    super('push', panel, app, device);
+  constructor(panel: Tab, device: Row, offered: string) {
+    const { app, chipid } = device;
+    super('push', panel, app, nameOf(device));
     this.#offered = offered;
     this.#chipid = chipid;
     this.#row = { chipid };
@@ -177,9 +179,9 @@ class RowForm extends BookForm {
  * Shows what the book has about a device, and changes it.
  * @param offered the name that a new row is offered
  */
-export const editRow = (tab: Tab, target: Target, offered = ''): Promise<void> =>
+export const editRow = (tab: Tab, device: Row, offered = ''): Promise<void> =>
   triedToRead(async () => {
-    const form = new RowForm(tab, target, offered);
+    const form = new RowForm(tab, device, offered);
     await form.read();
     const words = mayCommand()
       ? { no: RED._('common.label.cancel'), yes: RED._('common.label.save') }

@@ -6,15 +6,7 @@ import { said, t } from '../common/editor/texts';
 import { MESSAGE_CHOICES } from '../common/shared.config';
 import { LISTEN_TYPE } from '../listen/listen.config';
 import type { Fleet, Row } from './fleet.editor';
-
-/** The application and the device that the actions are for. */
-export interface Target {
-  app: string;
-  /** The id that nodes in the flows name, if it is another. */
-  inFlows?: string;
-  chipid: string;
-  name: string;
-}
+import { nameOf } from './row.editor';
 
 /** What the parts of the tab know of each other. */
 export interface Tab {
@@ -112,16 +104,16 @@ function refreshed(device: string, status: unknown): string {
 }
 
 /** Calls a device. @param name `refresh` or `push` */
-export async function command(
-  tab: Tab,
-  { app, chipid, name: device }: Target,
-  name: string,
-  body: object,
-): Promise<void> {
-  await tried(`${device} · ${t(`command.${name}`)}`, async () => {
+export async function command(tab: Tab, device: Row, name: string, body: object): Promise<void> {
+  const { app, chipid } = device;
+  const title = nameOf(device);
+  await tried(`${title} · ${t(`command.${name}`)}`, async () => {
     const answer: unknown = await postRoute(appPath(app, 'devices', chipid, name), body);
     const { status } = answer as { status?: unknown };
-    notify(name === 'refresh' ? refreshed(device, status) : t('done.push', { device }), 'success');
+    notify(
+      name === 'refresh' ? refreshed(title, status) : t('done.push', { device: title }),
+      'success',
+    );
   });
   tab.readAgain();
 }
@@ -193,7 +185,7 @@ export const linkButton = (words: string, run: () => void): JQuery =>
   $('<button>', { type: 'button', class: 'device-cloud-fleet-link' }).text(words).on('click', run);
 
 /** Asks what to push to a device, and pushes it. */
-export function askPush(tab: Tab, target: Target): void {
+export function askPush(tab: Tab, device: Row): void {
   const message = $('<input>', { type: 'text', id: 'device-cloud-fleet-message' });
   const option = (value: string): JQuery =>
     $('<option>', { value, text: t(`common.format.${value}`) });
@@ -201,13 +193,13 @@ export function askPush(tab: Tab, target: Target): void {
   const format = $('<select>', { id: 'device-cloud-fleet-format' }).append(formats.map(option));
   const form = $('<form>', { class: 'device-cloud-fleet-push' }).append(
     // As text, always: the name comes from a server that may be anyone's.
-    $('<p>').text(t('push.ask', { device: target.name })),
+    $('<p>').text(t('push.ask', { device: nameOf(device) })),
     ...labelled(t('common.label.message'), message),
     ...labelled(t('common.label.format'), format),
   );
   ask(form, { no: RED._('common.label.cancel'), yes: t('command.push') }, () => {
     const body = { message: fieldValue(message), format: fieldValue(format) };
-    void command(tab, target, 'push', body);
+    void command(tab, device, 'push', body);
   });
 }
 

@@ -24,8 +24,6 @@ export const STATES = {
 
 export type State = keyof typeof STATES;
 
-export const isState = (value: string): value is State => Object.hasOwn(STATES, value);
-
 /** The devices in a state with a text in the name, the number, the latest values, the groups or the type. */
 export function matching(rows: Row[], typed: string, state: State, now: number): Row[] {
   const wanted = typed.trim().toLowerCase();
@@ -50,9 +48,6 @@ export const ORDERS = {
   upload: (rows) => rows.toSorted((a, b) => (b.lastUpload ?? 0) - (a.lastUpload ?? 0)),
   state: (rows) => rows.toSorted((a, b) => rankOf(a) - rankOf(b)),
 } as const satisfies Record<string, (rows: Row[]) => Row[]>;
-
-export const isOrder = (value: string): value is keyof typeof ORDERS =>
-  Object.hasOwn(ORDERS, value);
 
 /** How many devices are in each state. */
 export function countStates(rows: FleetRow[], now: number): Record<State, number> {

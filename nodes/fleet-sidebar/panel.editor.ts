@@ -4,23 +4,22 @@ import { fieldValue } from '../common/editor/rows';
 import { BookView } from './book.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetAnswer } from '../app/answers.config';
-import { readProblem, type Tab, type Target, type View } from './commands.editor';
+import { readProblem, type Tab, type View } from './commands.editor';
 import {
   applicationName,
   countStates,
   Feed,
   Fleet,
-  isOrder,
-  isState,
   matching,
   ORDERS,
   readApplications,
   STATES,
   type Row,
+  type State,
 } from './fleet.editor';
 import { ProblemsView } from './problems.editor';
 import { RecordingView } from './recording.editor';
-import { createRow, fillRow, nameOf, ROW_HEIGHTS, withApp } from './row.editor';
+import { createRow, fillRow, ROW_HEIGHTS, withApp } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 import { WaitingView } from './waiting.editor';
 
@@ -73,11 +72,7 @@ export class Panel implements Tab {
   #ticking = 0;
 
   constructor() {
-    this.#details = new Details(
-      this,
-      () => this.#target(),
-      () => this.#list.element.focus(),
-    );
+    this.#details = new Details(this, () => this.#list.element.focus());
     this.#list = new VirtualList<Row>(ROW_HEIGHTS.high, {
       key: ({ key }) => key,
       create: createRow,
@@ -109,9 +104,8 @@ export class Panel implements Tab {
     };
     this.#addViews();
     this.#app.on('change', () => this.choose(fieldValue(this.#app)));
-    this.#text.on('input', () => this.#filter());
-    this.#state.on('change', () => this.#filter());
-    this.#order.on('change', () => this.#filter());
+    for (const each of [this.#text, this.#state, this.#order])
+      each.on('input', () => this.#filter());
     const resized = new ResizeObserver(() => this.#fit());
     for (const element of this.element.toArray()) resized.observe(element);
     this.#show();
@@ -145,33 +139,27 @@ export class Panel implements Tab {
     if (this.#ticking !== 0) this.readAgain();
   }
 
-  /** Id of the application that is chosen; empty: none, or all. */
   get app(): string {
     return this.#chosen === ALL ? '' : this.#chosen;
   }
 
-  /** Ids of those that are shown. */
   get apps(): readonly string[] {
     return this.#apps;
   }
 
-  /** The name of an application where several are shown; otherwise empty. */
   nameOf(app: string): string {
     const choice = this.#chosen === ALL ? this.#known?.find(({ id }) => id === app) : undefined;
     return choice ? applicationName(choice) : '';
   }
 
-  /** The id that nodes in the flows name. */
   inFlows(app: string): string {
     return this.#known?.find(({ id }) => id === app)?.template ?? app;
   }
 
-  /** The server's time, in ms. */
   now(): number {
     return Date.now() + this.#ahead;
   }
 
-  /** Shows a device in the list, and its details. */
   showDevice(app: string, chipid: string): void {
     this.showView('devices');
     this.#text.val('');
@@ -181,12 +169,10 @@ export class Panel implements Tab {
     this.#details.focus();
   }
 
-  /** What the list shows. */
   shown(): Row[] {
     return this.#rows;
   }
 
-  /** Reads what has changed, now. */
   readAgain(): void {
     for (const feed of this.#feeds.values()) feed.resume();
   }
@@ -285,13 +271,6 @@ export class Panel implements Tab {
     return this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
   }
 
-  #target(): Target | undefined {
-    const device = this.#device;
-    if (!device) return undefined;
-    const { app, chipid } = device;
-    return { app, inFlows: this.inFlows(app), chipid, name: nameOf(device) };
-  }
-
   #tick(): void {
     this.#list.render();
     this.#showDetails();
@@ -318,16 +297,13 @@ export class Panel implements Tab {
   #show(): void {
     const rows = this.fleet.rows();
     const now = this.now();
-    const chosen = fieldValue(this.#state);
-    const order = fieldValue(this.#order);
-    const found = matching(rows, fieldValue(this.#text), isState(chosen) ? chosen : 'all', now);
-    const shown = ORDERS[isOrder(order) ? order : 'name'](found);
+    const state = fieldValue(this.#state) as State;
+    const order = fieldValue(this.#order) as keyof typeof ORDERS;
+    const shown = ORDERS[order](matching(rows, fieldValue(this.#text), state, now));
     this.#rows = shown;
     const counts = countStates(rows, now);
-    for (const option of this.#state.children().toArray() as HTMLOptionElement[]) {
-      if (!isState(option.value)) continue;
-      option.text = t(`state.${option.value}`, { number: counts[option.value] });
-    }
+    for (const option of this.#state.children().toArray() as HTMLOptionElement[])
+      option.text = t(`state.${option.value}`, { number: counts[option.value as State] });
     this.#list.show(shown);
     this.#showDetails();
     this.#say(shown.length, counts.online);

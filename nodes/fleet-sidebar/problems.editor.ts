@@ -147,8 +147,7 @@ export class ProblemsView implements View {
   }
 
   #edit(device: Row): Promise<void> {
-    const { app, chipid, name } = device;
-    return editRow(this.#tab, { app, chipid, name: nameOf(device) }, name ?? '');
+    return editRow(this.#tab, device, device.name ?? '');
   }
 
   #askAll(): void {

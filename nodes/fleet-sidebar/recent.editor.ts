@@ -1,5 +1,5 @@
 import type { DeviceDetails, KeptPin, RecentCommand, ShownUpload } from '../app/answers.config';
-import { appPath, getRoute } from '../common/editor/routes';
+import { appPath, getRoute, statusText } from '../common/editor/routes';
 import { clockText, localTime, plainAll, t } from '../common/editor/texts';
 import { Shown, type Tab } from './commands.editor';
 import type { Row } from './fleet.editor';
@@ -25,8 +25,7 @@ const seconds = (ms: number): string =>
 
 function outcomeText({ outcome, took }: RecentCommand): string {
   if (outcome === null) return t('recent.pending');
-  const code = outcome.toLowerCase().replaceAll('_', '-');
-  const words = t(`status.${code}`, { defaultValue: '' });
+  const words = statusText(outcome);
   const said = outcome === 'OK' ? 'OK' : words === '' ? outcome : `${outcome} · ${words}`;
   return took === null ? said : `${said} · ${seconds(took)}`;
 }
