@@ -6,36 +6,36 @@ import {
   DeviceCloudError,
   type Fleet,
   invalidInput,
+  isDeviceCloudError,
   oneLine,
   parseChipid,
+  parseChipids,
   parseFormat,
   parseKey,
   parseLevel,
   parsePin,
   readSelection,
+  type TestRecorder,
   type WaitingSelection,
 } from '../../src/index';
-import { auditedRoute, bodyOf, mayReadFlows, readingRoute } from '../common/admin';
+import {
+  auditedRoute,
+  bodyOf,
+  forFlowReaders,
+  mayReadFlows,
+  readingRoute,
+  statusOf,
+} from '../common/admin';
 import type { TriedUpload } from '../type/type.config';
 import type { Handler } from '../common/register';
 import { fleetAnswer, listText, readRevision, toDetails } from './answers';
 import { bookRoute, writeBookRoute } from './book-routes';
 import type { AppChoice, DeviceChoice } from './answers.config';
 import { appNodeOf, findAppNode, nameOfApp, runningApps, savedId, type AppNode } from './deployed';
-import { diagnose } from './diagnostics';
+import { diagnose, problemsOf } from './diagnostics';
 import { metricsText } from './metrics';
-import { problemsOf } from './problems';
-import { recordingOf, recordRoute } from './record-route';
 import type { SharedSimulator } from './simulator';
-import { listOf, testApp, unsavedDevices } from './test-app';
-import { readTestRequest } from './test-settings';
-
-/** Milliseconds the editor waits for a list or a test. */
-const TIMEOUT = 10_000;
-
-/** Works for a config node that no other node uses, too. */
-const readDevices = async (RED: NodeAPI, id: string): Promise<DeviceChoice[]> =>
-  appNodeOf(RED, id).app.borrow('open', (client) => listOf(client, TIMEOUT));
+import { listOf, readTestRequest, testApp, unsavedDevices } from './test-connection';
 
 /** Devices that are offered at most, beside those that are online. */
 const MOST_OTHERS = 10_000;
@@ -65,7 +65,9 @@ function* withKnown(
 function deviceReader(RED: NodeAPI): (id: string) => Promise<DeviceChoice[]> {
   const reading = new Map<string, Promise<DeviceChoice[]>>();
   return (id) => {
-    const shared = reading.get(id) ?? readDevices(RED, id).finally(() => reading.delete(id));
+    // Works for a config node that no other node uses, too.
+    const read = () => appNodeOf(RED, id).app.borrow('open', listOf);
+    const shared = reading.get(id) ?? read().finally(() => reading.delete(id));
     reading.set(id, shared);
     return shared;
   };
@@ -115,7 +117,7 @@ const unsavedDevicesRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler 
     }),
     audited: ({ settings: { id } }) => ({ id }),
     async answer({ settings, ages }, mayWrite) {
-      const found = await unsavedDevices(RED, simulator, settings, mayWrite, TIMEOUT);
+      const found = await unsavedDevices(RED, simulator, settings, mayWrite);
       const { devices, fleet } = found;
       if (!ages) return devices.map(publicly);
       return [...withKnown(fleet, devices)].filter((each) => each !== undefined);
@@ -127,9 +129,7 @@ const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
     event: 'apps.test',
     read: readTestRequest,
     audited: ({ id }) => ({ id }),
-    answer(settings, mayWrite) {
-      return testApp(RED, simulator, settings, mayWrite, TIMEOUT);
-    },
+    answer: (settings, mayWrite) => testApp(RED, simulator, settings, mayWrite),
   });
 
 /** Lists the applications. It starts nothing. */
@@ -236,6 +236,52 @@ const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
     audited: ({ id, chipid }) => ({ id, chipid }),
     answer: async ({ node, call }) => ({ ok: true, ...(await node.app.borrow('open', call)) }),
   });
+
+/** The last recording of each application, which may run. */
+const recorders = new WeakMap<AppNode, TestRecorder>();
+
+const recordingOf = (node: AppNode) => recorders.get(node)?.state;
+
+/** Begins a recording, which keeps the client until it ends. */
+const start = (node: AppNode, chipids: string[] | undefined): Promise<object> =>
+  new Promise((resolve, reject) => {
+    const record = (client: DeviceCloudClient): Promise<void> => {
+      const recorder = client.recordTest(chipids);
+      recorders.set(node, recorder);
+      resolve({ ok: true, recording: recorder.state });
+      return recorder.ended;
+    };
+    node.app.borrow('open', record).catch(reject);
+  });
+
+/** Ends a recording. @returns the test, as YAML */
+function stop(node: AppNode): string {
+  const recorder = recorders.get(node);
+  if (!recorder) throw invalidInput('Nothing was recorded since the application was deployed.');
+  recorder.end();
+  return recorder.toYaml();
+}
+
+/** Records a test of the flows: what devices upload, and what the flows do. It is for users who may read both. */
+const recordRoute = (RED: NodeAPI): Handler => {
+  const handle = auditedRoute(RED, {
+    event: 'apps.record',
+    read(body, { id = '' }) {
+      const node = appNodeOf(RED, id);
+      const { action, chipids } = bodyOf(body);
+      if (action !== 'start' && action !== 'stop')
+        throw invalidInput('The action has to be "start" or "stop".');
+      const devices = chipids === undefined || chipids === null ? undefined : parseChipids(chipids);
+      return { id, node, action, chipids: devices };
+    },
+    audited: ({ id, action, chipids }) => ({ id, action, ...(chipids && { chipids }) }),
+    answer: async ({ node, action, chipids }) =>
+      action === 'start' ? start(node, chipids) : stop(node),
+    failure: (error) =>
+      isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED') ? 409 : statusOf(error),
+  });
+  return forFlowReaders(RED, handle);
+};
 
 /** Lists the commands of an application that wait for their devices. It starts nothing. */
 const waitingRoute = (RED: NodeAPI): Handler =>

@@ -12,7 +12,6 @@ import {
   type TestRecording,
   unixOf,
 } from '../../src/index';
-import type { ClusterView } from '../common/app';
 import {
   listenersOf,
   typeCalled,
@@ -64,26 +63,22 @@ export function toChoices(
 const LONGEST_LATEST = 100;
 
 /** The devices of an application, as a user may see them. */
-interface Seen {
-  /** Undefined without a client: there are no devices. */
-  readonly fleet: Fleet | undefined;
-  /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
-  readonly charset: Charset | undefined;
-  /** The processes that share the devices, if several do. */
-  readonly cluster: ClusterView | undefined;
-  /** The type of a device: the book's or, where that names none, a listener's. Its name, and the type if it is deployed. */
-  readonly typeOf: (device: DeviceSnapshot) => { name?: string; type?: DeviceType | undefined };
-}
+type Seen = ReturnType<typeof seenOf>;
 
-/** What a user may see of an application. */
-function seenOf(node: AppNode, maySee: boolean): Seen {
+function seenOf(node: AppNode, maySee: boolean) {
   const { app, users } = node;
   const typed = listenersOf(users).filter(({ type }) => type);
   return {
+    /** Undefined without a client: there are no devices. */
     fleet: app.fleet,
+    /** Of uploads that are not UTF-8; undefined if the user may not see uploads. */
     charset: maySee ? app.charset : undefined,
     cluster: app.cluster(),
-    typeOf({ chipid, type: name }) {
+    /** The type of a device: the book's or, where that names none, a listener's. Its name, and the type if it is deployed. */
+    typeOf: ({
+      chipid,
+      type: name,
+    }: DeviceSnapshot): { name?: string; type?: DeviceType | undefined } => {
       if (name !== undefined) return { name, type: typeCalled(name) };
       const type = typed.find((each) => each.has(chipid))?.type;
       return type ? { type, ...(type.name !== '' && { name: type.name }) } : {};
@@ -115,32 +110,16 @@ function latestText(
   return fleet.latestText(chipid, LONGEST_LATEST, charset);
 }
 
-const toRow = ({ fleet, charset, cluster, typeOf }: Seen, device: DeviceSnapshot): FleetRow => {
-  const { chipid, name, online, since, lastUpload, channel } = device;
-  const { waiting, reconnects, recovered, lastError } = device;
-  // One literal: with spreads, 5,000 of them take three times as long.
-  const row: FleetRow = {
-    chipid,
-    name,
-    online,
-    since,
-    lastUpload,
-    channel,
-    waiting,
-    reconnects,
-    recovered,
-    lastError,
-  };
-  const { name: called, type } = typeOf(device);
-  if (device.groups) row.groups = device.groups;
-  if (called !== undefined) row.type = called;
-  if (device.alarms) row.alarms = device.alarms;
-  if (device.missing) row.missing = true;
-  if (cluster && !cluster.owns(chipid)) row.elsewhere = true;
-  const latest = charset && fleet && latestText(fleet, chipid, type, charset);
+function toRow({ fleet, charset, cluster, typeOf }: Seen, device: DeviceSnapshot): FleetRow {
+  const { listed: _listed, running: _running, ...shown } = device;
+  const row: FleetRow = shown;
+  const { name, type } = typeOf(device);
+  if (name !== undefined) row.type = name;
+  if (cluster && !cluster.owns(device.chipid)) row.elsewhere = true;
+  const latest = charset && fleet && latestText(fleet, device.chipid, type, charset);
   if (latest !== undefined) row.latest = latest;
   return row;
-};
+}
 
 /** The revision that a request names; 0, which means everything, for anything else. */
 export const readRevision = (since: unknown): number =>

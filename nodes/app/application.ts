@@ -9,32 +9,21 @@ import {
   DeviceCloudClient,
   DeviceCloudError,
   type DeviceLimits,
+  deviceTitle,
   dropLeadingZeros,
   type Fleet,
   isDeviceCloudError,
   type Keeping,
   notConfigured,
-  SavedCalls,
   type SharedStore,
-  type SharedWaiting,
   type WaitingCommands,
-  deviceTitle,
 } from '../../src/index';
 import type { Api, App, ClusterView } from '../common/app';
 import { decoderOf, typeCalled, decodeBody } from '../common/device-types';
 import { messageOf } from '../common/errors';
 import { BOOK_TOPIC, isObject } from '../common/shared.config';
 import type { AppConfig, AppCredentials } from './app.config';
-import { FleetView } from './fleet';
-import {
-  bookOf,
-  clusterOf,
-  clientOptions,
-  interfacesOf,
-  commonSettings,
-  readSettings,
-  type ReadOptions,
-} from './options';
+import { bookOf, clusterOf, clientOptions, commonSettings, lacking, readSettings } from './options';
 import {
   memoryOf,
   optionsOf,
@@ -43,7 +32,7 @@ import {
   type SimulatorUse,
 } from './simulator';
 import { openStore } from './store';
-import { callOf, Keeper } from './waiting';
+import { Keeper } from './waiting';
 
 /** The config node at run time. */
 export interface AppNode extends Node<AppCredentials> {
@@ -51,15 +40,6 @@ export interface AppNode extends Node<AppCredentials> {
   /** Nodes that use this one, so that its errors and status reach their Catch and Status nodes. */
   users: Record<string, Node>;
 }
-
-const API_NEEDS: Readonly<Record<Api, string>> = {
-  open: 'The open API needs the appid and the app key.',
-  server: 'The server API needs its key and its password.',
-};
-
-/** Distinguishes applications: what is kept belongs to one. */
-const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
-  `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
 
 /** Lines of the log for one reading of the book. */
 const MOST_LINES = 20;
@@ -99,6 +79,35 @@ function judge(client: DeviceCloudClient, store: Keeping, node: Node, charset: C
   void store.loaded.then(() => fleet.judge(store, node.id, limitsOf));
 }
 
+/** Milliseconds for which a fleet is kept up to date after a request. */
+const KEPT = 60_000;
+/** Milliseconds between two readings of the list meanwhile. */
+const INTERVAL = 30_000;
+
+/** Keeps a fleet up to date while it is viewed: the list of online devices is polled until a minute after the last request. */
+export class FleetView {
+  #polled: Fleet | undefined;
+  #leave: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Begins, or continues for another minute. A client that was closed and recreated has another fleet. */
+  look(fleet: Fleet): void {
+    if (fleet !== this.#polled) {
+      this.close();
+      this.#polled = fleet;
+      this.#leave = fleet.pollList(INTERVAL, {});
+    }
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.close(), KEPT);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#leave?.();
+    this.#leave = this.#polled = undefined;
+  }
+}
+
 const notJoined = (): Promise<never> =>
   Promise.reject(
     new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the cluster is not joined yet.'),
@@ -132,7 +141,6 @@ export class Application implements App {
   readonly #node: AppNode;
   readonly #simulator: SharedSimulator;
   readonly #store: Keeping;
-  readonly #waiting: SharedWaiting;
   readonly #view = new FleetView();
   /** How many use it now. */
   #users = 0;
@@ -145,11 +153,10 @@ export class Application implements App {
   #simulated: SimulatorUse | undefined;
   /** Of a service. */
   #options: ClientOptions | undefined;
-  #wrong: DeviceCloudError | undefined;
-  /** What making the client has shown to be wrong. */
-  #lateProblem: DeviceCloudError | undefined;
-  #unset: ReadOptions['unset'] = {};
-  #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
+  /** What is wrong with the settings, as they show at once or when the client is made. */
+  #problem: DeviceCloudError | undefined;
+  /** Why an interface cannot be used. */
+  readonly #lacking: Partial<Record<Api, DeviceCloudError | undefined>> = {};
   #book: string | undefined;
   #cluster: ClusterSettings | undefined;
   /** The client, if other processes share the devices. */
@@ -167,20 +174,17 @@ export class Application implements App {
     this.isShared = cluster !== '' && !this.isSimulated;
     this.memory = this.isSimulated ? memoryOf(simulator) : undefined;
     this.#store = openStore(RED, node, () => this.application, this.isShared);
-    const calls = new SavedCalls(this.#store);
     this.keeper = new Keeper(RED, node, {
       store: this.#store,
-      calls,
       isUsable: () => this.problem('open') === undefined,
       sharing: () => this.#shared?.handOvers,
       application: () => this.application,
       titleOf: (chipid) => this.fleet?.titleOf(chipid) ?? deviceTitle(chipid),
     });
-    this.#waiting = { calls, callOf, onOrphan: (saved) => this.keeper.giveEnded(saved) };
     try {
       this.#readSettings(problem);
     } catch (error) {
-      this.#wrong = error instanceof DeviceCloudError ? error : notConfigured(messageOf(error));
+      this.#problem = error instanceof DeviceCloudError ? error : notConfigured(messageOf(error));
     }
   }
 
@@ -189,26 +193,19 @@ export class Application implements App {
     if (problem !== undefined) throw notConfigured(problem);
     const RED = this.#RED;
     const node = this.#node;
-    const { config } = this;
-    this.#book = bookOf(RED, node, config);
-    this.#cluster = clusterOf(RED, config);
+    this.#book = bookOf(RED, node, this.config);
+    this.#cluster = clusterOf(RED, this.config);
     if (this.isSimulated) return;
-    const { options: read, unset } = clientOptions(RED, node, { ...config, ...node.credentials });
-    const options = { ...read, store: this.#store };
-    this.#unset = unset;
+    const read = clientOptions(RED, node, { ...this.config, ...node.credentials });
+    const options = { ...read.options, store: this.#store };
     // Checks them.
     void new DeviceCloudClient(options).close();
     this.#options = options;
-    this.#has = interfacesOf(options);
+    for (const api of ['open', 'server'] as const) this.#lacking[api] = lacking(read, api);
   }
 
   problem(api: Api): DeviceCloudError | undefined {
-    if (this.#wrong) return this.#wrong;
-    if (this.#has[api]) return this.#lateProblem;
-    return (
-      this.#unset[api] ??
-      notConfigured(`${API_NEEDS[api]} Open the configuration of the application and fill them in.`)
-    );
+    return this.#problem ?? this.#lacking[api];
   }
 
   join(user: Node, onProblem?: (problem: DeviceCloudError) => void): void {
@@ -241,7 +238,7 @@ export class Application implements App {
     Application.#inUse.add(this);
     if (this.#options) this.#warnOfOthers(this.#options);
     // Each message that needs the client gets the error.
-    if (!this.#wrong) this.#make().catch(() => undefined);
+    if (!this.#problem) this.#make().catch(() => undefined);
   }
 
   #exit(): void {
@@ -254,9 +251,11 @@ export class Application implements App {
     return this.#client ?? this.#make();
   }
 
-  /** The application by its address and its id. */
+  /** The application by its address and its id: what is kept belongs to one. */
   get application(): string {
-    return this.#options ? applicationOf(this.#options) : 'simulator';
+    if (!this.#options) return 'simulator';
+    const { baseUrl, appid = '' } = this.#options;
+    return `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
   }
 
   current(): DeviceCloudClient | undefined {
@@ -341,7 +340,7 @@ export class Application implements App {
 
   #make(): Promise<DeviceCloudClient> {
     if (this.#making) return this.#making;
-    const making = this.isSimulated ? this.#withSimulator() : this.#connect(this.#options);
+    const making = this.#options ? this.#connect(this.#options) : this.#withSimulator();
     this.#making = making;
     making.then(
       (client) => {
@@ -373,14 +372,14 @@ export class Application implements App {
   async #open(options: ClientOptions): Promise<DeviceCloudClient> {
     if (!this.#cluster) return new DeviceCloudClient(options);
     const { ClusterClient } = await import('../../src/cluster-client.js');
-    const sharing = { store: this.#store as SharedStore, decoderOf, waiting: this.#waiting };
+    const store = this.#store as SharedStore;
+    const sharing = { store, decoderOf, waiting: this.keeper.shared };
     this.#shared = await ClusterClient.join(options, this.#cluster, sharing);
     return this.#shared;
   }
 
   /** Makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
-  async #connect(options: ClientOptions | undefined): Promise<DeviceCloudClient> {
-    if (!options) throw notConfigured(API_NEEDS.open);
+  async #connect(options: ClientOptions): Promise<DeviceCloudClient> {
     // Not for good: the other one may go with a deploy.
     this.#checkAlone();
     try {
@@ -392,7 +391,7 @@ export class Application implements App {
       return client;
     } catch (error) {
       if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {
-        this.#lateProblem = error;
+        this.#problem = error;
         for (const report of this.#reports.values()) report(error);
       }
       throw error;

@@ -80,11 +80,18 @@ export function bookOf(RED: NodeAPI, node: Node, { book }: AppConfig): string | 
   return resolve(userDir, path);
 }
 
-/** The interfaces whose keys are given. */
-export const interfacesOf = (options: ClientOptions): Readonly<Record<Api, boolean>> => ({
-  open: !!options.appid && !!options.appkey,
-  server: !!options.serverKey && !!options.serverPassword,
-});
+const NEEDS: Readonly<Record<Api, string>> = {
+  open: 'The open API needs the appid and the app key.',
+  server: 'The server API needs its key and its password.',
+};
+
+/** Why an interface cannot be used whose keys are not given; undefined if they are. */
+export function lacking({ options, unset }: ReadOptions, api: Api): DeviceCloudError | undefined {
+  const { appid, appkey, serverKey, serverPassword } = options;
+  if (api === 'open' ? appid && appkey : serverKey && serverPassword) return undefined;
+  const todo = 'Open the configuration of the application and fill them in.';
+  return unset[api] ?? notConfigured(`${NEEDS[api]} ${todo}`);
+}
 
 /** The engine on which processes share the devices, if they do. @throws DeviceCloudError `NOT_CONFIGURED` */
 export function clusterOf(

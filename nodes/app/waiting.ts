@@ -7,13 +7,15 @@ import {
   readSaved,
   Slices,
   type SavedCall,
-  type SavedCalls,
+  SavedCalls,
   type SavedCommand,
+  type SharedWaiting,
+  type ClusterClient,
   type Keeping,
   deviceTitle,
 } from '../../src/index';
 import type { CommandKeeper } from '../common/app';
-import { callOf as callOfKept, isKept } from '../common/kept-call';
+import { callOf, isKept } from '../common/kept-call';
 import { readKept } from '../common/device-call';
 import { findInFlows } from '../common/settings';
 import { isObject } from '../common/shared.config';
@@ -28,20 +30,10 @@ interface User {
   readonly resume: (saved: SavedCall, what: unknown) => void;
 }
 
-/** What goes on with the commands of other processes of a cluster. */
-export interface Sharing {
-  /** Whether the message of a command waits somewhere for what becomes of it. */
-  hasSender(saved: SavedCall): boolean;
-  goOn(saved: SavedCall): Promise<void>;
-  /** Gives back what it does for a node that closes. */
-  letGoOf(node: string): void;
-}
-
 interface KeeperDeps {
   store: Keeping;
-  calls: SavedCalls;
-  /** Undefined if no other process shares the devices, or while the client is made. */
-  sharing: () => Sharing | undefined;
+  /** What goes on with the commands of other processes. Undefined if none shares the devices, or while the client is made. */
+  sharing: () => ClusterClient['handOvers'] | undefined;
   /** Whether commands can be sent. If not, they go on waiting. */
   isUsable: () => boolean;
   application: () => string;
@@ -77,11 +69,18 @@ export class Keeper implements CommandKeeper {
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #deps: KeeperDeps;
+  readonly #calls: SavedCalls;
+  /** What a cluster needs of the commands that wait. */
+  readonly shared: SharedWaiting;
 
   constructor(RED: NodeAPI, node: Node, deps: KeeperDeps) {
     this.#RED = RED;
     this.#node = node;
     this.#deps = deps;
+    const calls = (this.#calls = new SavedCalls(deps.store));
+    const callOfKept = (kept: unknown) => callOf(asObject(kept)['what']);
+    // Its message is gone with its process: it leaves its node here.
+    this.shared = { calls, callOf: callOfKept, onOrphan: (saved) => this.#give(saved, true) };
     // By then all nodes exist, so that it is known whose commands have no node any more.
     RED.events.on('flows:started', this.#onStarted);
     RED.events.on('flows:stopping', this.#onStopping);
@@ -94,7 +93,7 @@ export class Keeper implements CommandKeeper {
 
   add(node: string, chipids: readonly string[], whatOf: (chipid: string) => unknown): SavedCall {
     const settings = this.#users.get(node)?.settings;
-    return this.#deps.calls.add(node, chipids, (chipid) => ({ settings, what: whatOf(chipid) }));
+    return this.#calls.add(node, chipids, (chipid) => ({ settings, what: whatOf(chipid) }));
   }
 
   register(user: Node, settings: object, resume: User['resume']): () => void {
@@ -133,15 +132,12 @@ export class Keeper implements CommandKeeper {
 
   async #giveAll(): Promise<void> {
     const slices = new Slices();
-    for (const saved of this.#deps.calls.take()) {
+    for (const saved of this.#calls.take()) {
       if (this.#isStarted && slices.isOver) await slices.next();
       if (this.#isStarted) this.#give(saved);
       else saved.letGo();
     }
   }
-
-  /** A command has ended whose message is gone with its process: it leaves its node here. */
-  readonly giveEnded = (saved: SavedCall): void => this.#give(saved, true);
 
   /** @param isEnded whether nobody waits for it elsewhere */
   #give(saved: SavedCall, isEnded = false): void {
@@ -171,10 +167,6 @@ export class Keeper implements CommandKeeper {
     }
   }
 }
-
-/** The call that was kept with a command. */
-export const callOf = (kept: unknown): ReturnType<typeof callOfKept> =>
-  callOfKept(asObject(kept)['what']);
 
 const CHANGED = 'The node was changed.';
 const asObject = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { FleetView } from '../../../nodes/app/fleet';
+import { FleetView } from '../../../nodes/app/application';
 import type { Fleet } from '../../../src/index';
 
 /** As much of a fleet as a view uses. */

@@ -3,7 +3,6 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI } from 'node-red';
 import { Keeper } from '../../../nodes/app/waiting';
-import { SavedCalls } from '../../../src/commands/saved-call';
 import { until } from '../../tooling/until';
 import { MemoryPort, memoryStore } from '../../support/memory-store';
 
@@ -33,7 +32,7 @@ describe('commands that have waited over a restart', () => {
     const log = { warn: (line: string) => lines.push(line) };
     const store = memoryStore(port);
     keeper = new Keeper({ events, nodes, log } as unknown as NodeAPI, { id: 'app' } as Node, {
-      ...{ store, calls: new SavedCalls(store), sharing: () => undefined, isUsable: () => true },
+      ...{ store, sharing: () => undefined, isUsable: () => true },
       ...{ application: () => 'one', titleOf: String },
     });
   });
