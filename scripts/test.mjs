@@ -37,7 +37,7 @@ const STEP_LIMIT = 25;
  */
 const ALONE = {
   4: {
-    e2e: /^(admin-routes|credential-secret|demo|examples|record|secrets-everywhere)\.test/,
+    e2e: /^(admin-routes|demo|examples|record|secrets-everywhere)\.test/,
     editor:
       /^(adapts|application|empty-sidebar|new-nodes|picker-empty|secrets|sidebar-problems)\.test/,
   },

@@ -9,13 +9,12 @@ import { repository } from '../tooling/repository';
 import { DIALECT } from '../tooling/dialect';
 import { TIMEOUT, until } from '../tooling/until';
 import { ONE, TWO } from './harness/devices';
-import { change, demoFlows, named, ofType, troubles } from './examples/files';
+import { change, demoFlows, named, troubles } from './examples/files';
 import { PIXELS, rgb } from './examples/pixels';
 import { useStage } from './examples/stage';
 
 const METER = '10000004';
 const DOOR = '10000005';
-const WIDEST = 760;
 
 /** The built-in devices, which here neither sleep nor upload unless a test says so. */
 const devices = BUILT_IN_DEVICES.map((device) => {
@@ -74,18 +73,6 @@ describe('the flows of npm start', () => {
     await simulator?.close();
   });
 
-  it('fit into the canvas of a window that is 1,280 px wide, and have no node for a single device', () => {
-    for (const { x, w, name } of ofType(demoFlows, 'group')) {
-      assert.ok(Number(x) >= 0 && Number(x) + Number(w) <= WIDEST, String(name));
-    }
-    const [listener] = ofType(demoFlows, 'device-cloud-listen');
-    const chipids = BUILT_IN_DEVICES.map(({ chipid }) => String(chipid));
-    assert.deepEqual(listener?.['chipids'], chipids);
-    const others = JSON.stringify(demoFlows.filter((node) => node !== listener));
-    // One is what the form begins with.
-    assert.deepEqual(new Set(others.match(/1000000\d/g)), new Set([ONE]));
-  });
-
   it('show every device with its name, its reading and its age', async () => {
     for (const { chipid, name } of devices) {
       simulator.upload(chipid);
@@ -130,22 +117,6 @@ describe('the flows of npm start', () => {
     await card(DOOR).getByRole('checkbox').click();
     await page.locator('.v-snackbar').getByText(/502/).waitFor();
     await shows(DOOR, /^Pin 5 off$/);
-  });
-
-  it('switch the cooling by the rule, once per crossing, and not while the rule is off', async () => {
-    simulator.upload(ONE, { temperature: 25.4 });
-    await shows(ONE, /Cooling on since/);
-    await page.getByText('The rule switched Greenhouse on').waitFor();
-    await card(ONE).getByRole('checkbox').click();
-    await shows(ONE, /Cooling off since/);
-    simulator.upload(ONE, { temperature: 25.5 });
-    await shows(ONE, '25.5 °C');
-    await page.locator('.nrdb-ui-switch input').click();
-    const { id } = named(demoFlows, 'Rule on or off');
-    await until(() => stage.editor.statuses.get(id)?.text === 'off', 'the rule is off');
-    simulator.upload(TWO, { temperature: 25.6 });
-    await shows(TWO, '25.6 °C');
-    assert.deepEqual([level(ONE), level(TWO)], ['0', '0']);
   });
 
   it('switch all devices of a group of the device book, by the name of a pin and by its number', async () => {

@@ -17,7 +17,7 @@ describe('the examples', () => {
   });
 
   it('fit into the canvas of a window that is 1,280 px wide', () => {
-    for (const { name, nodes } of examples) {
+    for (const { name, nodes } of [...examples, { name: 'the demo', nodes: demoFlows }]) {
       for (const { id, name: group, x, w } of ofType(nodes, 'group')) {
         const right = Number(x) + Number(w);
         assert.ok(right <= 760, `${name}: the group "${String(group)}" ends at ${right}`);

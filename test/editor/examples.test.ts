@@ -111,14 +111,6 @@ describe('the examples in an editor that has no other nodes', () => {
   const here = world(() => []);
   afterEach(() => here.editor.run(CLEAR));
 
-  it('import from the menu, each into a tab of its own', async () => {
-    await importFromMenu(here.editor, find('Receive uploads'));
-    const tab = here.editor.page
-      .locator('.red-ui-tab')
-      .getByText('Receive uploads', { exact: true });
-    await tab.waitFor();
-  });
-
   it('share one application: the second takes the one that is there', async () => {
     await importFromMenu(here.editor, find('Receive uploads'));
     await importAnother(here.editor, find('Push a message'));

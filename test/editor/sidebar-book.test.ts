@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Simulator } from '../../src/simulator';
 import { app, node, type FlowNode } from '../tooling/node-red/nodes';
-import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { looksWell, WIDTHS } from './look';
 import { until } from '../tooling/until';
 import { world } from './world';
@@ -35,7 +35,6 @@ describe('the device book in the sidebar', () => {
     ];
   };
   const here = world(flows, { simulator: { devices: DEVICES } });
-  after(() => removeFolder(folder));
 
   it('changes the row of a device; where the file has changed meanwhile, what was typed is kept', async () => {
     const { page } = here.editor;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Simulator } from '../../src/simulator';
 import { app, node, type FlowNode } from '../tooling/node-red/nodes';
-import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
 import { request } from '../e2e/harness/request';
 import { inEachTheme, tabFaint } from './colours';
@@ -61,7 +61,6 @@ for (const language of ['en-US', 'zh-CN'] as const)
       return [...flow, type('climate')];
     };
     const here = world(flows, { language, simulator: { devices: DEVICES } });
-    after(() => removeFolder(folder));
 
     const kinds = (): Promise<string[]> =>
       here.editor.run(`$('${VIEW} li').toArray().map((one) => one.dataset.kind)`);

@@ -7,7 +7,7 @@ import { loadTests } from '../../flow-test/load';
 import { resultText } from '../../flow-test/report';
 import type { Runner } from '../../flow-test/run';
 import { repository } from '../tooling/repository';
-import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { startRunner, testedExamples, type TestedExample } from './support';
 
 /** How many Node-REDs share the examples, whose tests wait more than they work. */
@@ -77,7 +77,6 @@ describe('llms.txt', () => {
     const runner = startRunner();
     const result = await runner.run(readFlows(paths[0]!), loadTests([paths[1]!])[0]!);
     await runner.close();
-    removeFolder(folder);
     assert.deepEqual(result.failures, [], resultText(result));
   });
 });

@@ -5,9 +5,6 @@ import { loadTests, readUploads } from '../../flow-test/load';
 import { readTests } from '../../flow-test/tests';
 import { temporaryFolder } from '../tooling/temporary-folder';
 
-const says = (text: string, message: string): void =>
-  assert.throws(() => readTests(text, 'a.yaml'), { message });
-
 /** A test of which one given or expected entry is malformed. */
 const given = (entry: string): string =>
   `name: t\ngiven:\n  - ${entry}\nexpect:\n  - noError: true\n`;
@@ -32,90 +29,67 @@ describe('a file of tests', () => {
   const STEPS = '"upload", "uploads", "device", "inject", "set", "wait"';
   const CHIPID =
     '"chipid" must be an integer of at most 20 digits; above 9007199254740991 in quotes';
-  const wrong: readonly [what: string, text: string, message: string][] = [
-    [
-      'YAML',
-      'name: t\nexpect: [\n',
-      'a.yaml:3: unexpected end of the stream within a flow collection.',
+  /** What follows the name of the file in the error. */
+  const WRONG: Record<string, [text: string, message: string]> = {
+    YAML: ['name: t\nexpect: [\n', '3: unexpected end of the stream within a flow collection.'],
+    'a name': ['expect:\n  - noError: true\n', '1: "name" must be text, but is missing.'],
+    'an expectation': ['name: t\n', '1: "expect" must be a list, but is missing.'],
+    'any expectation': ['name: t\nexpect: []\n', '1: "expect" of "t" is empty.'],
+    'a property of a test': [
+      'name: t\nonly: true\nexpect:\n  - noError: true\n',
+      '1: "test" has no "only". It has "name", "expect", "given".',
     ],
-    ['a name', 'expect:\n  - noError: true\n', 'a.yaml:1: "name" must be text, but is missing.'],
-    ['an expectation', 'name: t\n', 'a.yaml:1: "expect" must be a list, but is missing.'],
-    ['any expectation', 'name: t\nexpect: []\n', 'a.yaml:1: "expect" of "t" is empty.'],
-    [
-      ...(['a property of a test', 'name: t\nonly: true\nexpect:\n  - noError: true\n'] as const),
-      'a.yaml:1: "test" has no "only". It has "name", "expect", "given".',
+    'a step': [
+      given('uplaod: { chipid: 1, payload: 1 }'),
+      `3: An entry of "given" has no "uplaod". It has ${STEPS}.`,
     ],
-    [
-      ...(['a step', given('uplaod: { chipid: 1, payload: 1 }')] as const),
-      `a.yaml:3: An entry of "given" has no "uplaod". It has ${STEPS}.`,
+    'one step an entry': [
+      given('wait: 1\n    inject: Go'),
+      `3: An entry of "given" must be one of ${STEPS}: begin each with "- ".`,
     ],
-    [
-      ...(['one step an entry', given('wait: 1\n    inject: Go')] as const),
-      `a.yaml:3: An entry of "given" must be one of ${STEPS}: begin each with "- ".`,
+    'an expectation that any object has': [
+      expected('toString: 1'),
+      `3: An entry of "expect" has no "toString". It has ${SIGHTS}, "none", "noError".`,
     ],
-    [
-      ...(['an expectation by its name', expected('pins: 5')] as const),
-      `a.yaml:3: An entry of "expect" has no "pins". It has ${SIGHTS}, "none", "noError".`,
+    'a payload': [given('upload: { chipid: 1 }'), '3: There is no "payload".'],
+    'a value': [given('set: { node: a, property: b }'), '3: There is no "value".'],
+    'a chip number': [
+      given('upload: { chipid: 12345678901234567890, payload: 1 }'),
+      `3: ${CHIPID}, but is 12345678901234567000.`,
     ],
-    [
-      ...(['an expectation that any object has', expected('toString: 1')] as const),
-      `a.yaml:3: An entry of "expect" has no "toString". It has ${SIGHTS}, "none", "noError".`,
+    'a pin': [
+      expected('pin: { chipid: 1, pin: 16, level: 1 }'),
+      '3: "pin" must be a whole number from 0 to 15, but is 16.',
     ],
-    ['a payload', given('upload: { chipid: 1 }'), 'a.yaml:3: There is no "payload".'],
-    [
-      'a chip number',
-      given('upload: { chipid: 1.5, payload: 1 }'),
-      `a.yaml:3: ${CHIPID}, but is 1.5.`,
+    'a level': [
+      given('device:\n      chipid: 1\n      pins: { 5: on }'),
+      '5: "5" must be 0 or 1, but is "on".',
     ],
-    [
-      ...([
-        'a long chip number',
-        given('upload: { chipid: 12345678901234567890, payload: 1 }'),
-      ] as const),
-      `a.yaml:3: ${CHIPID}, but is 12345678901234567000.`,
+    'a time': [
+      expected('none: { message: { at: a }, for: soon }'),
+      '3: "for" must be a number of seconds from 0 to 3600, but is "soon".',
     ],
-    [
-      ...(['a pin', expected('pin: { chipid: 1, pin: 16, level: 1 }')] as const),
-      'a.yaml:3: "pin" must be a whole number from 0 to 15, but is 16.',
+    'what is not to be': [expected('none: { for: 1 }'), `3: "none" must name one of ${SIGHTS}.`],
+    'an operator': [
+      expected('message: { at: a, match: { payload: { gt: warm } } }'),
+      '3: "gt" must be a number, but is "warm".',
     ],
-    [
-      ...(['a level', given('device:\n      chipid: 1\n      pins: { 5: on }')] as const),
-      'a.yaml:5: "5" must be 0 or 1, but is "on".',
+    'an expression': [
+      expected("message: { at: a, match: { payload: { regex: '(' } } }"),
+      '3: "regex" must be a regular expression without look-around and back-references, but is "(".',
     ],
-    [
-      ...(['a time', expected('none: { message: { at: a }, for: soon }')] as const),
-      'a.yaml:3: "for" must be a number of seconds from 0 to 3600, but is "soon".',
+    'a message': [
+      given('inject: { at: Go, msg: 5 }'),
+      '3: "msg" must be an object, such as { payload: 1 }, but is 5.',
     ],
-    [
-      ...(['what is not to be', expected('none: { for: 1 }')] as const),
-      `a.yaml:3: "none" must name one of ${SIGHTS}.`,
+    'a speed': [
+      given('uploads: { file: a.csv, speed: 0 }'),
+      '3: "speed" must be a number from 0.01 to 3600, but is 0.',
     ],
-    [
-      ...([
-        'an operator',
-        expected('message: { at: a, match: { payload: { gt: warm } } }'),
-      ] as const),
-      'a.yaml:3: "gt" must be a number, but is "warm".',
-    ],
-    [
-      ...([
-        'an expression',
-        expected("message: { at: a, match: { payload: { regex: '(' } } }"),
-      ] as const),
-      'a.yaml:3: "regex" must be a regular expression without look-around and back-references, but is "(".',
-    ],
-    [
-      ...(['a message', given('inject: { at: Go, msg: 5 }')] as const),
-      'a.yaml:3: "msg" must be an object, such as { payload: 1 }, but is 5.',
-    ],
-    ['a value', given('set: { node: a, property: b }'), 'a.yaml:3: There is no "value".'],
-    [
-      ...(['a speed', given('uploads: { file: a.csv, speed: 0 }')] as const),
-      'a.yaml:3: "speed" must be a number from 0.01 to 3600, but is 0.',
-    ],
-  ];
-  for (const [what, text, message] of wrong)
-    it(`says where ${what} is missing or malformed, and what it may be`, () => says(text, message));
+  };
+  for (const [what, [text, message]] of Object.entries(WRONG))
+    it(`says where ${what} is missing or malformed, and what it may be`, () =>
+      assert.throws(() => readTests(text, 'a.yaml'), { message: `a.yaml:${message}` }));
 
   it('has dates as the text that they are, and bytes', () => {
     const [test] = readTests(

@@ -3,8 +3,7 @@ import helper from 'node-red-node-test-helper';
 import type { AppNode } from '../../nodes/app/deployed';
 import type { DeviceRecord } from '../../src/types';
 import { ALWAYS_ONLINE, cloudApp, deploy, load, node, simulatorApp } from './support/flow';
-import { journal } from './support/journal';
-import { arrivedAt, call, send, shows } from './support/messages';
+import { arrivedAt, call, logged, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
@@ -104,7 +103,6 @@ describe('an application', () => {
     await load([cloudApp(cloud), cloudApp(cloud, { id: 'app2' }), ...nodes]);
     await call('push', { chipid, payload: 'one' });
     await call('push2', { chipid, payload: 'two' });
-    const said = journal.logs.filter(({ msg }) => /is of the same application/.test(String(msg)));
-    assert.equal(said.length, 1);
+    assert.equal(logged(/is of the same application/).length, 1);
   });
 });

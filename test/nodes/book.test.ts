@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
-import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
 import type { AppNode } from '../../nodes/app/deployed';
 import { cloudApp, load, node } from './support/flow';
@@ -13,7 +13,6 @@ import { startCloud, useNodeRed } from './support/node-red';
 
 describe('nodes and the device book', () => {
   useNodeRed();
-  let folder: string;
   let path: string;
   let cloud: Simulator;
   const write = (...rows: string[]): void =>
@@ -22,14 +21,18 @@ describe('nodes and the device book', () => {
     ...{ chipid, name, groups, type: 'meter', Site: 'Wien' },
   });
 
+  /** The file that was written has been read. */
+  const hasOne = (): Promise<void> => {
+    const { app } = helper.getNode('app') as AppNode;
+    return until(() => app.fleet?.book?.file.devices.size === 1, 'the file was read');
+  };
+
   beforeEach(async () => {
     const devices = ['1', '2', '3'].map((chipid) => ({ chipid, name: `Listed ${chipid}` }));
     cloud = await startCloud({ devices });
-    folder = temporaryFolder('nodes-book');
-    path = join(folder, 'devices.csv');
+    path = join(temporaryFolder('nodes-book'), 'devices.csv');
     write('1,Gate,pumps;north,meter,Wien', '2,Door,pumps,meter,Wien');
   });
-  afterEach(() => removeFolder(folder));
 
   it('name the device and give its row, unless the message has them', async () => {
     await load([
@@ -76,8 +79,7 @@ describe('nodes and the device book', () => {
       ],
     );
     write('3,Pump,south,,');
-    const app = helper.getNode('app') as AppNode;
-    await until(() => app.app.fleet?.book?.file.devices.size === 1, 'the file was read');
+    await hasOne();
     const sent = cloud.requests.length;
     const { error } = await fail('gpio', {} as NodeMessage, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
@@ -98,8 +100,7 @@ describe('nodes and the device book', () => {
     await until(() => ['1', '2'].every(isKept), 'the pin of both is kept');
     assert.deepEqual([cloud.device('1').levels[5], cloud.device('2').levels[5]], ['1', '1']);
     write('3,Pump,south,,');
-    const app = helper.getNode('app') as AppNode;
-    await until(() => app.app.fleet?.book?.file.devices.size === 1, 'the file was read');
+    await hasOne();
     const { error } = await fail('gpio', { pin: 5, payload: 1 }, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
     // What the devices keep that have left it can be ended all the same.

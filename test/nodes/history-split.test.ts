@@ -4,7 +4,7 @@ import type { UploadRecord } from '../../src/types';
 import type { Simulator } from '../../src/simulator';
 import { httpService, json } from '../tooling/servers/http-service';
 import { cloudApp, coreNode, load, node } from './support/flow';
-import { arrivedAt, call, send } from './support/messages';
+import { arrive, arrivedAt, call, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 
@@ -24,16 +24,12 @@ describe('the history node, with one message per record', () => {
     const history = node('history', { split: true, ...properties });
     await load([cloudApp(cloud), history, coreNode('join', { mode: 'auto' })]);
   }
-  const sent = async (count: number): Promise<Split[]> => {
-    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
-    return arrivedAt('out') as Split[];
-  };
 
   it('sends each record with its body as payload, and calls done once', async () => {
     await start({ datatype: 'json' });
     const { error } = await send('history', { chipid, topic: 't', deep: { a: 1 } });
     assert.equal(error, undefined);
-    const messages = await sent(3);
+    const messages = (await arrive(3)) as Split[];
     assert.deepEqual(
       messages.map(({ payload }) => payload),
       [{ n: 1 }, { n: 2 }, { n: 3 }],
@@ -64,7 +60,7 @@ describe('the history node, with one message per record', () => {
       const app = cloudApp({ ...service, appid: '1' }, { historyZone });
       await load([app, node('history', { split: true })]);
       await send('history', { chipid, timestamp: 'of the message' });
-      const [message] = await sent(1);
+      const [message] = await arrive(1);
       assert.equal(message?.['timestamp'], timestamp);
     });
   }
@@ -79,7 +75,7 @@ describe('the history node, with one message per record', () => {
       },
     };
     await send('history', { chipid, payload: large, record: large });
-    await sent(3);
+    await arrive(3);
     // A Complete node copies the message, too.
     assert.ok(copied <= 1, `it was copied ${copied} times`);
   });

@@ -4,8 +4,7 @@ import type { HistoryRewrite, Simulator } from '../../src/simulator';
 import { until } from '../tooling/until';
 import { openWithRecovery, PATIENCE } from './support/listening';
 import { reversed } from './support/histories';
-import { journal } from './support/journal';
-import { arrivedAt, emitted, shows } from './support/messages';
+import { arrivedAt, emitted, logged, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 describe('a listener whose history is written in another form', () => {
@@ -13,11 +12,7 @@ describe('a listener whose history is written in another form', () => {
   let cloud: Simulator;
   const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
 
-  const lines = (part: string): string[] =>
-    journal.logs
-      .filter(({ id }) => id === 'listen')
-      .map(({ msg }) => String(msg))
-      .filter((line) => line.includes(part));
+  const lines = (part: RegExp): string[] => logged(part, 'listen');
   const readings = (chipid: string): number =>
     cloud.requests.filter(({ path }) => path.includes(`up_messages/dev/${chipid}`)).length;
 
@@ -36,13 +31,13 @@ describe('a listener whose history is written in another form', () => {
     // A device says so of its third answer; then it asks for a fourth.
     const isJudged = (): boolean => all.every((chipid, n) => readings(chipid) > before[n]! + 3);
     await until(isJudged, 'the history of each is not understood', PATIENCE);
-    assert.equal(lines('are not recovered').length, 1);
+    assert.equal(lines(/are not recovered/).length, 1);
     cloud.rewriteHistory((records, chipid) =>
       chipid === one ? reversed(records, chipid) : records,
     );
     // By itself it is read less and less often.
     for (const chipid of [two, three]) cloud.disconnect(chipid);
-    await until(() => lines('contains what arrived live again').length === 1, 'one is', PATIENCE);
+    await until(() => lines(/contains what arrived live again/).length === 1, 'one is', PATIENCE);
     await until(() => cloud.channels() === 3, 'all channels are open', PATIENCE);
     await shows('listen', 'status.history-unclear');
     cloud.rewriteHistory();

@@ -3,10 +3,9 @@ import { mock } from 'node:test';
 import helper from 'node-red-node-test-helper';
 import type { NodeMessage } from 'node-red';
 import type { Simulator, SimulatorOptions } from '../../src/simulator';
-import { journal } from './support/journal';
 import { cloudApp, deploy, load, node } from './support/flow';
 import type { FlowNode } from '../tooling/node-red/nodes';
-import { arrivedAt, type Caught, shows } from './support/messages';
+import { arrivedAt, caught, logged, payloads, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 import { inEachDialect } from '../tooling/dialect';
@@ -22,9 +21,6 @@ inEachDialect('the listen node', () => {
   }
   const connected = (chipid: string): Promise<void> =>
     until(() => cloud.channels(chipid) === 1, `the channel of ${chipid} is open`);
-  const logged = (pattern: RegExp): string[] =>
-    journal.logs.map(({ msg }) => String(msg)).filter((msg) => pattern.test(msg));
-  const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
   /** Waits for a message with a payload: what was sent before it has come, too, or never will. */
   async function emitted(payload: unknown): Promise<NodeMessage> {
     await until(() => payloads().includes(payload), `${String(payload)} is emitted`);
@@ -132,12 +128,11 @@ inEachDialect('the listen node', () => {
     await connected(one);
     cloud.upload(one, 'no JSON');
     cloud.upload(one, '{"good":true}');
-    await until(() => arrivedAt('caught').length === 1, 'the bad one is caught');
     await until(() => payloads().length === 1, 'the good one is emitted');
-    const caught = arrivedAt('caught')[0] as Caught;
-    assert.equal(caught.error.code, 'INVALID_RESPONSE');
-    assert.match(caught.error.message, /10000001/);
-    assert.deepEqual([caught.payload, caught.topic], [Buffer.from('no JSON'), one]);
+    const [bad] = await caught(1);
+    assert.equal(bad?.error.code, 'INVALID_RESPONSE');
+    assert.match(bad.error.message, /10000001/);
+    assert.deepEqual([bad.payload, bad.topic], [Buffer.from('no JSON'), one]);
     assert.deepEqual(payloads(), [{ good: true }]);
   });
 

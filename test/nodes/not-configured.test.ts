@@ -119,6 +119,12 @@ describe('a node that is not configured', () => {
     });
   }
 
+  it('shows and reports it: no credentials, as with another credential secret', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), ...users()], {});
+    await checkRefusal(cloud, ['push', 'server', 'listen']);
+  });
+
   it('names the variable of a key that is not set', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push')], { app: { ...CANARIES, appkey: UNSET } });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import type { NodeMessage } from 'node-red';
 import type { DeviceOptions, Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { cloudApp, load, node } from './support/flow';
-import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { arrive, call, fail, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const GBK = Buffer.from('cec2b6c83d3231', 'hex');
@@ -22,16 +21,12 @@ describe('the nodes at a service that answers as the public server of 2016', () 
     await load([cloudApp(cloud, app), ...nodes]);
     if (nodes.some(({ id }) => id === 'listen')) await shows('listen', 'status.connected');
   }
-  const emitted = async (count: number): Promise<NodeMessage[]> => {
-    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
-    return arrivedAt('out');
-  };
 
   it('emit data of the transparent serial mode with its type, and take it for the latest upload', async () => {
     await start([node('listen', { chipids: [chipid] }), node('latest')]);
     for (const [body, type] of [['a'], ['b', 'uart_trans']] as const)
       cloud.upload(chipid, body, type && { type });
-    const messages = await emitted(2);
+    const messages = await arrive(2);
     assert.deepEqual(
       messages.map((message) => [message.payload, message['type'], 'type' in message]),
       [
@@ -56,7 +51,7 @@ describe('the nodes at a service that answers as the public server of 2016', () 
     await shows('request', 'status.awaiting-reply');
     cloud.upload(chipid, GBK);
     await shows('request', undefined);
-    assert.equal((await emitted(1))[0]?.payload, '温度=21');
+    assert.equal((await arrive(1))[0]?.payload, '温度=21');
     assert.equal((await call('latest', { chipid })).payload, '温度=21');
     await call('push', { chipid, payload: '温度' });
     const isReceived = (): boolean => cloud.device(chipid).received.length === 2;

@@ -7,7 +7,7 @@ import { until } from '../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { held, nothingMore } from './support/held';
 import { journal } from './support/journal';
-import { arrivedAt, post } from './support/messages';
+import { arrivedAt, logged, post } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const ROUNDS = 40;
@@ -54,10 +54,6 @@ function ends(): Record<string, number> {
   return found;
 }
 
-/** How many lines of the log say something. */
-const logged = (what: RegExp): number =>
-  journal.logs.filter(({ msg }) => what.test(String(msg))).length;
-
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
@@ -90,9 +86,10 @@ describe(`${ROUNDS} redeploys under traffic`, () => {
           await until(() => arrivedAt('out').length > emitted, 'an upload is emitted');
           // It waits for its next attempt, or reads the history, when its node is closed.
           await until(() => cloud.channels(CHIPIDS[0]) === 1, 'the channel is open');
-          const downs = logged(/the channel is down/);
+          const downs = (): number => logged(/the channel is down/).length;
+          const known = downs();
           cloud.disconnect(CHIPIDS[0]);
-          await until(() => logged(/the channel is down/) > downs, 'the log says so');
+          await until(() => downs() > known, 'the log says so');
         }
         for (const payload of ['hangs', 'waits'])
           post('push', { chipid: SLOW, payload: `${round} ${payload}` });

@@ -8,7 +8,7 @@ import {
 } from '../tooling/servers/hostile-servers';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { fail, send } from './support/messages';
+import { fail, logged, send } from './support/messages';
 import { keep, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
 import { until } from '../tooling/until';
@@ -73,9 +73,6 @@ describe('the keys of an application', () => {
     ]);
     await fail('history', MESSAGE, 'INVALID_RESPONSE');
     await fail('incremental', MESSAGE, 'INVALID_RESPONSE');
-    await until(
-      () => journal.logs.some(({ msg }) => /chip number/.test(String(msg))),
-      'the list has been read',
-    );
+    await until(() => logged(/chip number/).length > 0, 'the list has been read');
   });
 });

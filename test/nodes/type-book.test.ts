@@ -5,12 +5,11 @@ import helper from 'node-red-node-test-helper';
 import type { FleetAnswer } from '../../nodes/app/answers.config';
 import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
-import { removeFolder, temporaryFolder } from '../tooling/temporary-folder';
+import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
 import type { AppNode } from '../../nodes/app/deployed';
 import { cloudApp, deploy, load, node } from './support/flow';
-import { journal } from './support/journal';
-import { arrivedAt, call } from './support/messages';
+import { arrive, arrivedAt, call, caught, logged } from './support/messages';
 import { read, withoutPermission } from './support/routes';
 import { startCloud, useNodeRed } from './support/node-red';
 
@@ -32,15 +31,13 @@ let lacking = '';
 
 describe('types that the device book names', () => {
   useNodeRed();
-  let folder: string;
   let cloud: Simulator;
   let nodes: FlowNode[];
 
   beforeEach(async () => {
     lacking = '';
     cloud = await startCloud({ devices: ['1', '2', '3'].map((chipid) => ({ chipid })) });
-    folder = temporaryFolder('type-book');
-    const path = join(folder, 'devices.csv');
+    const path = join(temporaryFolder('type-book'), 'devices.csv');
     writeFileSync(path, 'chipid,type\n1,meter\n2,pump\n3,unknown\n');
     nodes = [
       cloudApp(cloud, { book: path }),
@@ -53,12 +50,9 @@ describe('types that the device book names', () => {
     const app = helper.getNode('app') as AppNode;
     await until(() => app.app.fleet?.book?.file.devices.size === 3, 'the book was read');
   });
-  afterEach(() => removeFolder(folder));
 
-  const payloads = async (count: number): Promise<unknown[]> => {
-    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
-    return arrivedAt('out').map(({ payload }) => payload);
-  };
+  const payloads = async (count: number): Promise<unknown[]> =>
+    (await arrive(count)).map(({ payload }) => payload);
 
   const shown = async () =>
     (await read<FleetAnswer>('apps/app/fleet')).devices.find(({ chipid }) => chipid === '1');
@@ -77,12 +71,9 @@ describe('types that the device book names', () => {
     const typed = nodes.map((each) => (each.id === BYTES.id ? { ...each, limits } : each));
     await deploy([...typed, node('events', { events: ['alarm'] })]);
     await until(() => cloud.channels() === 3, 'the channels are open');
-    assert.ok(
-      journal.logs.some(({ msg }) =>
-        /The type "meter" has a limit that cannot be read and is left out: "t ! 3"/.test(
-          String(msg),
-        ),
-      ),
+    assert.equal(
+      logged(/"meter" has a limit that cannot be read and is left out: "t ! 3"/).length,
+      1,
     );
     const alarms = () => arrivedAt('out').filter((message) => 'event' in message);
     for (const byte of [50, 62, 64]) cloud.upload('1', Buffer.from([byte]));
@@ -147,9 +138,8 @@ describe('types that the device book names', () => {
   it('decode nothing while two have one name', async () => {
     await deploy([...nodes, { ...PAIRS, id: 'other', name: 'meter' }], 'nodes');
     cloud.upload('1', '+');
-    await until(() => arrivedAt('caught').length === 1, 'it is an error');
-    const [error] = arrivedAt('caught') as { payload?: unknown; error?: { message: string } }[];
-    assert.match(error?.error?.message ?? '', /Two types are called "meter"/);
+    const [error] = await caught(1);
+    assert.match(error?.error.message ?? '', /Two types are called "meter"/);
     assert.deepEqual(error?.payload, Buffer.from('+'));
   });
 });

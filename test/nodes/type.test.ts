@@ -6,8 +6,17 @@ import type { FlowNode } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { openWithRecovery } from './support/listening';
 import { cloudApp, load, node } from './support/flow';
-import { journal } from './support/journal';
-import { arrivedAt, call, fail, post, send, shows, type Caught } from './support/messages';
+import {
+  arrivedAt,
+  arrive,
+  call,
+  caught,
+  fail,
+  logged,
+  post,
+  send,
+  shows,
+} from './support/messages';
 import { startCloud, startWith, useNodeRed } from './support/node-red';
 
 const CHIPID = '10000001';
@@ -50,29 +59,19 @@ describe('a type of devices', () => {
       await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
   }
 
-  const emitted = async (count: number): Promise<NodeMessage[]> => {
-    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
-    return arrivedAt('out');
-  };
-
-  const caught = async (count: number): Promise<Caught[]> => {
-    await until(() => arrivedAt('caught').length >= count, `${count} errors are caught`);
-    return arrivedAt('caught') as Caught[];
-  };
-
   it('decodes what a listener emits, live or recovered, with the units', async () => {
     cloud = await startCloud();
     await openWithRecovery(cloud, [CHIPID], {}, type(BYTES), listen());
     cloud.upload(CHIPID, UPLOAD);
     cloud.upload(CHIPID, UPLOAD);
-    const [first, second] = (await emitted(2)) as (NodeMessage & { units: object })[];
+    const [first, second] = (await arrive(2)) as (NodeMessage & { units: object })[];
     assert.deepEqual(fieldsOf(first!), DECODED_FIELDS);
     assert.notEqual(first?.units, second?.units, 'a flow may change them');
     assert.deepEqual(buffersOf(first!), [], 'a chart cannot keep a Buffer');
     cloud.disconnect(CHIPID);
     // As text, which a history can keep.
     cloud.upload(CHIPID, 'def');
-    const [, , recovered] = await emitted(3);
+    const [, , recovered] = await arrive(3);
     assert.equal(recovered?.['replayed'], true);
     assert.deepEqual(recovered.payload, { temperature: 257.01, battery: 102 });
   });
@@ -85,13 +84,13 @@ describe('a type of devices', () => {
       node('history', typed({ split: true, datatype: 'auto-detect' })),
     );
     cloud.upload(CHIPID, UPLOAD);
-    const [live] = await emitted(1);
+    const [live] = await arrive(1);
     assert.deepEqual(fieldsOf(live!), { ...DECODED_FIELDS, raw: UPLOAD });
     const latest = await call('latest', { chipid: CHIPID });
     assert.deepEqual(fieldsOf(latest), { ...DECODED_FIELDS, raw: UPLOAD });
     const { error } = await send('history', { chipid: CHIPID });
     assert.equal(error, undefined);
-    const [, , record] = await emitted(3);
+    const [, , record] = await arrive(3);
     assert.deepEqual(fieldsOf(record!), { ...DECODED_FIELDS, raw: UPLOAD });
   });
 
@@ -101,13 +100,13 @@ describe('a type of devices', () => {
     await load([app, type({ decode: 'pairs', equals: ':' }), listen()]);
     await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
     cloud.upload(CHIPID, Buffer.from('cec2b6c83a32312e353b', 'hex'));
-    assert.deepEqual((await emitted(1))[0]?.payload, { 温度: 21.5 });
+    assert.deepEqual((await arrive(1))[0]?.payload, { 温度: 21.5 });
   });
 
   it('adds units also where the output of the node decodes', async () => {
     await start(type({ units: '{"t":"°C"}' }), listen({ datatype: 'json' }));
     cloud.upload(CHIPID, '{"t":1}');
-    const [{ payload, units } = {}] = await emitted(1);
+    const [{ payload, units } = {}] = await arrive(1);
     assert.deepEqual({ payload, units }, { payload: { t: 1 }, units: { t: '°C' } });
   });
 
@@ -115,7 +114,7 @@ describe('a type of devices', () => {
     await start(type(BYTES), listen());
     cloud.upload(CHIPID, Buffer.from([1]));
     cloud.upload(CHIPID, UPLOAD);
-    await emitted(1);
+    await arrive(1);
     const [error] = await caught(1);
     assert.equal(error?.error.code, 'INVALID_RESPONSE');
     assert.match(
@@ -135,7 +134,7 @@ describe('a type of devices', () => {
       id: 'all',
     });
     cloud.upload(CHIPID, UPLOAD);
-    await emitted(1);
+    await arrive(1);
     assert.deepEqual(fieldsOf(await call('latest', { chipid: CHIPID })), DECODED_FIELDS);
     const { payload } = await call('all', {});
     const [entry] = payload as NodeMessage[];
@@ -190,7 +189,7 @@ describe('a type of devices', () => {
       for (const body of bodies) cloud.upload(CHIPID, body);
       const { error } = await send('history', { chipid: CHIPID });
       assert.equal(error, undefined);
-      const messages = await emitted(2);
+      const messages = await arrive(2);
       assert.deepEqual(
         messages.map(({ payload }) => payload),
         [{ t: 1 }, { t: 3 }],
@@ -219,7 +218,7 @@ describe('a type of devices', () => {
     post('request', { chipid: CHIPID, payload: 'ask' });
     await until(() => cloud.requests.some(({ path }) => path.includes('push')), 'it is pushed');
     for (const body of ['?', 'id=6', 'id=7']) cloud.upload(CHIPID, body);
-    const [out] = await emitted(1);
+    const [out] = await arrive(1);
     assert.deepEqual(fieldsOf(out!), { payload: { id: 7 }, raw: undefined, units: { id: '#' } });
   });
 
@@ -289,7 +288,7 @@ describe('a type of devices', () => {
         await start(type(properties), listen(), node('latest', typed()));
         await shows('listen', 'status.not-configured');
         await shows('latest', 'status.not-configured');
-        assert.ok(journal.logs.some(({ id, msg }) => id === 'type' && text.test(String(msg))));
+        assert.equal(logged(text, 'type').length, 1);
         cloud.upload(CHIPID, 'x');
         const [error] = await caught(1);
         assert.match(error?.error.message ?? '', text);
@@ -310,10 +309,7 @@ describe('a type of devices', () => {
 
   it('warns of another type with its name', async () => {
     await start(type(), type({ id: 'other' }));
-    const warned = journal.logs.filter(({ msg }) =>
-      /Another type is called "sensor"/.test(String(msg)),
-    );
-    assert.equal(warned.length, 1);
+    assert.equal(logged(/Another type is called "sensor"/).length, 1);
     assert.ok(helper.getNode('other'));
   });
 });

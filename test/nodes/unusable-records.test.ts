@@ -2,17 +2,12 @@ import assert from 'node:assert/strict';
 import { httpService, json } from '../tooling/servers/http-service';
 import { until } from '../tooling/until';
 import { cloudApp, load, node } from './support/flow';
-import { journal } from './support/journal';
-import { shows, statusesOf } from './support/messages';
+import { logged, shows, statusesOf } from './support/messages';
 import { useNodeRed } from './support/node-red';
 
 describe('records of the list of online devices that name no device', () => {
   useNodeRed();
-  const linesOf = (kind: string): string[] =>
-    journal.logs
-      .filter(({ id }) => id === kind)
-      .map(({ msg }) => String(msg))
-      .filter((msg) => /chip number/.test(msg));
+  const linesOf = (kind: string): string[] => logged(/chip number/, kind);
 
   /** A service with a list and no channels. */
   async function start(kind: string, list: unknown) {

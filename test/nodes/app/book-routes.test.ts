@@ -8,14 +8,13 @@ import type {
   BookPreview,
   Diagnostics,
 } from '../../../nodes/app/answers.config';
-import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 import { until } from '../../tooling/until';
 import { load, node, simulatorApp } from '../support/flow';
 import { useNodeRed } from '../support/node-red';
 
 describe('the routes of the device book', () => {
   useNodeRed();
-  let folder: string;
   let path: string;
   const ROUTE = '/device-cloud/apps/app/book';
   const read = async (): Promise<BookAnswer> =>
@@ -32,12 +31,10 @@ describe('the routes of the device book', () => {
   };
 
   beforeEach(async () => {
-    folder = temporaryFolder('book-routes');
-    path = join(folder, 'devices.csv');
+    path = join(temporaryFolder('book-routes'), 'devices.csv');
     writeFileSync(path, '\uFEFFchipid;name;groups;Site\r\n007;Gate;a|b;"x;y"\r\n8;Door\r\n');
     await load([simulatorApp({ book: path }), node('listen', { chipids: ['7'] })]);
   });
-  afterEach(() => removeFolder(folder));
 
   it('changes rows, and leaves everything else as it was written', async () => {
     const { revision, csv, groups } = await read();

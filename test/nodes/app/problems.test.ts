@@ -5,7 +5,7 @@ import helper from 'node-red-node-test-helper';
 import type { NodeMessage } from 'node-red';
 import type { AppProblem, DeviceDetails, FleetAnswer } from '../../../nodes/app/answers.config';
 import type { Simulator } from '../../../src/simulator';
-import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { until } from '../../tooling/until';
 import { openWithRecovery, PATIENCE } from '../support/listening';
@@ -26,14 +26,11 @@ const mended = (): Promise<void> =>
 describe('what is wrong with an application, for the editor', () => {
   useNodeRed();
   let cloud: Simulator;
-  let folder: string;
   let path: string;
 
   beforeEach(() => {
-    folder = temporaryFolder('problems');
-    path = join(folder, 'devices.csv');
+    path = join(temporaryFolder('problems'), 'devices.csv');
   });
-  afterEach(() => removeFolder(folder));
 
   const type = (properties: object = {}): FlowNode => ({
     ...{ id: 'type', type: 'device-cloud-type', name: 'climate' },

@@ -1,7 +1,7 @@
 import type { HistoryRewrite, Simulator } from '../../../src/simulator';
 import { until } from '../../tooling/until';
 import { keptOf } from '../../src/recovery/history';
-import { arrivedAt } from './messages';
+import { emitted } from './messages';
 
 /** A history whose bodies are written in another way. */
 const written =
@@ -18,12 +18,10 @@ export const trimmed = written((body) => keptOf(body, 'trimmed'));
 
 /** Uploads what shows a listener with recovery that the history lacks line ends, the last while its channel is down. */
 export async function learnForm(cloud: Simulator, chipid: string): Promise<void> {
-  const isEmitted = (text: string): Promise<void> =>
-    until(() => arrivedAt('out').some(({ payload }) => payload === text), `${text} is emitted`);
   for (const text of ['one\r\n', 'two\r\n', 'three\r\n']) cloud.upload(chipid, text);
-  await isEmitted('three\r\n');
+  await emitted('three\r\n');
   cloud.disconnect(chipid);
   cloud.upload(chipid, 'learned\r\n');
-  await isEmitted('learned');
+  await emitted('learned');
   await until(() => cloud.channels(chipid) > 0, 'the channel is open again');
 }

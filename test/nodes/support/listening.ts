@@ -3,11 +3,7 @@ import { DeviceCloudClient } from '../../../src/client';
 import type { Position } from '../../../src/recovery/position';
 import type { Simulator } from '../../../src/simulator';
 import { cloudApp, load, node } from './flow';
-import { arrivedAt } from './messages';
 import { until } from '../../tooling/until';
-
-/** The upload that every history begins with. */
-export const KNOWN = 'known';
 
 /** Milliseconds that a step with many devices may take on a machine that is busy. */
 export const PATIENCE = 180_000;
@@ -54,10 +50,4 @@ export async function openWithRecovery(
   } finally {
     stop();
   }
-}
-
-/** Uploads what every history begins with, and waits until it is emitted. */
-export async function uploadKnown(cloud: Simulator, chipids: readonly string[]): Promise<void> {
-  for (const chipid of chipids) cloud.upload(chipid, KNOWN);
-  await until(() => arrivedAt('out').length === chipids.length, 'all are emitted', PATIENCE);
 }

@@ -40,6 +40,25 @@ export const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => p
 export const emitted = (payload: unknown): Promise<void> =>
   until(() => payloads().includes(payload), `${String(payload)} is emitted`);
 
+/** The messages that the nodes have sent, once there are so many. */
+export async function arrive(count: number): Promise<NodeMessage[]> {
+  await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
+  return arrivedAt('out');
+}
+
+/** The errors that the Catch node has passed on, once there are so many. */
+export async function caught(count: number): Promise<Caught[]> {
+  await until(() => arrivedAt('caught').length >= count, `${count} errors are caught`);
+  return arrivedAt('caught') as Caught[];
+}
+
+/** The lines of the log that say something. @param id of a node, whose lines alone are meant */
+export const logged = (what: RegExp, id?: string): string[] =>
+  journal.logs
+    .filter((line) => id === undefined || line.id === id)
+    .map(({ msg }) => String(msg))
+    .filter((line) => what.test(line));
+
 async function arrival(sink: 'out' | 'caught', id: string | undefined): Promise<NodeMessage> {
   const find = () => arrivedAt(sink).find(({ _msgid }) => _msgid === id);
   await until(() => find() !== undefined, `a message arrives at ${sink}`);
