@@ -44,7 +44,7 @@ const ALONE = {
   5: {
     e2e: /^(acknowledged|cluster|crash|examples-imported|examples-in-use|kept-state)\.test/,
     editor:
-      /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-minute|first-use|labels|picker|sidebar|sidebar-acknowledge|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
+      /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-minute|first-use|picker|sidebar|sidebar-acknowledge|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
   },
 };
 

@@ -55,13 +55,22 @@ describe('somebody who uses the nodes for the first time', () => {
   it('finds an empty device field, whose list opens at a click', async () => {
     await openDialog(here.editor, await add('push'));
     assert.equal(await here.editor.page.inputValue(DEVICE), '');
+    const hint = () => here.editor.page.locator(DEVICE).getAttribute('placeholder');
+    assert.equal(await hint(), 'chip number, or click to choose');
     await here.editor.page.click(DEVICE);
     assert.ok((await rows(here.editor)).some((row) => row.includes(TWO)));
     await here.editor.page.locator(ROW, { hasText: TWO }).click();
     const name = String(here.simulator.device(TWO).name);
     assert.ok((await text('#device-note')).startsWith(name));
     await chooseType('chipid', 'msg.');
+    assert.equal(await here.editor.page.inputValue(DEVICE), 'chipid');
+    assert.equal(await hint(), 'property with the chip number');
     assert.match(await text('#device-note'), /^For a list of the online devices, /);
+    await chooseType('chipid', 'flow.');
+    assert.deepEqual(
+      [await hint(), /online devices/.test(await text('#device-note'))],
+      ['', false],
+    );
     await closeDialog(here.editor, 'cancel');
   });
 

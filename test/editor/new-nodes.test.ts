@@ -140,13 +140,6 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       await closeDialog(here.editor, 'cancel');
     });
 
-    it('has the property of the message when the type is changed to it', async () => {
-      await openDialog(here.editor, await add('push'));
-      await here.editor.run(`void $('#node-input-chipid').typedInput('type', 'msg')`);
-      assert.equal(await here.editor.page.inputValue('#node-input-chipid'), 'chipid');
-      await closeDialog(here.editor, 'cancel');
-    });
-
     it('shows the name of a fixed device in its label once a list has shown it', async () => {
       const id = await add('push');
       const label = (): Promise<string> =>

@@ -112,64 +112,61 @@ describe('a message to an action node', () => {
     assert.equal(cloud.device(chipid).received.length, 1);
   });
 
-  for (const [how, lock] of [
-    ['sealed', (msg: NodeMessage) => Object.seal(msg)],
-    ['frozen', (msg: NodeMessage) => Object.freeze(msg)],
-  ] as const) {
-    it(`that is ${how} goes on as a copy once the device has acted`, async () => {
-      await start({ many: true });
-      const odd = (fields: object): NodeMessage => lock({ payload: 'x', topic: 't', ...fields });
-      const one = await call('push', odd({ chipid, statusCode: 500, _msgid: 'one' }));
-      assert.deepEqual(
-        [one.payload, one['statusCode'], one.topic],
-        [[{ chipid, ok: true, payload: { msg: 'OK' }, statusCode: 200 }], undefined, 't'],
-      );
-      const many = await call('push', odd({ chipid: [chipid], _msgid: 'many' }));
-      assert.deepEqual(many['failed'], []);
-      assert.equal(cloud.device(chipid).received.length, 2);
-    });
+  it('that is frozen goes on as a copy once the device has acted', async () => {
+    await start({ many: true });
+    const odd = (fields: object): NodeMessage =>
+      Object.freeze({ payload: 'x', topic: 't', ...fields });
+    const one = await call('push', odd({ chipid, statusCode: 500, _msgid: 'one' }));
+    assert.deepEqual(
+      [one.payload, one['statusCode'], one.topic],
+      [[{ chipid, ok: true, payload: { msg: 'OK' }, statusCode: 200 }], undefined, 't'],
+    );
+    const many = await call('push', odd({ chipid: [chipid], _msgid: 'many' }));
+    assert.deepEqual(many['failed'], []);
+    assert.equal(cloud.device(chipid).received.length, 2);
+  });
 
-    it(`that is ${how} is answered by request, latest, and a listener that messages control`, async () => {
-      await start({}, [
-        node('request', { match: 'next' }),
-        node('latest'),
-        node('listen', { devices: 'dynamic' }),
-      ]);
-      const odd = (fields: object): NodeMessage => lock({ payload: 'x', chipid, ...fields });
-      const stale = { answer: 1, replayed: true, uncertain: true, truncated: true };
-      const replied = call('request', odd({ ...stale, _msgid: 'request' }));
-      await until(() => cloud.device(chipid).received.length === 1, 'the push has arrived');
-      cloud.upload(chipid, 'reply');
-      const { payload, answer, replayed, uncertain } = await replied;
-      assert.deepEqual(
-        [payload, answer, replayed, uncertain],
-        ['reply', { msg: 'OK' }, undefined, undefined],
-      );
-      const latest = await call('latest', odd({ ...stale, _msgid: 'latest' }));
-      assert.deepEqual([latest.payload, latest['truncated']], ['reply', undefined]);
-      await call('listen', odd({ action: 'list', _msgid: 'listen' }));
-    });
+  it('that is frozen is answered by request, latest, and a listener that messages control', async () => {
+    await start({}, [
+      node('request', { match: 'next' }),
+      node('latest'),
+      node('listen', { devices: 'dynamic' }),
+    ]);
+    const odd = (fields: object): NodeMessage => Object.freeze({ payload: 'x', chipid, ...fields });
+    const stale = { answer: 1, replayed: true, uncertain: true, truncated: true };
+    const replied = call('request', odd({ ...stale, _msgid: 'request' }));
+    await until(() => cloud.device(chipid).received.length === 1, 'the push has arrived');
+    cloud.upload(chipid, 'reply');
+    const { payload, answer, replayed, uncertain } = await replied;
+    assert.deepEqual(
+      [payload, answer, replayed, uncertain],
+      ['reply', { msg: 'OK' }, undefined, undefined],
+    );
+    const latest = await call('latest', odd({ ...stale, _msgid: 'latest' }));
+    assert.deepEqual([latest.payload, latest['truncated']], ['reply', undefined]);
+    await call('listen', odd({ action: 'list', _msgid: 'listen' }));
+  });
 
-    it(`that is ${how} ends exactly once, with the error of the call`, async () => {
-      await start({ many: true });
-      const odd = (fields: object): NodeMessage => lock({ payload: 'x', _msgid: 'a', ...fields });
-      const endings = [await send('push', odd({ chipid: 'x' }))];
-      const heal = cloud.fail('not-found');
-      endings.push(await send('push', odd({ chipid, statusCode: 200 })));
-      heal();
-      for (const { error } of endings) assert.ok(error instanceof Error);
-      const codes = endings.map(({ error }) => (error as { code?: string }).code);
-      assert.deepEqual(codes, ['INVALID_INPUT', 'NOT_FOUND']);
-      cloud.fail('hang');
-      const last = odd({ chipid });
-      post('push', last);
-      await until(() => cloud.requests.length === 2, 'the last is under way');
-      await deploy([cloudApp(cloud)]);
-      const ended = journal.endings.filter(({ msg }) => msg === last);
-      assert.deepEqual(
-        ended.map(({ error }) => (error as { code?: string }).code),
-        ['CONNECTION_LOST'],
-      );
-    });
-  }
+  it('that is frozen ends exactly once, with the error of the call', async () => {
+    await start({ many: true });
+    const odd = (fields: object): NodeMessage =>
+      Object.freeze({ payload: 'x', _msgid: 'a', ...fields });
+    const endings = [await send('push', odd({ chipid: 'x' }))];
+    const heal = cloud.fail('not-found');
+    endings.push(await send('push', odd({ chipid, statusCode: 200 })));
+    heal();
+    for (const { error } of endings) assert.ok(error instanceof Error);
+    const codes = endings.map(({ error }) => (error as { code?: string }).code);
+    assert.deepEqual(codes, ['INVALID_INPUT', 'NOT_FOUND']);
+    cloud.fail('hang');
+    const last = odd({ chipid });
+    post('push', last);
+    await until(() => cloud.requests.length === 2, 'the last is under way');
+    await deploy([cloudApp(cloud)]);
+    const ended = journal.endings.filter(({ msg }) => msg === last);
+    assert.deepEqual(
+      ended.map(({ error }) => (error as { code?: string }).code),
+      ['CONNECTION_LOST'],
+    );
+  });
 });
