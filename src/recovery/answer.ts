@@ -241,11 +241,12 @@ export class HistoryAnswer {
     return { id: this.newest, bytes: this.#announced };
   }
 
-  /** The newest records up to an id, newest first. */
+  /** The newest records up to an id, newest first. All are in order by now. */
   seenUpTo(id: RecordId): Seen[] {
-    const all = [...this.#seen, ...this.records].filter((record) => record.id <= id);
-    const newest = all.sort(byId).slice(-REMEMBERED).reverse();
-    return newest.map(({ id: each, unix }) => [each, unix] as const);
+    const end = this.records.findLastIndex((record) => record.id <= id) + 1;
+    const newest = [...this.#seen, ...this.records.slice(Math.max(0, end - REMEMBERED), end)];
+    newest.sort((a, b) => byId(b, a));
+    return newest.slice(0, REMEMBERED).map(({ id: each, unix }) => [each, unix] as const);
   }
 
   release(): void {
@@ -273,11 +274,11 @@ export class HistoryAnswer {
 
   #remember(record: HistoryRecord): void {
     if (this.sample.length < 100 && record.body !== undefined) this.sample.push(record.body);
-    const [oldest] = this.#seen;
-    if (this.#seen.length === REMEMBERED && oldest && record.id <= oldest.id) return;
-    this.#seen.push(record);
-    this.#seen.sort(byId);
-    if (this.#seen.length > REMEMBERED) this.#seen.shift();
+    let place = this.#seen.length;
+    while (place > 0 && record.id > (this.#seen[place - 1] as HistoryRecord).id) place--;
+    if (place === REMEMBERED) return;
+    this.#seen.splice(place, 0, record);
+    if (this.#seen.length > REMEMBERED) this.#seen.pop();
   }
 
   #recognise(record: HistoryRecord): void {
