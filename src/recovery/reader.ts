@@ -8,8 +8,7 @@ import type { BodyReader, CallSpec, Shape } from '../protocol/call-spec';
 /**
  * Is called with each record of a history, in the order of the answer: any JSON, parsed as every answer is, so that an
  * integer that a number cannot hold is a string of its digits.
- * @param size bytes that the record adds to the answer, with the comma and the white space beside it; measured only if
- *   the length of the answer is announced
+ * @param size bytes that the record adds to the answer, with the comma and the white space beside it
  * @param length of the answer, in bytes; infinite if it is not announced
  * @returns false if no more records are needed: a long answer is ended
  */
@@ -32,20 +31,12 @@ const MAX_VALUES = 100_000;
 /** The most bytes that are kept of an answer other than an array: enough for its `msg`. */
 const MAX_OTHER = 64 * 1024;
 
-/** Bytes whose records are parsed at once: a call for each record would take twice as long. */
+/** About how many bytes of records are parsed at once: a call for each record would take twice as long. */
 const PIECE = 16 * 1024;
-/** Braces at which the end of a piece is looked for. */
-const MOST_BRACES = 1000;
-/** After this many pieces that could not be parsed at once, each record of the answer is parsed alone. */
-const MOST_ODD_PIECES = 4;
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const COMMA_BYTE = 0x2c;
 
 /* Kinds of bytes outside of strings: only these tell where a record ends. */
 const OTHER = 0;
@@ -73,45 +64,19 @@ const tooLarge = (what: string): JsonLimitError =>
 const malformed = (): SyntaxError => new SyntaxError('This is not a JSON array.');
 
 /** What was read of a history. */
-export class HistoryRead {
-  /**
-   * @param records that the sink was called with
-   * @param bytes of the answer's body that were read
-   * @param isWhole whether it was read to its end: false if the sink ended it
-   */
-  constructor(
-    readonly records: number,
-    readonly bytes: number,
-    readonly isWhole: boolean,
-  ) {}
+export interface HistoryRead {
+  /** How many the sink was called with. */
+  readonly records: number;
+  /** Of the answer's body. */
+  readonly bytes: number;
+  /** Whether it was read to its end: false if the sink ended it. */
+  readonly isWhole: boolean;
 }
 
 /** An answer that is announced to be no longer, in bytes, is read to its end: it costs little, and shows everything. */
 const SHORT = 512 * 1024;
 /** So is one of a length that is not announced, unless it is longer than this. */
 const SHORT_UNANNOUNCED = 64 * 1024;
-
-/**
- * Finds where the last record ends that is followed by another one, between two offsets: at a brace, a comma, a brace and a
- * quote. A string may hold the same; then the text before it is not JSON.
- * @returns the offset after the closing brace; -1 without a closing brace
- */
-function lastRecordEnd(bytes: Buffer, from: number, to: number): number {
-  let brace = to;
-  for (let tries = 0; tries < MOST_BRACES; tries++) {
-    brace = bytes.lastIndexOf(OPEN_BRACE, brace - 1);
-    if (brace <= from) return -1;
-    let after = brace + 1;
-    while (isSpace(bytes[after])) after++;
-    if (bytes[after] !== QUOTE) continue;
-    let before = brace - 1;
-    while (isSpace(bytes[before])) before--;
-    if (bytes[before--] !== COMMA_BYTE) continue;
-    while (isSpace(bytes[before])) before--;
-    if (before > from && bytes[before] === CLOSE_BRACE) return before + 1;
-  }
-  return -1;
-}
 
 /** Whether a value is an object of texts and numbers, and no integer may have lost digits. */
 function isFlat(value: unknown): boolean {
@@ -125,37 +90,11 @@ function isFlat(value: unknown): boolean {
   return true;
 }
 
-/** What is between two records. In a text, the quote would be escaped, unless it is the end of that text. */
-const BETWEEN = /\}\s*,\s*\{\s*"/;
-
-/**
- * Measures records that are separated by commas, each with one comma. A service always writes the same text between
- * two records: searching for it is three times as fast as for a pattern.
- * @param bytes of the text
- * @param count of its records
- * @returns undefined if they are not separated in the same way, or one has a text that looks like the end of one
- */
-function sizesOf(text: string, bytes: number, count: number): number[] | undefined {
-  const isAscii = text.length === bytes;
-  const sizes: number[] = [];
-  let from = 0;
-  const measure = (to: number): void => {
-    sizes.push(isAscii ? to - from : Buffer.byteLength(text.slice(from, to)));
-    from = to;
-  };
-  const between = BETWEEN.exec(text)?.[0];
-  let at = between === undefined ? -1 : text.indexOf(between);
-  for (; between !== undefined && at >= 0; at = text.indexOf(between, at + 1)) measure(at + 1);
-  measure(text.length);
-  sizes[0] = (sizes[0] ?? 0) + 1;
-  return sizes.length === count ? sizes : undefined;
-}
-
 /** Parses records that are separated by commas. @returns undefined if they have to be looked at one by one */
-function parseFlat(text: string): unknown[] | undefined {
+function parseFlat(text: string, count: number): unknown[] | undefined {
   try {
     const records = JSON.parse(`[${text}]`) as unknown[];
-    return records.every(isFlat) ? records : undefined;
+    return records.length === count && records.every(isFlat) ? records : undefined;
   } catch {
     return undefined;
   }
@@ -165,13 +104,14 @@ function parseFlat(text: string): unknown[] | undefined {
 type Place = 'before' | 'inside' | 'after' | 'other';
 
 /**
- * Reads a JSON array while it arrives, element by element, in flat memory. The records that a chunk has whole are parsed
- * at once, piece by piece. Of the rest, and of whatever is not a plain record, only the end of each element is found in
- * the bytes; whether it is JSON is left to the parser, which is several times as fast as one in JavaScript.
+ * Reads a JSON array while it arrives, element by element, in flat memory. Only the end of each element is found in the
+ * bytes; whether it is JSON is left to the parser, which is several times as fast as one in JavaScript, and gets many elements
+ * at once.
  */
-export class RecordReader implements BodyReader {
+export class RecordReader implements BodyReader, HistoryRead {
   bytes = 0;
   records = 0;
+  isWhole = true;
   announced = Infinity;
   readonly #sink: RecordSink;
   readonly #other = new AnswerBody(MAX_OTHER);
@@ -185,9 +125,6 @@ export class RecordReader implements BodyReader {
   #values = 0;
   /** The beginning of an element that did not end in its chunk. */
   #begun: AnswerBody | undefined;
-  /** Pieces that could not be parsed at once. */
-  #oddPieces = 0;
-  #isEnough = false;
   #error: { thrown: unknown } | undefined;
 
   constructor(sink: RecordSink) {
@@ -201,7 +138,7 @@ export class RecordReader implements BodyReader {
     } catch (thrown) {
       this.#error = { thrown };
     }
-    return !this.#isEnough && !this.#error;
+    return this.isWhole && !this.#error;
   }
 
   end(): unknown {
@@ -213,8 +150,8 @@ export class RecordReader implements BodyReader {
       if (startOfJson(bytes) > 0) throw malformed();
       return parseJson(bytes);
     }
-    if (this.#place !== 'after' && !this.#isEnough) throw malformed();
-    return new HistoryRead(this.records, this.bytes, !this.#isEnough);
+    if (this.#place !== 'after' && this.isWhole) throw malformed();
+    return this;
   }
 
   #read(chunk: Buffer): void {
@@ -228,8 +165,8 @@ export class RecordReader implements BodyReader {
       at++;
     }
     if (this.#place === 'inside') at = this.#readElements(chunk, at);
-    if (this.#place === 'other') this.#isEnough = !this.#other.add(chunk.subarray(begin));
-    if (this.#place !== 'after' || this.#isEnough) return;
+    if (this.#place === 'other') this.isWhole = this.#other.add(chunk.subarray(begin));
+    if (this.#place !== 'after' || !this.isWhole) return;
     while (isSpace(chunk[at])) at++;
     if (at < chunk.length) throw malformed();
   }
@@ -237,13 +174,17 @@ export class RecordReader implements BodyReader {
   /** Reads elements up to the end of the chunk or of the array. Returns the offset after it. */
   #readElements(chunk: Buffer, at: number): number {
     const { length } = chunk;
-    if (!this.#begun) at = this.#readPieces(chunk, at);
-    let start = at;
-    if (this.#isInString) at = this.#stringEnd(chunk, at);
+    let from = at;
+    /** Where elements end that begin at `from` and are not passed on yet. */
+    let ends: number[] = [];
+    if (this.#isInString) {
+      this.#isInString = false;
+      at = this.#stringEnd(chunk, this.#isEscaped ? at + 1 : at, length);
+    }
     while (at < length) {
       switch (KINDS[chunk[at++] as number]) {
         case STRING:
-          at = this.#stringEnd(chunk, at);
+          at = this.#stringEnd(chunk, at, length);
           break;
         case OPENING:
           if (++this.#depth > MAX_DEPTH) throw tooDeep();
@@ -252,73 +193,35 @@ export class RecordReader implements BodyReader {
           if (--this.#depth >= 0) break;
           if (chunk[at - 1] !== CLOSE_BRACKET) throw malformed();
           this.#place = 'after';
-          this.#give(chunk, start, at - 1);
+          this.#pass(chunk, from, [...ends, at - 1]);
           return at;
-        case COMMA: {
+        case COMMA:
           if (this.#depth > 0) {
             if (++this.#values > MAX_VALUES) throw tooLarge(`${MAX_VALUES} values`);
             break;
           }
-          // The element had begun in an earlier chunk: this one may have many whole ones.
-          const isNext = this.#begun !== undefined;
-          this.#give(chunk, start, at - 1);
-          if (this.#isEnough) return at;
-          if (isNext) at = this.#readPieces(chunk, at);
-          start = at;
-        }
+          this.#values = 0;
+          ends.push(at - 1);
+          if (at - from < PIECE && !this.#begun) break;
+          this.#pass(chunk, from, ends);
+          if (!this.isWhole) return at;
+          [from, ends] = [at, []];
       }
     }
-    if (start < length) this.#hold(chunk.subarray(start));
-    return at;
-  }
-
-  /**
-   * Reads the records that a chunk has whole. Returns the offset of the rest, which is the beginning of an element; the
-   * length of the chunk if no more is needed.
-   */
-  #readPieces(chunk: Buffer, at: number): number {
-    while (this.#oddPieces < MOST_ODD_PIECES) {
-      const near = lastRecordEnd(chunk, at, Math.min(chunk.length, at + PIECE));
-      const end =
-        near < 0 ? lastRecordEnd(chunk, at, Math.min(chunk.length, at + MAX_VALUES)) : near;
-      if (end < 0) return at;
-      const comma = chunk.indexOf(COMMA_BYTE, end);
-      const text = chunk.toString('utf8', at, comma);
-      const records = parseFlat(text);
-      const isMeasured = records && this.announced !== Infinity;
-      const sizes = isMeasured ? sizesOf(text, comma - at, records.length) : [];
-      if (!records || !sizes) {
-        this.#oddPieces++;
-        return at;
-      }
-      at = comma + 1;
-      for (let index = 0; index < records.length; index++) {
-        this.#pass(records[index], sizes[index] ?? 0, chunk.length - at);
-        if (this.#isEnough) return chunk.length;
-      }
+    const last = ends.at(-1);
+    if (last !== undefined) {
+      this.#pass(chunk, from, ends);
+      from = last + 1;
     }
+    if (from < length && this.isWhole) this.#hold(chunk.subarray(from));
     return at;
-  }
-
-  /** @param left bytes of the chunk after the record, or after others that were parsed with it */
-  #pass(record: unknown, size: number, left: number): void {
-    const { announced } = this;
-    this.records++;
-    const short = announced === Infinity ? this.bytes - left : announced;
-    const most = announced === Infinity ? SHORT_UNANNOUNCED : SHORT;
-    if (this.#sink(record, size, announced) === false && short > most) this.#isEnough = true;
   }
 
   /** Returns the offset after the closing quote of a string that includes `at`, or the length of the chunk. */
-  #stringEnd(chunk: Buffer, at: number): number {
-    const { length } = chunk;
-    if (this.#isEscaped) at++;
+  #stringEnd(chunk: Buffer, at: number, length: number): number {
     while (at < length) {
       const byte = chunk[at++];
-      if (byte === QUOTE) {
-        this.#isInString = this.#isEscaped = false;
-        return at;
-      }
+      if (byte === QUOTE) return at;
       if (byte === BACKSLASH) at++;
     }
     this.#isInString = true;
@@ -331,18 +234,36 @@ export class RecordReader implements BodyReader {
     if (!this.#begun.add(bytes)) throw tooLarge(`${MAX_RECORD / MEBIBYTE} MiB`);
   }
 
-  /** Parses an element that has ended, and calls the sink with it. */
-  #give(chunk: Buffer, start: number, end: number): void {
-    let text = chunk.subarray(start, end);
-    if (this.#begun) {
-      this.#hold(text);
-      text = this.#begun.read();
-      this.#begun = undefined;
+  /** Parses elements, of which the first may have begun in an earlier chunk, and calls the sink with each. */
+  #pass(chunk: Buffer, from: number, ends: readonly number[]): void {
+    const { announced } = this;
+    const parsed = this.#begun
+      ? undefined
+      : parseFlat(chunk.toString('utf8', from, ends.at(-1)), ends.length);
+    for (const [index, end] of ends.entries()) {
+      let size = end - from;
+      let record = parsed?.[index];
+      if (!parsed) {
+        let text = chunk.subarray(from, end);
+        if (this.#begun) {
+          this.#hold(text);
+          text = this.#begun.read();
+          this.#begun = undefined;
+        }
+        // `[]` has no element; `[,]` and `[1,]` have an element that is no JSON.
+        const isAlone = this.#place === 'after' && this.records === 0 && ends.length === 1;
+        if (isAlone && text.every(isSpace)) return;
+        size = text.length;
+        record = parseJson(text);
+      }
+      from = end + 1;
+      this.records++;
+      const length = announced === Infinity ? this.bytes - chunk.length + end : announced;
+      const short = announced === Infinity ? SHORT_UNANNOUNCED : SHORT;
+      if (this.#sink(record, size + 1, announced) !== false || length <= short) continue;
+      this.isWhole = false;
+      return;
     }
-    // `[]` has no element; `[,]` and `[1,]` have an element that is no JSON.
-    if (this.#place === 'after' && this.records === 0 && text.every(isSpace)) return;
-    this.#values = 0;
-    this.#pass(parseJson(text), text.length + 1, chunk.length - end);
   }
 }
 
@@ -375,7 +296,7 @@ export type StreamHistory = (
 
 const history: Shape<HistoryRead> = {
   name: 'an array',
-  is: (value): value is HistoryRead => value instanceof HistoryRead,
+  is: (value): value is HistoryRead => value instanceof RecordReader,
 };
 
 /** @param timeout the client's, in ms */

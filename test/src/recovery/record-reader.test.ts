@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { HistoryRead, RecordReader } from '../../../src/recovery/reader';
+import { RecordReader } from '../../../src/recovery/reader';
 import { JsonLimitError, parseJson } from '../../../src/util/json';
 import { jsonText } from '../properties/json-text';
 import { anyText, holds } from '../support/fuzz';
@@ -95,8 +95,8 @@ describe('a history that is read record by record', () => {
     fc.property(array, places, ({ text, values }, borders) => {
       const whole = read(split(text, borders));
       assert.deepEqual(whole.records, values);
-      const bytes = Buffer.byteLength(text);
-      assert.deepEqual(whole.end, new HistoryRead(values.length, bytes, true));
+      const { bytes, isWhole } = whole.end as RecordReader;
+      assert.deepEqual([bytes, isWhole], [Buffer.byteLength(text), true]);
       assert.deepEqual(read(inBytes(text)).records, values);
     }),
   );
@@ -150,7 +150,7 @@ describe('a history that is read record by record', () => {
         const expected = outcome(() => parseJson(bytes));
         const { records, end } = outcome(() => {
           const found = read(split(bytes, borders));
-          return found.end instanceof HistoryRead ? { ...found, end: found.records } : found;
+          return found.end instanceof RecordReader ? { ...found, end: found.records } : found;
         }) as { records?: unknown[]; end?: unknown };
         // An array that is cut off has given some of its records, and is an error all the same.
         assert.deepEqual(end ?? 'not JSON', expected ?? 'not JSON');
@@ -169,8 +169,8 @@ describe('a history that is read record by record', () => {
       ({ text, values }, most, borders) => {
         const { records, end } = read(split(text, borders), most);
         assert.deepEqual(records, values.slice(0, most));
-        assert.equal((end as HistoryRead).isWhole, values.length < most);
-        assert.equal((end as HistoryRead).records, records.length);
+        assert.equal((end as RecordReader).isWhole, values.length < most);
+        assert.equal((end as RecordReader).records, records.length);
       },
     ),
   );
@@ -213,8 +213,8 @@ describe('a history that is read record by record', () => {
 
   it('may have no record', () => {
     for (const text of ['[]', ' [ ] ', '\r\n[\t]\n']) {
-      const bytes = Buffer.byteLength(text);
-      assert.deepEqual(read(inBytes(text)), { records: [], end: new HistoryRead(0, bytes, true) });
+      const { records, end } = read(inBytes(text));
+      assert.deepEqual([records, (end as RecordReader).isWhole], [[], true]);
     }
   });
 

@@ -1,5 +1,4 @@
 import { HistoryFacts } from '../../../src/recovery/facts';
-import { HistoryRead } from '../../../src/recovery/reader';
 import type { StreamHistory } from '../../../src/recovery/reader';
 import { Budgets, LIMITS, type RecoveryShared } from '../../../src/recovery/options';
 
@@ -14,7 +13,7 @@ export const streamed =
   async (chipid, signal, onRecord) => {
     const records = await answer(chipid, signal);
     const end = records.findIndex((record) => onRecord(record) === false);
-    return new HistoryRead(end < 0 ? records.length : end + 1, 0, end < 0);
+    return { records: records.length, bytes: 0, isWhole: end < 0 };
   };
 
 /** What recoveries share, where each has its turn at once and nothing is left to chance. */
