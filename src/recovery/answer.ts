@@ -143,7 +143,7 @@ export class HistoryAnswer {
   bytes = 0;
   isEnded = false;
   /** Records from this id on were left out, since there is no room for them (rule 21). */
-  cutAt: RecordId | undefined;
+  cutAt: RecordId = Infinity;
   newest: RecordId = BEFORE_ALL;
   /** There is a record up to the position. */
   hasOld = false;
@@ -190,12 +190,18 @@ export class HistoryAnswer {
     this.bytes += bytes;
     this.#order(record);
     if (record.id > this.newest) this.newest = record.id;
-    const { after, shown } = this.sought;
-    if (record.id > (shown.measure?.id ?? BEFORE_ALL)) this.#newBytes += bytes;
+    const { after = Infinity, shown } = this.sought;
+    const { measure, afterTime } = shown;
+    if (record.id > (measure?.id ?? BEFORE_ALL)) this.#newBytes += bytes;
     this.#recognise(record);
-    if (after === undefined) this.#remember(record);
-    else if (record.id > after && this.#isLater(record)) this.#takeNew(record);
-    else this.#takeOld(record);
+    if (record.id > after && (afterTime === undefined || record.time > afterTime)) {
+      this.#old = 0;
+      this.#takeNew(record);
+    } else {
+      this.#old++;
+      this.hasOld = true;
+      this.#remember(record);
+    }
     this.isEnded = this.#isPast();
     return !this.isEnded;
   }
@@ -205,7 +211,7 @@ export class HistoryAnswer {
     const kept: HistoryRecord[] = [];
     for (const record of this.records.sort(byId)) {
       const earlier = kept.at(-1);
-      if (this.cutAt !== undefined && record.id >= this.cutAt) break;
+      if (record.id >= this.cutAt) break;
       if (earlier?.id !== record.id) kept.push(record);
       // Of several with one id, the first that can be read is kept: each id is one upload.
       else if (earlier.body === undefined) kept[kept.length - 1] = record;
@@ -213,6 +219,11 @@ export class HistoryAnswer {
         this.faults.add('its id is that of another record');
     }
     this.records = kept;
+  }
+
+  /** There was no room for all records. */
+  get isCut(): boolean {
+    return this.cutAt < Infinity;
   }
 
   /** Ids have started over: rule 20. If all times are shifted alike, the history has another zone now. */
@@ -237,7 +248,7 @@ export class HistoryAnswer {
 
   /** The announced length, to be compared with that of a later answer. */
   get measure(): Measure | undefined {
-    if (this.#announced === Infinity || this.cutAt !== undefined) return this.sought.shown.measure;
+    if (this.#announced === Infinity || this.isCut) return this.sought.shown.measure;
     return { id: this.newest, bytes: this.#announced };
   }
 
@@ -245,31 +256,14 @@ export class HistoryAnswer {
   seenUpTo(id: RecordId): Seen[] {
     const end = this.records.findLastIndex((record) => record.id <= id) + 1;
     const newest = [...this.#seen, ...this.records.slice(Math.max(0, end - REMEMBERED), end)];
-    newest.sort((a, b) => byId(b, a));
-    return newest.slice(0, REMEMBERED).map(({ id: each, unix }) => [each, unix] as const);
+    const known = newest.filter((record) => record.id <= id).sort((a, b) => byId(b, a));
+    return known.slice(0, REMEMBERED).map(({ id: each, unix }) => [each, unix] as const);
   }
 
   release(): void {
     this.sought.budget.release(this.#weight);
     this.#weight = 0;
     this.records = [];
-  }
-
-  #isLater({ time }: HistoryRecord): boolean {
-    const { afterTime } = this.sought.shown;
-    return afterTime === undefined || time > afterTime;
-  }
-
-  #takeNew(record: HistoryRecord): void {
-    this.#old = 0;
-    const isLeft = this.cutAt !== undefined && record.id >= this.cutAt;
-    if (!isLeft && !this.#keep(record)) this.#cut(record);
-  }
-
-  #takeOld(record: HistoryRecord): void {
-    this.#old++;
-    this.hasOld = true;
-    this.#remember(record);
   }
 
   #remember(record: HistoryRecord): void {
@@ -325,21 +319,18 @@ export class HistoryAnswer {
     return true;
   }
 
-  /** Makes room for a record, or leaves it to another reading: those with the lowest ids are kept. */
-  #cut(record: HistoryRecord): void {
+  /** If there is no room for all, those with the lowest ids are kept, and the others are left to another reading: rule 21. */
+  #takeNew(record: HistoryRecord): void {
+    if (record.id >= this.cutAt || this.#keep(record)) return;
     const kept = this.records.sort(byId);
-    const newest = kept.at(-1);
-    if (!newest || record.id > newest.id) {
-      this.cutAt = record.id;
-      return;
-    }
-    for (const each of kept.splice(kept.length >> 1)) {
-      this.cutAt = this.cutAt === undefined || each.id < this.cutAt ? each.id : this.cutAt;
-      const weight = this.#weigh(each);
+    if (record.id <= (kept.at(-1)?.id ?? BEFORE_ALL)) {
+      const left = kept.splice(kept.length >> 1);
+      const weight = left.reduce((sum, each) => sum + this.#weigh(each), 0);
       this.sought.budget.release(weight);
       this.#weight -= weight;
+      this.cutAt = (left[0] as HistoryRecord).id;
+      if (record.id >= this.cutAt || this.#keep(record)) return;
     }
-    if (this.cutAt !== undefined && record.id < this.cutAt && !this.#keep(record))
-      this.cutAt = record.id;
+    this.cutAt = record.id;
   }
 }

@@ -60,13 +60,12 @@ const mayBeOne = ({ hashes }: Arrival, record: HistoryRecord | undefined): boole
 /** Compares an answer with what arrived. It changes nothing. */
 export function compare(compared: Compared): Comparison {
   const { answer, arrivals, sure, device, shortAfter } = compared;
-  const isCut = answer.cutAt !== undefined;
   const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
   const pairs = match(compared, gone);
   const found = new Set(Array.from(pairs.values(), ({ place }) => place));
   const end = endOf(pairs, sure);
   const missing: number[] = [];
-  for (let place = gone; place < sure && !isCut; place++)
+  for (let place = gone; place < sure && !answer.isCut; place++)
     if (!found.has(place) && arrivals[place]?.mustBeThere(device.facts.writing))
       missing.push(place);
   const passed = missing.filter((place) => place < end);

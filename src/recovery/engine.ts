@@ -298,13 +298,12 @@ export class Engine {
     { arrivals, requested, afterGap }: Compared,
     found: Comparison,
   ): void {
-    const isCut = answer.cutAt !== undefined;
     const { id = BEFORE_ALL } = this.#arrivals;
-    if (!isCut) this.#forgetMissing(arrivals, requested, found);
+    if (!answer.isCut) this.#forgetMissing(arrivals, requested, found);
     this.#arrivals.sweep();
     if (answer.records.length > 0) this.#device.show({ afterTime: undefined });
-    this.#moveTo(answer.newest > id && !isCut ? answer.newest : id, answer);
-    if (isCut) {
+    this.#moveTo(answer.newest > id && !answer.isCut ? answer.newest : id, answer);
+    if (answer.isCut) {
       this.again = 0;
       return;
     }
