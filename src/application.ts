@@ -13,7 +13,7 @@ import { Fleet } from './fleet/fleet';
 import { TestRecorder } from './fleet/test-recorder';
 import { Acknowledged } from './recovery/acknowledged';
 import { historyStreamer } from './recovery/reader';
-import { Listening } from './recovery/listen';
+import { Listening } from './recovery/recovery';
 import { USUAL_OFFSET, zoneOffset } from './recovery/zone';
 import { openApi, PUBLIC_LIST } from './protocol/open-api';
 import { Pulses } from './commands/pulse';

@@ -2,7 +2,7 @@ import { KeptSubscriptions } from '../channel/pool';
 import type { ChannelListener, ChannelState } from '../channel/listener';
 import { DeviceCloudError, ERRORS, isDeviceCloudError, isSilence } from '../errors';
 import type { CallAborted, Deadline, Deadlines } from '../http/deadline';
-import type { Listening } from '../recovery/listen';
+import type { Listening } from '../recovery/recovery';
 import type { RecoveringChannel, RecoverOptions } from '../recovery/options';
 import type { Answer, Charset, PushAnswer, Upload } from '../types';
 import { deviceTitle } from '../util/show';

@@ -1,15 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ChannelListener, type ChannelState, IsolatedListener } from '../channel/listener';
+import {
+  type ChannelListener,
+  type ChannelState,
+  type ChannelSubscription,
+  IsolatedListener,
+} from '../channel/listener';
 import type { Channels, OpenSubscription } from '../channel/pool';
 import { isDeviceCloudError, isWorthRetry } from '../errors';
-import type { Place } from '../http/service-limiter';
 import { readInput, catchRejection } from '../protocol/values';
+import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import { backoff } from '../util/backoff';
 import { thrownText } from '../util/show';
 import type { HistoryAnswer } from './answer';
+import { DeviceHistory, mayEmit } from './device-history';
 import { Engine } from './engine';
-import type { ExactOptions, RecoveringChannel, RecoveryShared } from './options';
+import { HistoryFacts, isLearned } from './facts';
+import {
+  Budgets,
+  type ExactOptions,
+  LIMITS,
+  type RecoveringChannel,
+  type RecoverOptions,
+  type RecoveryShared,
+} from './options';
 import { checkStart } from './position';
 import { zoneOffset } from './zone';
 
@@ -48,131 +62,6 @@ const textOf = (error: unknown): string =>
 /** Whether another try may succeed: the service, or the way to it, failed or is overloaded. */
 const isPassing = (error: unknown): boolean =>
   isWorthRetry(error) || (isDeviceCloudError(error) && error.statusCode === 429);
-
-/** Reads the history of one device when one of its listeners needs it: one reading serves all of them. */
-export class DeviceHistory {
-  readonly #members = new Set<Recovery>();
-  readonly #shared: RecoveryShared;
-  readonly #chipid: string;
-  #timer: NodeJS.Timeout | undefined;
-  #due = Infinity;
-  /** Its place among the readings of the service, or in the queue for one. */
-  #place: Place | undefined;
-  #running: AbortController | undefined;
-
-  constructor(shared: RecoveryShared, chipid: string) {
-    this.#shared = shared;
-    this.#chipid = chipid;
-  }
-
-  join(member: Recovery): void {
-    this.#members.add(member);
-  }
-
-  /** @returns whether it was the last */
-  leave(member: Recovery): boolean {
-    this.#members.delete(member);
-    const isEmpty = this.#members.size === 0;
-    if (isEmpty) this.cancel();
-    return isEmpty;
-  }
-
-  /** Ends the recoveries of all listeners. */
-  close(): void {
-    for (const member of this.#members) member.close();
-  }
-
-  /** Ends the reading that is under way, or due. */
-  cancel(): void {
-    clearTimeout(this.#timer);
-    this.#due = Infinity;
-    this.#running?.abort();
-    this.#running = undefined;
-    this.#place?.release();
-    this.#place = undefined;
-  }
-
-  /** A listener may need a reading, or need it earlier. */
-  schedule(): void {
-    if (this.#place) return;
-    let delay = Infinity;
-    for (const member of this.#members) delay = Math.min(delay, member.delay);
-    const due = performance.now() + delay;
-    if (due >= this.#due) return;
-    clearTimeout(this.#timer);
-    this.#due = due;
-    if (delay === 0) this.#start();
-    else this.#timer = setTimeout(() => this.#start(), delay);
-  }
-
-  #start(): void {
-    this.#due = Infinity;
-    if (!mayEmit(this.#shared, this.#chipid)) {
-      this.schedule();
-      return;
-    }
-    const place = this.#shared.limiter.acquire(() => {
-      const running = new AbortController();
-      this.#running = running;
-      void this.#read(running.signal, place).then(() => {
-        place.release();
-        if (this.#running !== running) return;
-        this.#running = undefined;
-        this.#place = undefined;
-        this.schedule();
-      });
-    });
-    this.#place = place;
-  }
-
-  /** It never rejects, and changes nothing once its signal is aborted. */
-  async #read(signal: AbortSignal, place: Place): Promise<void> {
-    const { read, limiter } = this.#shared;
-    const answers = [...this.#members].map((member) => [member, member.request()] as const);
-    // While an answer is looked at, others can be read.
-    const ended = (retryAfter?: number): void => {
-      if (retryAfter !== undefined) limiter.pause(retryAfter);
-      place.release();
-    };
-    const isOver = (): boolean => signal.aborted;
-    try {
-      const { isWhole } = await read(
-        this.#chipid,
-        signal,
-        (record, size, length) => {
-          let isNeeded = false;
-          for (const [, answer] of answers) if (answer.take(record, size, length)) isNeeded = true;
-          return isNeeded;
-        },
-        ended,
-      );
-      for (const [member, answer] of answers)
-        if (!isOver() && answer.sought.after === undefined) await member.settle(answer, signal);
-      const [first] = this.#members;
-      if (isOver() || !first) return;
-      await flushed(first, signal);
-      for (const [member, answer] of answers) {
-        if (isOver()) return;
-        answer.isEnded = !isWhole;
-        await member.settle(answer, signal);
-      }
-    } catch (error) {
-      if (!isOver()) for (const [member] of answers) member.failed(error);
-    } finally {
-      for (const [, answer] of answers) answer.release();
-    }
-  }
-}
-
-const mayEmit = ({ guard }: RecoveryShared, chipid: string): boolean =>
-  guard?.mayEmit(chipid) ?? true;
-
-/** Waits until everything that was sent before the answer has arrived. */
-const flushed = (member: Recovery, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    member.channel.flush(resolve);
-  });
 
 /** What recoveries are made with. */
 export interface RecoveryDeps {
@@ -434,4 +323,53 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     this.#shared.observer.onRecovered(this.#chipid, this.#replayed, this.#altered);
     this.#replayed = this.#altered = 0;
   }
+}
+
+interface ListeningDeps extends Omit<RecoveryShared, 'budgets' | 'facts' | 'limits'> {
+  channels: Channels;
+  /** What was learned of the histories of the application survives a restart. */
+  store: Keeping;
+}
+
+const LEARNED = 'fact:history';
+
+/** The listeners of an application. */
+export class Listening implements RecoveryDeps {
+  /** What recoveries share, so that others can read histories within the same limits. */
+  readonly shared: RecoveryShared;
+  readonly channels: Channels;
+  readonly histories = new Map<string, DeviceHistory>();
+  readonly #store: Keeping;
+
+  constructor({ channels, store, ...shared }: ListeningDeps) {
+    this.channels = channels;
+    this.#store = store;
+    const facts = new HistoryFacts((learned) => store.update(LEARNED, learned));
+    this.shared = { ...shared, facts, budgets: new Budgets(), limits: LIMITS };
+    void store.loaded.then(this.#restore);
+    // In a cluster, another process may have learned it.
+    store.onMoved.add(this.#restore);
+  }
+
+  /** Joins a channel as a listener, with or without recovery. */
+  listen(chipid: string, listener: ChannelListener, options?: RecoverOptions): ChannelSubscription {
+    if (options) return this.recover(chipid, listener, options);
+    return this.channels.join(chipid, new IsolatedListener(listener));
+  }
+
+  /** As {@link listen} with recovery. */
+  recover(chipid: string, listener: ChannelListener, options: ExactOptions): RecoveringChannel {
+    return new Recovery(this, chipid, listener, options);
+  }
+
+  /** Ends every recovery, but closes no channel. */
+  close(): void {
+    this.#store.onMoved.delete(this.#restore);
+    for (const history of this.histories.values()) history.close();
+  }
+
+  readonly #restore = (): void => {
+    const learned = this.#store.get(LEARNED);
+    if (isLearned(learned)) this.shared.facts.restore(learned);
+  };
 }
