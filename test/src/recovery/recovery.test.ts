@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceCloudClient } from '../../../src/index';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { CHIPID, listen, miss, ready, startBoth } from './listener';
+import { clientOf, simulator as startSimulator } from '../support/client';
+import { CHIPID, listen, type Listener } from '../support/listener';
 import { gone, resources } from '../support/resources';
 import { until } from '../../tooling/until';
 import { inEachDialect } from '../../tooling/dialect';
@@ -11,19 +12,29 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
   let simulator: Simulator;
   let client: DeviceCloudClient;
 
-  const start = async (options: SimulatorOptions = {}): Promise<void> => {
-    ({ simulator, client } = await startBoth(options));
+  const start = async (options?: SimulatorOptions): Promise<void> => {
+    simulator = await startSimulator({ devices: 2, ...options });
+    const { baseUrl } = simulator;
+    client = clientOf(baseUrl, { random: () => 0.01, timeout: 30_000, ping: 300 });
   };
-  afterEach(async () => {
-    await client.close();
-    await simulator.close();
-  });
+  /** Listens until the history has been read: everything uploaded from now on is recovered. */
+  const listening = async (): Promise<Listener> => {
+    let isRead = false;
+    const listener = listen(client, CHIPID, { save: () => (isRead = true) });
+    await until(() => simulator.channels(CHIPID) === 1 && isRead, 'the history has been read');
+    return listener;
+  };
+  /** Closes the channel and uploads in the same moment, so that the channel misses it. */
+  const miss = (...bodies: unknown[]): void => {
+    simulator.disconnect(CHIPID, 1006);
+    for (const body of bodies) simulator.upload(CHIPID, body);
+  };
 
   /** Waits for a number of uploads, and a little longer for one too many. */
-  const come = async (listener: { bodies(): string[] }, count: number): Promise<string[]> => {
-    await until(() => listener.bodies().length >= count, `${count} uploads have come`);
+  const come = async (listener: Listener, count: number): Promise<string[]> => {
+    await until(() => listener.texts().length >= count, `${count} uploads have come`);
     await sleep(100);
-    return listener.bodies();
+    return listener.texts();
   };
   const openings = (): number =>
     simulator.requests.filter(({ path }) => path.includes('/noticed/')).length;
@@ -37,8 +48,7 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
 
   it('emits an upload that races with the reading once', async () => {
     await start();
-    const listener = listen(client);
-    await ready(simulator, listener);
+    const listener = await listening();
     const expected: string[] = [];
     const race = setInterval(() => {
       const body = `race ${expected.push(`race ${expected.length}`) - 1}`;
@@ -59,12 +69,11 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
   const onDocument = dialect === 'document' ? it : undefined;
   onDocument?.('reads a history in Base64, with binary uploads', async () => {
     await start({ historyEncoding: 'base64' });
-    const listener = listen(client);
-    await ready(simulator, listener);
+    const listener = await listening();
     const bytes = [Buffer.from([0xff, 0x00, 0xc3, 0x28]), Buffer.alloc(300, 0xfe)];
     simulator.upload(CHIPID, bytes[0]);
     await come(listener, 1);
-    miss(simulator, ...bytes, '{"t":21.5}');
+    miss(...bytes, '{"t":21.5}');
     await come(listener, 4);
     const expected = [bytes[0], ...bytes, Buffer.from('{"t":21.5}')];
     assert.deepEqual(
@@ -75,15 +84,14 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
 
   onDocument?.('recovers an upload that is too large for the channel', async () => {
     await start();
-    const listener = listen(client);
-    await ready(simulator, listener);
+    const listener = await listening();
     // As Base64 in a frame it is over 16 MiB, in the history below.
     const large = 'x'.repeat(13 * 1024 * 1024);
     simulator.upload(CHIPID, large);
     simulator.upload(CHIPID, 'small');
     await come(listener, 2);
     assert.deepEqual(
-      listener.bodies().map(({ length }) => length),
+      listener.texts().map(({ length }) => length),
       [large.length, 5],
     );
     assert.equal(listener.uploads[0]!.replayed, true);
@@ -92,10 +100,9 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
 
   it('ends a channel that has fallen silent, and recovers what it did not deliver', async () => {
     await start();
-    const listener = listen(client);
-    await ready(simulator, listener);
+    const listener = await listening();
     // A recovery takes a pong, and silence ends only a channel that has had one.
-    miss(simulator, 'missed');
+    miss('missed');
     await come(listener, 1);
     const lift = simulator.fail('silence', { chipid: CHIPID });
     simulator.upload(CHIPID, 'not announced');
@@ -107,22 +114,21 @@ inEachDialect('recovery of missed uploads from a service', (dialect) => {
   it('leaves no request, socket or callback after the release', async () => {
     await start();
     const before = resources();
-    const listener = listen(client);
-    await ready(simulator, listener);
+    const listener = await listening();
     simulator.fail('hang', { path: 'up_messages' });
-    await reopened(() => miss(simulator, 'missed'));
+    await reopened(() => miss('missed'));
     const hanging = (): boolean =>
       simulator.requests.some(({ path, status }) => path.includes('up_messages') && status === 0);
     await until(hanging, 'the history is asked');
     const asked = simulator.requests.length;
-    listener.release();
+    listener.subscription.release();
     await until(() => simulator.channels() === 0, 'the channel is closed');
     await client.close();
     await until(() => simulator.sockets() === 0, 'every connection is closed');
     simulator.upload(CHIPID, 'nobody listens');
     // With no socket and no timer, nothing can come any more.
     await gone(before);
-    assert.deepEqual(listener.bodies(), []);
+    assert.deepEqual(listener.texts(), []);
     assert.equal(simulator.requests.length, asked);
   });
 

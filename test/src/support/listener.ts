@@ -1,5 +1,10 @@
-import type { ChannelSubscription, ChannelState } from '../../../src/channel/listener';
+import type {
+  ChannelListener,
+  ChannelSubscription,
+  ChannelState,
+} from '../../../src/channel/listener';
 import type { DeviceCloudClient } from '../../../src/client';
+import type { RecoverOptions } from '../../../src/recovery/options';
 import type { Upload } from '../../../src/types';
 import { until } from '../../tooling/until';
 
@@ -22,17 +27,23 @@ export interface Listener {
   state(state: ChannelState, times?: number): Promise<void>;
 }
 
-export function listen(client: DeviceCloudClient, chipid: string | number = CHIPID): Listener {
+/** @param recover how missed uploads are recovered, if they are */
+export function listen(
+  client: DeviceCloudClient,
+  chipid: string | number = CHIPID,
+  recover?: RecoverOptions,
+): Listener {
   const uploads: Upload[] = [];
   const changes: Change[] = [];
   const faults: string[] = [];
   const count = (state: ChannelState): number =>
     changes.filter((change) => change.state === state).length;
-  const subscription = client.listen(chipid, {
-    onUpload: (upload) => uploads.push(upload),
-    onState: (state, reason) => changes.push({ state, reason }),
-    onFault: (fault) => faults.push(fault),
-  });
+  const listener: ChannelListener = {
+    onUpload: (upload) => void uploads.push(upload),
+    onState: (state, reason) => void changes.push({ state, reason }),
+    onFault: (fault) => void faults.push(fault),
+  };
+  const subscription = client.listen(chipid, listener, recover);
   return {
     subscription,
     uploads,
