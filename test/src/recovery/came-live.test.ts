@@ -59,68 +59,68 @@ describe('what came live', () => {
       return Object.assign(subject, { shows: (...records: object[]) => void (history = records) });
     }
 
+    const [zero, one, two] = [record(1, 'zero'), record(2, 'one'), record(3, 'two')];
+
+    /** A first reading has answered, and the ping after it has not. */
+    async function unanswered(...shown: unknown[]) {
+      const subject = createSubject();
+      let passed: (() => void) | undefined;
+      const flush = (done: () => void): void => void (passed = done);
+      Object.assign(subject.recovery.channel, { flush });
+      subject.has(...shown);
+      await subject.connect();
+      return { subject, answered: () => passed?.() };
+    }
+
+    /** Pings are answered, and what was missed after `one` has come back. */
+    async function goesOn(subject: ReturnType<typeof createSubject>): Promise<void> {
+      Object.assign(subject.recovery.channel, { flush: (passed: () => void) => passed() });
+      subject.has(zero, one, two);
+      await subject.connect();
+      subject.live('three');
+      assert.deepEqual(subject.given, [
+        ['one', 'live'],
+        ['two', 3],
+        ['three', 'live'],
+      ]);
+    }
+
     for (const isShown of [true, false])
       it(`does not keep what is missed next from coming back, ${isShown ? 'in' : 'not in'} the answer`, async () => {
-        const one = record(1, 'one');
-        const subject = await begun(isShown ? [one] : [], 'one');
-        subject.shows(one, record(2, 'two'));
+        const subject = await begun(isShown ? [zero, one] : [zero], 'one');
         subject.recovery.onState('disconnected');
+        subject.shows(zero, one, two);
         await subject.connect();
         subject.live('three');
         await settled();
         assert.deepEqual(subject.given, [
           ['one', 'live'],
-          ['two', 2],
+          ['two', 3],
           ['three', 'live'],
         ]);
       });
 
     it('does not keep what a cut misses from coming back, although nothing shows that all has arrived', async () => {
-      const subject = createSubject();
       // A service that answers no pings is waited for.
-      Object.assign(subject.recovery.channel, { flush: () => undefined });
-      const [zero, one, two] = [record(1, 'zero'), record(2, 'one'), record(3, 'two')];
-      subject.has(zero);
-      await subject.connect();
+      const { subject } = await unanswered(zero);
       subject.live('one');
       subject.recovery.onState('disconnected');
-      subject.has(zero, one, two);
-      Object.assign(subject.recovery.channel, { flush: (passed: () => void) => passed() });
-      await subject.connect();
-      subject.live('three');
-      assert.deepEqual(subject.given, [
-        ['one', 'live'],
-        ['two', 3],
-        ['three', 'live'],
-      ]);
+      await goesOn(subject);
     });
 
     it('proves nothing, although the answer was read before it came', async () => {
-      const subject = createSubject();
-      let passed: (() => void) | undefined;
-      const flush = (done: () => void): void => void (passed = done);
-      Object.assign(subject.recovery.channel, { flush });
-      subject.has(record(1, 'zero'), record(2, 'one'));
-      await subject.connect();
+      const { subject, answered } = await unanswered(zero, one);
       subject.live('one');
-      passed?.();
+      answered();
       await settled();
-      Object.assign(subject.recovery.channel, { flush: (done: () => void) => done() });
-      subject.has(...['zero', 'one', 'two'].map((body, at) => record(at + 1, body)));
-      await subject.connect();
-      subject.live('three');
-      assert.deepEqual(subject.given, [
-        ['one', 'live'],
-        ['two', 3],
-        ['three', 'live'],
-      ]);
+      await goesOn(subject);
       assert.deepEqual(subject.kinds(), []);
     });
 
     it('is not taken for an equal one that comes after it', async () => {
-      const [one, two] = [record(1, 'on'), record(2, 'on')];
-      const subject = await begun([one], 'on');
-      subject.shows(one, two);
+      const [on, again] = [record(1, 'on'), record(2, 'on')];
+      const subject = await begun([on], 'on');
+      subject.shows(on, again);
       subject.live('on');
       await subject.connect();
       // Nothing is missing, so that nothing is held back.

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createApplication, type Application } from '../../../src/application';
 import type { ErrorCode } from '../../../src/errors';
@@ -18,7 +17,6 @@ import {
   type Script,
 } from '../../tooling/servers/http-service';
 import { freePort } from '../../tooling/servers/ports';
-import { wireService } from '../../tooling/servers/wire-service';
 import { signByHand } from '../../tooling/sign-by-hand';
 import { until } from '../../tooling/until';
 import { heldTimers, HOUR } from '../../support/held-timers';
@@ -44,6 +42,7 @@ const streamer = (baseUrl: string, options?: Partial<ClientOptions>): StreamHist
 };
 
 const NEVER = new AbortController().signal;
+const ignore = (): void => undefined;
 
 /** Reads a history to its end, and returns its records. */
 async function all(read: StreamHistory): Promise<unknown[]> {
@@ -169,14 +168,6 @@ describe('a history that is read as a stream', () => {
     assert.ok(bytes <= 256 * 1024, `${bytes} bytes`);
   });
 
-  it('keeps the digits of ids that a number cannot hold', async () => {
-    const service = await httpService(
-      raw(`[{"id":${'9'.repeat(40)}},{"id":12345678901234567890}]`),
-    );
-    const found = await all(streamer(service.baseUrl));
-    assert.deepEqual(found, [{ id: '9'.repeat(40) }, { id: '12345678901234567890' }]);
-  });
-
   describe('whose sink needs no more', () => {
     it('is ended, its connection with it, and frees its place: one more than there are places', async () => {
       const written: number[] = [];
@@ -221,18 +212,16 @@ describe('a history that is read as a stream', () => {
       assert.ok(service.connections() <= 2, 'a connection is used again');
     });
 
-    it('is given all of an answer whose length is not announced, if it has less than 64 KiB', async () => {
-      const service = await httpService(raw(JSON.stringify(recordsOf(300)), 200));
-      const some = await streamer(service.baseUrl)(CHIPID, NEVER, () => false);
-      assert.deepEqual([some.records, some.isWhole], [300, true]);
-    });
-
-    it('is given all of an answer that is announced to be short', async () => {
-      const text = JSON.stringify(recordsOf(300));
-      const service = await httpService(raw(text, 200, { 'content-length': text.length } as never));
-      const some = await streamer(service.baseUrl)(CHIPID, NEVER, () => false);
-      assert.deepEqual([some.records, some.isWhole], [300, true]);
-    });
+    const short = JSON.stringify(recordsOf(300));
+    for (const [what, headers] of [
+      ['of no announced length, if it has less than 64 KiB', {}],
+      ['that is announced to be short', { 'content-length': `${short.length}` }],
+    ] as const)
+      it(`is given all of an answer ${what}`, async () => {
+        const service = await httpService(raw(short, 200, headers));
+        const some = await streamer(service.baseUrl)(CHIPID, NEVER, () => false);
+        assert.deepEqual([some.records, some.isWhole], [300, true]);
+      });
 
     it('waits a second at most for a rest that does not come, and succeeds', async () => {
       const expire = heldTimers(1000);
@@ -316,10 +305,8 @@ describe('a history that is read as a stream', () => {
     302: [raw('[1]', 302, { location: '/' }), 'REDIRECT', /302/],
     404: [json({ msg: 'none' }, 404), 'NOT_FOUND', /"none"/],
     'an array with 500': [json([1], 500), 'SERVER_ERROR', /500/],
-    '502 with msg': [json({ msg: 'gateway' }, 502), 'GATEWAY', /"gateway"/],
     'an array with 206': [json([1], 206), 'UNEXPECTED_STATUS', /206/],
     html: [raw('<!doctype html>'), 'INVALID_RESPONSE', /not JSON/],
-    'much html': [raw('<p>'.repeat(100_000)), 'INVALID_RESPONSE', /not JSON/],
     empty: [raw(''), 'INVALID_RESPONSE', /empty/],
     null: [raw('null'), 'INVALID_RESPONSE', /not an array/],
     'an object with msg': [
@@ -328,20 +315,7 @@ describe('a history that is read as a stream', () => {
       /not an array\. .* failed: "no \*\*\*"/,
     ],
     'half of an array': [raw('[1,{"a":'), 'INVALID_RESPONSE', /not JSON/],
-    'a malformed record': [raw('[1,{"a":},2]'), 'INVALID_RESPONSE', /not JSON/],
-    'two arrays': [raw('[1][2]'), 'INVALID_RESPONSE', /not JSON/],
     'a record that is too deep': [raw(`[1,${DEEP}`), 'INVALID_RESPONSE', /deeper than 100/],
-    '5 MiB of opening brackets': [raw('['.repeat(5 * MIB)), 'INVALID_RESPONSE', /deeper than 100/],
-    'a record that is too long': [
-      raw(Buffer.concat([Buffer.from('[1,"'), Buffer.alloc(33 * MIB, 'x'), Buffer.from('"]')])),
-      'INVALID_RESPONSE',
-      /a record of more than 32 MiB/,
-    ],
-    'a record of too many values': [
-      raw(`[1,[${'{},'.repeat(1_000_001)}1]]`),
-      'INVALID_RESPONSE',
-      /more than 100000 values/,
-    ],
     gzip: [
       raw(gzipSync('[1]'), 200, { 'content-encoding': 'gzip' }),
       'INVALID_RESPONSE',
@@ -360,10 +334,7 @@ describe('a history that is read as a stream', () => {
       const service = await httpService(inSequence(script, json([1])));
       const read = streamer(service.baseUrl);
       const { outcomes, turn } = turnOf();
-      const error = await failure(
-        read(CHIPID, NEVER, () => undefined, turn),
-        code,
-      );
+      const error = await failure(read(CHIPID, NEVER, ignore, turn), code);
       assert.match(error.message, why);
       assert.match(error.message, /device 10000001/);
       assert.equal(outcomes.length, 1);
@@ -383,32 +354,22 @@ describe('a history that is read as a stream', () => {
     const service = await httpService(scripts);
     const read = streamer(service.baseUrl);
     const { outcomes, turn } = turnOf();
-    await read(CHIPID, NEVER, () => undefined, turn);
-    await failure(
-      read(CHIPID, NEVER, () => undefined, turn),
+    for (const code of [
+      undefined,
       'SERVER_ERROR',
-    );
-    await failure(
-      read(CHIPID, NEVER, () => undefined, turn),
       'CONNECTION_LOST',
-    );
-    await failure(
-      read(CHIPID, NEVER, () => undefined, turn),
       'INVALID_RESPONSE',
-    );
+    ] as const) {
+      const reading = read(CHIPID, NEVER, ignore, turn);
+      await (code ? failure(reading, code) : reading);
+    }
     const abort = new AbortController();
-    const aborted = failure(
-      read(CHIPID, abort.signal, () => undefined, turn),
-      'CONNECTION_LOST',
-    );
+    const aborted = failure(read(CHIPID, abort.signal, ignore, turn), 'CONNECTION_LOST');
     await until(() => service.requests.length === 5);
     abort.abort();
     await aborted;
     const refused = streamer(`http://127.0.0.1:${await freePort()}`);
-    await failure(
-      refused(CHIPID, NEVER, () => undefined, turn),
-      'UNREACHABLE',
-    );
+    await failure(refused(CHIPID, NEVER, ignore, turn), 'UNREACHABLE');
     const none = Array<undefined>(4).fill(undefined);
     assert.deepEqual(outcomes, [undefined, 7000, ...none]);
   });
@@ -430,10 +391,7 @@ describe('a history that is read as a stream', () => {
       const expire = heldTimers();
       const service = await httpService(inSequence(hang, json([1])));
       const read = timed(service.baseUrl);
-      const slow = failure(
-        read(CHIPID, NEVER, () => undefined),
-        'TIMEOUT',
-      );
+      const slow = failure(read(CHIPID, NEVER, ignore), 'TIMEOUT');
       await until(() => service.requests.length === 1);
       expire();
       assert.match((await slow).message, /no answer in 3600 s\. .* Try again later/);
@@ -498,10 +456,7 @@ describe('a history that is read as a stream', () => {
   it('is UNREACHABLE if it was aborted before, and nothing is sent', async () => {
     const service = await httpService(json([]));
     const read = streamer(service.baseUrl);
-    await failure(
-      read(CHIPID, AbortSignal.abort(), () => undefined),
-      'UNREACHABLE',
-    );
+    await failure(read(CHIPID, AbortSignal.abort(), ignore), 'UNREACHABLE');
     assert.equal(service.connections(), 0);
   });
 
@@ -544,29 +499,12 @@ describe('a history that is read as a stream', () => {
     assert.ok(read);
     const expire = heldTimers(200);
     const failed = failure(
-      Promise.all(
-        Array.from({ length: CONNECTIONS + 1 }, () => read(CHIPID, NEVER, () => undefined)),
-      ),
+      Promise.all(Array.from({ length: CONNECTIONS + 1 }, () => read(CHIPID, NEVER, ignore))),
       'TIMEOUT',
     );
     await until(() => service.requests.length === CONNECTIONS, 'all but one have arrived');
     expire();
     assert.match((await failed).message, /0\.2 s/);
     assert.equal(service.requests.length, CONNECTIONS);
-  });
-
-  it('may come byte by byte', async () => {
-    const body = JSON.stringify([recordOf(1), { body: 'ü😀"\\,[]{}' }]);
-    const bytes = Buffer.from(body);
-    const service = await wireService((socket: Socket) => {
-      socket.setNoDelay(true);
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes.length}\r\n\r\n`);
-      let at = 0;
-      const next = (): void => {
-        if (at < bytes.length) socket.write(bytes.subarray(at, ++at), () => setImmediate(next));
-      };
-      next();
-    });
-    assert.deepEqual(await all(streamer(service.baseUrl)), JSON.parse(body));
   });
 });
