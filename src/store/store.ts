@@ -145,6 +145,8 @@ export class Store {
 
   /** Sets an entry that nobody waits for. @param value as of {@link set}; its `toJSON` is called when it is written */
   update(key: string, value: unknown): void {
+    // By then, the store of the next deploy may have read what is there.
+    if (this.#closing.signal.aborted) return;
     const { writes } = this.#change(key, value);
     writes.runWithin(this.#of(key).size < MANY ? PACE : PACE_OF_MANY);
   }

@@ -116,13 +116,22 @@ describe('the store', () => {
     assert.equal(store.problem, undefined);
   });
 
+  it('leaves what is there to the next one once it is closed', async () => {
+    await store.close();
+    port.kept.set('fact:history', '"newer"');
+    store.update('fact:history', 'older');
+    await pass(2000);
+    assert.equal(port.kept.get('fact:history'), '"newer"');
+  });
+
   it('writes what is left when it is closed, and gives up what cannot be written', async () => {
     store.update('position:a:1', 2);
     await store.close();
     assert.equal(port.kept.get('position:a:1'), '2');
+    const next = new Store(port);
     port.failure = broken;
-    store.update('position:a:1', 3);
-    await store.close();
+    next.update('position:a:1', 3);
+    await next.close();
     port.failure = undefined;
     await pass(5000);
     assert.equal(port.kept.get('position:a:1'), '2');
