@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import type { WebSocket } from 'ws';
 import { channelService } from '../../tooling/servers/channel-service';
-import { clientOf } from '../support/client';
-import { listen } from '../support/listener';
+import { clientOf, KEYS } from '../support/client';
+import { CHIPID, listen } from '../support/listener';
 import { until } from '../../tooling/until';
+import { USER_AGENT } from '../../../src/protocol/signing';
+import { signByHand } from '../../tooling/sign-by-hand';
+import { hash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { atEnd } from '../../tooling/servers/at-end';
+import { onLoopback } from '../../tooling/servers/loopback';
 
 const HEARTBEAT = '{"type":"heartbeat"}';
 
@@ -93,4 +99,86 @@ describe('a channel that is kept alive', () => {
     await until(() => pings >= 6, 'six pings');
     assert.equal(service.opened(), 1);
   });
+});
+
+const now = (): number => 1_700_000_000_123;
+
+describe("the channel's address (section 4.3)", () => {
+  for (const [timestampUnit, timestamp] of [
+    ['ms', '1700000000123'],
+    ['s', '1700000000'],
+  ] as const) {
+    it(`is signed with a timestamp in ${timestampUnit}, and has no final /`, async () => {
+      const service = await channelService();
+      const client = clientOf(service.baseUrl, { now, timestampUnit });
+      await listen(client).state('connected');
+      const [path, search] = service.urls[0]!.split('?');
+      assert.equal(path, '/noticed/peer');
+      const params = { appid: KEYS.appid, timestamp, chipid: CHIPID };
+      const sign = signByHand('get', params, KEYS.appkey);
+      assert.deepEqual(Object.fromEntries(new URLSearchParams(search)), { ...params, sign });
+    });
+  }
+
+  it('comes with the User-Agent, and asks for no compression', async () => {
+    const service = await channelService();
+    await listen(clientOf(service.baseUrl)).state('connected');
+    const headers = service.headers[0]!;
+    assert.equal(headers['user-agent'], USER_AGENT);
+    assert.equal(headers['sec-websocket-extensions'], undefined);
+  });
+
+  it('has a fresh signature at each attempt', async () => {
+    let seconds = 1_700_000_000;
+    const service = await channelService((channel) => channel.close(1001));
+    const client = clientOf(service.baseUrl, { now: () => 1000 * seconds++ });
+    await listen(client).state('connected', 3);
+    const sent = service.urls.slice(0, 3).map((url) => {
+      const { timestamp, sign } = Object.fromEntries(new URLSearchParams(url.split('?')[1]));
+      return { timestamp, sign };
+    });
+    const expected = ['1700000000000', '1700000001000', '1700000002000'].map((timestamp) => {
+      const params = { appid: KEYS.appid, timestamp, chipid: CHIPID };
+      return { timestamp, sign: signByHand('get', params, KEYS.appkey) };
+    });
+    assert.deepEqual(sent, expected);
+  });
+});
+
+/** Section 1.3 of RFC 6455. */
+const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+
+const acceptOf = (key: string | undefined): string => hash('sha1', `${key ?? ''}${GUID}`, 'base64');
+
+/** A service that answers upgrades with these headers. @param accept of the answer; default: the right one */
+async function service(headers: string, accept?: string): Promise<string> {
+  const server = createServer();
+  server.on('upgrade', ({ headers: { 'sec-websocket-key': key } }, socket) => {
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n${headers}\r\n` +
+        `Sec-WebSocket-Accept: ${accept ?? acceptOf(key)}\r\n\r\n`,
+    );
+  });
+  const { port, close } = await onLoopback(server);
+  atEnd(close);
+  return `http://127.0.0.1:${port}`;
+}
+
+describe('an answer to the upgrade that does not open the channel', () => {
+  for (const [what, headers, accept] of [
+    [
+      'agrees to an extension',
+      'Upgrade: websocket\r\nSec-WebSocket-Extensions: permessage-deflate',
+    ],
+    ['chooses a subprotocol', 'Upgrade: websocket\r\nSec-WebSocket-Protocol: mqtt'],
+    ['is for another protocol', 'Upgrade: h2c'],
+    ['is for another connection', 'Upgrade: websocket', 'bm90IHlvdXJzIGF0IGFsbCE='],
+  ] as const) {
+    it(`is the reason HANDSHAKE if it ${what}`, async () => {
+      const listener = listen(clientOf(await service(headers, accept), { random: () => 0.99 }));
+      await listener.state('disconnected');
+      const { reason: given } = listener.changes.find(({ state }) => state === 'disconnected')!;
+      assert.equal(given, 'HANDSHAKE');
+    });
+  }
 });

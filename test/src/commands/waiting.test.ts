@@ -69,27 +69,6 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['b', 'a']);
   });
 
-  it('is sent in the order of arrival, one at a time; a listing counts for `online` only', async () => {
-    const world = waitingWorld();
-    const fates = [
-      world.run('u1', 'upload'),
-      world.run('o1', 'online'),
-      world.run('u2', 'upload'),
-      world.run('o2', 'online'),
-    ];
-    await settled();
-    world.list.online = ['1'];
-    world.list.refresh();
-    world.channels.upload('1');
-    await world.answer('o1', 'o2', 'u1', 'u2');
-    assert.deepEqual(world.started, ['o1', 'o2', 'u1', 'u2']);
-    assert.deepEqual(await Promise.all(fates.map(({ promise }) => promise)), [
-      ...['u1', 'o1', 'u2', 'o2'],
-    ]);
-    assert.equal(states(fates[3]!), 'awaiting-device waiting calling');
-    assert.deepEqual(world.left(), [0, 0, 0, 0]);
-  });
-
   for (const code of ['TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE'] as const)
     it(`waits for the next sign of life after an earlier one ended with ${code}`, async () => {
       const world = waitingWorld();

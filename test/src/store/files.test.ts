@@ -92,13 +92,11 @@ describe('the files of a store', () => {
   for (const [what, make] of [
     ['torn', (file: string) => truncateSync(file, 30)],
     ['zeroed', (file: string) => writeFileSync(file, Buffer.alloc(100))],
-    ['empty', (file: string) => writeFileSync(file, '')],
     ['foreign', (file: string) => writeFileSync(file, '{"format":"other"}')],
     [
       'of a later version',
       (file: string) => writeFileSync(file, '{"format":"device-cloud 2","entries":{}}'),
     ],
-    ['a list', (file: string) => writeFileSync(file, '[]')],
     ['endless', (file: string) => truncateSync(file, 60 * 2 ** 20)],
     ['a folder', (file: string) => (rmSync(file), mkdirSync(file))],
     ['a link', (file: string) => (rmSync(file), symlinkSync('/dev/zero', file))],

@@ -9,13 +9,10 @@ const hex = (text: string): string | undefined => {
 describe('GBK', () => {
   const known: [text: string, bytes: string][] = [
     ['', ''],
-    ['ON\r\n\0', '4f4e0d0a00'],
     ['你好', 'c4e3bac3'],
     ['温度=21℃', 'cec2b6c83d3231a1e6'],
-    ['　、。', 'a1a1a1a2a1a3'],
     ['丂镕', '8140e946'],
     ['〇', 'a996'],
-    ['—é', 'a1aaa8a6'],
   ];
   for (const [text, bytes] of known) {
     it(`writes ${JSON.stringify(text)} as ${bytes}, and reads it`, () => {
@@ -47,7 +44,6 @@ describe('GBK', () => {
   for (const [text, foreign] of [
     ['好€', '€'],
     ['a😀', '😀'],
-    ['ḿ', 'ḿ'],
     ['\ue000', '\ue000'],
     ['\ufffd', '\ufffd'],
   ]) {

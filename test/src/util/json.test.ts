@@ -1,5 +1,24 @@
 import assert from 'node:assert/strict';
-import { parseJson } from '../../../src/util/json';
+import {
+  checkJson,
+  JsonLimitError,
+  MAX_CONTAINERS,
+  MAX_DEPTH,
+  MAX_FIELDS,
+  parseJson,
+} from '../../../src/util/json';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  BRACKETS,
+  type Content,
+  EMPTY_OBJECTS,
+  FIELDS,
+  HTML,
+  ONE_LONG_INTEGER,
+  ONES,
+} from '../../tooling/json-contents';
 
 describe('JSON from the service', () => {
   const kept: [what: string, text: string, value: unknown][] = [
@@ -41,6 +60,90 @@ describe('JSON from the service', () => {
   for (const text of broken) {
     it(`refuses ${JSON.stringify(text)}`, () => {
       assert.throws(() => parseJson(text), SyntaxError);
+    });
+  }
+});
+
+const TOO_MANY =
+  'JsonLimitError: The JSON is of more than 1,000,000 arrays and objects, or 5,000,000 fields.';
+
+const nested = (levels: number, open = '[', close = ']'): string =>
+  open.repeat(levels) + (open === '[' ? '' : '1') + close.repeat(levels);
+const refused = (text: string): void => {
+  assert.throws(() => parseJson(text), JsonLimitError);
+  assert.throws(() => parseJson(Buffer.from(text)), JsonLimitError);
+};
+
+describe('the limits of JSON', () => {
+  it('are 100 levels of nesting', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ]) {
+      const text = nested(MAX_DEPTH, open, close);
+      assert.deepEqual(parseJson(text), JSON.parse(text));
+      refused(nested(MAX_DEPTH + 1, open, close));
+    }
+  });
+
+  it('do not count brackets in strings, whatever their escapes', () => {
+    const opening = '['.repeat(MAX_DEPTH + 1);
+    const values = [opening, `\\"${opening}`, `\\`, `${'x'.repeat(300)}\\"${opening}"`, opening];
+    for (const value of [values, values.map((text) => text.repeat(3))]) {
+      assert.deepEqual(parseJson(JSON.stringify(value)), value);
+      assert.deepEqual(parseJson(Buffer.from(JSON.stringify(value))), value);
+    }
+    refused(`["${'x'.repeat(300)}\\\\",${opening}`);
+    refused(`["${'x'.repeat(300)}\\\\\\"",${opening}`);
+  });
+
+  it('are a million arrays and objects', () => {
+    const row = (count: number): string => `[${'[],'.repeat(count - 2)}{}]`;
+    checkJson(Buffer.from(row(MAX_CONTAINERS)));
+    refused(row(MAX_CONTAINERS + 1));
+  });
+
+  it('are five million fields', () => {
+    const fields = (count: number): string => `{${'"a":1,'.repeat(count - 1)}"a":2}`;
+    checkJson(Buffer.from(fields(MAX_FIELDS)));
+    assert.throws(() => checkJson(Buffer.from(fields(MAX_FIELDS + 1))), JsonLimitError);
+  });
+
+  it('apply before the text is known to be JSON, and come with advice', () => {
+    assert.throws(
+      () => parseJson('['.repeat(101)),
+      (error) => error instanceof JsonLimitError && /firmware/.test(error.advice),
+    );
+  });
+});
+
+/** What comes of an answer of 64 MiB. */
+const AT_LIMIT: readonly [content: Content, outcome: unknown][] = [
+  [ONES, { length: 1, last: { x: { length: 33554414, last: 1 }, id: '12345678901234567890' } }],
+  [ONE_LONG_INTEGER, '67108864 characters'],
+  [HTML, `SyntaxError: Unexpected token '<', "<!doctype "... is not valid JSON`],
+  [BRACKETS, 'JsonLimitError: The JSON is nested deeper than 100 levels.'],
+  [EMPTY_OBJECTS, TOO_MANY],
+  [FIELDS, TOO_MANY],
+];
+
+describe('an answer as long as it may be', function () {
+  this.timeout(120_000);
+  const outcomes = new Map<string, unknown>();
+
+  before('parse them all in one process', async () => {
+    const file = join(__dirname, '..', 'support', 'parse-at-limit.js');
+    const names = AT_LIMIT.map(([{ name }]) => name);
+    const { stdout } = await promisify(execFile)(process.execPath, [file, ...names]);
+    for (const line of stdout.trimEnd().split('\n')) {
+      const { name, outcome } = JSON.parse(line) as { name: string; outcome: unknown };
+      outcomes.set(name, outcome);
+    }
+  });
+
+  for (const [{ name }, outcome] of AT_LIMIT) {
+    it(`does not end the process if it consists of ${name}`, () => {
+      assert.deepEqual(outcomes.get(name), outcome);
     });
   }
 });
