@@ -236,28 +236,3 @@ describe('the device picker', () => {
     here.editor.page.off('request', note);
   });
 });
-
-describe('the device picker in zh-CN', () => {
-  const here = world(
-    (simulator) => [
-      ...sampleNodes.filter(({ type }) => /push/.test(type)),
-      { ...app(simulator), id: 'app' },
-      { ...app(simulator), id: 'wrong-key', credentials: { appkey: 'wrong' } },
-    ],
-    { language: 'zh-CN' },
-  );
-
-  it("says what to do about a refusal in Chinese, with the service's own words", async () => {
-    await openDialog(here.editor, 'push');
-    await here.editor.run(`void $('#node-input-app').val('wrong-key').trigger('change')`);
-    await fill(here.editor, FIELD, '5');
-    const [shown] = await rows(here.editor);
-    here.editor.problems.length = 0; // The browser itself logs the 502.
-    await here.editor.picture('picker-refused-zh-CN');
-    assert.match(shown!, /请检查应用 ID、密钥以及本机的时钟/);
-    assert.match(shown!, /服务返回：/);
-    assert.doesNotMatch(shown!, /failed|answered|Check/);
-    await here.editor.page.keyboard.press('Escape');
-    await closeDialog(here.editor, 'cancel');
-  });
-});

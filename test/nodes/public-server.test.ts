@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DeviceOptions, Simulator } from '../../src/simulator';
+import type { Simulator } from '../../src/simulator';
 import type { FlowNode } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { cloudApp, load, node } from './support/flow';
@@ -14,9 +14,8 @@ describe('the nodes at a service that answers as the public server of 2016', () 
   let cloud: Simulator;
   const chipid = '10000001';
 
-  async function start(nodes: FlowNode[], app: object = {}, device: object = {}): Promise<void> {
-    const devices = [{ chipid, ...device }, { chipid: 2 }] as DeviceOptions[];
-    cloud = await startCloud({ dialect: 'public-2016', devices });
+  async function start(nodes: FlowNode[], app: object = {}): Promise<void> {
+    cloud = await startCloud({ dialect: 'public-2016', devices: [{ chipid }, { chipid: 2 }] });
     for (const pin of HIGH) cloud.setPin(chipid, pin, 1);
     await load([cloudApp(cloud, app), ...nodes]);
     if (nodes.some(({ id }) => id === 'listen')) await shows('listen', 'status.connected');
@@ -80,12 +79,6 @@ describe('the nodes at a service that answers as the public server of 2016', () 
     assert.equal((await call('coded', { chipid, pin: 4 })).payload, 'on');
   });
 
-  it('reads by position if the application says so', async () => {
-    await start([read('all', { pin: '' })], { pins: 'position' });
-    const { payload } = await call('all', { chipid });
-    assert.deepEqual(payload, [0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1]);
-  });
-
   it('warns of a result other than U+0000, which is no error, of each of several devices', async () => {
     const pulse = node('gpio', { id: 'pulse', operation: 'pulse', duration: '1' });
     await start([node('gpio'), pulse, node('gpio', { id: 'many', many: true })]);
@@ -101,18 +94,5 @@ describe('the nodes at a service that answers as the public server of 2016', () 
     const [first, second] = payload as { warning?: string }[];
     assert.match(first?.warning ?? '', /U\+0001/);
     assert.equal(second && 'warning' in second, false);
-  });
-
-  it('gives the value of a callback as the node says', async () => {
-    const callbacks = { text: '25,60', json: '{"t":21}' };
-    const kinds = ['auto-detect', 'utf8', 'json'] as const;
-    const nodes = kinds.map((datatype) => node('rt-status', { id: datatype, datatype }));
-    await start(nodes, {}, { callbacks });
-    const valueOf = async (id: string, key: string) => (await call(id, { chipid, key })).payload;
-    assert.equal(await valueOf('auto-detect', 'text'), callbacks.text);
-    assert.deepEqual(await valueOf('auto-detect', 'json'), { t: 21 });
-    await fail('auto-detect', { chipid, key: 'none' }, 'INVALID_RESPONSE');
-    assert.equal(await valueOf('utf8', 'json'), callbacks.json);
-    await fail('json', { chipid, key: 'text' }, 'INVALID_RESPONSE');
   });
 });

@@ -42,6 +42,11 @@ describe('the rt-status node', () => {
     assert.equal(out.payload, 'ein Wert');
   });
 
+  it('gives the value as the node says', async () => {
+    await start({ datatype: 'utf8' });
+    assert.equal((await call('rt-status', { chipid, key: 'list' })).payload, '[1,[2]]');
+  });
+
   it('refuses an invalid key, before anything is sent', async () => {
     await start();
     for (const key of [undefined, null, '', 5, true, {}, ['a'], 'half \ud800']) {

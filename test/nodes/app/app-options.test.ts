@@ -12,6 +12,14 @@ describe('the settings of an application that its client gets', () => {
     );
   });
 
+  it('have the order of pins that was typed', () => {
+    const orders = [{}, { pins: '' }, { pins: 'position' }];
+    assert.deepEqual(
+      orders.map((settings) => settingsOf(settings).pins),
+      ['auto', 'auto', 'position'],
+    );
+  });
+
   it('are the numbers that were typed, durations in ms, and the defaults where none was', () => {
     const numbers = ({ timeout, heartbeat, ping, deviceGap }: ReturnType<typeof settingsOf>) => ({
       ...{ timeout, heartbeat, ping, deviceGap },
