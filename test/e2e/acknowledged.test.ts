@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { app, type FlowNode, node } from '../tooling/node-red/nodes';
+import { app, type FlowNode, placed, TAB } from '../tooling/node-red/nodes';
 import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
 import { ONE, THREE, TWO } from './harness/devices';
@@ -48,17 +48,14 @@ return msg;`,
 describe('uploads that a real Node-RED acknowledges', () => {
   const here = useWorld(
     (simulator) => [
-      { id: 'tab', type: 'tab', label: 'test' },
-      app(simulator),
-      {
-        ...node('listen', { chipids: DEVICES, acknowledge: 'ack', attempts: 1000 }),
-        ...PLACE,
-        id: 'listen',
-        type: 'device-cloud-listen',
-        wires: [['emitted']],
-      },
+      ...[TAB, app(simulator)],
+      placed(
+        'listen',
+        { chipids: DEVICES, acknowledge: 'ack', attempts: 1000 },
+        { wires: [['emitted']] },
+      ),
       step('emitted', ['ack']),
-      { ...PLACE, id: 'ack', type: 'device-cloud-ack', app: 'app', wires: [['acked']] },
+      placed('ack', {}, { wires: [['acked']] }),
       step('acked', []),
       { ...PLACE, id: 'catch', type: 'catch', scope: ['listen'], wires: [['caught']] },
       step('caught', [], 0),

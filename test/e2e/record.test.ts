@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { app, node, type FlowNode } from '../tooling/node-red/nodes';
+import { app, placed, TAB, type FlowNode } from '../tooling/node-red/nodes';
 import { BARE, keep } from '../tooling/process';
 import { repository } from '../tooling/repository';
 import { until } from '../tooling/until';
@@ -10,29 +10,18 @@ import { ONE, TWO } from './harness/devices';
 import { request } from './harness/request';
 import { useWorld } from './harness/world';
 
-const PLACE = { z: 'tab', x: 100, y: 100 };
-
 /** Opens the valve at pin 5 of a device that is warm, and tells the device so. */
 const flowOf = (application: FlowNode, limit: number): FlowNode[] => [
-  { id: 'tab', type: 'tab', label: 'Valves' },
-  application,
+  ...[TAB, application],
+  placed('listen', { chipids: [ONE, TWO] }, { wires: [['rule']] }),
   {
-    ...{ ...node('listen', { chipids: [ONE, TWO] }), id: 'listen', type: 'device-cloud-listen' },
-    ...{ ...PLACE, wires: [['rule']] },
-  },
-  {
-    ...{ id: 'rule', type: 'function', outputs: 2, ...PLACE, wires: [['valve'], ['push']] },
+    ...{ id: 'rule', type: 'function', outputs: 2, z: 'tab', x: 100, y: 100 },
+    wires: [['gpio'], ['push']],
     func: `const { chipid, payload } = msg;
 return payload.t > ${limit} ? [{ chipid, payload: 1 }, { chipid, payload: { open: payload.t } }] : null;`,
   },
-  {
-    ...{ ...node('gpio', { pin: '5', pinType: 'num' }), id: 'valve', type: 'device-cloud-gpio' },
-    ...{ ...PLACE, wires: [[]] },
-  },
-  {
-    ...{ ...node('push'), id: 'push', type: 'device-cloud-push' },
-    ...{ ...PLACE, wires: [[]] },
-  },
+  placed('gpio', { pin: '5', pinType: 'num' }),
+  placed('push'),
 ];
 
 describe('a test that is recorded in the editor', () => {

@@ -9,7 +9,7 @@ import { EDITOR_SETTINGS, type User } from '../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
 import { closeDialog, fill, openDialog, rows, typedInput } from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
-import { app, node } from '../tooling/node-red/nodes';
+import { app, placed } from '../tooling/node-red/nodes';
 
 const FIELD = typedInput('chipid');
 
@@ -21,9 +21,8 @@ describe('the editor behind a log-in and below another root', () => {
   before(async () => {
     simulator = await startSimulator({ interval: 0, answerDelay: 1 });
     // The samples are disabled, and only what runs uses an application.
-    const user = { ...node('refresh'), id: 'user', z: 'tab', x: 200, y: 300, wires: [[]] };
     const samples = sampleNodes.filter(({ id }) => id === 'push');
-    const flows = [...samples, { ...user, type: 'device-cloud-refresh' }, app(simulator)];
+    const flows = [...samples, placed('refresh', {}, { y: 300 }), app(simulator)];
     const settings = { ...EDITOR_SETTINGS, ...ADMIN_SETTINGS };
     red = await startNodeRed({ flows, settings, user: FULL });
   });

@@ -107,32 +107,6 @@ export function paletteNodes({ run }: Editor): Promise<PaletteNode[]> {
   return run(PALETTE);
 }
 
-/** Runs in the page: how far each other node's colour is from ours, as CIE 1976 measures what the eye sees. */
-const NEAREST = `(() => {
-  ${MEASURE}
-  const lab = (colour) => {
-    const [r, g, b] = seen([{ colour }]).map((part) => part / 255)
-      .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-    const [x, y, z] = [
-      (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
-      0.2126 * r + 0.7152 * g + 0.0722 * b,
-      (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089,
-    ].map((part) => part > 0.008856 ? Math.cbrt(part) : 7.787 * part + 16 / 116);
-    return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
-  };
-  const ours = lab(RED.nodes.getType('device-cloud-listen').color);
-  return RED.nodes.registry.getNodeTypes().filter((type) => !type.startsWith('device-cloud'))
-    .map((type) => [type, RED.nodes.getType(type)])
-    .filter(([, node]) => node.category !== 'config' && node.color)
-    .map(([type, { color }]) => [type, Math.hypot(...lab(color).map((part, i) => part - ours[i]))])
-    .sort(([, a], [, b]) => a - b)[0];
-})()`;
-
-/** The core node whose colour is most like ours, and how far it is. A difference of about 2 is just visible. */
-export function nearestColour({ run }: Editor): Promise<[type: string, distance: number]> {
-  return run(NEAREST);
-}
-
 /** Draws the editor in the dark theme, if Node-RED has one. @returns whether it has */
 export async function useDarkTheme({ page, run }: Editor): Promise<boolean> {
   const major = await run<number>('parseInt(RED.settings.version, 10)');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { app, node } from '../tooling/node-red/nodes';
+import { app, placed, TAB } from '../tooling/node-red/nodes';
 import { tabFaint } from './colours';
 import { tabMisfits } from './layout';
 import { NOTE, ofFleet } from './sidebar';
@@ -22,10 +22,7 @@ describe('the sidebar without an application', () => {
   });
 
   it('shows the devices once somebody else has deployed one', async () => {
-    const user = { ...node('push'), z: 'tab', x: 200, y: 100, wires: [[]] };
-    const flow = { id: 'tab', type: 'tab', label: 'Flow' };
-    const push = { ...user, type: 'device-cloud-push', id: 'push' };
-    await here.red.deploy([flow, app(here.simulator), push]);
+    await here.red.deploy([TAB, app(here.simulator), placed('push')]);
     await here.editor.page.waitForFunction(`/^3 of 3/.test($('${NOTE}').text())`);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../tooling/repository';
-import { inEachTheme, nearestColour, paletteNodes, TEXT } from './colours';
+import { inEachTheme, paletteNodes, TEXT } from './colours';
 import { world } from './world';
 
 /**
@@ -49,11 +49,6 @@ describe('the palette', () => {
     });
     assert.equal(own.length, NODES.length);
     assert.deepEqual(shown, Object.fromEntries(own));
-  });
-
-  it('shows nodes in a colour unlike that of any core node', async () => {
-    const [type, distance] = await nearestColour(here.editor);
-    assert.ok(distance > 30, `${type}: ${distance}`);
   });
 
   it('shows the nodes that most flows begin with first, and the queue last', async () => {

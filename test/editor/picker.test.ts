@@ -13,7 +13,7 @@ import {
 } from '../tooling/editor/dialog';
 import { sampleNodes } from '../tooling/editor/samples';
 import type { Simulator } from '../../src/simulator';
-import { app, node, type FlowNode } from '../tooling/node-red/nodes';
+import { app, placed, TAB, type FlowNode } from '../tooling/node-red/nodes';
 import { world } from './world';
 
 const FIELD = typedInput('chipid');
@@ -30,15 +30,9 @@ describe('the device picker', () => {
         ui: { type: 'conf-types' },
       })),
     },
-    {
-      ...node('push', { app: '${APP}', chipid: '', chipidType: 'str' }),
-      ...{ id: 'inside', type: 'device-cloud-push', z: 'room' },
-    },
-    {
-      ...node('listen', { app: '${APP}', chipids: [TWO] }),
-      ...{ id: 'inside-too', type: 'device-cloud-listen', z: 'room' },
-    },
-    { id: 'tab', type: 'tab', label: 'test' },
+    placed('push', { app: '${APP}', chipid: '', chipidType: 'str' }, { id: 'inside', z: 'room' }),
+    placed('listen', { app: '${APP}', chipids: [TWO] }, { id: 'inside-too', z: 'room' }),
+    TAB,
     { id: 'instance', type: 'subflow:room', z: 'tab', x: 900, y: 900, wires: [] },
   ];
   const here = world(flows, { hasSubflow: true });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { app, node } from '../tooling/node-red/nodes';
+import { app, placed, TAB } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { looksWell } from './look';
 import { world } from './world';
@@ -14,12 +14,8 @@ for (const [language, pattern] of [
   describe(`uploads that wait for an acknowledgement, in the sidebar (${language})`, () => {
     const here = world(
       (simulator) => [
-        { id: 'tab', type: 'tab', label: 'Flow' },
-        app(simulator),
-        {
-          ...node('listen', { chipids: CHIPIDS, acknowledge: 'ack' }),
-          ...{ id: 'listen', type: 'device-cloud-listen', z: 'tab', x: 200, y: 100, wires: [[]] },
-        },
+        ...[TAB, app(simulator)],
+        placed('listen', { chipids: CHIPIDS, acknowledge: 'ack' }),
       ],
       { language },
     );
@@ -34,7 +30,7 @@ for (const [language, pattern] of [
       await page.waitForFunction(`/ 2, | 2 条|：2/.test($('${LINE}').text())`);
       assert.match(await page.innerText(LINE), pattern);
       await looksWell(here.editor, 'sidebar-acknowledge');
-      await here.red.deploy([{ id: 'tab', type: 'tab', label: 'Flow' }, app(here.simulator)]);
+      await here.red.deploy([TAB, app(here.simulator)]);
       await page.waitForFunction(`$('${LINE}').length === 0`);
     });
   });

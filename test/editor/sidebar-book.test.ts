@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Simulator } from '../../src/simulator';
-import { app, node, type FlowNode } from '../tooling/node-red/nodes';
+import { app, placed, TAB, type FlowNode } from '../tooling/node-red/nodes';
 import { temporaryFolder } from '../tooling/temporary-folder';
 import { looksWell, WIDTHS } from './look';
 import { until } from '../tooling/until';
@@ -22,16 +22,13 @@ describe('the device book in the sidebar', () => {
   const flows = (simulator: Simulator): FlowNode[] => {
     writeFileSync(path, 'chipid,name,groups\n10000001,<b>Gate</b>,north\n10000077,Door,south\n');
     return [
-      { id: 'tab', type: 'tab', label: 'Flow' },
-      { ...app(simulator), book: path },
+      TAB,
+      app(simulator, { book: path }),
       {
         ...{ id: 'type', type: 'device-cloud-type', name: 'climate' },
         ...{ pins: 'valve: 5, lamp: 12 low', callbacks: 'uptime' },
       },
-      {
-        ...node('listen', { chipids: ['10000001'] }),
-        ...{ id: 'listen', type: 'device-cloud-listen', z: 'tab', x: 200, y: 100, wires: [[]] },
-      },
+      placed('listen', { chipids: ['10000001'] }),
     ];
   };
   const here = world(flows, { simulator: { devices: DEVICES } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Simulator } from '../../src/simulator';
-import { app, node, type FlowNode } from '../tooling/node-red/nodes';
+import { app, placed, TAB, type FlowNode } from '../tooling/node-red/nodes';
 import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
 import { request } from '../e2e/harness/request';
@@ -34,25 +34,22 @@ for (const language of ['en-US', 'zh-CN'] as const)
     });
     const flows = (simulator: Simulator): FlowNode[] => {
       writeFileSync(path, 'chipid,name,groups,type\n10000001,<b>Gate</b>,north,valve\nx,y,,\n');
-      const place = { z: 'tab', x: 300, wires: [[]] };
+      const pin = { pin: '5', pinType: 'num', level: '1', levelType: 'num' } as const;
       flow = [
-        { id: 'tab', type: 'tab', label: 'Flow' },
+        TAB,
         { ...app(simulator), name: 'Greenhouse', book: path },
         { ...app(simulator), id: 'barn', name: 'Barn' },
-        {
-          ...node('listen', { chipids: ['10000002'], deviceType: 'type' }),
-          ...{ ...place, id: 'listen', type: 'device-cloud-listen', y: 100 },
-        },
-        {
-          ...node('gpio', { chipidType: 'group', chipid: 'pumps', operation: 'keep', level: '1' }),
-          ...{ levelType: 'num', pin: '5', pinType: 'num', name: '<i>pumps</i>' },
-          ...{ ...place, id: 'gpio', type: 'device-cloud-gpio', y: 200 },
-        },
-        {
-          ...node('gpio', { chipidType: 'str', chipid: '10000003', app: 'barn', level: '1' }),
-          ...{ levelType: 'num', pin: '5', pinType: 'num', when: 'upload' },
-          ...{ ...place, id: 'lamp', type: 'device-cloud-gpio', y: 300 },
-        },
+        placed('listen', { chipids: ['10000002'], deviceType: 'type' }, { x: 300 }),
+        placed(
+          'gpio',
+          { ...pin, chipid: 'pumps', chipidType: 'group', operation: 'keep' },
+          { name: '<i>pumps</i>', x: 300, y: 200 },
+        ),
+        placed(
+          'gpio',
+          { ...pin, chipid: '10000003', chipidType: 'str', app: 'barn', when: 'upload' },
+          { id: 'lamp', x: 300, y: 300 },
+        ),
         {
           ...{ id: 'press', type: 'inject', props: [], z: 'tab', x: 100, y: 300 },
           wires: [['lamp']],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { app, node } from '../tooling/node-red/nodes';
+import { app, placed, TAB } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { looksWell } from './look';
 import { world } from './world';
@@ -8,11 +8,9 @@ import { world } from './world';
 const VIEW = '.device-cloud-fleet-view:visible';
 
 describe('recording in the sidebar', () => {
-  const listen = { ...node('listen', { chipids: ['10000001'] }), id: 'listen', wires: [[]] };
   const here = world((simulator) => [
-    { id: 'tab', type: 'tab', label: 'Flow' },
-    app(simulator),
-    { ...listen, type: 'device-cloud-listen', z: 'tab', x: 200, y: 100 },
+    ...[TAB, app(simulator)],
+    placed('listen', { chipids: ['10000001'] }),
   ]);
 
   it('begins for some devices, shows what it has, and is downloaded as a test', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { app, node } from '../tooling/node-red/nodes';
+import { app, placed, TAB } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { request } from '../e2e/harness/request';
 import { looksWell } from './look';
@@ -15,14 +15,15 @@ describe('the waiting commands in the sidebar', () => {
   const inject = (id: string, y: number, to: string) => ({
     ...{ id, type: 'inject', props: [], z: 'tab', x: 100, y, wires: [[to]] },
   });
-  const gpio = (id: string, y: number, chipid: string) => ({
-    ...node('gpio', { chipid, chipidType: 'str', pinType: 'num', pin: '5', levelType: 'num' }),
-    ...{ level: '1', when: 'upload', id, type: 'device-cloud-gpio', name: `<b>${id}</b>` },
-    ...{ z: 'tab', x: 300, y, wires: [[]] },
-  });
+  const pin = { pin: '5', pinType: 'num', level: '1', levelType: 'num' } as const;
+  const gpio = (id: string, y: number, chipid: string) =>
+    placed(
+      'gpio',
+      { ...pin, chipid, chipidType: 'str', when: 'upload' },
+      { id, name: `<b>${id}</b>`, x: 300, y },
+    );
   const here = world((simulator) => [
-    { id: 'tab', type: 'tab', label: 'Flow' },
-    app(simulator),
+    ...[TAB, app(simulator)],
     ...[inject('one', 100, 'valve'), gpio('valve', 100, FIRST)],
     ...[inject('two', 200, 'lamp'), gpio('lamp', 200, SECOND)],
   ]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { app, node } from '../tooling/node-red/nodes';
+import { app, placed } from '../tooling/node-red/nodes';
 import { until } from '../tooling/until';
 import { looksWell, WIDTHS } from './look';
 import { world } from './world';
@@ -45,18 +45,16 @@ const OBSERVED = `new Promise((resolve) =>
 export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
   const isChinese = language === 'zh-CN';
   describe(`the sidebar in ${language}`, () => {
-    const placed = { z: 'tab', x: 200, y: 100, wires: [[]] };
-    const push = { ...node('push'), ...placed, type: 'device-cloud-push', id: 'push' };
-    const fixed = { ...push, id: 'fixed', y: 200, chipid: FIRST, chipidType: 'str' };
-    // Disabled, so that it opens no channel to 5,000 devices.
-    const online = { ...node('listen', { devices: 'online' }), ...placed, id: 'online', y: 300 };
-    const everywhere = {
-      ...online,
-      type: 'device-cloud-listen',
-      name: 'all that are online',
-      d: true,
-    };
-    const flows = [push, fixed, everywhere];
+    const flows = [
+      placed('push'),
+      placed('push', { chipid: FIRST, chipidType: 'str' }, { id: 'fixed', y: 200 }),
+      // Disabled, so that it opens no channel to 5,000 devices.
+      placed(
+        'listen',
+        { devices: 'online' },
+        { id: 'online', y: 300, name: 'all that are online', d: true },
+      ),
+    ];
     const here = world((simulator) => [{ ...app(simulator), name: 'my cloud' }, ...flows], {
       language,
       simulator: { devices: DEVICES },

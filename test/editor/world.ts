@@ -28,7 +28,7 @@ after(async () => {
 
 /** One Node-RED for all: a start takes longer than many a test, and a deploy replaces everything. */
 async function deployed(flows: FlowNode[]): Promise<NodeRed> {
-  // With all core nodes: the palette compares their colours with ours.
+  // With all core nodes: the examples have many of them.
   const { nodesExcludes } = SETTINGS;
   shared ??= startNodeRed({ settings: { ...EDITOR_SETTINGS, nodesExcludes } });
   const red = await shared;

@@ -209,6 +209,20 @@ export function node<Kind extends keyof NodeProperties>(
   return { type: `device-cloud-${kind}`, ...asSaved(usual), ...properties };
 }
 
+/** The tab that {@link placed} nodes are on. */
+export const TAB: FlowNode = { id: 'tab', type: 'tab', label: 'Flow' };
+
+/** The same on a tab. @param more its id if that is not the kind, its place and its wires */
+export const placed = <Kind extends keyof NodeProperties>(
+  kind: Kind,
+  properties: Partial<NodeProperties[Kind]> = {},
+  more: Partial<FlowNode> = {},
+): FlowNode => ({
+  ...node(kind, properties),
+  ...{ id: kind, type: `device-cloud-${kind}`, z: TAB.id, x: 200, y: 100, wires: [[]] },
+  ...more,
+});
+
 /** The config node `app`, for a simulator as for a service of one's own. */
 export function app(
   simulator: Pick<Simulator, 'baseUrl' | 'appid' | 'appkey' | 'serverKey' | 'serverPassword'>,
