@@ -42,7 +42,7 @@ const ALONE = {
       /^(adapts|application|empty-sidebar|new-nodes|picker-empty|secrets|sidebar-problems)\.test/,
   },
   5: {
-    e2e: /^(acknowledged|cluster|crash|examples-imported|examples-in-use|kept-state)\.test/,
+    e2e: /^(acknowledged|cluster|crash|examples-in-use|kept-state)\.test/,
     editor:
       /^(admin-auth|checks|dialogs-chinese|dialogs-variants|examples|first-minute|first-use|picker|sidebar|sidebar-acknowledge|sidebar-book|sidebar-recording|sidebar-waiting|sidebar\.zh-CN|type|validation)\.test/,
   },
@@ -198,8 +198,7 @@ function mochaStep(suite, share, isChosen, { red, node, major, extra = [], isMap
     name: `${suite}${share ? ` (${share})` : ''}${on ? ` on ${on.name}` : ''}`,
     isTest: true,
     node: red ? undefined : node,
-    // The examples as imported: on the document's dialect, test/flows has them run.
-    env: red && { IMPORTED_DIALECT: red === '5' ? 'public-2016' : 'document', ...on.env },
+    env: red && on.env,
     args: [
       ...(isMapped ? ['--enable-source-maps'] : []),
       ...['node_modules/mocha/bin/_mocha', '--no-config', '--timeout', String(TEST_LIMIT)],

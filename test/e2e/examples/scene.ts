@@ -33,7 +33,7 @@ interface Setting {
 }
 
 /** In place of the built-in simulator, one that the test can watch and drive. */
-export const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
+const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
   nodes.map((node) => (node.type === 'device-cloud-app' ? app(simulator, { id: node.id }) : node));
 
 async function open(stage: Stage, name: string, setting: Setting): Promise<Scene> {
