@@ -5,7 +5,6 @@ import { until } from '../tooling/until';
 import { ONE, THREE, TWO } from './harness/devices';
 import { around, idOf, js } from './harness/flows';
 import type { Message } from './harness/node-red';
-import { request } from './harness/request';
 import { useWorld } from './harness/world';
 
 /** The device whose data is nested so deeply that Node-RED could not copy it. */
@@ -14,26 +13,24 @@ const brackets = '['.repeat(2500) + ']'.repeat(2500);
 const callbacks = { deep: JSON.parse(brackets) as unknown };
 const DEVICES = [...[ONE, TWO, THREE].map((chipid) => ({ chipid })), { chipid: DEEP, callbacks }];
 
-const ACTING = ['push', 'request', 'held', 'many', 'pulse'];
-
 /** Nodes that send a command, those that wait for their device among them. */
-const acting = (prefix: string): FlowNode[] => {
-  const level = { pin: '1', pinType: 'num', level: '1', levelType: 'num' } as const;
-  const nodes = [
-    node('push'),
-    node('request', { match: 'pattern', pattern: '^(a+)+$', replyTimeout: '1' }),
-    node('push', { when: 'online', expires: '1' }),
-    node('push', { many: true }),
-    node('gpio', { operation: 'pulse', duration: '10', ...level }),
-  ];
-  return nodes.flatMap((each, index) => around(`${prefix}${ACTING[index]}`, each));
+const ACTING: Record<string, ReturnType<typeof node>> = {
+  push: node('push'),
+  request: node('request', { match: 'pattern', pattern: '^(a+)+$', replyTimeout: '1' }),
+  held: node('push', { when: 'online', expires: '1' }),
+  many: node('push', { many: true }),
+  pulse: node('gpio', {
+    ...{ operation: 'pulse', duration: '10' },
+    ...{ pin: '1', pinType: 'num', level: '1', levelType: 'num' },
+  }),
 };
+
+/** Those that push the payload. */
+const TAKE_PAYLOAD = ['push', 'request', 'held', 'many'];
 
 const flows = (simulator: Simulator): FlowNode[] => [
   app(simulator),
-  ...acting(''),
-  // Messages to these are not counted: a deploy restarts what would count them.
-  ...acting('traffic-'),
+  ...Object.entries(ACTING).flatMap(([name, each]) => around(name, each)),
   ...around('raises', node('push', { chipid: '$error("no")', chipidType: 'jsonata' })),
   ...around('listen', node('listen', { chipids: [ONE] })),
   ...around('rt-status', node('rt-status', { key: 'deep', keyType: 'str' })),
@@ -119,34 +116,10 @@ describe('a real Node-RED keeps running', () => {
 
   it('after expressions that fail, and invalid payloads', async () => {
     const circular = js('(() => { const a = {}; a.a = a; return a; })()');
-    const invalid = [['raises', 'x'], ...ACTING.slice(0, 4).map((name) => [name, circular])];
+    const invalid = [['raises', 'x'], ...TAKE_PAYLOAD.map((name) => [name, circular])];
     for (const [name, payload] of invalid) {
       const { error } = await here.red.ask(String(name), { chipid: ONE, payload });
       assert.equal(error?.error?.code, 'INVALID_INPUT', String(name));
     }
-  });
-
-  it('after redeploys with calls in flight, channels opening and uploads arriving', async () => {
-    const post = async (name: string, ...messages: object[]): Promise<void> => {
-      const headers = { 'content-type': 'application/json' };
-      const body = JSON.stringify(messages);
-      await request(`${here.red.url}/in/traffic-${name}`, { method: 'POST', headers, body });
-    };
-    const uploads = setInterval(() => here.simulator.upload(ONE, 'x'), 2);
-    const lift = here.simulator.fail('hang', { chipid: THREE });
-    const hanging = (): number =>
-      here.simulator.requests.filter(({ body }) => body.includes(THREE)).length;
-    try {
-      for (let round = 0; round < 4; round++) {
-        const before = hanging();
-        const messages = [THREE, THREE, TWO].map((chipid) => ({ chipid, payload: 'x' }));
-        for (const name of ACTING) await post(name, ...messages);
-        await until(() => hanging() > before, 'a push is in flight');
-        await here.red.deploy(flows(here.simulator), round % 2 ? 'full' : 'flows');
-      }
-    } finally {
-      clearInterval(uploads);
-    }
-    lift();
   });
 });
