@@ -1,6 +1,9 @@
-import * as rows from '../common/editor/rows';
 import type { EditorNode } from '../common/editor/red';
-import { t } from '../common/editor/texts';
+import { showRows, type ResultRow } from '../common/editor/result-rows';
+import { detailOf, explainFailure, postRoute, statusText } from '../common/editor/routes';
+import * as rows from '../common/editor/rows';
+import { said, t } from '../common/editor/texts';
+import type { ApiResult, Cause, KeyWarning, TestResult } from './answers.config';
 import {
   AUTO_ZONE,
   CLUSTER_TYPE,
@@ -18,7 +21,6 @@ import {
   type AppConfig,
   type AppCredentials,
 } from './app.config';
-import { prepareTest, testAdded } from './test.editor';
 
 /** The simulator needs no address and no key. */
 const isCloud = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
@@ -68,8 +70,14 @@ function pinsError(value: string): string | undefined {
 const bookError = (path: string): string | undefined =>
   isOutside(path.trim()) ? t('error.book') : undefined;
 
+/** A key and its secret come together or not at all. */
+function pairError(id: string, secret: string): string | undefined {
+  if (id !== '' && secret === '') return t('error.secret');
+  return id === '' && secret !== '' ? t('error.secret-alone') : undefined;
+}
+
 /** Finds invalid settings in the form, before they are tried. */
-export function invalidSettings(typed: (property: string) => string): [string, string][] {
+function invalidSettings(): [setting: string, error: string][] {
   const found: [property: string, error: string | undefined][] = [
     ['baseUrl', isVariable(typed('baseUrl')) ? undefined : baseUrlError(typed('baseUrl'))],
     ['appid', isVariable(typed('appid')) ? undefined : appidError(typed('appid'))],
@@ -81,10 +89,226 @@ export function invalidSettings(typed: (property: string) => string): [string, s
   );
 }
 
-/** A key and its secret come together or not at all. */
-function pairError(id: string, secret: string): string | undefined {
-  if (id !== '' && secret === '') return t('error.secret');
-  return id === '' && secret !== '' ? t('error.secret-alone') : undefined;
+/** The server API refuses a larger difference, in seconds (section 5.1). */
+const CLOCK_LIMIT = 7200;
+/** A smaller difference, in seconds, may be the round trip. */
+const CLOCK_NOISE = 5;
+
+const host = (baseUrl: string): string => (URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl);
+
+const row = (icon: string, text: string): ResultRow => ({ icon: `fa-${icon}`, text });
+
+/** What looks wrong about a key, in the reader's language. */
+const warningText = ({ code, message, setting, where }: KeyWarning): string =>
+  t(`test.where.${where}`, {
+    setting: t(`label.${setting}`),
+    fault: t(`test.fault.${code}`),
+    defaultValue: message,
+  });
+
+function causeText(name: string, cause: Cause, { clockSkew }: ApiResult): string {
+  if (cause === 'key') return t(name === 'test.server' ? 'test.cause.password' : 'test.cause.key');
+  if (cause !== 'clock') return t(`test.cause.${cause}`);
+  const seconds = Math.round(Math.abs(clockSkew ?? 0) / 1000);
+  if (seconds < CLOCK_NOISE) return t('test.cause.clock');
+  return t('test.cause.off', { seconds });
+}
+
+/**
+ * Says why in the reader's language. A wrong appid may be 401 or 404 (section 7); 404 of the server API may as well be
+ * another address.
+ */
+function reasonOf(name: string, outcome: ApiResult, at: string): string {
+  const { code = '', problem, reason, settings = [], causes = [], dialect } = outcome;
+  const names = settings.map((name) => t(`label.${name}`)).join(', ');
+  if (reason !== undefined) return t(`test.reason.${reason}`, { settings: names });
+  if (problem !== undefined) return t(`test.problem.${problem}`, { host: at });
+  const [cause] = causes;
+  if (cause !== undefined) {
+    // The public server of 2016 says which of the two it is.
+    const isSaid = dialect === 'public' && (cause === 'appid' || cause === 'clock');
+    const text = causeText(name, cause, outcome);
+    return t(isSaid ? 'test.refused-for' : 'test.refused', { cause: text });
+  }
+  return [statusText(code) || t('status.error'), at].filter(Boolean).join(' · ');
+}
+
+function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
+  const { code = '', message, signing, reason } = outcome;
+  const shown = row('times', said(t(name), reasonOf(name, outcome, host(baseUrl))));
+  if (reason !== undefined || message === undefined) return shown;
+  return { ...shown, detail: detailOf(code, message), ...(signing && { signing }) };
+}
+
+function channelRows(channel: TestResult['channel']): ResultRow[] {
+  if (!channel) return [];
+  const found = (icon: string, key: string, values?: Record<string, string>): ResultRow[] => [
+    row(icon, said(t('test.channel'), t(`test.channels.${key}`, values))),
+  ];
+  if (channel.ok === null) return found('minus', channel.why);
+  const { chipid } = channel;
+  if (channel.ok) return found('check', channel.open ? 'open' : 'connected', { chipid });
+  return found('times', 'failed', { chipid, reason: channel.reason });
+}
+
+/** @param hasLimit whether the server API is used, which has one */
+function clockRow(skew: number, hasLimit: boolean): ResultRow {
+  const off = Math.round(Math.abs(skew) / 1000);
+  if (off < CLOCK_NOISE) return row('check', t('test.clock-right'));
+  const key = hasLimit && off > CLOCK_LIMIT ? 'test.clock-wrong' : 'test.clock-off';
+  return row('warning', t(key, { seconds: off }));
+}
+
+/** @param hasKey whether a key is given */
+function apiRows(
+  name: 'test.open' | 'test.server',
+  outcome: ApiResult | null,
+  baseUrl: string,
+  hasKey: boolean,
+): ResultRow[] {
+  if (!outcome) return [row('minus', said(t(name), t(hasKey ? 'test.skipped' : 'test.untried')))];
+  const info = (key: string, values?: object): ResultRow =>
+    row('info-circle', t(key, { ...values }));
+  const { ok, dialect, warnings = [], causes: [cause, ...others] = [] } = outcome;
+  const dialects = dialect ? [info(`test.dialect.${dialect}`)] : [];
+  if (!ok) {
+    const causes = others.map((other) => causeText(name, other, outcome)).join('; ');
+    const looks = warnings.map((each) => row('times', said(t(name), warningText(each))));
+    const shown = [failed(name, outcome, baseUrl)];
+    return [
+      // What looks wrong about a key comes first where it is the likeliest cause.
+      ...(cause === 'blank' || cause === undefined ? [...looks, ...shown] : [...shown, ...looks]),
+      ...(causes === '' ? [] : [info('test.otherwise', { causes })]),
+      ...dialects,
+    ];
+  }
+  const accepted = row('check', said(t(name), t('test.accepted')));
+  if (name === 'test.server') return [accepted];
+  const app = info('test.app', { name: outcome.name ?? '' });
+  return [accepted, app, info('test.online', { number: outcome.online ?? 0 }), ...dialects];
+}
+
+/** What was tested: the form may be closed by the time of the answer. */
+interface Tested {
+  url: string;
+  hasKey: boolean;
+  hasPassword: boolean;
+}
+
+/** Puts the result of a test into words. The clock comes last: it may explain a refused key. */
+function resultRows(answer: TestResult, { url, hasKey, hasPassword }: Tested): ResultRow[] {
+  const { openApi, serverApi, channel } = answer;
+  const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
+  // What is wrong with the address is said once, and nothing of an interface that nobody uses.
+  const isSame = serverApi?.problem !== undefined && serverApi.problem === openApi?.problem;
+  const server = isSame || (!serverApi && !hasPassword);
+  return [
+    ...apiRows('test.open', openApi, url, hasKey),
+    ...channelRows(channel),
+    ...(server ? [] : apiRows('test.server', serverApi, url, hasPassword)),
+    ...(typeof skew === 'number' && !isSame ? [clockRow(skew, serverApi !== null)] : []),
+  ];
+}
+
+/** The simulator has no keys that anybody chose, and this machine's clock. */
+function simulatorRows(answer: TestResult, tested: Tested): ResultRow[] {
+  const { openApi, channel } = answer;
+  if (!openApi?.ok) return resultRows(answer, tested);
+  const { name = '', online: number = 0 } = openApi;
+  return [
+    row('check', t('test.simulator')),
+    row('info-circle', t('test.app', { name })),
+    row('info-circle', t('test.online', { number })),
+    ...channelRows(channel),
+  ];
+}
+
+/** What the editor shows for a stored password, which never reaches the browser. */
+const STORED = '__PWRD__';
+
+/** What surrounds the form: others may be open below it. */
+const FORM = '.device-cloud-app';
+
+const input = (property: string): JQuery => $(FORM).find(`#node-config-input-${property}`);
+
+const typed = (property: string): string => rows.fieldValue(input(property)).trim();
+
+const chosen = (property: string): string => typed(property).replace(/^_ADD_$/, '');
+
+/** Credentials as typed. A stored one is left out: the server takes it from its store. */
+function credentials(...keys: string[]): Record<string, string> {
+  const entries = keys.map((key) => [key, rows.fieldValue(input(key))] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== STORED));
+}
+
+const TEXTS = ['service', 'baseUrl', 'appid', 'timeout', 'timestampUnit', 'historyZone', 'charset'];
+
+const settings = (id: string): Record<string, unknown> => ({
+  id,
+  ...Object.fromEntries(TEXTS.map((property) => [property, typed(property)])),
+  tls: chosen('tls'),
+  proxy: chosen('proxy'),
+  credentials: credentials('appkey', 'serverKey', 'serverPassword'),
+});
+
+async function test(id: string): Promise<ResultRow[]> {
+  const sent = settings(id);
+  const isSimulator = typed('service') === 'simulator';
+  const invalid = isSimulator ? [] : invalidSettings();
+  // Said here in the reader's language, and without a request that could only fail.
+  if (invalid.length > 0) return invalid.map((each) => row('times', said(...each)));
+  const hasKey = typed('appkey') !== '';
+  const hasPassword = typed('serverPassword') !== '';
+  const tested = { url: typed('baseUrl'), hasKey, hasPassword };
+  try {
+    const answer = (await postRoute('apps/test', sent)) as TestResult;
+    return (isSimulator ? simulatorRows : resultRows)(answer, tested);
+  } catch (failure) {
+    const { reason, detail } = explainFailure(failure, 'device-cloud.write');
+    const problem = row('times', said(t('common.test.failed'), reason));
+    return [detail === undefined ? problem : { ...problem, detail }];
+  }
+}
+
+/** Whether the settings were tested as they are now. */
+let isTested = false;
+
+/** Makes the button test the typed settings, before they are saved or deployed. */
+function prepareTest(id: string): void {
+  const button = $(FORM).find('.device-cloud-test');
+  const result = $(FORM).find('.device-cloud-result');
+  // The result is about the form as it was.
+  isTested = false;
+  $(FORM).on('input change', 'input, select', () => {
+    isTested = false;
+    showRows(result, []);
+  });
+  button.on('click', () => {
+    button.prop('disabled', true);
+    showRows(result, [row('spinner fa-spin', t('common.test.running'))]);
+    void test(id).then((shown) => {
+      button.prop('disabled', false);
+      isTested = true;
+      showRows(result, shown);
+      // The end first, then the button with the beginning next to it, which wins where the result is longer than the dialog.
+      for (const part of [result.children().last(), button, result.children().first()])
+        part[0]?.scrollIntoView({ block: 'nearest' });
+    });
+  });
+}
+
+/** Tests a service that is added untested. Only what is wrong is said, since nobody has asked. */
+function testAdded(id: string): void {
+  const isAdded = !RED.nodes.node(id);
+  if (!isAdded || isTested || typed('service') !== 'cloud') return;
+  if (invalidSettings().length > 0 || !RED.user.hasPermission('device-cloud.write')) return;
+  void test(id).then((found) => {
+    const wrong = found.find(({ icon }) => icon === 'fa-times');
+    if (!wrong) return;
+    // As text: it comes from a server that may not be trusted.
+    const text = $('<div>').text(said(t('test.added'), wrong.text));
+    RED.notify(text, { type: 'warning', timeout: 15_000 });
+  });
 }
 
 type Config = AppConfig & rows.Named;
@@ -92,7 +316,6 @@ type Config = AppConfig & rows.Named;
 function adapt(node: EditorNode<Config>): void {
   $('.device-cloud-cloud-only').toggle(isCloud(node));
   $('.device-cloud-simulator-only').toggle(!isCloud(node));
-  $('#device-cloud-test-result').empty();
 }
 
 /** For somebody who wants to create a device book: its usual name, ready to be changed. */
@@ -167,9 +390,9 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     if ($(document).data(CREATE_BOOK) === this.id) suggestBook();
     $('#node-config-input-service').on('change', () => adapt(this));
     adapt(this);
-    prepareTest(this.id, invalidSettings);
+    prepareTest(this.id);
   },
   oneditsave: function () {
-    testAdded(this.id, invalidSettings);
+    testAdded(this.id);
   },
 });

@@ -3,7 +3,7 @@ import { said, t } from './texts';
 import { deviceLabel, pickDevice, whenKnown } from './device-rows';
 import { nameIn } from './devices';
 import { type Check, chipNumber, current, field, fieldValue, onChange, show } from './rows';
-import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
+import type { EditorNode, PropertyDefinition } from './red';
 
 interface DeviceListConfig {
   app: string;
@@ -28,22 +28,16 @@ function chipidsError(value: unknown, isNeeded: boolean): string | undefined {
   return chipids.map((chipid) => deviceError(String(chipid))).find((error) => error !== undefined);
 }
 
-function validateChipids(
-  this: EditorNode<DeviceListConfig>,
-  value: unknown,
-  options: ValidatorOptions,
-): Validity {
-  const error = chipidsError(value, current(this, 'devices') === 'list');
-  return error === undefined ? true : said(options.label ?? '', error);
-}
-
 /** The property `chipids`, which counts if `devices` is `list`. */
 export const chipidsProperty = <T extends DeviceListConfig>(): PropertyDefinition<T, string[]> & {
   value: string[];
 } => ({
   value: [],
   label: t('common.label.devices'),
-  validate: validateChipids,
+  validate(value, options) {
+    const error = chipidsError(value, current(this, 'devices') === 'list');
+    return error === undefined || said(options.label ?? '', error);
+  },
   prepare: ({ chipids }) => prepareList(chipids),
 });
 

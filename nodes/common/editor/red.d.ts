@@ -112,7 +112,7 @@ export interface SidebarTab {
 }
 
 export interface NotificationOptions {
-  type?: 'success' | 'warning' | 'error' | 'compact';
+  type?: 'success' | 'warning' | 'error';
   modal?: boolean;
   fixed?: boolean;
   timeout?: number;
@@ -188,13 +188,11 @@ declare global {
     typedInput(property: 'value' | 'type'): string;
     typedInput(property: 'value' | 'type', value: string): JQuery<TElement>;
     typedInput(method: 'validate'): boolean;
-    typedInput(method: 'types', types: (string | TypeDefinition)[]): JQuery<TElement>;
     autoComplete(options: {
       search: NonNullable<TypeDefinition['autoComplete']>;
       minLength: number;
     }): JQuery<TElement>;
     editableList<Item>(options: EditableListOptions<Item>): JQuery<TElement>;
     editableList(method: 'addItem', item: unknown): JQuery<TElement>;
-    editableList(method: 'items'): JQuery<TElement>;
   }
 }
