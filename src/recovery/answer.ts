@@ -1,7 +1,7 @@
 import { chipidOf } from '../protocol/values';
 import type { ServiceInteger } from '../types';
 import { isObject } from '../util/json';
-import type { Budget } from './options';
+import type { Budget } from './limits';
 import { recordHashes, type RecordHashes } from './writing';
 import { QUARTER, timeOf, toUnix, WIDEST } from './zone';
 

@@ -17,13 +17,12 @@ import { DeviceHistory, mayEmit } from './device-history';
 import { Engine } from './engine';
 import { HistoryFacts, isLearned } from './facts';
 import {
-  Budgets,
   type ExactOptions,
-  LIMITS,
   type RecoveringChannel,
   type RecoverOptions,
   type RecoveryShared,
 } from './options';
+import { Budgets, LIMITS } from './limits';
 import { checkStart } from './position';
 import { zoneOffset } from './zone';
 

@@ -5,7 +5,7 @@ import type {
   AckSubscription,
   WaitingUpload,
 } from '../../../src/recovery/acknowledged';
-import { LIMITS } from '../../../src/recovery/options';
+import { LIMITS } from '../../../src/recovery/limits';
 import { writeToken } from '../../../src/recovery/token';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { MEMORY, Store } from '../../../src/store/store';

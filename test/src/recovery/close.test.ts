@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LIMITS } from '../../../src/recovery/options';
+import { LIMITS } from '../../../src/recovery/limits';
 import { manual } from '../support/manual';
 import { createSubject } from './subject';
 import { settled } from '../../tooling/until';

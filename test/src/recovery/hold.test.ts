@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Budget, Budgets, LIMITS } from '../../../src/recovery/options';
+import { Budget, Budgets, LIMITS } from '../../../src/recovery/limits';
 import { DeviceCloudError } from '../../../src/errors';
 import { settled } from '../../tooling/until';
 import { createSubject, record, type Given } from './subject';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { HistoryFacts } from '../../../src/recovery/facts';
-import { Budget, Budgets } from '../../../src/recovery/options';
+import { Budget, Budgets } from '../../../src/recovery/limits';
 import { settled, until } from '../../tooling/until';
 import { isPosition } from '../../../src/recovery/position';
 import { holds } from '../support/fuzz';

@@ -1,6 +1,7 @@
 import { HistoryFacts } from '../../../src/recovery/facts';
 import type { StreamHistory } from '../../../src/recovery/reader';
-import { Budgets, LIMITS, type RecoveryShared } from '../../../src/recovery/options';
+import { type RecoveryShared } from '../../../src/recovery/options';
+import { Budgets, LIMITS } from '../../../src/recovery/limits';
 
 const ignore = (): void => undefined;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { HistoryAnswer } from '../../../../src/recovery/answer';
 import { Engine } from '../../../../src/recovery/engine';
 import { HistoryFacts, type Learned } from '../../../../src/recovery/facts';
-import { Budget, Budgets, LIMITS } from '../../../../src/recovery/options';
+import { Budget, Budgets, LIMITS } from '../../../../src/recovery/limits';
 import type { Position } from '../../../../src/recovery/position';
 import type { Upload } from '../../../../src/types';
 import { type Behaviour, BODIES, numbersOf, Service, type Stored, writtenAs } from './service';
