@@ -4,19 +4,43 @@ import { type ChannelState, IsolatedListener } from '../../../src/channel/listen
 import { ServiceLimiter } from '../../../src/http/service-limiter';
 import { channelService } from '../../tooling/servers/channel-service';
 import { atEnd } from '../../tooling/servers/at-end';
-import { bareChannel } from '../support/bare-channel';
 import { clientOf, simulator } from '../support/client';
-import { CHIPID, listen } from '../support/listener';
-import { until } from '../../tooling/until';
+import { CHIPID, connected, listen } from '../support/listener';
+import { settled, until } from '../../tooling/until';
 import { freePort } from '../../tooling/servers/ports';
 import { wireService } from '../../tooling/servers/wire-service';
+import { failure } from '../support/failure';
+import { proxy } from '../../tooling/servers/proxy';
+import { gone, resources } from '../support/resources';
+import { Channel, type ChannelSettings } from '../../../src/channel/channel';
+import { TurnShare } from '../../../src/channel/socket';
+import { TimerQueue } from '../../../src/channel/timer-queue';
+import { heldTimers } from '../../support/held-timers';
+
+/** A channel without a client around it, and with no pings. */
+function bareChannel(
+  baseUrl: string,
+  settings: Pick<ChannelSettings, 'limiter' | 'random'>,
+): Channel {
+  const channel = new Channel(CHIPID, {
+    appid: '1',
+    url: () => baseUrl.replace('http:', 'ws:'),
+    now: Date.now,
+    socket: {},
+    heartbeat: 0,
+    ping: 0,
+    timers: new TimerQueue(),
+    turns: new TurnShare(),
+    ...settings,
+  });
+  atEnd(() => channel.close());
+  return channel;
+}
 
 describe('a channel that the service closes', () => {
   for (const code of [1000, 1001, 1006, 1008, 1011, 1012, 1013]) {
     it(`with ${code} reconnects, and uploads arrive again`, async () => {
-      const service = await simulator();
-      const listener = listen(clientOf(service.baseUrl));
-      await listener.state('connected');
+      const { service, listener } = await connected();
       service.disconnect(CHIPID, code);
       await listener.state('connected', 2);
       assert.deepEqual(listener.changes, [
@@ -146,5 +170,118 @@ describe('a channel that does not open', () => {
     const listener = listen(clientOf(service.baseUrl));
     await until(() => listener.changes.some(({ reason }) => reason === '401'));
     assert.doesNotMatch(JSON.stringify(listener.changes), /sign|appid|noticed|[0-9a-f]{32}/);
+  });
+});
+
+describe('closing a client while a channel connects', () => {
+  for (const scheme of ['http:', 'https:']) {
+    it(`ends an upgrade over ${scheme} that is never answered, and the push that waits for it`, async () => {
+      const service = await wireService(() => undefined);
+      const before = resources();
+      const client = clientOf(service.baseUrl.replace('http:', scheme));
+      const listener = listen(client);
+      const push = failure(client.pushOverChannel('2', 'x'), 'NOT_CONNECTED');
+      await until(() => service.sockets() === 2, 'both connections');
+      await Promise.all([client.close(), push]);
+      await until(() => service.sockets() === 0, 'the end of the connections');
+      await gone(before);
+      assert.deepEqual(listener.changes, []);
+    });
+  }
+
+  it('ends a back-off', async () => {
+    const service = await channelService((channel) => channel.close(1011));
+    const before = resources();
+    const client = clientOf(service.baseUrl, { random: () => 0.999 });
+    const listener = listen(client);
+    await listener.state('disconnected');
+    await client.close();
+    await gone(before);
+    assert.equal(service.opened(), 1);
+  });
+
+  it('ends tunnels that a proxy never completes', async () => {
+    const through = await proxy('hang');
+    const before = resources();
+    const client = clientOf('http://inside.invalid', { proxy: { url: through.url } });
+    listen(client);
+    const push = failure(client.push(1, 'x'), 'UNREACHABLE');
+    await until(() => through.targets.length === 2);
+    await Promise.all([client.close(), push]);
+    // At once, and not only when their own time is over.
+    await gone(before);
+    assert.equal(through.sockets(), 0);
+  });
+});
+
+/** Opens a channel. @returns it, and what it does with its limiter */
+function open(baseUrl: string): { channel: Channel; reports: string[] } {
+  const reports: string[] = [];
+  const channel = bareChannel(baseUrl, {
+    limiter: {
+      acquire(granted) {
+        setImmediate(granted);
+        reports.push('acquired');
+        return { release: () => reports.push('released') };
+      },
+      pause: (wait) => reports.push(`paused for ${wait}`),
+    },
+    random: () => 0,
+  });
+  return { channel, reports };
+}
+
+describe('the place of a channel among the handshakes of a service', () => {
+  it('is taken for each attempt, and free again when the channel opens', async () => {
+    const service = await channelService((channel, count) => {
+      if (count === 0) channel.terminate();
+    });
+    const { channel, reports } = open(service.baseUrl);
+    await until(() => service.opened() === 2 && channel.state === 'connected');
+    assert.deepEqual(reports, ['acquired', 'released', 'acquired', 'released']);
+    channel.close();
+    assert.deepEqual(reports.length, 4);
+  });
+
+  it('is free when it is refused, and all wait as the service asks in a 429 or 503', async () => {
+    const answers = [
+      '503 No\r\nRetry-After: 7',
+      '429 No\r\nRetry-After: soon',
+      '429 No\r\nRetry-After: 3',
+      '403 No\r\nRetry-After: 9',
+    ];
+    const service = await wireService((socket, count) => {
+      socket.end(`HTTP/1.1 ${answers[count] ?? '403 No'}\r\nContent-Length: 0\r\n\r\n`);
+    });
+    const { reports } = open(service.baseUrl);
+    await until(() => reports.filter((report) => report === 'released').length === 4);
+    assert.deepEqual(
+      reports.filter((report) => report.startsWith('paused')),
+      ['paused for 7000', 'paused for 3000'],
+    );
+  });
+
+  it('is free when the channel closes before', async () => {
+    const service = await wireService(() => undefined);
+    const { channel, reports } = open(service.baseUrl);
+    await until(() => service.requests() === 1);
+    channel.close();
+    assert.deepEqual(reports, ['acquired', 'released']);
+  });
+
+  it('is one of 32 for all clients, and free after 5 s without an answer', async () => {
+    const expire = heldTimers(5000);
+    const service = await wireService(() => undefined);
+    for (const client of [clientOf(service.baseUrl), clientOf(service.baseUrl)])
+      for (let chipid = 0; chipid < 40; chipid++) client.listen(chipid, {});
+    await until(() => service.requests() === 32);
+    await settled(50);
+    assert.equal(service.requests(), 32);
+    expire();
+    await until(() => service.requests() === 64);
+    await settled(50);
+    assert.equal(service.requests(), 64, 'those that are not answered are still under way');
+    expire();
+    await until(() => service.requests() === 80);
   });
 });

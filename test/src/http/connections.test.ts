@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
-import { CONNECTIONS } from '../../../src/http/pool';
+import { CONNECTIONS, createDispatcher, Turns } from '../../../src/http/pool';
 import { serving } from '../support/client';
 import { failure, failures } from '../support/failure';
 import { hang, json, raw, type Script } from '../../tooling/servers/http-service';
 import { manual } from '../support/manual';
 import { until } from '../../tooling/until';
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { atEnd } from '../../tooling/servers/at-end';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { onLoopback } from '../../tooling/servers/loopback';
 
 const ok = json({ status: 'online', msg: 'OK' });
 /** A device for each connection. */
@@ -93,4 +98,44 @@ describe('the connections of a client', () => {
         assert.deepEqual(body, { status: 'online', msg: 'OK' });
     });
   }
+});
+
+const HEAD = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n';
+/** Bytes that Node.js reads at once of a plain connection. It looks for an end in the same turn only if it gets as many. */
+const BUFFER = 65_536;
+
+describe('an answer of which no more is read before the event loop has turned', () => {
+  for (const isSecure of [false, true])
+    it(`may end with its connection, ${isSecure ? 'over TLS' : 'plain'}`, async () => {
+      const answer = (socket: Socket): void => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => socket.end(HEAD.padEnd(2 * BUFFER)));
+      };
+      const server = isSecure ? createTlsServer(LOOPBACK, answer) : createTcpServer(answer);
+      const { port, close } = await onLoopback(server);
+      atEnd(close);
+      const origin = `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}`;
+      const turns = new Turns();
+      const dispatcher = createDispatcher(origin, 1, { ca: LOOPBACK.cert }, undefined, turns);
+      const read = (): Promise<number> =>
+        new Promise((resolve, reject) => {
+          let length = 0;
+          dispatcher.dispatch(
+            { origin, method: 'GET', path: '/' },
+            {
+              onRequestStart: () => undefined,
+              onResponseStart: () => undefined,
+              onResponseData(controller, chunk) {
+                length += chunk.length;
+                // With its end undici passes on an empty piece.
+                if (chunk.length > 0) turns.await(controller);
+              },
+              onResponseEnd: () => resolve(length),
+              onResponseError: (_controller, error) => reject(error),
+            },
+          );
+        });
+      for (let n = 0; n < 5; n++) assert.equal(await read(), 2 * BUFFER - HEAD.length);
+      await dispatcher.close();
+    });
 });

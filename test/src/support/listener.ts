@@ -5,7 +5,9 @@ import type {
 } from '../../../src/channel/listener';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { RecoverOptions } from '../../../src/recovery/options';
+import type { SimulatorOptions } from '../../../src/simulator';
 import type { Upload } from '../../../src/types';
+import { simulated } from './client';
 import { until } from '../../tooling/until';
 
 export const CHIPID = '10000001';
@@ -52,6 +54,14 @@ export function listen(
     faults,
     state: (state, times = 1) => until(() => count(state) >= times, `${state} ${times} times`),
   };
+}
+
+/** A simulator, a client of it, and a listener whose channel is open. */
+export async function connected(options?: SimulatorOptions) {
+  const { service, client } = await simulated(options);
+  const listener = listen(client);
+  await listener.state('connected');
+  return { service, client, listener };
 }
 
 /** Listens and waits for the first change to a state. */
