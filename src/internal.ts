@@ -51,7 +51,7 @@ export {
   pushMessage,
   readInput,
 } from './protocol/values';
-export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/acknowledged';
+export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/ack-device';
 export { isPosition } from './recovery/position';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,

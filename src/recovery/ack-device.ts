@@ -8,15 +8,9 @@ import {
 } from '../channel/listener';
 import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
-import type {
-  AckDeps,
-  Acknowledged,
-  AckOptions,
-  AckSubscription,
-  WaitingUpload,
-} from './acknowledged';
 import { weigh } from './arrivals';
 import { isPosition, type Position } from './position';
+import type { Listening } from './recovery';
 import { isSameUpload, type Token, triesOf, writeToken } from './token';
 
 /*
@@ -39,6 +33,56 @@ const ALONE_FOR = 5000;
 
 /** Milliseconds until a process that may not act for its devices looks again whether it may. */
 const HELD_BACK = 250;
+
+/** An upload of a listener that acknowledges. */
+export interface WaitingUpload extends Upload {
+  /** Acknowledges it; undefined if it need not be. */
+  ack?: string;
+  /** Set if it was, or may have been, emitted before. */
+  redelivered?: true;
+  /** It was emitted as often as it may, and never acknowledged: the next one follows. */
+  isGivenUp?: true;
+}
+
+/** How uploads are acknowledged. */
+export interface AckOptions {
+  /** The id of the listener: it goes on where another with this id has stopped. */
+  readonly node: string;
+  /** Milliseconds until an upload is emitted again. */
+  readonly redeliver: number;
+  /** How often an upload is emitted at most. */
+  readonly attempts: number;
+  /** Where positions are kept instead of in the client's store. */
+  readonly memory?: Keeping | undefined;
+}
+
+export interface AckSubscription extends ChannelSubscription {
+  /** For how long an upload has waited, in milliseconds; undefined if none waits. */
+  readonly waitedFor: number | undefined;
+  /** There is a position to go back to. */
+  readonly hasPosition: boolean;
+  /** @param isForgotten the device is removed: its position is not needed any more */
+  release(isForgotten?: boolean): void;
+}
+
+export interface AckDeps {
+  /** The service's address. */
+  readonly origin: string;
+  readonly appid: string;
+  readonly listening: Listening;
+  readonly store: Keeping;
+  /** The time zone of the history's times, or `auto`. */
+  readonly zone: string;
+}
+
+/** Who acknowledges it: all listeners of the client. */
+export interface AckOwner {
+  readonly deps: AckDeps;
+  /** A listener has left. */
+  left(device: AckDevice): void;
+  /** Has something be done once nothing else is. */
+  alone(work: () => Promise<void>): void;
+}
 
 /** A position, and how often what follows it has been emitted: one entry of the store, made when it is written. */
 class Entry {
@@ -65,7 +109,7 @@ export class AckDevice implements ChannelListener, AckSubscription {
   hasPosition: boolean;
   /** Of the listener and the device. */
   readonly name: string;
-  readonly #owner: Acknowledged;
+  readonly #owner: AckOwner;
   readonly #deps: AckDeps;
   readonly #chipid: string;
   readonly #options: AckOptions;
@@ -101,7 +145,7 @@ export class AckDevice implements ChannelListener, AckSubscription {
   #endTurn: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(owner: Acknowledged, chipid: string, listener: ChannelListener, options: AckOptions) {
+  constructor(owner: AckOwner, chipid: string, listener: ChannelListener, options: AckOptions) {
     this.name = `${options.node}:${chipid}`;
     this.#owner = owner;
     this.#deps = owner.deps;

@@ -1,50 +1,12 @@
-import type { ChannelListener, ChannelSubscription } from '../channel/listener';
-import type { Keeping } from '../store/store';
-import type { Upload } from '../types';
-import { AckDevice } from './ack-device';
-import type { Listening } from './recovery';
+import type { ChannelListener } from '../channel/listener';
+import {
+  type AckDeps,
+  AckDevice,
+  type AckOptions,
+  type AckOwner,
+  type AckSubscription,
+} from './ack-device';
 import { readToken } from './token';
-
-/** An upload of a listener that acknowledges. */
-export interface WaitingUpload extends Upload {
-  /** Acknowledges it; undefined if it need not be. */
-  ack?: string;
-  /** Set if it was, or may have been, emitted before. */
-  redelivered?: true;
-  /** It was emitted as often as it may, and never acknowledged: the next one follows. */
-  isGivenUp?: true;
-}
-
-/** How uploads are acknowledged. */
-export interface AckOptions {
-  /** The id of the listener: it goes on where another with this id has stopped. */
-  readonly node: string;
-  /** Milliseconds until an upload is emitted again. */
-  readonly redeliver: number;
-  /** How often an upload is emitted at most. */
-  readonly attempts: number;
-  /** Where positions are kept instead of in the client's store. */
-  readonly memory?: Keeping | undefined;
-}
-
-export interface AckSubscription extends ChannelSubscription {
-  /** For how long an upload has waited, in milliseconds; undefined if none waits. */
-  readonly waitedFor: number | undefined;
-  /** There is a position to go back to. */
-  readonly hasPosition: boolean;
-  /** @param isForgotten the device is removed: its position is not needed any more */
-  release(isForgotten?: boolean): void;
-}
-
-export interface AckDeps {
-  /** The service's address. */
-  readonly origin: string;
-  readonly appid: string;
-  readonly listening: Listening;
-  readonly store: Keeping;
-  /** The time zone of the history's times, or `auto`. */
-  readonly zone: string;
-}
 
 /** How many uploads wait for an acknowledgement, and for how long the oldest does, in milliseconds. */
 export interface AckCounts {
@@ -59,7 +21,7 @@ export interface Acknowledging extends Pick<Acknowledged, 'listen'> {
 }
 
 /** The listeners of a client that wait for acknowledgements. */
-export class Acknowledged {
+export class Acknowledged implements AckOwner {
   readonly deps: AckDeps;
   readonly #devices = new Map<string, AckDevice>();
   readonly #all: Set<Acknowledged>;
@@ -79,13 +41,11 @@ export class Acknowledged {
     return device;
   }
 
-  /** A listener has left. */
   left(device: AckDevice): void {
     if (this.#devices.get(device.name) === device) this.#devices.delete(device.name);
     if (this.#devices.size === 0) this.#all.delete(this);
   }
 
-  /** Has something be done once nothing else is. */
   alone(work: () => Promise<void>): void {
     this.#alone = this.#alone.then(work);
   }

@@ -1,6 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { Upload } from '../types';
-import { EMPTY, type Hashes, hashesOf, type KnownWriting, REPLACEMENT, WRITINGS } from './writing';
+import type { HistoryRecord } from './answer';
+import {
+  EMPTY,
+  type Hashes,
+  hashesOf,
+  type KnownWriting,
+  REPLACEMENT,
+  type Writing,
+  WRITINGS,
+} from './writing';
 
 /** Of longer bodies, only hashes are remembered, which need less memory. */
 const MAX_TEXT = 64;
@@ -137,3 +146,14 @@ export class Arrival {
     return end;
   }
 }
+
+/** The arrival of a record. */
+export interface Pair {
+  /** Its place among the arrivals. */
+  readonly place: number;
+  readonly writing: Writing;
+  /** Equal records are more or fewer than arrivals: it is open which of them is which. */
+  readonly isAmbiguous: boolean;
+}
+
+export type Pairs = ReadonlyMap<HistoryRecord, Pair>;

@@ -1,9 +1,8 @@
 import type { Upload } from '../types';
 import type { HistoryAnswer, HistoryRecord, RecordId } from './answer';
-import { Arrival } from './arrival';
-import type { Comparison, Pair } from './compare';
-import type { DeviceFacts } from './facts';
-import type { DeviceOptions } from './options';
+import { Arrival, type Pair } from './arrival';
+import type { Comparison } from './compare';
+import type { DeviceFacts, DeviceOptions } from './facts';
 import { type Position, writePosition } from './position';
 import type { Reports } from './reports';
 import { WRITINGS } from './writing';
@@ -168,12 +167,13 @@ export class Arrivals {
   *emit(
     records: readonly HistoryRecord[],
     arrivals: readonly Arrival[],
-    found: Comparison,
+    { pairs, passed, gone, spoilt }: Comparison,
     answer: HistoryAnswer,
   ): Generator<void> {
     // Before anything is given back, so that it is restored by all that is known.
-    this.#device.learn(records, arrivals, found);
-    const { pairs, gone, spoilt } = found;
+    this.#device.learn(records, arrivals, pairs);
+    if (spoilt.size > 0 || passed.some((place) => arrivals[place]?.mayBeSpoilt))
+      this.#device.facts.isSpoiling = true;
     const restored = this.#device.restorer(answer);
     let next = 0;
     const emitBefore = (end: number): void => {

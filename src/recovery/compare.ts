@@ -1,17 +1,7 @@
 import { apart, BEFORE_ALL, type HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
-import type { Arrival } from './arrival';
+import type { Arrival, Pair, Pairs } from './arrival';
+import type { DeviceFacts } from './facts';
 import { EMPTY, isLossy, type KnownWriting, type Writing, WRITINGS } from './writing';
-
-/** The arrival of a record. */
-export interface Pair {
-  /** Its place among the arrivals. */
-  readonly place: number;
-  readonly writing: Writing;
-  /** Equal records are more or fewer than arrivals: it is open which of them is which. */
-  readonly isAmbiguous: boolean;
-}
-
-type Pairs = ReadonlyMap<HistoryRecord, Pair>;
 
 /** What an answer shows, compared with what arrived. */
 export interface Comparison {
@@ -28,13 +18,6 @@ export interface Comparison {
   readonly spoilt: ReadonlyMap<HistoryRecord, number>;
 }
 
-/** What is known of the history. */
-interface Known {
-  readonly facts: { readonly writing: KnownWriting | undefined; readonly keepsCommas: boolean };
-  readonly isUnderstood: boolean;
-  isAtTime(record: HistoryRecord, arrival: Arrival): boolean;
-}
-
 export interface Compared {
   /** Its records are those after the position, by id, each id once. If some were left out, nothing counts as missing (rule 21). */
   readonly answer: HistoryAnswer;
@@ -43,7 +26,7 @@ export interface Compared {
   readonly sure: number;
   /** How many arrived before the answer was requested; fewer than must be there if the history lags. */
   readonly requested: number;
-  readonly device: Known;
+  readonly device: DeviceFacts;
   /** The place from which on they arrived after the gap that the answer closes; Infinity if none did. */
   readonly afterGap: number;
   /** The answer has no record up to the position, which is this id. */

@@ -1,10 +1,24 @@
 import type { Place } from '../http/service-limiter';
+import type { HistoryAnswer } from './answer';
 import type { RecoveryShared } from './options';
-import type { Recovery } from './recovery';
+
+/** The recovery of one listener, as the history of its device sees it. */
+interface Member {
+  /** Milliseconds until it needs a reading; infinite if it does not. */
+  readonly delay: number;
+  readonly channel: { flush(passed: () => void): void };
+  /** The history is being requested. */
+  request(): HistoryAnswer;
+  /** Emits what an answer shows. It changes nothing once the signal is aborted. */
+  settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void>;
+  /** The history could not be read. */
+  failed(error: unknown): void;
+  close(): void;
+}
 
 /** Reads the history of one device when one of its listeners needs it: one reading serves all of them. */
 export class DeviceHistory {
-  readonly #members = new Set<Recovery>();
+  readonly #members = new Set<Member>();
   readonly #shared: RecoveryShared;
   readonly #chipid: string;
   #timer: NodeJS.Timeout | undefined;
@@ -18,12 +32,12 @@ export class DeviceHistory {
     this.#chipid = chipid;
   }
 
-  join(member: Recovery): void {
+  join(member: Member): void {
     this.#members.add(member);
   }
 
   /** @returns whether it was the last */
-  leave(member: Recovery): boolean {
+  leave(member: Member): boolean {
     this.#members.delete(member);
     const isEmpty = this.#members.size === 0;
     if (isEmpty) this.cancel();
@@ -122,7 +136,7 @@ export const mayEmit = ({ guard }: RecoveryShared, chipid: string): boolean =>
   guard?.mayEmit(chipid) ?? true;
 
 /** Waits until everything that was sent before the answer has arrived. */
-const flushed = (member: Recovery, signal: AbortSignal): Promise<void> =>
+const flushed = (member: Member, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
     member.channel.flush(resolve);

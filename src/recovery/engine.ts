@@ -3,8 +3,7 @@ import type { Arrival } from './arrival';
 import { Arrivals } from './arrivals';
 import { BEFORE_ALL, HistoryAnswer, type RecordId } from './answer';
 import { compare, type Compared, type Comparison, UNPROVEN } from './compare';
-import { DeviceFacts } from './facts';
-import type { DeviceOptions } from './options';
+import { DeviceFacts, type DeviceOptions } from './facts';
 import { type Position, readPosition } from './position';
 import { Reports } from './reports';
 

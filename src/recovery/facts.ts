@@ -3,9 +3,9 @@ import type { Upload } from '../types';
 import { decodeBase64 } from '../util/decode';
 import { isObject } from '../util/json';
 import type { HistoryAnswer, HistoryRecord, Shown } from './answer';
-import type { Arrival } from './arrival';
-import type { Comparison, Pair } from './compare';
-import type { DeviceOptions } from './options';
+import type { Arrival, Pair, Pairs } from './arrival';
+import type { Budgets, LIMITS } from './limits';
+import type { Position } from './position';
 import type { Reports } from './reports';
 import {
   type Hashes,
@@ -153,6 +153,27 @@ const SAME_TIME = 5000;
 /** More than zones and clocks differ by, in milliseconds. */
 const DAY = 24 * 60 * 60 * 1000;
 
+/** Of what recovers one device for one listener, without input or output. */
+export interface DeviceOptions {
+  readonly appid: string;
+  readonly chipid: string;
+  /** Where an earlier run left off. */
+  readonly start: Position | undefined;
+  /** Milliseconds that the history's times are ahead of UTC; undefined if that is learned. */
+  readonly zone: number | undefined;
+  readonly facts: HistoryFacts;
+  readonly budgets: Budgets;
+  readonly limits: typeof LIMITS;
+  /** How many devices have a recovery. */
+  devices(): number;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** @param isLast of those that an answer gives back */
+  emit(upload: Upload, isLast?: boolean): void;
+  /** @param kind the same for all texts of a kind */
+  log(text: string, kind: string): void;
+}
+
 /** What is known of the history of one device, and how an upload is made of a record of it: rules 17 to 19. */
 export class DeviceFacts {
   /** Never changed in place: a position that is made later has it as it was. */
@@ -187,12 +208,8 @@ export class DeviceFacts {
     this.shown = { ...this.shown, ...change };
   }
 
-  /** Uploads came both ways, or came as nobody knows. */
-  learn(
-    records: readonly HistoryRecord[],
-    arrivals: readonly Arrival[],
-    { pairs, passed, spoilt }: Comparison,
-  ): void {
+  /** Uploads came both ways. */
+  learn(records: readonly HistoryRecord[], arrivals: readonly Arrival[], pairs: Pairs): void {
     for (const record of records) {
       const pair = pairs.get(record);
       const arrival = pair && arrivals[pair.place];
@@ -200,8 +217,6 @@ export class DeviceFacts {
       this.#learnOf(arrival, record, pair);
       if (arrival.isLate && !this.shown.isLagging) this.show({ isLagging: true });
     }
-    if (spoilt.size > 0 || passed.some((place) => arrivals[place]?.mayBeSpoilt))
-      this.facts.isSpoiling = true;
   }
 
   #learnOf(arrival: Arrival, record: HistoryRecord, { writing, isAmbiguous }: Pair): void {

@@ -42,27 +42,6 @@ export interface RecoveringChannel extends ChannelSubscription {
   readonly isComplete: boolean;
 }
 
-/** Of what recovers one device for one listener, without input or output. */
-export interface DeviceOptions {
-  readonly appid: string;
-  readonly chipid: string;
-  /** Where an earlier run left off. */
-  readonly start: Position | undefined;
-  /** Milliseconds that the history's times are ahead of UTC; undefined if that is learned. */
-  readonly zone: number | undefined;
-  readonly facts: HistoryFacts;
-  readonly budgets: Budgets;
-  readonly limits: typeof LIMITS;
-  /** How many devices have a recovery. */
-  devices(): number;
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** @param isLast of those that an answer gives back */
-  emit(upload: Upload, isLast?: boolean): void;
-  /** @param kind the same for all texts of a kind */
-  log(text: string, kind: string): void;
-}
-
 /**
  * Watches all recoveries of an application: a device has one for each listener with recovery. It is this package's
  * own code, and never throws.

@@ -16,13 +16,8 @@ import type { HistoryAnswer } from './answer';
 import { DeviceHistory, mayEmit } from './device-history';
 import { Engine } from './engine';
 import { HistoryFacts, isLearned } from './facts';
-import {
-  type ExactOptions,
-  type RecoveringChannel,
-  type RecoverOptions,
-  type RecoveryShared,
-} from './options';
 import { Budgets, LIMITS } from './limits';
+import type { ExactOptions, RecoveringChannel, RecoverOptions, RecoveryShared } from './options';
 import { checkStart } from './position';
 import { zoneOffset } from './zone';
 
@@ -139,7 +134,6 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     return this.#engine.isComplete;
   }
 
-  /** Milliseconds until this listener needs a reading; infinite if it does not. */
   get delay(): number {
     const { again, isHolding, isUnproven } = this.#engine;
     if (again === undefined || this.#isClosed) return Infinity;
@@ -204,12 +198,10 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     this.#ended();
   }
 
-  /** The history is being requested. */
   request(): HistoryAnswer {
     return this.#engine.request();
   }
 
-  /** Emits what an answer shows. It changes nothing once the signal is aborted. */
   async settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void> {
     this.#reportedFailure = undefined;
     if (this.#isShut) {
@@ -228,7 +220,6 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     this.#update();
   }
 
-  /** The history could not be read. */
   failed(error: unknown): void {
     if (this.#isShut) {
       this.#readLater();

@@ -1,7 +1,7 @@
 import { HistoryFacts } from '../../../src/recovery/facts';
 import type { StreamHistory } from '../../../src/recovery/reader';
-import { type RecoveryShared } from '../../../src/recovery/options';
 import { Budgets, LIMITS } from '../../../src/recovery/limits';
+import type { RecoveryShared } from '../../../src/recovery/options';
 
 const ignore = (): void => undefined;
 
