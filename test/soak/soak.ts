@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { number, table } from '../tooling/table';
 import { FAILOVERS, faultsOf, killAgain, lifeOf, SETTLE } from './faults';
 import { judge } from './judge';
 import { createDice, startTrouble } from './trouble';
@@ -40,6 +39,22 @@ const { values } = parseArgs({
 const LOG_LINES = 40;
 /** There may be many processes, one after the other. */
 const PROCESSES = 50;
+
+/** Prints names and values in two columns, as they can stand in a document. */
+function table(title: string, rows: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(title.length, ...rows.map(([name]) => name.length));
+  // Two at least, for the colon that aligns a column needs a dash beside it.
+  const right = Math.max(2, ...rows.map(([, value]) => value.length));
+  const line = (name: string, value: string): string =>
+    `| ${name.padEnd(width)} | ${value.padStart(right)} |`;
+  return [
+    line(title, ''),
+    `| ${'-'.repeat(width)} | ${'-'.repeat(right - 1)}: |`,
+    ...rows.map(([name, value]) => line(name, value)),
+  ].join('\n');
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');
 
 /** One fault after another. */
 async function meetFaults(world: World): Promise<void> {

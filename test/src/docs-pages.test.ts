@@ -6,9 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ERROR_CODES } from '../../src/errors';
 import { repository } from '../tooling/repository';
-import { NODES } from './support/catalogues';
-
-const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
+import { NODES, read } from './support/catalogues';
 
 const folder = (path: string): string[] =>
   readdirSync(join(repository, path))

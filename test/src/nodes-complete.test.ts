@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../tooling/repository';
 import { examples } from '../e2e/examples/files';
+import { NODES, read } from './support/catalogues';
 
-const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
-  'node-red': { nodes: object; plugins: object };
+  'node-red': { nodes: object };
 };
 const named = Object.keys(manifest['node-red'].nodes);
-const plugins = Object.keys(manifest['node-red'].plugins);
-const nodes = readdirSync(join(repository, 'nodes')).filter(
-  (name) => !['common', 'tsconfig.json', ...plugins].includes(name),
-);
 const isAction = (name: string): boolean => !['app', 'type', 'cluster'].includes(name);
 
 /** Whether a page has a row that begins with a text. */
@@ -22,12 +18,12 @@ const hasRow = (page: string, first: string): boolean => read(page).includes(`\n
 describe('each node has all that CONTRIBUTING asks for', () => {
   it('has a folder if package.json names it', () => {
     assert.deepEqual(
-      named.filter((name) => !nodes.includes(name)),
+      named.filter((name) => !NODES.includes(name)),
       [],
     );
   });
 
-  for (const name of nodes) {
+  for (const name of NODES) {
     it(`${name}: its files, its rows as \`npm run tables\` writes them, its entries`, () => {
       const folder = `nodes/${name}`;
       const missing = [
