@@ -51,7 +51,7 @@ export {
   pushMessage,
   readInput,
 } from './protocol/values';
-export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/ack-device';
+export type { AckOptions, AckSubscription, WaitingUpload } from './recovery/options';
 export { isPosition } from './recovery/position';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,

@@ -6,7 +6,7 @@ import {
 } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
 import { isolated } from '../protocol/values';
-import type { AckSubscription } from '../recovery/ack-device';
+import type { AckSubscription } from '../recovery/options';
 import { shareOf } from '../store/shared';
 
 /** Milliseconds between two trials of a key that the service has refused. */

@@ -9,6 +9,7 @@ import {
 import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import { weigh } from './arrivals';
+import type { AckOptions, AckSubscription, WaitingUpload } from './options';
 import { isPosition, type Position } from './position';
 import type { Listening } from './recovery';
 import { isSameUpload, type Token, triesOf, writeToken } from './token';
@@ -33,37 +34,6 @@ const ALONE_FOR = 5000;
 
 /** Milliseconds until a process that may not act for its devices looks again whether it may. */
 const HELD_BACK = 250;
-
-/** An upload of a listener that acknowledges. */
-export interface WaitingUpload extends Upload {
-  /** Acknowledges it; undefined if it need not be. */
-  ack?: string;
-  /** Set if it was, or may have been, emitted before. */
-  redelivered?: true;
-  /** It was emitted as often as it may, and never acknowledged: the next one follows. */
-  isGivenUp?: true;
-}
-
-/** How uploads are acknowledged. */
-export interface AckOptions {
-  /** The id of the listener: it goes on where another with this id has stopped. */
-  readonly node: string;
-  /** Milliseconds until an upload is emitted again. */
-  readonly redeliver: number;
-  /** How often an upload is emitted at most. */
-  readonly attempts: number;
-  /** Where positions are kept instead of in the client's store. */
-  readonly memory?: Keeping | undefined;
-}
-
-export interface AckSubscription extends ChannelSubscription {
-  /** For how long an upload has waited, in milliseconds; undefined if none waits. */
-  readonly waitedFor: number | undefined;
-  /** There is a position to go back to. */
-  readonly hasPosition: boolean;
-  /** @param isForgotten the device is removed: its position is not needed any more */
-  release(isForgotten?: boolean): void;
-}
 
 export interface AckDeps {
   /** The service's address. */

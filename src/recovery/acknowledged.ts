@@ -1,11 +1,6 @@
 import type { ChannelListener } from '../channel/listener';
-import {
-  type AckDeps,
-  AckDevice,
-  type AckOptions,
-  type AckOwner,
-  type AckSubscription,
-} from './ack-device';
+import { type AckDeps, AckDevice, type AckOwner } from './ack-device';
+import type { AckOptions, AckSubscription } from './options';
 import { readToken } from './token';
 
 /** How many uploads wait for an acknowledgement, and for how long the oldest does, in milliseconds. */

@@ -1,5 +1,6 @@
 import type { ChannelSubscription } from '../channel/listener';
 import type { ServiceLimiter } from '../http/service-limiter';
+import type { Keeping } from '../store/store';
 import type { Upload } from '../types';
 import type { Guard } from '../util/guard';
 import type { HistoryFacts } from './facts';
@@ -40,6 +41,37 @@ export interface RecoveringChannel extends ChannelSubscription {
    * change when the option `save` is called, or the channel's state changes.
    */
   readonly isComplete: boolean;
+}
+
+/** An upload of a listener that acknowledges. */
+export interface WaitingUpload extends Upload {
+  /** Acknowledges it; undefined if it need not be. */
+  ack?: string;
+  /** Set if it was, or may have been, emitted before. */
+  redelivered?: true;
+  /** It was emitted as often as it may, and never acknowledged: the next one follows. */
+  isGivenUp?: true;
+}
+
+/** How uploads are acknowledged. */
+export interface AckOptions {
+  /** The id of the listener: it goes on where another with this id has stopped. */
+  readonly node: string;
+  /** Milliseconds until an upload is emitted again. */
+  readonly redeliver: number;
+  /** How often an upload is emitted at most. */
+  readonly attempts: number;
+  /** Where positions are kept instead of in the client's store. */
+  readonly memory?: Keeping | undefined;
+}
+
+export interface AckSubscription extends ChannelSubscription {
+  /** For how long an upload has waited, in milliseconds; undefined if none waits. */
+  readonly waitedFor: number | undefined;
+  /** There is a position to go back to. */
+  readonly hasPosition: boolean;
+  /** @param isForgotten the device is removed: its position is not needed any more */
+  release(isForgotten?: boolean): void;
 }
 
 /**

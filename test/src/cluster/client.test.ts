@@ -9,7 +9,7 @@ import { withOrigin } from '../../../src/commands/waiting-list';
 import type { ServiceClock } from '../../../src/http/answer';
 import { SharedStore } from '../../../src/store/shared';
 import { isDeviceCloudError, type Position, type Upload } from '../../../src/index';
-import type { WaitingUpload } from '../../../src/recovery/ack-device';
+import type { WaitingUpload } from '../../../src/recovery/options';
 import type { PinKeeper } from '../../../src/types';
 import type { Simulator } from '../../../src/simulator';
 import { keep, type Child } from '../../tooling/process';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DeviceCloudClient } from '../../../src/index';
-import type { AckOptions, AckSubscription, WaitingUpload } from '../../../src/recovery/ack-device';
+import type { AckOptions, AckSubscription, WaitingUpload } from '../../../src/recovery/options';
 import { LIMITS } from '../../../src/recovery/limits';
 import { writeToken } from '../../../src/recovery/token';
 import { startSimulator, type Simulator } from '../../../src/simulator';
