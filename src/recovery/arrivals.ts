@@ -4,7 +4,7 @@ import { Arrival, type Pair } from './arrival';
 import type { Comparison } from './compare';
 import type { DeviceFacts, DeviceOptions } from './facts';
 import { type Position, writePosition } from './position';
-import type { Reports } from './reports';
+import { spoiltBy } from './reports';
 import { WRITINGS } from './writing';
 
 /** How many records are emitted at once: the event loop must not be blocked. */
@@ -39,12 +39,10 @@ export class Arrivals {
   #recentUntil = 0;
   readonly #options: DeviceOptions;
   readonly #device: DeviceFacts;
-  readonly #reports: Reports;
 
-  constructor(options: DeviceOptions, device: DeviceFacts, reports: Reports) {
+  constructor(options: DeviceOptions, device: DeviceFacts) {
     this.#options = options;
     this.#device = device;
-    this.#reports = reports;
   }
 
   /** The place of the first one after the latest gap; Infinity if none has come since. */
@@ -200,7 +198,7 @@ export class Arrivals {
         emitBefore(missing);
         const arrival = arrivals[missing] as Arrival;
         this.leave(arrival);
-        this.#reports.spoilt(arrival, record);
+        this.#options.log(...spoiltBy(arrival, record));
       } else if (record.body !== undefined) {
         if (records.length - at <= MOST_RECENT) this.#remember(record);
         this.#options.emit(restored(record, record.body), record === last);

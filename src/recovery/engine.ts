@@ -1,11 +1,11 @@
 import type { Upload } from '../types';
 import type { Arrival } from './arrival';
 import { Arrivals } from './arrivals';
-import { BEFORE_ALL, HistoryAnswer, type RecordId } from './answer';
+import { apart, BEFORE_ALL, HistoryAnswer, type RecordId } from './answer';
 import { compare, type Compared, type Comparison, UNPROVEN } from './compare';
 import { DeviceFacts, type DeviceOptions } from './facts';
 import { type Position, readPosition } from './position';
-import { Reports } from './reports';
+import * as reports from './reports';
 
 /*
  * When the history of one device is read for one listener, and what holds live uploads back, without input or output. The
@@ -42,6 +42,10 @@ export class Engine {
   again: number | undefined;
   /** Failed readings in a row. */
   failures = 0;
+  /** The last answers had none of the arrivals that must be in them (rule 8), which is said once. */
+  isUnproven = false;
+  /** The newest id is below the position, which is said once (rule 20). */
+  #isBehind = false;
   /** The history lags, and may not have shown yet all that was missed. */
   #mayLack = false;
   /** There was a gap since the last answer that was used. */
@@ -60,15 +64,13 @@ export class Engine {
   #answer: HistoryAnswer | undefined;
   readonly #arrivals: Arrivals;
   readonly #device: DeviceFacts;
-  readonly #reports: Reports;
   readonly #options: DeviceOptions;
 
   constructor(options: DeviceOptions) {
     const { start } = options;
     this.#options = options;
-    this.#reports = new Reports((text, kind) => options.log(text, kind));
-    this.#device = new DeviceFacts(options, this.#reports);
-    this.#arrivals = new Arrivals(options, this.#device, this.#reports);
+    this.#device = new DeviceFacts(options);
+    this.#arrivals = new Arrivals(options, this.#device);
     if (!start) return;
     const { id, arrivals, ...shown } = readPosition(start);
     this.#arrivals.id = id;
@@ -87,11 +89,6 @@ export class Engine {
 
   get isDoubting(): boolean {
     return this.#arrivals.isDoubting;
-  }
-
-  /** The last answers had none of the arrivals that must be in them (rule 8). */
-  get isUnproven(): boolean {
-    return this.#reports.isUnproven;
   }
 
   /** Returns what makes the position up to which uploads have been emitted by now; undefined before the first reading. */
@@ -208,7 +205,7 @@ export class Engine {
   *answer(answer: HistoryAnswer): Generator<void> {
     this.failures = 0;
     answer.end();
-    for (const fault of answer.faults) this.#reports.unusable(fault);
+    for (const fault of answer.faults) this.#options.log(...reports.unusable(fault));
     answer.faults.clear();
     if (answer.sought.after === undefined) this.#begin(answer);
     else if (this.#isOverflown) this.again = 0;
@@ -235,7 +232,7 @@ export class Engine {
 
   /** Rule 20. */
   #startOver(): void {
-    this.#reports.startedOver();
+    this.#options.log(...reports.STARTED_OVER);
     this.#arrivals.loosen();
     this.#device.show({ afterTime: this.#device.latestTime, measure: undefined });
     this.#arrivals.id = BEFORE_ALL;
@@ -253,14 +250,17 @@ export class Engine {
     const [awaited] = found.awaited;
     if (awaited === undefined) {
       this.#unclear = 0;
-      this.#reports.proven();
+      if (this.isUnproven) this.#options.log(...reports.PROVEN);
+      this.isUnproven = false;
     } else {
       const isUnproven = found.pairs.size === 0 && found.awaited.length >= UNPROVEN;
       const isUsed = ++this.#unclear >= USED_TRIES;
       if (this.#unclear >= LIVE_TRIES) this.#release();
       if (isUnproven || !isUsed) this.again = this.#unclear;
       if (isUnproven) {
-        if (this.#unclear >= LIVE_TRIES) this.#reports.unproven(arrivals[sure - 1], records.at(-1));
+        if (this.isUnproven || this.#unclear < LIVE_TRIES) return;
+        this.isUnproven = true;
+        this.#options.log(...reports.unproven(arrivals[sure - 1], records.at(-1)));
         return;
       }
       // What follows the last arrival that is there waits for the next answer.
@@ -280,13 +280,17 @@ export class Engine {
     if (answer.isMixed) device.show({ isUnordered: true });
     const { sure: requested, id: position = BEFORE_ALL } = this.#arrivals;
     const arrivals = [...this.#arrivals.all];
-    this.#reports.behind(answer.newest, position, answer.length === 0);
+    const isBehind = answer.newest < position && answer.length > 0;
+    if (isBehind && !this.#isBehind) this.#options.log(...reports.behind(answer.newest, position));
+    this.#isBehind = isBehind;
     const afterGap = this.#isGapped || this.#mayLack ? this.#arrivals.afterGap : Infinity;
     // Of a history that lags, what was missed is there once what came after it is (rule 6).
     const isAwaited = device.shown.isLagging && afterGap < arrivals.length;
     const sure = isAwaited ? Math.max(requested, afterGap + 1) : requested;
     const isShort = first && !answer.hasOld && !answer.isEnded && position >= 0;
-    if (isShort) this.#reports.lost(position, first.id, arrivals.length);
+    // Ids may be counted across an application: then not every missing number is an upload of this device.
+    if (isShort && apart(position, first.id) - 1 > arrivals.length)
+      this.#options.log(...reports.lost(position, first.id));
     const shortAfter = isShort ? position : undefined;
     return { answer, arrivals, sure, requested, device, afterGap, shortAfter };
   }
@@ -333,7 +337,7 @@ export class Engine {
       const arrival = arrivals[place] as Arrival;
       if (arrival.isDone) continue;
       this.#arrivals.leave(arrival);
-      this.#reports.missing(arrival);
+      this.#options.log(...reports.missing(arrival));
     }
     const { writing } = this.#device.facts;
     for (const place of found.awaited)
@@ -363,7 +367,7 @@ export class Engine {
 
   #goLive(): void {
     if (!this.isHolding) return;
-    this.#reports.late();
+    this.#options.log(...reports.LATE);
     this.#release();
   }
 
@@ -373,7 +377,7 @@ export class Engine {
     const { forgotten, least, arrivals } = this.#options.limits;
     const due = Math.min(this.#due, Math.max(least, arrivals / this.#options.devices()));
     if (length >= forgotten) {
-      this.#reports.givenUp();
+      this.#options.log(...reports.GIVEN_UP);
       this.#arrivals.id = undefined;
       this.#arrivals.removeFirst();
       this.again ??= this.failures;

@@ -6,7 +6,7 @@ import type { HistoryAnswer, HistoryRecord, Shown } from './answer';
 import type { Arrival, Pair, Pairs } from './arrival';
 import type { Budgets, LIMITS } from './limits';
 import type { Position } from './position';
-import type { Reports } from './reports';
+import { writes } from './reports';
 import {
   type Hashes,
   isLossy,
@@ -191,12 +191,10 @@ export class DeviceFacts {
   readonly #options: DeviceOptions;
   /** What is known of all histories of the application. */
   readonly facts: HistoryFacts;
-  readonly #reports: Reports;
 
-  constructor(options: DeviceOptions, reports: Reports) {
+  constructor(options: DeviceOptions) {
     this.#options = options;
     this.facts = options.facts;
-    this.#reports = reports;
   }
 
   /** An upload has come both ways: only texts that a history may spoil are in a writing that is not known. */
@@ -234,7 +232,7 @@ export class DeviceFacts {
     facts.learn(shownBy(arrival.hashes, record.hashes, writing, facts.learned));
     const now = facts.writing;
     if (now && now !== before && now !== 'text' && facts.isNews(now))
-      this.#reports.writing(now, arrival, record);
+      this.#options.log(...writes(now, arrival, record));
   }
 
   #learnTime(record: HistoryRecord, timestamp: number): void {
