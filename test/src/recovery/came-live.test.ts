@@ -3,7 +3,7 @@ import type { Position, Upload } from '../../../src/index';
 import { clientOf, keysOf, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
 import { settled, until } from '../../tooling/until';
-import { createSubject, record } from './subject';
+import { connected, createSubject, record } from './subject';
 
 describe('what came live', () => {
   it('is emitted as it came, although all bodies are one in the history, and the next gap follows at once', async () => {
@@ -51,8 +51,7 @@ describe('what came live', () => {
       const first = new Promise<readonly object[]>((resolve) => (reply = resolve));
       let history: readonly object[] | undefined;
       const answer = (): Promise<readonly object[]> => (history ? Promise.resolve(history) : first);
-      const subject = createSubject({}, { answer });
-      await subject.connect();
+      const subject = await connected([], {}, { answer });
       subject.live(body);
       reply(shown);
       await settled();
@@ -67,16 +66,14 @@ describe('what came live', () => {
       let passed: (() => void) | undefined;
       const flush = (done: () => void): void => void (passed = done);
       Object.assign(subject.recovery.channel, { flush });
-      subject.has(...shown);
-      await subject.connect();
+      await subject.reads(...shown);
       return { subject, answered: () => passed?.() };
     }
 
     /** Pings are answered, and what was missed after `one` has come back. */
     async function goesOn(subject: ReturnType<typeof createSubject>): Promise<void> {
       Object.assign(subject.recovery.channel, { flush: (passed: () => void) => passed() });
-      subject.has(zero, one, two);
-      await subject.connect();
+      await subject.reads(zero, one, two);
       subject.live('three');
       assert.deepEqual(subject.given, [
         ['one', 'live'],
@@ -137,16 +134,14 @@ describe('what came live', () => {
     for (const isThere of [true, false]) {
       const subject = createSubject();
       const on = [2, 3, 4, 5].map((id) => record(id, 'on', `2026-01-01 00:00:0${id}`));
-      subject.has(record(1, 'off'));
-      await subject.connect();
+      await subject.reads(record(1, 'off'));
       subject.live('on');
       subject.recovery.onState('disconnected');
       subject.has(record(1, 'off'), ...(isThere ? on : on.slice(0, 3)));
       subject.recovery.onState('connected');
       subject.live('on');
       await settled();
-      subject.has(record(1, 'off'), ...on);
-      await subject.connect();
+      await subject.reads(record(1, 'off'), ...on);
       assert.deepEqual(subject.given.slice(1, 4), [
         ['on', 3],
         ['on', isThere ? 4 : 'live'],
@@ -156,13 +151,10 @@ describe('what came live', () => {
   });
 
   it('precedes equal ones that were missed after it, although it came after an earlier gap', async () => {
-    const subject = createSubject();
-    subject.has(record(1, 'off'));
-    await subject.connect();
+    const subject = await connected([record(1, 'off')]);
     subject.live('on');
     subject.recovery.onState('disconnected');
-    subject.has(...[1, 2, 3, 4].map((id) => record(id, id === 1 ? 'off' : 'on')));
-    await subject.connect();
+    await subject.reads(...[1, 2, 3, 4].map((id) => record(id, id === 1 ? 'off' : 'on')));
     assert.deepEqual(subject.given, [
       ['on', 'live'],
       ['on', 3],

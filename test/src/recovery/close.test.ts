@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '../../../src/recovery/limits';
 import { manual } from '../support/manual';
-import { createSubject } from './subject';
+import { connected, createSubject } from './subject';
 import { settled } from '../../tooling/until';
 
 describe('a recovery that is closed by the listener of an upload', () => {
@@ -30,8 +30,7 @@ describe('a recovery that is closed by the listener of an upload', () => {
 describe('a recovery that is closed', () => {
   it('calls its listener no more, though saving fails later', async () => {
     const saving = manual();
-    const subject = createSubject({ save: () => saving.promise });
-    await subject.connect();
+    const subject = await connected([], { save: () => saving.promise });
     subject.recovery.close();
     saving.reject(new Error('disk full'));
     await settled();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Budget, Budgets, LIMITS } from '../../../src/recovery/limits';
 import { DeviceCloudError } from '../../../src/errors';
 import { settled } from '../../tooling/until';
-import { createSubject, record, type Given } from './subject';
+import { connected, createSubject, type Given, record } from './subject';
 import { pass, useClock } from '../../support/clock';
 
 const MEBIBYTE = 1024 * 1024;
@@ -29,8 +29,7 @@ describe('live uploads that are held back while the history is read', () => {
   it('use at most 8 MiB per device; what was dropped is recovered from the history, in order', async () => {
     const history = slowHistory();
     const budgets = new Budgets();
-    const subject = createSubject(START, { answer: history.read, budgets });
-    await subject.connect();
+    const subject = await connected([], START, { answer: history.read, budgets });
     const bodies = Array.from(LETTERS).map((letter) => letter.repeat(MEBIBYTE));
     let most = 0;
     for (const body of bodies) {
@@ -91,8 +90,7 @@ describe('live uploads that are held back while the history is read', () => {
 
   it('go on after a minute without an answer, which is said; what was missed comes late, once', async () => {
     const history = slowHistory();
-    const subject = createSubject(START, { answer: history.read });
-    await subject.connect();
+    const subject = await connected([], START, { answer: history.read });
     subject.live('live');
     await pass(59_999);
     assert.deepEqual(subject.given, []);
@@ -140,8 +138,7 @@ describe('frames that cannot be read', () => {
 
   it('do not restart a reading that is under way, nor keep live uploads waiting', async () => {
     const history = slowHistory();
-    const subject = createSubject(START, { answer: history.read });
-    await subject.connect();
+    const subject = await connected([], START, { answer: history.read });
     subject.live('a');
     subject.recovery.onGap();
     subject.live('b');
@@ -159,8 +156,7 @@ describe('frames that cannot be read', () => {
   it('cause nothing to be emitted twice while a history with a bad record is read', async () => {
     for (const bad of [record(2, null), record(null, 'b')]) {
       const history = slowHistory();
-      const subject = createSubject(START, { answer: history.read });
-      await subject.connect();
+      const subject = await connected([], START, { answer: history.read });
       for (const body of ['a', 'b', 'c']) subject.live(body);
       for (let reading = 0; reading < 2; reading++) {
         await history.answer(record(0, 'before'), record(1, 'a'), bad, record(3, 'c'));
@@ -175,8 +171,7 @@ describe('frames that cannot be read', () => {
   });
 
   it('cause readings of the history at least a second apart, and up to half a minute, however many arrive', async () => {
-    const subject = createSubject(START, { random: () => 0 });
-    await subject.connect();
+    const subject = await connected([], START, { random: () => 0 });
     const at: number[] = [];
     for (let time = 0, before = subject.readings(); time < 120_000; time += 50) {
       for (let frame = 0; frame < 10; frame++) subject.recovery.onGap();

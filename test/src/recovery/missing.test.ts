@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { settled } from '../../tooling/until';
-import { createSubject, record } from './subject';
+import { connected, createSubject, record } from './subject';
 import { pass, useClock } from '../../support/clock';
 
 const reversed = (text: string): string => [...text].reverse().join('');
@@ -16,13 +16,10 @@ describe('a history that has what arrived in no writing that is known', () => {
   useClock();
 
   it('gives nothing back after three arrivals, says so once, and again once it is understood', async () => {
-    const subject = createSubject();
-    subject.has(...records('before'));
-    await subject.connect();
+    const subject = await connected(records('before'));
     for (const body of ['one', 'two', 'three']) subject.live(body);
     const written = ['before', ...['one', 'two', 'three', 'missed'].map(reversed)];
-    subject.has(...records(...written));
-    await subject.connect();
+    await subject.reads(...records(...written));
     await minutes(30);
     await subject.connect();
     assert.deepEqual(
@@ -44,15 +41,11 @@ describe('a history that has what arrived in no writing that is known', () => {
   });
 
   it('gives back what was missed meanwhile once it is understood', async () => {
-    const subject = createSubject();
-    subject.has(...records('before'));
-    await subject.connect();
+    const subject = await connected(records('before'));
     for (const body of ['one', 'two', 'three']) subject.live(body);
-    subject.has(...records('before', ...['one', 'two', 'three', 'missed'].map(reversed)));
-    await subject.connect();
+    await subject.reads(...records('before', ...['one', 'two', 'three', 'missed'].map(reversed)));
     await minutes(1);
-    subject.has(...records('before', 'one', 'two', 'three', 'missed'));
-    await subject.connect();
+    await subject.reads(...records('before', 'one', 'two', 'three', 'missed'));
     assert.deepEqual(subject.given.slice(3), [['missed', 5]]);
     assert.deepEqual(subject.kinds(), ['history not understood', 'history understood']);
     subject.recovery.close();
@@ -61,13 +54,11 @@ describe('a history that has what arrived in no writing that is known', () => {
   it('doubles no upload between two cuts', async () => {
     const subject = createSubject();
     const written = ['before'];
-    subject.has(...records(...written));
-    await subject.connect();
+    await subject.reads(...records(...written));
     for (let round = 1; round <= 8; round++) {
       subject.live(`t=${round}`);
       written.push(`T=${round}`);
-      subject.has(...records(...written));
-      await subject.connect();
+      await subject.reads(...records(...written));
       await minutes(1);
     }
     assert.deepEqual(
@@ -79,12 +70,9 @@ describe('a history that has what arrived in no writing that is known', () => {
   });
 
   it('gives back all others of fewer than three, whatever was missed', async () => {
-    const subject = createSubject();
-    subject.has(...records('before'));
-    await subject.connect();
+    const subject = await connected(records('before'));
     subject.live('one');
-    subject.has(...records('before', 'eno', 'dessim'));
-    await subject.connect();
+    await subject.reads(...records('before', 'eno', 'dessim'));
     await minutes(1);
     assert.deepEqual(subject.given, [
       ['one', 'live'],
@@ -101,9 +89,7 @@ describe('a history that lags', () => {
 
   it('is waited for after a cut until it has what came next, so that what was missed is in order, also after a restart', async () => {
     const written = ['before'];
-    const first = createSubject();
-    first.has(...records(...written));
-    await first.connect();
+    const first = await connected(records(...written));
     first.live('one');
     first.live('two');
     await first.connect();
@@ -116,8 +102,7 @@ describe('a history that lags', () => {
     const later = createSubject({ start: first.position() });
     first.recovery.close();
     written.push('one', 'two');
-    later.has(...records(...written));
-    await later.connect();
+    await later.reads(...records(...written));
     // Nothing has come since: it may lack what was missed.
     later.live('next');
     await settled();
@@ -140,12 +125,9 @@ describe('a history that spoils or lacks a single upload', () => {
 
   /** What is given back if one of the arrivals is not there, and what the log has. */
   async function spoilt(arrived: string[], ...written: string[]) {
-    const subject = createSubject();
-    subject.has(...records('before'));
-    await subject.connect();
+    const subject = await connected(records('before'));
     for (const body of arrived) subject.live(body);
-    subject.has(...records('before', ...written));
-    await subject.connect();
+    await subject.reads(...records('before', ...written));
     await minutes(1);
     subject.recovery.close();
     const given = subject.given.slice(arrived.length).map(([body]) => body);
@@ -170,9 +152,7 @@ describe('a history that spoils or lacks a single upload', () => {
   });
 
   it('gives back all that was missed around a single upload that it does not have', async () => {
-    const subject = createSubject();
-    subject.has(...records('before'));
-    await subject.connect();
+    const subject = await connected(records('before'));
     subject.live('a');
     subject.has(...records('before', 'a', 'missed 1', 'missed 2'));
     subject.recovery.onState('connected');
@@ -192,16 +172,14 @@ describe('a history that spoils or lacks a single upload', () => {
 
 describe('data of the transparent serial mode', () => {
   it('is emitted at once, and is not looked for in the history', async () => {
-    const subject = createSubject();
-    await subject.connect();
+    const subject = await connected();
     const serial = (body: string): void =>
       subject.recovery.onUpload({
         ...{ chipid: '1', appid: '1', timestamp: 0, type: 'uart_trans' },
         body: Buffer.from(body),
       });
     for (const body of ['a', 'b', 'c', 'd']) serial(body);
-    subject.has(...records('missed', 'a'));
-    await subject.connect();
+    await subject.reads(...records('missed', 'a'));
     assert.deepEqual(subject.given, [
       ['a', 'live'],
       ['b', 'live'],
@@ -219,11 +197,8 @@ describe('an upload that is announced after it was recovered', () => {
 
   for (const isNew of [false, true])
     it(`is emitted once${isNew ? ', and another one of the same body, too' : ''}`, async () => {
-      const subject = createSubject();
-      subject.has(...records('before'));
-      await subject.connect();
-      subject.has(...records('before', 'missed'));
-      await subject.connect();
+      const subject = await connected(records('before'));
+      await subject.reads(...records('before', 'missed'));
       subject.live('missed');
       subject.live('later');
       const more = isNew ? ['missed', 'later'] : ['later'];

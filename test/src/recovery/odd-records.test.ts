@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Arrival } from '../../../src/recovery/arrival';
 import { WRITINGS, type Writing } from '../../../src/recovery/writing';
 import { keptOf } from './history';
-import { createSubject, record } from './subject';
+import { connected, createSubject, record } from './subject';
 
 describe('recovery from a history with invalid records', () => {
   const BAD: [what: string, ...records: unknown[]][] = [
@@ -20,13 +20,14 @@ describe('recovery from a history with invalid records', () => {
   ];
   for (const [what, ...bad] of BAD) {
     it(`skips and reports ${what}, and recovers the rest, then and later`, async () => {
-      const subject = createSubject();
-      subject.has(record(1, 'before'), ...bad);
-      await subject.connect();
-      subject.has(record(1, 'before'), ...bad, record(3, 'missed'));
-      await subject.connect();
-      subject.has(record(1, 'before'), ...bad, record(3, 'missed'), record(4, 'missed too'));
-      await subject.connect();
+      const subject = await connected([record(1, 'before'), ...bad]);
+      await subject.reads(record(1, 'before'), ...bad, record(3, 'missed'));
+      await subject.reads(
+        record(1, 'before'),
+        ...bad,
+        record(3, 'missed'),
+        record(4, 'missed too'),
+      );
       assert.deepEqual(subject.given, [
         ['missed', 3],
         ['missed too', 4],
@@ -37,11 +38,11 @@ describe('recovery from a history with invalid records', () => {
   }
 
   it('accepts ids of up to 20 digits, as text or number', async () => {
-    const subject = createSubject();
-    subject.has(record('99999999999999999990', 'before'));
-    await subject.connect();
-    subject.has(record('99999999999999999990', 'before'), record('99999999999999999999', 'missed'));
-    await subject.connect();
+    const subject = await connected([record('99999999999999999990', 'before')]);
+    await subject.reads(
+      record('99999999999999999990', 'before'),
+      record('99999999999999999999', 'missed'),
+    );
     assert.deepEqual(subject.given, [['missed', '99999999999999999999']]);
     assert.deepEqual(subject.faults, []);
   });
@@ -49,10 +50,8 @@ describe('recovery from a history with invalid records', () => {
 
 describe('recovery from a history with odd ids', () => {
   it('emits an id once, however often it occurs', async () => {
-    const subject = createSubject();
-    await subject.connect();
-    subject.has(record(2, 'b'), record(1, 'a'), record('1', 'a'), record(2, 'b'));
-    await subject.connect();
+    const subject = await connected();
+    await subject.reads(record(2, 'b'), record(1, 'a'), record('1', 'a'), record(2, 'b'));
     await subject.connect();
     assert.deepEqual(subject.given, [
       ['a', 1],
@@ -61,28 +60,22 @@ describe('recovery from a history with odd ids', () => {
   });
 
   it('reports an id that two records have', async () => {
-    const subject = createSubject();
-    await subject.connect();
-    subject.has(record(1, 'a'), record(1, 'other'));
-    await subject.connect();
+    const subject = await connected();
+    await subject.reads(record(1, 'a'), record(1, 'other'));
     assert.deepEqual(subject.given, [['a', 1]]);
     assert.match(subject.faults[0]!.text, /its id is that of another record/);
   });
 
   it('recovers what was missed when ids begin at 1 again, and reports it', async () => {
-    const subject = createSubject();
-    subject.has(record(500, 'before', '2026-01-01 00:00:00'));
-    await subject.connect();
+    const subject = await connected([record(500, 'before', '2026-01-01 00:00:00')]);
     const after = [1, 2, 3].map((id) => record(id, `missed ${id}`, '2026-01-01 01:00:00'));
-    subject.has(...after);
-    await subject.connect();
+    await subject.reads(...after);
     assert.deepEqual(
       subject.given.map(([body]) => body),
       ['missed 1', 'missed 2', 'missed 3'],
     );
     assert.match(subject.faults[0]!.text, /ids of the history have started over/);
-    subject.has(...after, record(4, 'missed 4', '2026-01-01 01:00:00'));
-    await subject.connect();
+    await subject.reads(...after, record(4, 'missed 4', '2026-01-01 01:00:00'));
     assert.deepEqual(subject.given.at(-1), ['missed 4', 4]);
     assert.equal(subject.given.length, 4);
   });
@@ -90,12 +83,10 @@ describe('recovery from a history with odd ids', () => {
   it('recognises by their times the records that a restored service had before', async () => {
     const subject = createSubject();
     const old = [1, 2, 3].map((id) => record(id, `old ${id}`, `2026-01-01 00:00:0${id}`));
-    subject.has(...old);
-    await subject.connect();
+    await subject.reads(...old);
     // Set back to the first two; the ids go on past the position before anybody looks.
     const later = [3, 4].map((id) => record(id, `new ${id}`, `2026-01-01 00:01:0${id}`));
-    subject.has(...old.slice(0, 2), ...later);
-    await subject.connect();
+    await subject.reads(...old.slice(0, 2), ...later);
     assert.deepEqual(subject.given, [
       ['new 3', 3],
       ['new 4', 4],
@@ -105,14 +96,10 @@ describe('recovery from a history with odd ids', () => {
   it('repeats nothing if the history lags behind, and reports it once', async () => {
     const subject = createSubject();
     const all = [1, 2, 3].map((id) => record(id, `b${id}`, `2026-01-01 00:00:0${id}`));
-    subject.has(...all);
-    await subject.connect();
-    subject.has(...all.slice(0, 1));
-    await subject.connect();
-    subject.has(...all.slice(0, 2));
-    await subject.connect();
-    subject.has(...all);
-    await subject.connect();
+    await subject.reads(...all);
+    await subject.reads(...all.slice(0, 1));
+    await subject.reads(...all.slice(0, 2));
+    await subject.reads(...all);
     assert.deepEqual(subject.given, []);
     assert.equal(subject.faults.length, 1);
     assert.match(subject.faults[0]!.text, /newest id of the history, 1, is below 3/);
@@ -121,11 +108,8 @@ describe('recovery from a history with odd ids', () => {
   it('repeats nothing that an earlier run has emitted and the history lacks at first', async () => {
     const keys = Arrival.saveAll([Arrival.of(Buffer.from('emitted'), NaN, true)]);
     assert.doesNotMatch(Buffer.from(keys, 'base64url').toString(), /emitted/);
-    const after = createSubject({ start: { id: '1', keys } });
-    after.has(record(1, 'old'));
-    await after.connect();
-    after.has(record(1, 'old'), record(2, 'emitted'), record(3, 'missed'));
-    await after.connect();
+    const after = await connected([record(1, 'old')], { start: { id: '1', keys } });
+    await after.reads(record(1, 'old'), record(2, 'emitted'), record(3, 'missed'));
     assert.deepEqual(after.given, [['missed', 3]]);
   });
 
@@ -135,12 +119,9 @@ describe('recovery from a history with odd ids', () => {
       bodies.map((body, id) => record(id + 1, keptOf(body, form), time));
     for (const before of WRITINGS)
       for (const after of WRITINGS) {
-        const subject = createSubject();
-        subject.has(...all(before));
-        await subject.connect();
+        const subject = await connected(all(before));
         for (const time of [undefined, '2026-01-01 08:00:00']) {
-          subject.has(...all(after, time));
-          await subject.connect();
+          await subject.reads(...all(after, time));
         }
         assert.deepEqual(subject.given, [], `${before}, then ${after}`);
       }
@@ -149,11 +130,8 @@ describe('recovery from a history with odd ids', () => {
 
 describe('recovery from a short history', () => {
   it('reports once that uploads may be lost', async () => {
-    const subject = createSubject();
-    subject.has(record(1, 'before'));
-    await subject.connect();
-    subject.has(record(5, 'missed 4'), record(6, 'missed 5'));
-    await subject.connect();
+    const subject = await connected([record(1, 'before')]);
+    await subject.reads(record(5, 'missed 4'), record(6, 'missed 5'));
     assert.deepEqual(
       subject.given.map(([body]) => body),
       ['missed 4', 'missed 5'],
@@ -163,10 +141,8 @@ describe('recovery from a short history', () => {
   });
 
   it('reports nothing for a history that was empty before, since ids need not begin at 1', async () => {
-    const subject = createSubject();
-    await subject.connect();
-    subject.has(record(1000, 'missed 1'), record(1001, 'missed 2'));
-    await subject.connect();
+    const subject = await connected();
+    await subject.reads(record(1000, 'missed 1'), record(1001, 'missed 2'));
     assert.equal(subject.given.length, 2);
     assert.deepEqual(subject.kinds(), []);
   });
@@ -184,8 +160,7 @@ describe('recovery of a device whose clock is days ahead', () => {
     const records = Array.from({ length: 100 }, (_, hour) =>
       record(hour + 1, `body ${hour}`, at(hour)),
     );
-    subject.has(...records);
-    await subject.connect();
+    await subject.reads(...records);
     for (let day = 0; day < 10; day++) {
       now += 24 * 3_600_000;
       await subject.connect();

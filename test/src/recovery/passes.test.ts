@@ -5,7 +5,7 @@ import { Budget, Budgets } from '../../../src/recovery/limits';
 import { settled, until } from '../../tooling/until';
 import { isPosition } from '../../../src/recovery/position';
 import { holds } from '../support/fuzz';
-import { createSubject, record } from './subject';
+import { connected, createSubject, record } from './subject';
 
 const time = (place: number): string =>
   new Date(Date.UTC(2026, 0, 1) + Math.floor(place / 3) * 1000)
@@ -35,10 +35,8 @@ describe('more missed uploads than may be kept in memory', () => {
         const subject = createSubject({}, { budgets, facts: new HistoryFacts() });
         const bodies = Array.from({ length: before + missed }, (_, index) => `body ${index}`);
         const all = bodies.map((body, index) => record(index + 1, body, time(index)));
-        subject.has(...ORDERS[order](all.slice(0, before)));
-        await subject.connect();
-        subject.has(...ORDERS[order](all));
-        await subject.connect();
+        await subject.reads(...ORDERS[order](all.slice(0, before)));
+        await subject.reads(...ORDERS[order](all));
         for (let turns = 0; subject.given.length < missed && turns < 20 * missed; turns++)
           await settled(5);
         assert.deepEqual(
@@ -94,7 +92,8 @@ describe('a history of a year', () => {
   async function begin(order: keyof typeof ORDERS = 'newest-first', isAnnounced = false) {
     let history = ORDERS[order](year);
     let taken = 0;
-    const subject = createSubject(
+    const subject = await connected(
+      [],
       {},
       {
         read: (_chipid, _signal, onRecord) => {
@@ -107,7 +106,6 @@ describe('a history of a year', () => {
         },
       },
     );
-    await subject.connect();
     /** Reads another one, and returns what has come since: bodies. */
     const reads = async (records: object[]): Promise<string[]> => {
       const before = subject.given.length;

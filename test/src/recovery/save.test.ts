@@ -10,7 +10,7 @@ import {
   writePosition,
 } from '../../../src/recovery/position';
 import { Arrival } from '../../../src/recovery/arrival';
-import { createSubject, record } from './subject';
+import { connected, createSubject, record } from './subject';
 
 describe('the position of a listener', () => {
   it('is reported as not saved if saving throws, or rejects later', async () => {
@@ -22,8 +22,7 @@ describe('the position of a listener', () => {
       }),
     ];
     for (const save of failures) {
-      const subject = createSubject({ save });
-      await subject.connect();
+      const subject = await connected([], { save });
       subject.live('a');
       await settled();
       assert.deepEqual(subject.given, [['a', 'live']]);
@@ -35,17 +34,17 @@ describe('the position of a listener', () => {
   it('contains no body, and an upload is recognised by it all the same', async () => {
     const bodies = ['{"door":"open"}', 'id7,door open', ' door open\n', 'door open '.repeat(20)];
     for (const [index, body] of bodies.entries()) {
-      const subject = createSubject();
-      await subject.connect();
+      const subject = await connected();
       subject.live(body);
       assert.doesNotMatch(JSON.stringify(subject.position()), /door/, 'the last upload');
       subject.recovery.onState('disconnected');
       subject.live(`${body}!`);
       const start = subject.position();
       assert.doesNotMatch(JSON.stringify(start), /door/, 'uploads after a gap');
-      const next = createSubject({ start });
-      next.has(record(1, body), record(2, `${body}!`), record(3, `missed ${index}`));
-      await next.connect();
+      const next = await connected(
+        [record(1, body), record(2, `${body}!`), record(3, `missed ${index}`)],
+        { start },
+      );
       assert.deepEqual(next.given, [[`missed ${index}`, 3]]);
     }
   });
@@ -55,8 +54,7 @@ describe('the position of a listener', () => {
     const old = Array.from({ length: 20 }, (_, n) =>
       record(1_234_500 + n, `{"n":${n}}`, `2026-01-01 00:00:${n + 10}`),
     );
-    subject.has(...old);
-    await subject.connect();
+    await subject.reads(...old);
     for (let n = 0; n < 5; n++) subject.live(`{"n":${n},"t":21.5,"h":40}`);
     const position = subject.position();
     subject.recovery.close();
@@ -160,8 +158,7 @@ describe('a history of very many items', () => {
       const last = items.length + 1;
       const answer = [...items, record(last, 'missed')];
       const start = { id: String(last - 1) };
-      const subject = createSubject({ start }, { answer: () => Promise.resolve(answer) });
-      await subject.connect();
+      const subject = await connected([], { start }, { answer: () => Promise.resolve(answer) });
       subject.live('live');
       assert.deepEqual(subject.given, [
         ['missed', last],

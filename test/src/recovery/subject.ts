@@ -75,10 +75,25 @@ export function createSubject(
       recovery.onState('connected');
       await settled();
     },
+    /** The same, with what the history has by then. */
+    async reads(...records: unknown[]): Promise<void> {
+      history = records;
+      await this.connect();
+    },
     live(body: string | Buffer, timestamp = 0): void {
       recovery.onUpload({ chipid: '1', appid: '1', timestamp, body: Buffer.from(body) });
     },
   };
+}
+
+/** The same, once its channel is open and its history is read, which has these records. */
+export async function connected(
+  records: readonly unknown[] = [],
+  ...options: Parameters<typeof createSubject>
+): Promise<ReturnType<typeof createSubject>> {
+  const subject = createSubject(...options);
+  await subject.reads(...records);
+  return subject;
 }
 
 /** A record of section 2.3. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HistoryFacts } from '../../../src/recovery/facts';
 import { seemsBase64 } from '../../../src/recovery/writing';
 import { keptOf } from './history';
-import { createSubject, record } from './subject';
+import { connected, createSubject, record } from './subject';
 
 const records = (...bodies: string[]): object[] =>
   bodies.map((body, index) => record(index + 1, body));
@@ -19,8 +19,7 @@ describe('the writing of a history', () => {
       const bodies = ['1,2', '3,4', '5,6\n'].map(keep);
       await subject.connect();
       for (const body of ['1,2', '3,4', '5,6\n']) subject.live(body);
-      subject.has(...records(...bodies));
-      await subject.connect();
+      await subject.reads(...records(...bodies));
       assert.equal(facts.writing, writing);
       assert.deepEqual(subject.kinds(), writing === 'base64' ? ['writing base64'] : []);
       const start = subject.position();
@@ -30,10 +29,8 @@ describe('the writing of a history', () => {
         createSubject({}, { facts }),
         createSubject({ start }, { facts: restored }),
       ]) {
-        known.has(...records(...bodies));
-        await known.connect();
-        known.has(...records(...bodies, 'MTAyNA=='));
-        await known.connect();
+        await known.reads(...records(...bodies));
+        await known.reads(...records(...bodies, 'MTAyNA=='));
         const [missed] = known.uploads;
         const body = writing === 'base64' ? '1024' : 'MTAyNA==';
         assert.deepEqual([String(missed?.body), missed?.altered], [body, undefined]);
@@ -42,11 +39,9 @@ describe('the writing of a history', () => {
 
   /** The marks of what is given back after what has arrived. */
   async function marked(arrived: (string | Buffer)[], written: string[]) {
-    const subject = createSubject();
-    await subject.connect();
+    const subject = await connected();
     for (const body of arrived) subject.live(body);
-    subject.has(...records(...written));
-    await subject.connect();
+    await subject.reads(...records(...written));
     return subject.uploads
       .slice(arrived.length)
       .map(({ body, altered }) => [body.toString('latin1'), altered]);
@@ -93,11 +88,9 @@ describe('a history that does not keep what was uploaded', () => {
 
     it(`doubles nothing, and marks all that it gives back (${form})`, async () => {
       const facts = new HistoryFacts();
-      const subject = createSubject({}, { facts });
-      await subject.connect();
+      const subject = await connected([], {}, { facts });
       for (const body of arrived) subject.live(body);
-      subject.has(...has(...arrived, '{"t":24,"h":41}\r\n', 'plain'));
-      await subject.connect();
+      await subject.reads(...has(...arrived, '{"t":24,"h":41}\r\n', 'plain'));
       const given = subject.uploads.slice(3).map(({ body, altered }) => [String(body), altered]);
       const lost = form === 'tagged' ? '"h":41}' : '{"t":24,"h":41}';
       assert.deepEqual(given, [
@@ -115,14 +108,10 @@ describe('a history that does not keep what was uploaded', () => {
     });
 
     it(`is known to a new device, and after a restart (${form})`, async () => {
-      const before = createSubject();
-      await before.connect();
+      const before = await connected();
       for (const body of arrived) before.live(body);
-      before.has(...has(...arrived));
-      await before.connect();
-      const after = createSubject({ start: before.position() });
-      after.has(...has(...arrived, '25,26'));
-      await after.connect();
+      await before.reads(...has(...arrived));
+      const after = await connected([...has(...arrived, '25,26')], { start: before.position() });
       assert.deepEqual(
         after.uploads.map(({ body, altered }) => [String(body), altered]),
         [[form === 'tagged' ? '26' : '25,26', true]],
@@ -132,15 +121,12 @@ describe('a history that does not keep what was uploaded', () => {
 
   it('may have nothing of an upload of white space or of a single comma, or no record of it', async () => {
     for (const kept of [true, false]) {
-      const subject = createSubject();
-      await subject.connect();
+      const subject = await connected();
       const blank = ['\r\n', '  ', ',', '\n'];
       for (const body of ['a\r\n', ...blank, 'b\r\n']) subject.live(body);
       const bodies = ['a', ...(kept ? blank.map(() => '') : []), 'b'];
-      subject.has(...records(...bodies));
-      await subject.connect();
-      subject.has(...records(...bodies, 'missed'));
-      await subject.connect();
+      await subject.reads(...records(...bodies));
+      await subject.reads(...records(...bodies, 'missed'));
       assert.deepEqual(
         subject.given.slice(6).map(([body]) => body),
         ['missed'],
@@ -151,10 +137,8 @@ describe('a history that does not keep what was uploaded', () => {
 
 describe('what is given back before any upload has come both ways', () => {
   const marks = async (facts: HistoryFacts): Promise<unknown[]> => {
-    const subject = createSubject({}, { facts });
-    await subject.connect();
-    subject.has(...records('b'));
-    await subject.connect();
+    const subject = await connected([], {}, { facts });
+    await subject.reads(...records('b'));
     assert.deepEqual(subject.given, [['b', 1]]);
     return subject.uploads.map(({ altered }) => altered);
   };
@@ -165,11 +149,9 @@ describe('what is given back before any upload has come both ways', () => {
 
   const afterAnother = async (body: string): Promise<unknown[]> => {
     const facts = new HistoryFacts();
-    const other = createSubject({}, { facts });
-    await other.connect();
+    const other = await connected([], {}, { facts });
     other.live(body);
-    other.has(...records(body));
-    await other.connect();
+    await other.reads(...records(body));
     return marks(facts);
   };
 
@@ -184,15 +166,12 @@ describe('what is given back before any upload has come both ways', () => {
   });
 
   it('is marked if it is text in a history that has shown only Base64', async () => {
-    const subject = createSubject();
-    await subject.connect();
+    const subject = await connected();
     for (const body of ['a,1', 'a,2', 'a,3']) subject.live(body);
     const written = ['a,1', 'a,2', 'a,3'].map((body) => Buffer.from(body).toString('base64'));
-    subject.has(...records(...written));
-    await subject.connect();
+    await subject.reads(...records(...written));
     // Tagged from now on: this was `b,20.5`.
-    subject.has(...records(...written, '20.5'));
-    await subject.connect();
+    await subject.reads(...records(...written, '20.5'));
     assert.deepEqual(
       subject.uploads.slice(3).map(({ body, altered }) => [String(body), altered]),
       [['20.5', true]],
@@ -201,17 +180,13 @@ describe('what is given back before any upload has come both ways', () => {
 
   it('is marked after a restart, if only others have', async () => {
     const facts = new HistoryFacts();
-    const other = createSubject({}, { facts });
-    await other.connect();
+    const other = await connected([], {}, { facts });
     for (const body of ['t=1', 't=2', 't=3']) other.live(body);
-    other.has(...records('t=1', 't=2', 't=3'));
-    await other.connect();
-    const subject = createSubject({}, { facts });
-    await subject.connect();
+    await other.reads(...records('t=1', 't=2', 't=3'));
+    const subject = await connected([], {}, { facts });
     const after = createSubject({ start: subject.position() });
     // The history is tagged: this was `a,b1`.
-    after.has(...records('b1'));
-    await after.connect();
+    await after.reads(...records('b1'));
     assert.deepEqual(
       after.uploads.map(({ altered }) => altered),
       [true],
@@ -243,8 +218,7 @@ describe('devices with different firmware in one application', () => {
             written.push(keptOf(body, form));
             if (count < 5) subject.live(body);
           }
-          subject.has(...records(...written));
-          await subject.connect();
+          await subject.reads(...records(...written));
         }
       for (const { subject, bodyOf } of devices) {
         assert.ok(subject.kinds().every((kind) => kind.startsWith('writing')));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { HistoryFacts } from '../../../src/recovery/facts';
 import { fromUnix, parseZone, toUnix, zoneText } from '../../../src/recovery/zone';
-import { createSubject, record } from './subject';
+import { connected, record } from './subject';
 
 const HOUR = 60 * 60_000;
 
@@ -17,65 +17,54 @@ describe('the time zone of a history', () => {
 
   it('is learned from several uploads that came both ways, and is +08:00 until then', async () => {
     const facts = new HistoryFacts();
-    const subject = createSubject({ zone: 'auto' }, { facts });
-    await subject.connect();
+    const subject = await connected([], { zone: 'auto' }, { facts });
     const missed = (id: number) => record(id, 'missed', '2026-01-01 08:00:00');
-    subject.has(missed(1));
-    await subject.connect();
+    await subject.reads(missed(1));
     const records = [missed(1)];
     for (let hour = 1; hour <= 4; hour++) {
       // The clock of the device is 3 s ahead, and once a day behind.
       subject.live(`live ${hour}`, Date.UTC(2026, 0, 1, hour));
       const day = hour === 2 ? '2025-12-31' : '2026-01-01';
       records.push(record(hour + 1, `live ${hour}`, `${day} 0${hour}:00:03`));
-      subject.has(...records);
-      await subject.connect();
+      await subject.reads(...records);
       assert.equal(facts.zone, hour < 4 ? undefined : 0);
     }
-    subject.has(...records, record(6, 'missed', '2026-01-01 08:00:00'));
-    await subject.connect();
+    await subject.reads(...records, record(6, 'missed', '2026-01-01 08:00:00'));
     const times = subject.uploads.filter(({ replayed }) => replayed).map((each) => each.timestamp);
     assert.deepEqual(times, [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1, 8)]);
     assert.deepEqual(facts.learned, { zone: 0 });
   });
 
   it('is learned from one reading, before what it has is given back', async () => {
-    const subject = createSubject({ zone: 'auto' });
-    await subject.connect();
+    const subject = await connected([], { zone: 'auto' });
     const at = (hour: number): string => `2026-01-01 0${hour}:00:00`;
     const live = [1, 2, 3];
     for (const hour of live) subject.live(`${hour},a`, Date.UTC(2026, 0, 1, hour));
-    subject.has(...live.map((hour) => record(hour, 'a', at(hour))), record(4, 'b', at(4)));
-    await subject.connect();
+    await subject.reads(...live.map((hour) => record(hour, 'a', at(hour))), record(4, 'b', at(4)));
     assert.equal(subject.uploads.at(-1)?.timestamp, Date.UTC(2026, 0, 1, 4));
   });
 
   it('is not learned from uploads that are equal to a missed one', async () => {
     const facts = new HistoryFacts();
-    const subject = createSubject({ zone: 'auto' }, { facts });
-    await subject.connect();
+    const subject = await connected([], { zone: 'auto' }, { facts });
     const hours = [1, 2, 3, 4, 5];
     // The first was missed, and so each seems to be an hour older than it is.
     for (const hour of hours.slice(1)) subject.live('on', Date.UTC(2026, 0, 1, hour));
-    subject.has(...hours.map((hour) => record(hour, 'on', `2026-01-01 0${hour}:00:00`)));
-    await subject.connect();
+    await subject.reads(...hours.map((hour) => record(hour, 'on', `2026-01-01 0${hour}:00:00`)));
     assert.equal(subject.given.length, 5);
     assert.equal(facts.zone, undefined);
   });
 
   it('is used as it is set, whatever uploads that came both ways show', async () => {
     const facts = new HistoryFacts();
-    const subject = createSubject({ zone: '+08:00' }, { facts });
-    await subject.connect();
+    const subject = await connected([], { zone: '+08:00' }, { facts });
     const records: object[] = [];
     for (let hour = 1; hour <= 5; hour++) {
       subject.live(`live ${hour}`, Date.UTC(2026, 0, 1, hour));
       records.push(record(hour, `live ${hour}`, `2026-01-01 0${hour}:00:03`));
-      subject.has(...records);
-      await subject.connect();
+      await subject.reads(...records);
     }
-    subject.has(...records, record(6, 'missed', '2026-01-01 08:00:00'));
-    await subject.connect();
+    await subject.reads(...records, record(6, 'missed', '2026-01-01 08:00:00'));
     assert.equal(subject.uploads.at(-1)?.timestamp, Date.UTC(2026, 0, 1));
     assert.deepEqual(subject.faults, []);
   });
