@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { settled } from '../../tooling/until';
-import { connected, createSubject, record } from './subject';
+import { connected, createSubject, records } from './subject';
 import { pass, useClock } from '../../support/clock';
 
 const reversed = (text: string): string => [...text].reverse().join('');
-const records = (...bodies: string[]): object[] =>
-  bodies.map((body, index) => record(index + 1, body));
 
 /** As long as readings are repeated soon. */
 async function minutes(count: number): Promise<void> {
@@ -160,12 +158,7 @@ describe('a history that spoils or lacks a single upload', () => {
     await settled();
     await subject.connect();
     await minutes(1);
-    assert.deepEqual(subject.given.map(([body]) => body).sort(), [
-      'a',
-      'missed 1',
-      'missed 2',
-      'odd',
-    ]);
+    assert.deepEqual(subject.bodies().sort(), ['a', 'missed 1', 'missed 2', 'odd']);
     subject.recovery.close();
   });
 });
@@ -204,10 +197,7 @@ describe('an upload that is announced after it was recovered', () => {
       const more = isNew ? ['missed', 'later'] : ['later'];
       subject.has(...records('before', 'missed', ...more));
       await pass(1000);
-      assert.deepEqual(
-        subject.given.map(([body]) => body),
-        ['missed', ...more],
-      );
+      assert.deepEqual(subject.bodies(), ['missed', ...more]);
       subject.recovery.close();
     });
 });

@@ -62,6 +62,8 @@ export function createSubject(
     given,
     uploads,
     faults,
+    /** What was given, after the first ones. */
+    bodies: (first = 0): string[] => given.slice(first).map(([body]) => body),
     kinds: (): string[] => [...new Set(faults.map(({ kind }) => kind))],
     readings: () => readings,
     /** Made when it is asked for, as by those who save it later. */
@@ -102,3 +104,7 @@ export const record = (
   body: unknown,
   create_time: unknown = '2026-01-01 00:00:00',
 ): object => ({ id, body, create_time, dev: '1', app: 'a' });
+
+/** Records with ids from 1 on. */
+export const records = (...bodies: string[]): object[] =>
+  bodies.map((body, index) => record(index + 1, body));

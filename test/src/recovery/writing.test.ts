@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { HistoryFacts } from '../../../src/recovery/facts';
 import { seemsBase64 } from '../../../src/recovery/writing';
 import { keptOf } from './history';
-import { connected, createSubject, record } from './subject';
+import { connected, createSubject, records } from './subject';
 
-const records = (...bodies: string[]): object[] =>
-  bodies.map((body, index) => record(index + 1, body));
 const base64 = (body: string | Buffer): string => Buffer.from(body).toString('base64');
 
 describe('the writing of a history', () => {
@@ -127,10 +125,7 @@ describe('a history that does not keep what was uploaded', () => {
       const bodies = ['a', ...(kept ? blank.map(() => '') : []), 'b'];
       await subject.reads(...records(...bodies));
       await subject.reads(...records(...bodies, 'missed'));
-      assert.deepEqual(
-        subject.given.slice(6).map(([body]) => body),
-        ['missed'],
-      );
+      assert.deepEqual(subject.bodies(6), ['missed']);
     }
   });
 });
