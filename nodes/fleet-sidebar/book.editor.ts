@@ -1,18 +1,18 @@
 import { LARGEST_BOOK, type BookBrief, type BookPreview } from '../app/answers.config';
 import { CREATE_BOOK } from '../app/app.config';
 import type { EditorNode } from '../common/editor/red';
-import { putRoute } from '../common/editor/routes';
+import { downloadRoute, putRoute } from '../common/editor/routes';
 import { plain, said, t } from '../common/editor/texts';
 import { APP_TYPE } from '../common/shared.config';
 import { BookForm, bookPath, readBook, unchanged } from './book-row.editor';
 import {
   ask,
-  download,
   mayCommand,
   notify,
   readProblem,
   Shown,
   smallButton,
+  triedToRead,
   WRITE,
   type View,
   type Tab,
@@ -194,13 +194,12 @@ export class BookView implements View {
     if (this.#mayChange === mayChange) return;
     this.#mayChange = mayChange;
     const choose = (): void => chooseFile(this.#tab);
-    const save = (): void => void download(bookPath(this.#tab.app), nameIn(this.#path), 'text/csv');
-    this.#buttons
-      .empty()
-      .append(
-        smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, WRITE),
-        smallButton('download', t('book.export'), '', save),
-      );
+    const download = (): Promise<void> =>
+      downloadRoute(bookPath(this.#tab.app), nameIn(this.#path), 'text/csv');
+    this.#buttons.empty().append(
+      smallButton('upload', t('book.choose'), t('book.choose-hint'), choose, WRITE),
+      smallButton('download', t('book.export'), '', () => void triedToRead(download)),
+    );
   }
 
   #showBook({ path = '', isWritten, size, groups, problems, badRows }: BookBrief): void {

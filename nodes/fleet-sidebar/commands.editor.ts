@@ -1,7 +1,6 @@
-import { explainFailure, type Problem } from '../common/editor/routes';
+import { appPath, explainFailure, postRoute, type Problem } from '../common/editor/routes';
 import { fieldValue } from '../common/editor/rows';
 import type { NotificationOptions } from '../common/editor/red';
-import { appPath, downloadRoute, postRoute } from '../common/editor/routes';
 import { said, t } from '../common/editor/texts';
 import { MESSAGE_CHOICES } from '../common/shared.config';
 import { LISTEN_TYPE } from '../listen/listen.config';
@@ -133,10 +132,6 @@ export const tried = (
 export const triedToRead = (act: () => Promise<void>): Promise<void> =>
   tried(t('failed.read'), act, readProblem);
 
-/** Saves what a route answers as a file, or says why not. */
-export const download = (path: string, name: string, accept?: string): Promise<void> =>
-  triedToRead(() => downloadRoute(path, name, accept));
-
 /** A form that is nothing but a question. As text, always: a name in it comes from a server that may be anyone's. */
 export const question = (text: string): JQuery => $('<form>').append($('<p>').text(text));
 
@@ -183,6 +178,12 @@ export const labelled = (label: string, input: JQuery): JQuery[] => [
 /** Words that do something, as a link. */
 export const linkButton = (words: string, run: () => void): JQuery =>
   $('<button>', { type: 'button', class: 'device-cloud-fleet-link' }).text(words).on('click', run);
+
+/** The name of a node; undefined if it is not in the editor. */
+export function nodeName(id: string | undefined): string | undefined {
+  const node = id === undefined ? undefined : RED.nodes.node(id);
+  return node ? RED.utils.getNodeLabel(node, node.type) : undefined;
+}
 
 /** Asks what to push to a device, and pushes it. */
 export function askPush(tab: Tab, device: Row): void {

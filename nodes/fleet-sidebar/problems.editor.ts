@@ -6,6 +6,7 @@ import { bookPath, editRow, readBook, unchanged } from './book-row.editor';
 import {
   ask,
   linkButton,
+  nodeName,
   notify,
   question,
   Shown,
@@ -114,8 +115,7 @@ export class ProblemsView implements View {
       case 'rows':
         return [linkButton(t('problem.show-book'), () => this.#showBook(app))];
       case 'group': {
-        const node = RED.nodes.node(problem.node);
-        const name = node ? RED.utils.getNodeLabel(node, node.type) : problem.node;
+        const name = nodeName(problem.node) ?? problem.node;
         return [linkButton(name, () => RED.view.reveal(problem.node))];
       }
       case 'history':

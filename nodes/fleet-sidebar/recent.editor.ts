@@ -56,7 +56,6 @@ function pinItem({ pin, wanted, found, state }: KeptPin): JQuery {
   );
 }
 
-const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 100;
 const HEIGHT = 20;
 
@@ -74,20 +73,15 @@ function fieldsOf(uploads: ShownUpload[]): Map<string, number[]> {
 }
 
 /** @param values at least two */
-function line(values: number[], least: number, most: number, title: string): SVGElement {
+function line(values: number[], least: number, most: number, title: string): JQuery {
   const points = values.map((value, index) => {
     const y = most > least ? ((most - value) / (most - least)) * HEIGHT : HEIGHT / 2;
     return `${((index / (values.length - 1)) * WIDTH).toFixed(1)},${y.toFixed(1)}`;
   });
-  const shape = document.createElementNS(SVG, 'polyline');
-  shape.setAttribute('points', points.join(' '));
-  const words = document.createElementNS(SVG, 'title');
-  words.textContent = title;
-  const image = document.createElementNS(SVG, 'svg');
-  image.setAttribute('viewBox', `0 -2 ${WIDTH} ${HEIGHT + 4}`);
-  image.setAttribute('preserveAspectRatio', 'none');
-  image.setAttribute('role', 'img');
-  image.append(words, shape);
+  const shape = `<title></title><polyline points="${points.join(' ')}"></polyline>`;
+  const box = `viewBox="0 -2 ${WIDTH} ${HEIGHT + 4}" preserveAspectRatio="none" role="img"`;
+  const image = $(`<svg ${box}>${shape}</svg>`);
+  image.children('title').text(title);
   return image;
 }
 
@@ -102,7 +96,7 @@ const fieldItems = (uploads: ShownUpload[], units: Record<string, string>): JQue
     const title = t('recent.course', words);
     return $('<li>', { class: 'device-cloud-fleet-field', title }).append(
       $('<span>').text(name),
-      values.length > 1 ? $(line(values, least, most, title)) : '',
+      values.length > 1 ? line(values, least, most, title) : '',
       $('<small>').text(text(values.at(-1))),
     );
   });

@@ -4,6 +4,7 @@ import { clockText, plain, t } from '../common/editor/texts';
 import {
   ask,
   linkButton,
+  nodeName,
   notify,
   question,
   readProblem,
@@ -53,12 +54,6 @@ function cancelAll(
 
 const whatText = ({ kind, pin, level }: WaitingChoice): string =>
   t(`command.${kind}`, { pin, level });
-
-/** The name of the node that a command came from; undefined if it is not in the editor. */
-function nodeName(id: string | undefined): string | undefined {
-  const node = id === undefined ? undefined : RED.nodes.node(id);
-  return node ? RED.utils.getNodeLabel(node, node.type) : undefined;
-}
 
 /** The node as a button that shows it. */
 function nodeButton(id: string | undefined): JQuery {
