@@ -333,30 +333,23 @@ const metricsRoute = (RED: NodeAPI): Handler =>
     response.type('text/plain; version=0.0.4').send(metricsText(RED)),
   );
 
-type Route =
-  | ('apps' | 'devices' | 'unsavedDevices' | 'fleet' | 'details' | 'diagnostics' | 'test')
-  | ('refresh' | 'push' | 'gpio' | 'value' | 'book' | 'writeBook' | 'waiting' | 'cancel')
-  | ('metrics' | 'record');
-
-/** What answers the routes of the editor. Its type is written down, since a declaration cannot name the types of Express. */
-export const appRoutes =
-  (simulator: SharedSimulator) =>
-  (RED: NodeAPI): Record<Route, Handler> => ({
-    devices: devicesRoute(RED),
-    unsavedDevices: unsavedDevicesRoute(RED, simulator),
-    test: testRoute(RED, simulator),
-    apps: appsRoute(RED),
-    fleet: fleetRoute(RED),
-    details: detailsRoute(RED),
-    diagnostics: diagnosticsRoute(RED),
-    refresh: deviceRoute(RED, 'refresh', refresh),
-    push: deviceRoute(RED, 'push', push),
-    gpio: deviceRoute(RED, 'gpio', gpio),
-    value: deviceRoute(RED, 'value', value),
-    book: bookRoute(RED),
-    writeBook: writeBookRoute(RED),
-    waiting: waitingRoute(RED),
-    cancel: cancelRoute(RED),
-    metrics: metricsRoute(RED),
-    record: recordRoute(RED),
-  });
+/** What answers the routes of the editor. */
+export const appRoutes = (simulator: SharedSimulator) => (RED: NodeAPI) => ({
+  devices: devicesRoute(RED),
+  unsavedDevices: unsavedDevicesRoute(RED, simulator),
+  test: testRoute(RED, simulator),
+  apps: appsRoute(RED),
+  fleet: fleetRoute(RED),
+  details: detailsRoute(RED),
+  diagnostics: diagnosticsRoute(RED),
+  refresh: deviceRoute(RED, 'refresh', refresh),
+  push: deviceRoute(RED, 'push', push),
+  gpio: deviceRoute(RED, 'gpio', gpio),
+  value: deviceRoute(RED, 'value', value),
+  book: bookRoute(RED),
+  writeBook: writeBookRoute(RED),
+  waiting: waitingRoute(RED),
+  cancel: cancelRoute(RED),
+  metrics: metricsRoute(RED),
+  record: recordRoute(RED),
+});

@@ -16,7 +16,7 @@ import { CHOICES, DEFAULTS, isOutside, type AppConfig, type AppCredentials } fro
 export type AppSettings = AppConfig & AppCredentials;
 
 /** A client's options, and why the keys of an interface could not be read: the other one works regardless. */
-export interface ReadOptions {
+interface ReadOptions {
   options: ClientOptions;
   unset: Partial<Record<Api, DeviceCloudError>>;
 }

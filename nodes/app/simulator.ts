@@ -2,8 +2,6 @@ import { DeviceCloudError, MEMORY, Store } from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
 import { messageOf } from '../common/errors';
 
-export type { Simulator };
-
 /** A use of the simulator that all config nodes of a Node-RED share. */
 export interface SimulatorUse {
   ready: Promise<Simulator>;
