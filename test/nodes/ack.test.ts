@@ -39,19 +39,19 @@ inEachDialect('the ack node', () => {
     cloud.upload(one, 'second');
     const { ack } = await emitted(1);
     assert.equal(typeof ack, 'string');
-    const passed = await call('ack', { ack, payload: 'written', kept: true } as NodeMessage);
+    const passed = await call('ack', { ack, payload: 'written', kept: true });
     const { _msgid, ...rest } = passed;
     assert.deepEqual(rest, { ack, payload: 'written', kept: true });
     await emitted(2);
     assert.deepEqual(payloads(), ['first', 'second']);
     assert.deepEqual(statusesOf('ack').at(-1) ?? {}, {});
-    await call('ack', { ack } as NodeMessage);
+    await call('ack', { ack });
   });
 
   it('fails with a text that is no token, or of another application', async () => {
     await start();
     for (const ack of [undefined, '', 'x', 7, { ack: 'x' }]) {
-      const { error } = await fail('ack', { ack } as NodeMessage, 'INVALID_INPUT');
+      const { error } = await fail('ack', { ack }, 'INVALID_INPUT');
       assert.match(error.message, /msg\.ack must be/);
     }
   });
@@ -119,7 +119,7 @@ inEachDialect('the ack node', () => {
     cloud = await startCloud();
     await load(flow({ devices: 'dynamic' }));
     const tell = async (action: string): Promise<void> => {
-      await send('listen', { action, chipid: one } as NodeMessage);
+      await send('listen', { action, chipid: one });
       if (action === 'subscribe') await shows('listen', 'status.connected');
     };
     await tell('subscribe');
@@ -128,7 +128,7 @@ inEachDialect('the ack node', () => {
     const { ack } = await emitted(1);
     await tell('unsubscribe');
     await shows('listen', 'status.no-devices');
-    await call('ack', { ack } as NodeMessage);
+    await call('ack', { ack });
     await tell('subscribe');
     cloud.upload(one, 'third');
     await emitted(2);
@@ -157,7 +157,7 @@ describe('the ack node on the built-in simulator', () => {
       for (const again of uploads().slice(before.length)) {
         assert.deepEqual(again.payload, first(again).payload);
         assert.ok(again['redelivered']);
-        await call('ack', { ack: first(again)['ack'] } as NodeMessage);
+        await call('ack', { ack: first(again)['ack'] });
       }
       await until(() => uploads().length >= before.length + 4, 'the next ones follow');
       for (const next of uploads().slice(-2)) {

@@ -65,11 +65,11 @@ describe('a message to an action node', () => {
     const text =
       '{"chipid":"10000001","payload":"x","__proto__":{"polluted":1},' +
       '"constructor":{"prototype":{"polluted":2}},"toString":1,"prototype":3}';
-    const out = await call('push', JSON.parse(text) as NodeMessage);
+    const out = await call('push', JSON.parse(text));
     assert.deepEqual(out.payload, { msg: 'OK' });
     assert.deepEqual(out['constructor'], { prototype: { polluted: 2 } });
     assert.deepEqual(Object.getOwnPropertyDescriptor(out, '__proto__')?.value, { polluted: 1 });
-    const bad = { ...(JSON.parse(text) as NodeMessage), chipid: 'x' };
+    const bad = { ...JSON.parse(text), chipid: 'x' };
     const caught: Caught = await fail('push', bad, 'INVALID_INPUT');
     assert.deepEqual(caught['constructor'], { prototype: { polluted: 2 } });
     assert.equal(({} as { polluted?: number }).polluted, undefined);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
-import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
 import { temporaryFolder } from '../tooling/temporary-folder';
 import { until } from '../tooling/until';
@@ -39,14 +38,14 @@ describe('nodes and the device book', () => {
       cloudApp(cloud, { book: path }),
       node('reboot', { chipid: 'chipid', chipidType: 'msg' }),
     ]);
-    const message = await call('reboot', { chipid: '1' } as NodeMessage);
+    const message = await call('reboot', { chipid: '1' });
     assert.deepEqual(
       [message['name'], message['device']],
       ['Gate', row('1', 'Gate', 'pumps', 'north')],
     );
-    const own = await call('reboot', { chipid: '1', name: 'own', device: 'own' } as NodeMessage);
+    const own = await call('reboot', { chipid: '1', name: 'own', device: 'own' });
     assert.deepEqual([own['name'], own['device']], ['own', 'own']);
-    const without = await call('reboot', { chipid: '3' } as NodeMessage);
+    const without = await call('reboot', { chipid: '3' });
     assert.equal('device' in without, false);
     // That of an earlier device is not the message's own.
     const next = await call('reboot', { ...message, _msgid: 'next', chipid: '2' });
@@ -54,7 +53,7 @@ describe('nodes and the device book', () => {
     const last = await call('reboot', { ...next, _msgid: 'last', chipid: '3' });
     assert.deepEqual([last['name'], last['device']], [undefined, undefined]);
     const changed = { ...row('2', 'Door', 'pumps'), Site: 'Graz' };
-    const kept = await call('reboot', { chipid: '1', device: changed } as NodeMessage);
+    const kept = await call('reboot', { chipid: '1', device: changed });
     assert.deepEqual(kept['device'], changed);
   });
 
@@ -70,7 +69,7 @@ describe('nodes and the device book', () => {
         levelType: 'num',
       }),
     ]);
-    const { payload } = await call('gpio', {} as NodeMessage);
+    const { payload } = await call('gpio', {});
     assert.deepEqual(
       (payload as { chipid: string; ok: boolean }[]).map(({ chipid, ok }) => [chipid, ok]),
       [
@@ -81,7 +80,7 @@ describe('nodes and the device book', () => {
     write('3,Pump,south,,');
     await hasOne();
     const sent = cloud.requests.length;
-    const { error } = await fail('gpio', {} as NodeMessage, 'INVALID_INPUT');
+    const { error } = await fail('gpio', {}, 'INVALID_INPUT');
     assert.match(error.message, /No device of the device book is in the group "pumps"/);
     assert.equal(cloud.requests.length, sent);
   });

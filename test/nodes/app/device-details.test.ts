@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { NodeMessage } from 'node-red';
 import type { DeviceDetails, FleetAnswer } from '../../../nodes/app/answers.config';
 import type { Simulator } from '../../../src/simulator';
 import { until } from '../../tooling/until';
@@ -33,10 +32,10 @@ describe('what a device did of late, for the editor', () => {
     await start();
     for (let count = 0; count < 25; count++) cloud.upload(DEVICE, { count });
     cloud.upload(DEVICE, 'long '.repeat(1000));
-    await call('push', { chipid: DEVICE, payload: 'Canary-Message' } as NodeMessage);
-    await call('gpio', { chipid: DEVICE, pin: 4, payload: 1 } as NodeMessage);
+    await call('push', { chipid: DEVICE, payload: 'Canary-Message' });
+    await call('gpio', { chipid: DEVICE, pin: 4, payload: 1 });
     cloud.fail('unauthorized');
-    await fail('push', { chipid: DEVICE, payload: 'x' } as NodeMessage, 'UNAUTHORIZED');
+    await fail('push', { chipid: DEVICE, payload: 'x' }, 'UNAUTHORIZED');
     await until(async () => (await details()).uploads?.[0]?.size === 5000, 'all have come');
     const { uploads = [], commands, latest = '', lastError } = await details();
     assert.equal(uploads.length, 20);
@@ -61,7 +60,7 @@ describe('what a device did of late, for the editor', () => {
     await start();
     cloud.upload(DEVICE, 'Canary-Upload');
     await until(async () => (await details()).uploads?.length === 1, 'it has come');
-    await call('push', { chipid: DEVICE, payload: 'x' } as NodeMessage);
+    await call('push', { chipid: DEVICE, payload: 'x' });
     lacking = 'flows.read';
     try {
       const found = await details();

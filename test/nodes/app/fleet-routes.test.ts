@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { NodeMessage } from 'node-red';
 import type { Diagnostics } from '../../../nodes/app/answers.config';
 import type { FleetAnswer } from '../../../nodes/app/answers.config';
 import { httpService, json } from '../../tooling/servers/http-service';
@@ -57,7 +56,7 @@ describe('the fleet for the editor', () => {
       assert.equal((await fleet(garbage)).devices.length, 1, garbage);
     }
     cloud.fail('unauthorized');
-    await fail('push', { chipid: DEVICE, payload: 'x' } as NodeMessage, 'UNAUTHORIZED');
+    await fail('push', { chipid: DEVICE, payload: 'x' }, 'UNAUTHORIZED');
     const { devices: changed } = await fleet(String(first.revision));
     assert.equal(changed[0]?.lastError?.code, 'UNAUTHORIZED');
     assert.ok(!/devkey|device-key/.test(JSON.stringify(changed)));
@@ -135,10 +134,10 @@ describe('the fleet for the editor', () => {
   it('has diagnostics: versions, settings, counts and the last errors, without keys or addresses', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud, { name: 'Private' }), node('push')]);
-    await call('push', { chipid: DEVICE, payload: 'x' } as NodeMessage);
+    await call('push', { chipid: DEVICE, payload: 'x' });
     cloud.fail('unauthorized');
     for (let time = 0; time < 21; time++) {
-      await fail('push', { chipid: 10000002, payload: 'x' } as NodeMessage, 'UNAUTHORIZED');
+      await fail('push', { chipid: 10000002, payload: 'x' }, 'UNAUTHORIZED');
     }
     const { body, text } = await ask<Diagnostics>('diagnostics');
     assert.match(body.versions.package, /^\d+\.\d+\.\d+/);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import helper from 'node-red-node-test-helper';
-import type { NodeMessage } from 'node-red';
 import type { AppProblem, DeviceDetails, FleetAnswer } from '../../../nodes/app/answers.config';
 import type { Simulator } from '../../../src/simulator';
 import { temporaryFolder } from '../../tooling/temporary-folder';
@@ -88,7 +87,7 @@ describe('what is wrong with an application, for the editor', () => {
     cloud = await startWith(node('push'), node('devices'));
     await mended();
     const recover = cloud.fail('unauthorized');
-    await fail('push', { chipid: DEVICE, payload: 'x' } as NodeMessage, 'UNAUTHORIZED');
+    await fail('push', { chipid: DEVICE, payload: 'x' }, 'UNAUTHORIZED');
     const [problem, ...others] = await problems();
     assert.deepEqual([problem?.kind, others], ['key', []]);
     recover();
@@ -113,7 +112,7 @@ describe('what is wrong with an application, for the editor', () => {
     mkdirSync(dirname(stateFolder), { recursive: true });
     rmSync(stateFolder, { recursive: true, force: true });
     writeFileSync(stateFolder, 'no folder');
-    await call('gpio', { chipid: DEVICE, pin: 5, payload: 1 } as NodeMessage);
+    await call('gpio', { chipid: DEVICE, pin: 5, payload: 1 });
     await until(async () => (await kinds()).includes('store'), 'it says so', PATIENCE);
     assert.deepEqual(await kinds(), ['store']);
     rmSync(stateFolder);

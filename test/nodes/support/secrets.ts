@@ -45,16 +45,11 @@ function errorText(error: Error): string {
 const textOf = (material: unknown): string =>
   (material instanceof Error ? errorText(material) : '') + inspect(material, DEEP);
 
-/** The first secret in what was collected, or undefined. */
-export function findSecret(material: unknown): string | undefined {
-  const text = textOf(material);
-  return search(text)?.secret ?? SIGN.exec(text)?.[0];
-}
-
 /** Fails if a key, a password or a signature is in what was collected. */
 export function assertNoSecret(what: string, materials: readonly unknown[]): void {
   for (const material of materials) {
-    const secret = findSecret(material);
-    assert.equal(secret, undefined, `a secret is in ${what}: ${textOf(material).slice(0, 2000)}`);
+    const text = textOf(material);
+    const secret = search(text)?.secret ?? SIGN.exec(text)?.[0];
+    assert.equal(secret, undefined, `a secret is in ${what}: ${text.slice(0, 2000)}`);
   }
 }
