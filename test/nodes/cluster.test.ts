@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import nodeRed from '@node-red/util';
-import helper from 'node-red-node-test-helper';
 import { Redis } from 'ioredis';
 import { DEFAULTS } from '../../nodes/history/history.config';
 import { readKept } from '../../nodes/common/device-call';
@@ -14,6 +13,7 @@ import { describeOnRedis } from '../support/redis';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { call, fail, logged, shows, statusesOf } from './support/messages';
+import { ask } from './support/routes';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const CHIPID = '10000001';
@@ -140,7 +140,7 @@ describeOnRedis('a cluster of one', () => {
       const kept = fields.flat();
       return kept.includes('event:events:list') && kept.includes(`event:events:${CHIPID}`);
     }, 'the states of the list and of the device are kept');
-    const { text } = await helper.request().get('/device-cloud/metrics');
+    const { text } = await ask('metrics');
     assert.match(text, /^device_cloud_shares_owned\{application="app"\} 64$/m);
   });
 

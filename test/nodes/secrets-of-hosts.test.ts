@@ -1,4 +1,3 @@
-import helper from 'node-red-node-test-helper';
 import { LOOPBACK } from '../tooling/servers/certs';
 import {
   answerServer,
@@ -10,6 +9,7 @@ import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { fail, logged, send } from './support/messages';
 import { keep, useNodeRed } from './support/node-red';
+import { ask } from './support/routes';
 import { CANARIES } from './support/secrets';
 import { until } from '../tooling/until';
 
@@ -54,8 +54,7 @@ describe('the keys of an application', () => {
       );
       for (const credentials of [undefined, typed]) {
         const settings = { id: 'app', baseUrl, appid: '10001', credentials };
-        const { text } = await helper.request().post('/device-cloud/apps/test').send(settings);
-        journal.answers.push(text);
+        await ask('apps/test', { body: settings });
       }
     });
   }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
 import { proxy } from '../tooling/servers/proxy';
 import { cloudApp, load, node } from './support/flow';
 import type { FlowNode } from '../tooling/node-red/nodes';
@@ -7,6 +6,7 @@ import { journal } from './support/journal';
 import { refusingProxy } from '../tooling/servers/hostile-servers';
 import { send } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
+import { ask } from './support/routes';
 import { CANARIES, PROXY_CANARIES } from './support/secrets';
 import { until } from '../tooling/until';
 
@@ -90,12 +90,8 @@ describe('the user and password of a proxy', () => {
         if (code === 'TIMEOUT') return;
         const { baseUrl, appid } = cloud;
         const typed = { id: 'app', baseUrl, appid, timeout, ...app };
-        for (const answer of [
-          await helper.request().get('/device-cloud/apps/app/devices'),
-          await helper.request().post('/device-cloud/apps/test').send(typed),
-        ]) {
-          journal.answers.push(answer.text);
-        }
+        await ask('apps/app/devices');
+        await ask('apps/test', { body: typed });
       });
     }
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import helper from 'node-red-node-test-helper';
 import type {
   BookAnswer,
   BookBrief,
@@ -12,22 +11,18 @@ import { temporaryFolder } from '../../tooling/temporary-folder';
 import { until } from '../../tooling/until';
 import { load, node, simulatorApp } from '../support/flow';
 import { useNodeRed } from '../support/node-red';
+import { ask, read, type Refusal } from '../support/routes';
 
 describe('the routes of the device book', () => {
   useNodeRed();
   let path: string;
-  const ROUTE = '/device-cloud/apps/app/book';
-  const read = async (): Promise<BookAnswer> =>
-    (await helper.request().get(ROUTE)).body as BookAnswer;
-  const put = async (body: object | string, revision: string, query = '') => {
+  const ROUTE = 'apps/app/book';
+  const readBook = (): Promise<BookAnswer> => read(ROUTE);
+  const put = (body: object | string, revision: string, query = '') => {
     const type = typeof body === 'string' ? 'text/csv' : 'application/json';
-    const request = helper
-      .request()
-      .put(ROUTE + query)
-      .set('If-Match', `"${revision}"`)
-      .set('Content-Type', type);
-    const { status, body: answer } = await request.send(body);
-    return { status, body: answer as BookBrief & BookPreview & { error: { message: string } } };
+    const headers = { 'If-Match': `"${revision}"`, 'Content-Type': type };
+    const asked = { method: 'put', headers, body } as const;
+    return ask<BookBrief & BookPreview & Refusal>(ROUTE + query, asked);
   };
 
   beforeEach(async () => {
@@ -37,7 +32,7 @@ describe('the routes of the device book', () => {
   });
 
   it('changes rows, and leaves everything else as it was written', async () => {
-    const { revision, csv, groups } = await read();
+    const { revision, csv, groups } = await readBook();
     assert.equal(csv, readFileSync(path, 'utf8'));
     assert.deepEqual(groups, [
       { name: 'a', count: 1 },
@@ -67,23 +62,23 @@ describe('the routes of the device book', () => {
     const text = 'chipid,name\nx,Wrong\n7,Gate\n';
     writeFileSync(path, text);
     const change = { rows: [{ chipid: '7', groups: ['a'] }] };
-    assert.equal((await put(change, (await read()).revision)).status, 200);
+    assert.equal((await put(change, (await readBook()).revision)).status, 200);
     assert.equal(readFileSync(path, 'utf8'), 'chipid,name,groups\nx,Wrong\n7,Gate,a\n');
     writeFileSync(path, `${text}8,Door,of wood\n`);
-    const { status, body } = await put(change, (await read()).revision);
+    const { status, body } = await put(change, (await readBook()).revision);
     assert.equal(status, 400);
     assert.match(body.error.message, /a row with more cells than columns/);
   });
 
   it('replaces the file, and disarms formulas', async () => {
-    const { revision } = await read();
+    const { revision } = await readBook();
     const { status, body } = await put('chipid,name\n7,=cmd\n8,-5\n', revision);
     assert.deepEqual([status, body.size], [200, 2]);
     assert.equal(readFileSync(path, 'utf8'), "chipid,name\n7,'=cmd\n8,-5\n");
   });
 
   it('refuses what is no book, what is too old, and what has no revision', async () => {
-    const { revision, csv } = await read();
+    const { revision, csv } = await readBook();
     assert.equal((await put('name\nGate\n', revision)).status, 400);
     assert.equal((await put({ rows: [{ chipid: 'x' }] }, revision)).status, 400);
     assert.equal((await put({ rows: [{ chipid: '7', groups: ['a|b'] }] }, revision)).status, 400);
@@ -96,29 +91,29 @@ describe('the routes of the device book', () => {
   });
 
   it('give the row of a device, with the revision that a change of it needs, without the file', async () => {
-    const { body } = await helper.request().get(`${ROUTE}?brief&chipid=7`);
-    const { revision, csv: _, ...rest } = await read();
+    const body = await read(`${ROUTE}?brief&chipid=7`);
+    const { revision, csv: _, ...rest } = await readBook();
     const row = { chipid: '7', name: 'Gate', groups: ['a', 'b'], Site: 'x;y' };
     assert.deepEqual(body, { ...rest, revision, size: 2, row });
-    const other = (await helper.request().get(`${ROUTE}?brief&chipid=9`)).body as object;
+    const other = await read(`${ROUTE}?brief&chipid=9`);
     assert.deepEqual(other, { ...rest, revision, size: 2 });
   });
 
   it('add numbers to the diagnostics, and nothing else of the book', async () => {
     writeFileSync(path, 'chipid,name,groups\n7,Secret,Hidden\nx,Secret,Hidden\n');
-    const read = async (): Promise<{ counts: Record<string, number>; text: string }> => {
-      const { body, text } = await helper.request().get('/device-cloud/diagnostics');
-      return { counts: (body as Diagnostics).apps[0]?.counts ?? {}, text };
+    const diagnose = async (): Promise<{ counts: Record<string, number>; text: string }> => {
+      const { body, text } = await ask<Diagnostics>('diagnostics');
+      return { counts: body.apps[0]?.counts ?? {}, text };
     };
-    await until(async () => (await read()).counts['bookRowsLeftOut'] === 1, 'it is read again');
-    const { counts, text } = await read();
+    await until(async () => (await diagnose()).counts['bookRowsLeftOut'] === 1, 'it is read again');
+    const { counts, text } = await diagnose();
     const { bookDevices, bookGroups, bookRowsLeftOut, bookFaults } = counts;
     assert.deepEqual([bookDevices, bookGroups, bookRowsLeftOut, bookFaults], [1, 1, 1, 0]);
     assert.doesNotMatch(text, /Secret|Hidden|devices\.csv/);
   });
 
   it('give a CSV to those who ask for one', async () => {
-    const answer = await helper.request().get(ROUTE).set('Accept', 'text/csv');
+    const answer = await ask(ROUTE, { headers: { Accept: 'text/csv' } });
     assert.equal(answer.text, readFileSync(path, 'utf8'));
     assert.match(String(answer.headers['content-disposition']), /devices\.csv/);
   });

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
-import helper from 'node-red-node-test-helper';
 import parsePrometheus from 'parse-prometheus-text-format';
+import type { FleetAnswer } from '../../../nodes/app/answers.config';
 import type { Simulator } from '../../../src/simulator';
 import { until } from '../../tooling/until';
 import { openWithRecovery } from '../support/listening';
 import { cloudApp, load, node, simulatorApp } from '../support/flow';
 import { arrivedAt, call, fail, post, shows } from '../support/messages';
+import { ask, read } from '../support/routes';
 import { startCloud, useNodeRed } from '../support/node-red';
 
 const [ONE, TWO] = ['10000001', '10000002'];
 
 /** Every sample, as a Prometheus would read it: `name{label="value"}` and its value. */
 async function scrape(): Promise<Map<string, number>> {
-  const { text, headers, status } = await helper.request().get('/device-cloud/metrics');
+  const { text, headers, status } = await ask('metrics');
   assert.equal(status, 200);
   assert.match(String(headers['content-type']), /^text\/plain;.* version=0\.0\.4/);
   return new Map(
@@ -74,7 +75,7 @@ describe('the metrics', () => {
       simulatorApp({ id: 'f' }),
     ]);
     const series = async (): Promise<string[]> => {
-      const { text } = await helper.request().get('/device-cloud/metrics');
+      const { text } = await ask('metrics');
       return text.split('\n').filter((line) => line.startsWith('device_cloud_devices{'));
     };
     await until(async () => (await series()).length === 6, 'the simulator has started');
@@ -95,9 +96,8 @@ describe('the metrics', () => {
     const found = await scrape();
     assert.equal(found.get('uploads_unacknowledged{application=A}'), 2);
     assert.ok(found.get('uploads_unacknowledged_seconds{application=A}')! > 0);
-    const { body } = await helper.request().get('/device-cloud/apps/app/fleet?since=0');
-    const { unacknowledged } = body as { unacknowledged: { count: number; since: number } };
-    assert.equal(unacknowledged.count, 2);
+    const { unacknowledged } = await read<FleetAnswer>('apps/app/fleet?since=0');
+    assert.equal(unacknowledged?.count, 2);
     assert.ok(Math.abs(Date.now() - unacknowledged.since) < 60_000);
   });
 });
