@@ -117,14 +117,4 @@ describe('the examples', () => {
       assert.doesNotMatch(JSON.stringify(nodes), /credentials|appkey|devkey/i);
     });
   }
-
-  it('have a picture, if there is one, under their own name', () => {
-    for (const page of ['recipes.md', 'recipes.zh-CN.md']) {
-      const text = readFileSync(join(repository, 'docs', 'use', page), 'utf8');
-      const pictures = [...text.matchAll(/images\/recipe-([a-z-]+)\.png/g)].map(([, name]) => name);
-      assert.ok(pictures.length >= 10);
-      const names = examples.map(({ name }) => name.toLowerCase().replaceAll(' ', '-'));
-      for (const name of pictures) assert.ok(names.includes(name!), name);
-    }
-  });
 });
