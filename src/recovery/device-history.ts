@@ -74,7 +74,7 @@ export class DeviceHistory {
 
   #start(): void {
     this.#due = Infinity;
-    if (!mayEmit(this.#shared, this.#chipid)) {
+    if (this.#shared.guard?.mayEmit(this.#chipid) === false) {
       this.schedule();
       return;
     }
@@ -132,9 +132,6 @@ export class DeviceHistory {
 }
 
 /** Whether this process may emit: another one may have the device. */
-export const mayEmit = ({ guard }: RecoveryShared, chipid: string): boolean =>
-  guard?.mayEmit(chipid) ?? true;
-
 /** Waits until everything that was sent before the answer has arrived. */
 const flushed = (member: Member, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

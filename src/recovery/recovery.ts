@@ -13,7 +13,7 @@ import type { Upload } from '../types';
 import { backoff } from '../util/backoff';
 import { thrownText } from '../util/show';
 import type { HistoryAnswer } from './answer';
-import { DeviceHistory, mayEmit } from './device-history';
+import { DeviceHistory } from './device-history';
 import { Engine } from './engine';
 import { HistoryFacts, isLearned } from './facts';
 import { Budgets, LIMITS } from './limits';
@@ -212,7 +212,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
       this.#save();
       await nextTurn();
       if (signal.aborted || this.#isClosed) return;
-      if (mayEmit(this.#shared, this.#chipid)) continue;
+      if (!this.#isShut) continue;
       this.#readLater();
       return;
     }
@@ -237,7 +237,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
 
   /** Nothing may be emitted: another process may have the device. */
   get #isShut(): boolean {
-    return !mayEmit(this.#shared, this.#chipid);
+    return this.#shared.guard?.mayEmit(this.#chipid) === false;
   }
 
   /** What an answer shows cannot be emitted now. */
