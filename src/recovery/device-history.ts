@@ -131,7 +131,6 @@ export class DeviceHistory {
   }
 }
 
-/** Whether this process may emit: another one may have the device. */
 /** Waits until everything that was sent before the answer has arrived. */
 const flushed = (member: Member, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
