@@ -42,21 +42,28 @@ describe('a flow under test', () => {
     return (await runner.run(flowOf(func), TEST)).failures;
   };
 
-  it('that ends the process fails one test', async () => {
-    assert.match(
-      (await run(`${ESCAPE}node_process.exit(3);`)).join(),
-      /Node-RED has ended: exit code 3/,
-    );
-    assert.deepEqual(await run('return msg;'), []);
-  });
-
-  it('that throws later fails one test', async () => {
-    const failures = await run(
+  for (const [what, func, failure] of [
+    ['ends the process', `${ESCAPE}node_process.exit(3);`, /Node-RED has ended: exit code 3/],
+    [
+      'throws later',
       `${ESCAPE}node_process.nextTick(() => { throw new Error('later'); });`,
-    );
-    assert.match(failures.join(), /Node-RED has ended/);
-    assert.deepEqual(await run('return msg;'), []);
-  });
+      /Node-RED has ended/,
+    ],
+    [
+      'fills its memory',
+      'const all = []; for (;;) all.push(new Array(1e7).fill(0));',
+      /Node-RED has ended/,
+    ],
+    [
+      'writes something else into the pipe of its process',
+      `${ESCAPE}load('fs').writeSync(3, 'no JSON\\n'); return msg;`,
+      /something else than its answers came over its pipe/,
+    ],
+  ] as const)
+    it(`that ${what} fails one test`, async () => {
+      assert.match((await run(func)).join(), failure);
+      assert.deepEqual(await run('return msg;'), []);
+    });
 
   it('that never ends fails one test', async () => {
     // It takes a whole core until it is given up, so that is a tenth of the usual time.
@@ -113,12 +120,6 @@ describe('a flow under test', () => {
     assert.deepEqual((await runner.run(flow, none)).failures, []);
   });
 
-  it('that fills its memory fails one test', async () => {
-    const failures = await run('const all = []; for (;;) all.push(new Array(1e7).fill(0));');
-    assert.match(failures.join(), /Node-RED has ended/);
-    assert.deepEqual(await run('return msg;'), []);
-  });
-
   it('that fills the memory with Buffers, which no heap holds, fails one test', async () => {
     const [long] = readTests(
       '{ name: long, given: [{ inject: Go }], expect: [{ message: { at: End, within: 60 } }] }',
@@ -131,12 +132,6 @@ describe('a flow under test', () => {
     const { failures, details } = await runner.run(flow, long);
     assert.match(failures.join(), /Node-RED has ended/);
     assert.match(details.join('\n'), /takes more than 1024 MB of memory/);
-    assert.deepEqual(await run('return msg;'), []);
-  });
-
-  it('that writes something else into the pipe of its process fails one test', async () => {
-    const failures = await run(`${ESCAPE}load('fs').writeSync(3, 'no JSON\\n'); return msg;`);
-    assert.match(failures.join(), /something else than its answers came over its pipe/);
     assert.deepEqual(await run('return msg;'), []);
   });
 

@@ -1,11 +1,43 @@
 import assert from 'node:assert/strict';
+import context from '@node-red/runtime/lib/nodes/context';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
-import { configureSlowContextStore, holdContextStore } from './support/context';
 import { cloudApp, deploy, node } from './support/flow';
 import { journal } from './support/journal';
 import { call, post, send } from './support/messages';
 import { startWith, useNodeRed } from './support/node-red';
+
+/** Whether the slow context store answers no more. */
+let isSilent = false;
+
+/** A slow store, like one on another machine, which answers the later of two readings first. */
+const slowStore = () => {
+  const values = new Map<string, unknown>();
+  const nothing = (): Promise<void> => Promise.resolve();
+  let reading = 0;
+  return {
+    open: nothing,
+    close: nothing,
+    clean: nothing,
+    delete: nothing,
+    keys: (_scope: string, done: (error: null, keys: string[]) => void) => done(null, []),
+    get(scope: string, key: string, done: (error: null, value: unknown) => void) {
+      const answer = (): void => done(null, values.get(`${scope} ${key}`));
+      if (!isSilent) setTimeout(answer, Math.max(1, 60 - 15 * reading++));
+    },
+    set(scope: string, key: string, value: unknown, done?: () => void) {
+      values.set(`${scope} ${key}`, value);
+      setTimeout(() => done?.(), 1);
+    },
+  };
+};
+
+/** Gives the running flow a context store that is slow to answer. */
+async function configureSlowContextStore(): Promise<void> {
+  isSilent = false;
+  context.init({ contextStorage: { default: { module: slowStore } } });
+  await context.load();
+}
 
 describe('inputs that are not available at once', () => {
   useNodeRed();
@@ -40,8 +72,7 @@ describe('inputs that are not available at once', () => {
 
   it('that are still missing when the node closes cause no request', async () => {
     await start({ chipid: 'device', chipidType: 'flow' });
-    // A store that never answers again.
-    holdContextStore();
+    isSilent = true;
     for (const payload of [0, 1, 2]) post('push', { payload });
     await deploy([cloudApp(cloud), node('push', { id: 'other' })]);
     assert.equal(journal.endings.length, 3);

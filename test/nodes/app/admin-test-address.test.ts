@@ -9,7 +9,7 @@ import { onLoopback } from '../../tooling/servers/loopback';
 import { load } from '../support/flow';
 import { useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { testConnection } from '../support/test-connection';
+import { testConnection } from '../support/routes';
 
 const TLS = {
   ...{ id: 'tls', type: 'tls-config', cert: '', key: '', ca: '', servername: '' },

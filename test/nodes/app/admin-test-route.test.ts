@@ -4,7 +4,7 @@ import type { ApiResult } from '../../../nodes/app/answers.config';
 import { ALWAYS_ONLINE, load, node, simulatorApp } from '../support/flow';
 import { startCloud, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { testConnection } from '../support/test-connection';
+import { testConnection } from '../support/routes';
 
 const { appkey, serverKey, serverPassword } = CANARIES;
 

@@ -6,7 +6,7 @@ import type { FlowNode } from '../../tooling/node-red/nodes';
 import { cloudApp, load, node } from '../support/flow';
 import { startCloud, startWith, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { testConnection } from '../support/test-connection';
+import { testConnection } from '../support/routes';
 
 const { appkey, serverKey, serverPassword } = CANARIES;
 const KEYS = ['appkey', 'serverKey', 'serverPassword'];

@@ -5,7 +5,7 @@ import { until } from '../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { startCloud, useNodeRed } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { testConnection } from '../support/test-connection';
+import { testConnection } from '../support/routes';
 
 const [FIRST, SECOND] = ['10000001', '10000002'];
 const { appkey } = CANARIES;

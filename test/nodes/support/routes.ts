@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { NodeAPI } from 'node-red';
+import type { TestResult } from '../../../nodes/app/answers.config';
 import { journal } from './journal';
 
 /** An answer of an admin route. After each test the journal is searched for secrets, answers included. */
@@ -36,6 +37,13 @@ export async function read<T>(path: string, body?: object): Promise<T> {
   const { status, text, body: answer } = await ask<T>(path, { body });
   assert.equal(status, 200, text);
   return answer;
+}
+
+/** Does what **Test connection** does. @returns the answer, and its text */
+export async function testConnection(settings: object): Promise<TestResult & { text: string }> {
+  const { status, text, body } = await ask<TestResult>('apps/test', { body: settings });
+  assert.equal(status, 200, text);
+  return { ...body, text };
 }
 
 /** The entries of the audit log. */
