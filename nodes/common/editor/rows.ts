@@ -8,9 +8,9 @@ import {
   DEVICE_CALL,
   describedText,
   parseJsonObject,
-  SECONDS,
   readFlag,
   readText,
+  SECONDS,
   TYPE_TYPE,
   typedText,
   type Datatype,
@@ -71,15 +71,12 @@ export function opened<T>(node: EditorNode<T>): void {
   if (isNew) markWhatIsLeft(form);
   const definitions = Object.entries(definitionsOf(node));
   for (const [property] of definitions) showSaved(node, property);
-  // What a saved flow uses is seen at once.
-  for (const section of form.find('.device-cloud-more').toArray())
-    $(section).prop(
-      'open',
-      $(section)
-        .find('input, select')
-        .toArray()
-        .some((each) => isSet(node, each)),
-    );
+  for (const section of form.find('.device-cloud-more').toArray()) {
+    const fields = $(section).find('input, select').toArray();
+    // What a saved flow uses is seen at once.
+    const isUsed = fields.some((each) => isSet(node, each));
+    $(section).prop('open', isUsed);
+  }
   for (const [, { prepare }] of definitions) prepare?.(node);
   /** Shows the row of each property while it applies, as the form is filled in. */
   const adapt = (): void => {
@@ -99,10 +96,8 @@ export function oneditprepare<T>(this: EditorNode<T>): void {
 function showSaved(node: EditorNodeBase, property: string): void {
   const value = usual(node, property);
   const element = input(node, property);
-  const { [property]: saved, [`${property}Type`]: type } = node as unknown as Record<
-    string,
-    unknown
-  >;
+  const properties = node as EditorNodeBase & Record<string, unknown>;
+  const { [property]: saved, [`${property}Type`]: type } = properties;
   const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
   if (typeof value === 'boolean') element.prop('checked', readFlag(saved) ?? value);
   else if (typeof saved !== 'string' && (isText || (saved ?? '') !== '') && !Array.isArray(value))
