@@ -137,7 +137,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
   get delay(): number {
     const { again, isHolding, isUnproven } = this.#engine;
     if (again === undefined || this.#isClosed) return Infinity;
-    if (this.#isShut) return SHUT;
+    if (!this.#mayEmit()) return SHUT;
     if (again === 0) return this.#engine.isDoubting ? DOUBT_DELAY : 0;
     const cap = isHolding ? HOLDING_CAP : isUnproven && again > MANY ? UNCLEAR_CAP : RETRY_CAP;
     return backoff(again - 1, RETRY_BASE, cap, this.#shared.random, FIXED);
@@ -165,7 +165,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
 
   onUpload(upload: Upload): void {
     if (this.#isClosed) return;
-    if (this.#isShut) {
+    if (!this.#mayEmit()) {
       // As if the channel had been cut: the history gives it back, here or to the process that has the device by then.
       this.#joined('connected');
       return;
@@ -204,7 +204,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
 
   async settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void> {
     this.#reportedFailure = undefined;
-    if (this.#isShut) {
+    if (!this.#mayEmit()) {
       this.#readLater();
       return;
     }
@@ -212,7 +212,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
       this.#save();
       await nextTurn();
       if (signal.aborted || this.#isClosed) return;
-      if (!this.#isShut) continue;
+      if (this.#mayEmit()) continue;
       this.#readLater();
       return;
     }
@@ -221,7 +221,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
   }
 
   failed(error: unknown): void {
-    if (this.#isShut) {
+    if (!this.#mayEmit()) {
       this.#readLater();
       return;
     }
@@ -235,9 +235,9 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     this.#update();
   }
 
-  /** Nothing may be emitted: another process may have the device. */
-  get #isShut(): boolean {
-    return this.#shared.guard?.mayEmit(this.#chipid) === false;
+  /** Whether anything may be emitted: another process may have the device. A function, since it may change at any time. */
+  #mayEmit(): boolean {
+    return this.#shared.guard?.mayEmit(this.#chipid) ?? true;
   }
 
   /** What an answer shows cannot be emitted now. */
@@ -267,7 +267,7 @@ export class Recovery implements ChannelListener, RecoveringChannel {
     if (!this.#engine.isHolding || !this.#isConnected) this.#released();
     else if (!this.#holdTimer) {
       this.#holdTimer = setTimeout(() => {
-        if (this.#isShut) this.#released();
+        if (!this.#mayEmit()) this.#released();
         else this.#engine.expired();
         this.#update();
       }, MAX_HOLD);
