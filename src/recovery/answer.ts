@@ -226,6 +226,12 @@ export class HistoryAnswer {
     return this.cutAt < Infinity;
   }
 
+  /** Why none of its records can be used, as a text; undefined if one can, or there is none. */
+  get uselessSince(): string | undefined {
+    const [fault] = this.faults;
+    return this.newest === BEFORE_ALL ? fault : undefined;
+  }
+
   /** Ids have started over: rule 20. If all times are shifted alike, the history has another zone now. */
   get isRestarted(): boolean {
     const { after, shown } = this.sought;

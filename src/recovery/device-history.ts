@@ -1,3 +1,4 @@
+import { DeviceCloudError } from '../errors';
 import type { Place } from '../http/service-limiter';
 import type { HistoryAnswer } from './answer';
 import type { RecoveryShared } from './options';
@@ -113,6 +114,9 @@ export class DeviceHistory {
         },
         ended,
       );
+      // Ids have not started over: something else has answered.
+      const [fault] = answers.flatMap(([, { uselessSince }]) => uselessSince ?? []);
+      if (fault !== undefined) throw useless(fault);
       for (const [member, answer] of answers)
         if (!isOver() && answer.sought.after === undefined) await member.settle(answer, signal);
       const [first] = this.#members;
@@ -130,6 +134,12 @@ export class DeviceHistory {
     }
   }
 }
+
+const useless = (fault: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `No record of the history can be used, since ${fault}. Check what the service keeps of this device.`,
+  );
 
 /** Waits until everything that was sent before the answer has arrived. */
 const flushed = (member: Member, signal: AbortSignal): Promise<void> =>

@@ -3,6 +3,7 @@ import { Arrival } from '../../../src/recovery/arrival';
 import { WRITINGS, type Writing } from '../../../src/recovery/writing';
 import { keptOf } from './history';
 import { connected, createSubject, record } from './subject';
+import { pass, useClock } from '../../support/clock';
 
 describe('recovery from a history with invalid records', () => {
   const BAD: [what: string, ...records: unknown[]][] = [
@@ -45,6 +46,39 @@ describe('recovery from a history with invalid records', () => {
     );
     assert.deepEqual(subject.given, [['missed', '99999999999999999999']]);
     assert.deepEqual(subject.faults, []);
+  });
+});
+
+describe('recovery from answers that are no history', () => {
+  useClock();
+
+  it('takes an answer without a record that can be used for a failed reading', async () => {
+    const subject = createSubject();
+    const same = '2026-01-01 00:00:01';
+    // As of a service that is busy: neither a position, nor ids that have started over.
+    const busy = [{ msg: 'busy' }, 5];
+    subject.has(...busy);
+    await subject.connect();
+    subject.has(record(1, 'old', same), record(2, 'older', same));
+    await pass(1000);
+    assert.deepEqual(subject.given, []);
+    subject.has(...busy);
+    await subject.connect();
+    subject.live('later');
+    assert.deepEqual(subject.given, []);
+    const all = ['old', 'older', 'missed', 'later'];
+    subject.has(...all.map((body, index) => record(index + 1, body, same)));
+    await pass(1000);
+    assert.deepEqual(subject.given, [
+      ['missed', 3],
+      ['later', 'live'],
+    ]);
+    assert.deepEqual(subject.kinds(), ['recovery failed INVALID_RESPONSE ']);
+    assert.match(
+      subject.faults[0]!.text,
+      /No record of the history can be used, since its id is not a number/,
+    );
+    subject.recovery.close();
   });
 });
 
