@@ -43,10 +43,10 @@ export class Engine {
   /** Failed readings in a row. */
   failures = 0;
   /** The last answers had none of the arrivals that must be in them (rule 8), which is said once. */
-  isUnproven = false;
+  #isUnproven = false;
   /** The newest id is below the position, which is said once (rule 20). */
   #isBehind = false;
-  /** The history lags, and may not have shown yet all that was missed. */
+  /** The history lags, or is behind, and may not have shown yet all that was missed. */
   #mayLack = false;
   /** There was a gap since the last answer that was used. */
   #isGapped = true;
@@ -56,6 +56,8 @@ export class Engine {
   /** Unclear answers in a row. */
   #unclear = 0;
   #unreadable = 0;
+  /** Answers in a row that may lack what was missed (rule 6). */
+  #lacking = 0;
   /** Answers in a row that may owe the record of an arrival (rule 12). */
   #owed = 0;
   /** The number of arrivals after which the history is read. */
@@ -91,6 +93,11 @@ export class Engine {
     return this.#arrivals.isDoubting;
   }
 
+  /** The last answers were unclear, and were used nevertheless, or prove nothing: rules 6 and 8. */
+  get isUnclear(): boolean {
+    return this.#unclear >= USED_TRIES;
+  }
+
   /** Returns what makes the position up to which uploads have been emitted by now; undefined before the first reading. */
   position(): (() => Position) | undefined {
     return this.#arrivals.position();
@@ -110,8 +117,9 @@ export class Engine {
     const isDoubtful = arrivals.wasGivenBack(arrival) && this.hasPosition && !this.#isHopeless;
     if (isDoubtful || (this.#mayLack && !this.#isHopeless)) {
       arrival.isDoubtful = isDoubtful;
+      if (isDoubtful || !this.isHolding) this.again = 0;
+      this.again ??= 0;
       this.isHolding = true;
-      this.again = isDoubtful ? 0 : (this.again ?? 0);
     }
     if (this.isHolding && !arrivals.hold(arrival, upload)) {
       // What is held back may be left to the history, unless that is in doubt.
@@ -144,6 +152,7 @@ export class Engine {
     this.#arrivals.isAfterGap = true;
     this.#isGapped = true;
     this.#unreadable = 0;
+    this.#lacking = 0;
     if (this.hasPosition && !this.#isHopeless) this.isHolding = true;
     else this.#release();
     this.again = this.failures;
@@ -250,16 +259,16 @@ export class Engine {
     const [awaited] = found.awaited;
     if (awaited === undefined) {
       this.#unclear = 0;
-      if (this.isUnproven) this.#options.log(...reports.PROVEN);
-      this.isUnproven = false;
+      if (this.#isUnproven) this.#options.log(...reports.PROVEN);
+      this.#isUnproven = false;
     } else {
       const isUnproven = found.pairs.size === 0 && found.awaited.length >= UNPROVEN;
       const isUsed = ++this.#unclear >= USED_TRIES;
       if (this.#unclear >= LIVE_TRIES) this.#release();
-      if (isUnproven || !isUsed) this.again = this.#unclear;
+      this.again = this.#unclear;
       if (isUnproven) {
-        if (this.isUnproven || this.#unclear < LIVE_TRIES) return;
-        this.isUnproven = true;
+        if (this.#isUnproven || this.#unclear < LIVE_TRIES) return;
+        this.#isUnproven = true;
         this.#options.log(...reports.unproven(arrivals[sure - 1], records.at(-1)));
         return;
       }
@@ -316,8 +325,9 @@ export class Engine {
     );
     const wasGapped = this.#isGapped;
     this.#isGapped = this.#isDisturbed;
-    this.#mayLack =
-      this.#device.shown.isLagging && (wasGapped || this.#mayLack) && newest < afterGap;
+    const isBehind = this.#device.shown.isLagging || answer.newest < id;
+    this.#mayLack = isBehind && (wasGapped || this.#mayLack) && newest < afterGap;
+    if (this.#mayLack && this.#lacking < USED_TRIES) this.again ??= ++this.#lacking;
     const isClear = found.awaited.length === 0;
     if (!this.#isDisturbed && isClear && !this.#mayLack) this.#arrivals.closeGap();
     if (this.isDoubting) this.again = 0;
@@ -345,7 +355,9 @@ export class Engine {
     for (const [place, arrival] of arrivals.slice(0, requested).entries()) {
       if (arrival.isDone || arrival.mustBeThere(writing)) continue;
       const isLookedFor = arrival.isLate || arrival.mayBeEmpty(writing);
-      if (!isLookedFor || place < found.end) this.#arrivals.leave(arrival);
+      if (isLookedFor && place >= found.end) continue;
+      this.#arrivals.leave(arrival);
+      if (arrival.isLate) this.#options.log(...reports.missing(arrival));
     }
   }
 

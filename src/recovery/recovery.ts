@@ -135,11 +135,11 @@ export class Recovery implements ChannelListener, RecoveringChannel {
   }
 
   get delay(): number {
-    const { again, isHolding, isUnproven } = this.#engine;
+    const { again, isHolding, isUnclear } = this.#engine;
     if (again === undefined || this.#isClosed) return Infinity;
     if (!this.#mayEmit()) return SHUT;
     if (again === 0) return this.#engine.isDoubting ? DOUBT_DELAY : 0;
-    const cap = isHolding ? HOLDING_CAP : isUnproven && again > MANY ? UNCLEAR_CAP : RETRY_CAP;
+    const cap = isHolding ? HOLDING_CAP : isUnclear && again > MANY ? UNCLEAR_CAP : RETRY_CAP;
     return backoff(again - 1, RETRY_BASE, cap, this.#shared.random, FIXED);
   }
 

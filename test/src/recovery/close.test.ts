@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '../../../src/recovery/limits';
 import { manual } from '../support/manual';
-import { connected, createSubject } from './subject';
+import { connected, createSubject, record } from './subject';
 import { settled } from '../../tooling/until';
 
 describe('a recovery that is closed by the listener of an upload', () => {
@@ -16,7 +16,10 @@ describe('a recovery that is closed by the listener of an upload', () => {
         },
       },
       // The very first upload makes a reading due.
-      { answer: () => Promise.resolve((readings++, [])), limits: { ...LIMITS, least: 0, long: 0 } },
+      {
+        answer: () => Promise.resolve((readings++, [record(0, 'old')])),
+        limits: { ...LIMITS, least: 0, long: 0 },
+      },
     );
     const { recovery } = subject;
     recovery.onState('connected');

@@ -171,7 +171,7 @@ describe('frames that cannot be read', () => {
   });
 
   it('cause readings of the history at least a second apart, and up to half a minute, however many arrive', async () => {
-    const subject = await connected([], START, { random: () => 0 });
+    const subject = await connected([record(0, 'old')], START, { random: () => 0 });
     const at: number[] = [];
     for (let time = 0, before = subject.readings(); time < 120_000; time += 50) {
       for (let frame = 0; frame < 10; frame++) subject.recovery.onGap();

@@ -118,6 +118,98 @@ describe('a history that lags', () => {
   });
 });
 
+describe('a history that is seconds behind', () => {
+  useClock();
+
+  /** A device whose history has everything as many seconds later. */
+  function behind(lag: number) {
+    const subject = createSubject();
+    const written: { body: string; from: number }[] = [];
+    const show = (): void => {
+      const shown = written.filter(({ from }) => from <= Date.now()).map(({ body }) => body);
+      subject.has(...records('before', ...shown));
+    };
+    const store = (body: string): void =>
+      void written.push({ body, from: Date.now() + lag * 1000 });
+    show();
+    return {
+      ...subject,
+      missed: store,
+      arrives(body: string): void {
+        store(body);
+        subject.live(body);
+      },
+      async seconds(count: number): Promise<void> {
+        for (let step = 0; step < count * 4; step++) {
+          await pass(250);
+          show();
+        }
+      },
+    };
+  }
+
+  it('gives back what was missed, although no upload comes after it', async () => {
+    const subject = behind(4);
+    await subject.connect();
+    subject.arrives('one');
+    await subject.seconds(10);
+    subject.missed('missed');
+    await subject.connect();
+    await subject.seconds(20);
+    assert.deepEqual(subject.given, [
+      ['one', 'live'],
+      ['missed', 3],
+    ]);
+    const before = subject.readings();
+    await subject.seconds(600);
+    assert.ok(subject.readings() <= before + 5, `${subject.readings() - before} readings`);
+    subject.recovery.close();
+  });
+
+  it('gives back what was missed, although its answers have been used as they are', async () => {
+    const subject = behind(6);
+    await subject.connect();
+    for (let count = 0; count < 3; count++) {
+      for (let upload = 0; upload < 20; upload++) {
+        subject.arrives(`${count} ${upload}`);
+        await subject.seconds(0.25);
+      }
+      subject.missed(`missed ${count}`);
+      await subject.connect();
+    }
+    for (let upload = 0; upload < 20; upload++) {
+      subject.arrives(`last ${upload}`);
+      await subject.seconds(0.25);
+    }
+    await subject.seconds(60);
+    const given = subject.given.map(([body]) => body);
+    assert.equal(given.length, new Set(given).size);
+    assert.equal(given.length, 4 * 20 + 3);
+    const before = subject.readings();
+    await subject.seconds(600);
+    assert.ok(subject.readings() <= before + 5, `${subject.readings() - before} readings`);
+    subject.recovery.close();
+  });
+});
+
+describe('a history that is empty for a moment', () => {
+  useClock();
+
+  it('is read again after a cut, until it is there', async () => {
+    const subject = createSubject();
+    subject.has(...records('a', 'b', 'c', 'd'));
+    await subject.connect();
+    subject.has();
+    await subject.connect();
+    await pass(1000);
+    subject.has(...records('a', 'b', 'c', 'd', 'missed'));
+    for (let second = 0; second < 15; second++) await pass(1000);
+    assert.deepEqual(subject.given, [['missed', 5]]);
+    assert.deepEqual(subject.faults, []);
+    subject.recovery.close();
+  });
+});
+
 describe('a history that spoils or lacks a single upload', () => {
   useClock();
 
@@ -147,6 +239,31 @@ describe('a history that spoils or lacks a single upload', () => {
       given: ['missed 1', 'missed 2'],
       kinds: ['not in the history'],
     });
+  });
+
+  it('is named in the log once, although what was missed has come back before', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    subject.live('never stored');
+    // Nothing is there that could show that it was not stored.
+    await minutes(1);
+    subject.has(...records('before', 'missed'));
+    await subject.connect();
+    for (const body of ['a', 'b']) subject.live(body);
+    subject.has(...records('before', 'missed', 'a', 'b'));
+    for (let cut = 0; cut < 3; cut++) await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['never stored', 'live'],
+      ['missed', 2],
+      ['a', 'live'],
+      ['b', 'live'],
+    ]);
+    assert.deepEqual(
+      subject.faults.map(({ text }) => text),
+      ['the history does not contain an upload that arrived live: "never stored"'],
+    );
+    subject.recovery.close();
   });
 
   it('gives back all that was missed around a single upload that it does not have', async () => {
