@@ -60,7 +60,7 @@ export function compare(compared: Compared): Comparison {
   const passed = missing.filter((place) => place < end);
   const awaited = missing.filter((place) => place >= end);
   const isUnproven = pairs.size === 0 && missing.length >= UNPROVEN;
-  const spoilt = isUnproven ? new Map() : spoiltOf(compared, pairs, missing);
+  const spoilt = isUnproven ? new Map() : spoiltOf(compared, pairs, missing, end);
   return { pairs, gone, end, passed, awaited, spoilt };
 }
 
@@ -186,11 +186,16 @@ function spoiltOf(
   { answer, arrivals, device }: Compared,
   pairs: Pairs,
   missing: readonly number[],
+  end: number,
 ): Map<HistoryRecord, number> {
   const { records } = answer;
   const spoilt = new Map<HistoryRecord, number>();
   const left = new Set(
-    missing.filter((place) => arrivals[place]?.mayBeSpoilt === true || !device.isUnderstood),
+    missing.filter((place) => {
+      // This answer is understood by its pairs, and may not have yet what came after them.
+      const isUnderstood = device.isUnderstood || (pairs.size > 0 && place >= end);
+      return arrivals[place]?.mayBeSpoilt === true || !isUnderstood;
+    }),
   );
   if (left.size === 0) return spoilt;
   const after: number[] = [];

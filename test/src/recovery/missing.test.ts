@@ -192,6 +192,32 @@ describe('a history that is seconds behind', () => {
   });
 });
 
+describe('a history that has nothing of what arrived at first, and then only the beginning', () => {
+  useClock();
+
+  it('gives back what was missed, which is no arrival in another writing', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    for (const body of ['a', 'b', 'c']) subject.live(body);
+    await settled();
+    await subject.connect();
+    for (const body of ['d', 'e', 'f']) subject.live(body);
+    while (subject.readings() < 5) await pass(250);
+    const written = ['before', 'a', 'b', 'c', 'missed'];
+    subject.has(...records(...written));
+    await minutes(0.25);
+    subject.has(...records(...written, 'd', 'e', 'f'));
+    await minutes(1);
+    assert.deepEqual(
+      subject.given.filter(([, id]) => id !== 'live'),
+      [['missed', 5]],
+    );
+    assert.equal(subject.given.length, 7);
+    subject.recovery.close();
+  });
+});
+
 describe('a history that is empty for a moment', () => {
   useClock();
 
