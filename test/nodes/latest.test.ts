@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
-import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { openWithRecovery } from './support/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { learnForm, trimmed } from './support/histories';
-import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { arrivedAt, call, caught, fail, logged, post, shows } from './support/messages';
 import { startCloud, startWith, useNodeRed } from './support/node-red';
 import { until } from '../tooling/until';
 import type { LatestEntry } from '../../nodes/latest/latest.runtime';
@@ -79,17 +77,10 @@ describe('the latest node', () => {
 
   it('writes no line about messages under way when its flows are stopped, which a Catch node gets', async () => {
     await start({ chipid: '' }, []);
-    const { log } = nodeRed;
-    const lines: unknown[] = [];
-    const handler = new EventEmitter().on('log', ({ id, msg }: { id?: string; msg?: unknown }) => {
-      if (id === 'latest') lines.push(msg);
-    });
-    log.addHandler(handler);
     for (const _ of [1, 2]) post('latest', {});
     await helper.getNode('latest')?.close(false);
-    await until(() => arrivedAt('caught').length === 2, 'both have ended');
-    log.removeHandler(handler);
-    assert.deepEqual(lines, []);
+    await caught(2);
+    assert.deepEqual(logged(/./, 'latest'), []);
   });
 
   it('truncates an upload over 16 KiB, and marks it', async () => {
