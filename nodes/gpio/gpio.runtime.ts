@@ -74,8 +74,7 @@ const pinOn = ({ client, inputs, types }: GpioCall, chipid: string) =>
 function edgeOn(call: GpioCall, chipid: string): [pin: number, level: 0 | 1] {
   const { pin, isLow } = pinOn(call, chipid);
   const level = parseLevel(call.inputs.level);
-  if (!isLow) return [pin, level];
-  return [pin, level === 1 ? 0 : 1];
+  return [pin, isLow === (level === 1) ? 0 : 1];
 }
 
 /** Endpoint 10, once or, for a pulse, twice. */
@@ -112,9 +111,8 @@ function planOfReading(call: GpioCall): Plan {
     fields({ body: { result }, statusCode }: CallAnswer<ResultAnswer>, chipid, client) {
       const levels = client.pinLevels(result, codes);
       if (isAll) return { payload: toArray(levels), result, statusCode };
-      const device = client.fleet.titleOf(chipid);
       const { pin, isLow } = pinOn(call, chipid);
-      const level = levelOf(levels, pin, device, statusCode);
+      const level = levelOf(levels, pin, client.fleet.titleOf(chipid), statusCode);
       const found = client.pinLevels(result).get(pin);
       const isInverted = isLow && (found === 0 || found === 1);
       const payload = isInverted ? (codes[1 - found] ?? 1 - found) : level;
