@@ -43,8 +43,12 @@ export const actionNode =
       return { runtime: actionRuntime(loaded.action) };
     });
 
-/** Answers a request of the editor. */
-export type Handler = ReturnType<NodeAPI['auth']['needsPermission']>;
+type Middleware = ReturnType<NodeAPI['auth']['needsPermission']>;
+
+/** Answers a request of the editor. An interface, so that declarations need not name the types of Express. */
+export interface Handler {
+  (...call: Parameters<Middleware>): unknown;
+}
 
 /** What answers routes, by the names that they have here. */
 export type Handlers<Name extends string> = Readonly<Record<Name, Handler>>;
