@@ -260,9 +260,16 @@ export class World {
   /** The logs of all processes, one after the other. */
   log = (): string => Array.from(this.#logs.values(), (log) => log()).join('\n');
 
-  /** Whether a process has logged that it goes on without what was missed, since it cannot read a history. */
+  /**
+   * Whether a process, or the one before it, has logged that it goes on without what was missed, since it cannot read a history:
+   * what is still missing then comes late after the restart.
+   */
   saidLate(pid: string): boolean {
-    return this.#logs.get(pid)?.().includes('missed uploads will come late') ?? false;
+    const logs = [...this.#logs];
+    const at = logs.findIndex(([id]) => id === pid);
+    return logs
+      .slice(Math.max(0, at - 1), at + 1)
+      .some(([, log]) => log().includes('missed uploads will come late'));
   }
 
   async restartRedis(config = configIn(this.folder)): Promise<void> {
