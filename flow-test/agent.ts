@@ -50,7 +50,7 @@ const load = createRequire(join(nodeRed, 'package.json'));
 const RED = load(nodeRed) as NodeRed;
 const { i18n } = load('@node-red/util') as { i18n: { _(key: string): string } };
 
-/** The most characters that one test may report. If there are more, the runner is told so. */
+/** The maximum length of what one test reports, in characters. Beyond it, only the runner's message says that it was too long. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** The characters that a report counts as, even if it is shorter. */
 const LEAST = MAX_CHARACTERS / MAX_SEEN;

@@ -110,13 +110,30 @@ function latestText(
   return fleet.latestText(chipid, LONGEST_LATEST, charset);
 }
 
+/** What an editor is sent of a device: each field by its name, so that nothing of a later snapshot gets out unseen. */
 function toRow({ fleet, charset, cluster, typeOf }: Seen, device: DeviceSnapshot): FleetRow {
-  const { listed: _listed, running: _running, ...shown } = device;
-  const row: FleetRow = shown;
-  const { name, type } = typeOf(device);
-  if (name !== undefined) row.type = name;
-  if (cluster && !cluster.owns(device.chipid)) row.elsewhere = true;
-  const latest = charset && fleet && latestText(fleet, device.chipid, type, charset);
+  const { chipid, name, online, since, lastUpload, channel } = device;
+  const { waiting, reconnects, recovered, lastError } = device;
+  // One literal: with spreads, 5,000 of them take three times as long.
+  const row: FleetRow = {
+    chipid,
+    name,
+    online,
+    since,
+    lastUpload,
+    channel,
+    waiting,
+    reconnects,
+    recovered,
+    lastError,
+  };
+  const { name: called, type } = typeOf(device);
+  if (device.groups) row.groups = device.groups;
+  if (called !== undefined) row.type = called;
+  if (device.alarms) row.alarms = device.alarms;
+  if (device.missing) row.missing = true;
+  if (cluster && !cluster.owns(chipid)) row.elsewhere = true;
+  const latest = charset && fleet && latestText(fleet, chipid, type, charset);
   if (latest !== undefined) row.latest = latest;
   return row;
 }

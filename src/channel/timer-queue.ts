@@ -5,7 +5,7 @@ export interface Timed {
   onDue(): void;
 }
 
-/** How often it looks for what is due, in milliseconds. With 5,000 entries, this takes less than 0.1 % of the time. */
+/** Milliseconds between two checks for entries that are due. With 5,000 entries, the checks take less than 0.1 % of the CPU. */
 const LOOK = 100;
 
 /**

@@ -175,12 +175,13 @@ class DeviceCall implements Call {
 
   constructor(
     readonly what: string,
-    readonly title: () => string,
+    readonly chipid: string,
+    readonly titleOf: (chipid: string) => string,
     readonly reach: Call['reach'],
   ) {}
 
   get name(): string {
-    return `${this.what} ${this.title()}`;
+    return `${this.what} ${this.titleOf(this.chipid)}`;
   }
 }
 
@@ -192,7 +193,7 @@ export type OpenApi = ReturnType<typeof openApi>;
  */
 export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
   const ofDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call =>
-    new DeviceCall(what, () => titleOf(chipid), reach);
+    new DeviceCall(what, chipid, titleOf, reach);
   const spec = <T>(
     call: Call,
     method: 'GET' | 'POST',

@@ -226,7 +226,7 @@ export class HistoryAnswer {
     return this.cutAt < Infinity;
   }
 
-  /** Why none of its records can be used, as a text; undefined if one can, or there is none. */
+  /** Why no record can be used, as text for the log; undefined if a record can be used, or if there are no records. */
   get uselessSince(): string | undefined {
     const [fault] = this.faults;
     return this.newest === BEFORE_ALL ? fault : undefined;

@@ -40,13 +40,13 @@ export const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => p
 export const emitted = (payload: unknown): Promise<void> =>
   until(() => payloads().includes(payload), `${String(payload)} is emitted`);
 
-/** The messages that the nodes have sent, once there are so many. */
+/** Waits until the nodes have sent a number of messages, and returns them. */
 export async function arrive(count: number): Promise<NodeMessage[]> {
   await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
   return arrivedAt('out');
 }
 
-/** The errors that the Catch node has passed on, once there are so many. */
+/** Waits until the Catch node has passed on a number of errors, and returns them. */
 export async function caught(count: number): Promise<Caught[]> {
   await until(() => arrivedAt('caught').length >= count, `${count} errors are caught`);
   return arrivedAt('caught') as Caught[];
