@@ -3,7 +3,7 @@ import type { ServiceInteger } from '../types';
 import { isObject } from '../util/json';
 import type { Budget } from './limits';
 import { recordHashes, type RecordHashes } from './writing';
-import { QUARTER, timeOf, toUnix, WIDEST } from './zone';
+import { QUARTER, timeOf, WIDEST } from './zone';
 
 /**
  * An id of a history: a number, or a bigint where a number would lose digits. Always the one or the other, so that ids
@@ -45,13 +45,13 @@ export class HistoryRecord {
   /**
    * @param written its id as the service writes it
    * @param body undefined if it cannot be read: the record may be any upload
-   * @param time `create_time`, as the service writes it; empty without one
+   * @param time `create_time` in milliseconds since 1970 if it is of UTC; NaN without one
    */
   constructor(
     readonly id: RecordId,
     readonly written: ServiceInteger,
     readonly body: string | undefined,
-    readonly time: string,
+    readonly time: number,
   ) {}
 
   /** Reads a record. @returns its fault, as a text for the log, if it cannot be used */
@@ -69,16 +69,11 @@ export class HistoryRecord {
     return (this.#hashes ??= recordHashes(this.body));
   }
 
-  /** The same as a list, each once. */
-  get everyHash(): number[] {
+  /** The same as a list. */
+  get everyHash(): readonly number[] {
     if (!this.hashes) return [];
     const { whole, bare, decoded = whole } = this.hashes;
-    return [...new Set([whole, bare, decoded])];
-  }
-
-  /** Milliseconds since 1970 if its time is of UTC; NaN without a time. */
-  get unix(): number {
-    return toUnix(this.time, 0);
+    return [whole, bare, decoded];
   }
 }
 
@@ -104,7 +99,7 @@ export interface Shown {
   seen: readonly Seen[];
   measure: Measure | undefined;
   /** Since ids have started over, only records with a later time count, until there is one. */
-  afterTime: string | undefined;
+  afterTime: number | undefined;
   /** The latest text that came both ways was in it as it was. */
   isPlain: boolean;
   /** Among texts, what is no text is in Base64. */
@@ -263,7 +258,7 @@ export class HistoryAnswer {
     const end = this.records.findLastIndex((record) => record.id <= id) + 1;
     const newest = [...this.#seen, ...this.records.slice(Math.max(0, end - REMEMBERED), end)];
     const known = newest.filter((record) => record.id <= id).sort((a, b) => byId(b, a));
-    return known.slice(0, REMEMBERED).map(({ id: each, unix }) => [each, unix] as const);
+    return known.slice(0, REMEMBERED).map(({ id: each, time }) => [each, time] as const);
   }
 
   release(): void {
@@ -284,8 +279,8 @@ export class HistoryAnswer {
   #recognise(record: HistoryRecord): void {
     const remembered = this.#remembered.get(record.id);
     if (remembered === undefined) return;
-    const { unix } = record;
-    this.#shifts.push(Object.is(unix, remembered) ? 0 : unix - remembered);
+    const { time } = record;
+    this.#shifts.push(Object.is(time, remembered) ? 0 : time - remembered);
   }
 
   #order(record: HistoryRecord): void {
@@ -294,8 +289,9 @@ export class HistoryAnswer {
     this.#last = record;
     if (!last) return;
     // Within a second, any order is possible.
-    if (record.time === '' || record.time > last.time) this.#mayDescend = false;
-    if (record.time !== last.time && record.time > last.time !== record.id > last.id)
+    if (!(record.time <= last.time)) this.#mayDescend = false;
+    const later = record.time - last.time;
+    if ((later > 0 && record.id < last.id) || (later < 0 && record.id > last.id))
       this.isMixed = true;
   }
 
@@ -303,7 +299,7 @@ export class HistoryAnswer {
   #isPast(): boolean {
     const { after, margin, expected, mayEnd, shown } = this.sought;
     const first = this.#first;
-    const isDescending = this.#mayDescend && (this.#last?.time ?? '') < (first?.time ?? '');
+    const isDescending = this.#mayDescend && (this.#last?.time ?? NaN) < (first?.time ?? NaN);
     if (!isDescending) return false;
     if (after === undefined) return this.length >= margin + 2 * expected;
     if (this.#old < margin) return false;

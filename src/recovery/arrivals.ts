@@ -34,8 +34,8 @@ export class Arrivals {
   #heldCount = 0;
   #heldBytes = 0;
   #hasDone = false;
-  /** How often what was given back of late may still be announced, by its hashes. */
-  readonly #recent = new Map<number, number>();
+  /** The hashes of what was given back of late, and may still be announced. */
+  #recent: (readonly number[])[] = [];
   #recentUntil = 0;
   readonly #options: DeviceOptions;
   readonly #device: DeviceFacts;
@@ -173,6 +173,7 @@ export class Arrivals {
     if (spoilt.size > 0 || passed.some((place) => arrivals[place]?.mayBeSpoilt))
       this.#device.facts.isSpoiling = true;
     const restored = this.#device.restorer(answer);
+    const newest = records.length - MOST_RECENT;
     let next = 0;
     const emitBefore = (end: number): void => {
       for (; next < end; next++) this.#emitHeld(arrivals[next] as Arrival);
@@ -186,7 +187,8 @@ export class Arrivals {
     );
     emitBefore(gone);
     for (const arrival of arrivals.slice(0, gone)) this.#forget(arrival);
-    for (const [at, record] of records.entries()) {
+    for (let at = 0; at < records.length; at++) {
+      const record = records[at] as HistoryRecord;
       const pair = pairs.get(record);
       const missing = spoilt.get(record);
       if (pair) {
@@ -200,7 +202,7 @@ export class Arrivals {
         this.leave(arrival);
         this.#options.log(...spoiltBy(arrival, record));
       } else if (record.body !== undefined) {
-        if (records.length - at <= MOST_RECENT) this.#remember(record);
+        if (at >= newest) this.#remember(record);
         this.#options.emit(restored(record, record.body), record === last);
       }
       this.id = record.id;
@@ -214,28 +216,21 @@ export class Arrivals {
   /** For rule 13. */
   #remember({ everyHash }: HistoryRecord): void {
     const now = this.#options.now();
-    if (now >= this.#recentUntil) this.#recent.clear();
+    if (now >= this.#recentUntil) this.#recent = [];
     this.#recentUntil = now + ANNOUNCED_WITHIN;
-    for (const hash of everyHash) this.#recent.set(hash, (this.#recent.get(hash) ?? 0) + 1);
-    while (this.#recent.size > MOST_RECENT)
-      this.#recent.delete(this.#recent.keys().next().value as number);
+    this.#recent.push(everyHash);
+    if (this.#recent.length > MOST_RECENT) this.#recent.shift();
   }
 
   /** Whether it equals what was given back of late; each counts once. */
   wasGivenBack(arrival: Arrival): boolean {
-    if (this.#recent.size === 0) return false;
-    if (this.#options.now() >= this.#recentUntil) {
-      this.#recent.clear();
-      return false;
-    }
-    const hash = WRITINGS.map((writing) => arrival.hashes[writing]).find((each) =>
-      this.#recent.has(each),
+    if (this.#recent.length === 0) return false;
+    if (this.#options.now() >= this.#recentUntil) this.#recent = [];
+    const at = this.#recent.findIndex((hashes) =>
+      WRITINGS.some((writing) => hashes.includes(arrival.hashes[writing])),
     );
-    if (hash === undefined) return false;
-    const left = (this.#recent.get(hash) ?? 0) - 1;
-    if (left > 0) this.#recent.set(hash, left);
-    else this.#recent.delete(hash);
-    return true;
+    if (at >= 0) this.#recent.splice(at, 1);
+    return at >= 0;
   }
 }
 

@@ -109,7 +109,7 @@ export class DeviceHistory {
         signal,
         (record, size, length) => {
           let isNeeded = false;
-          for (const [, answer] of answers) if (answer.take(record, size, length)) isNeeded = true;
+          for (const each of answers) if (each[1].take(record, size, length)) isNeeded = true;
           return isNeeded;
         },
         ended,

@@ -15,8 +15,8 @@ export interface Position {
   seen?: (number | null)[];
   /** How many bytes the history had up to an id, if it says so: by how much that id is lower, and the bytes. */
   size?: [lower: number, bytes: number];
-  /** Since ids have started over, only records with a later time count. */
-  afterTime?: string;
+  /** Since ids have started over, only records with a later time count, in seconds. */
+  afterTime?: number;
   /** What is known of its history: `p` it is plain, `m` it is mixed, `u` it is unordered, `l` it lags. */
   is?: string;
 }
@@ -31,7 +31,8 @@ export function isPosition(value: unknown): value is Position {
   const { id, seen = [], size = [0, 0] } = value;
   return (
     isId(id) &&
-    ['keys', 'afterTime', 'is'].every((key) => typeof (value[key] ?? '') === 'string') &&
+    ['keys', 'is'].every((key) => typeof (value[key] ?? '') === 'string') &&
+    isNumber(value['afterTime'] ?? 0) &&
     Array.isArray(seen) &&
     seen.length % 2 === 0 &&
     seen.every((each, place) => isNumber(each) || (place % 2 === 1 && each === null)) &&
@@ -67,7 +68,7 @@ export function writePosition(state: State): Position {
     ...(arrivals.length > 0 && { keys: Arrival.saveAll(arrivals) }),
     ...(seen.length > 0 && { seen }),
     ...(measure && { size: [apart(measure.id, id), measure.bytes] }),
-    ...(afterTime !== undefined && { afterTime }),
+    ...(afterTime !== undefined && { afterTime: afterTime / SECOND }),
     ...(is && { is }),
   };
 }
@@ -89,7 +90,7 @@ export function readPosition(position: Position): State {
     arrivals: Arrival.readAll(keys),
     seen: read,
     measure: size && { id: lowered(id, size[0]), bytes: size[1] },
-    afterTime,
+    afterTime: afterTime === undefined ? undefined : afterTime * SECOND,
     isPlain: is.includes('p'),
     isMixed: is.includes('m'),
     isUnordered: is.includes('u'),

@@ -1,4 +1,11 @@
-import { JsonLimitError, MAX_DEPTH, isSpace, parseJson, startOfJson, tooDeep } from '../util/json';
+import {
+  isObject,
+  isSpace,
+  JsonLimitError,
+  MAX_CONTAINERS,
+  parseJson,
+  startOfJson,
+} from '../util/json';
 import type { OpenApi } from '../protocol/open-api';
 import { callService } from '../http/call';
 import type { HttpContext } from '../http/exchange';
@@ -6,9 +13,10 @@ import { AnswerBody } from '../http/answer';
 import type { BodyReader, CallSpec, Shape } from '../protocol/call-spec';
 
 /**
- * Is called with each record of a history, in the order of the answer: any JSON, parsed as every answer is, so that an
- * integer that a number cannot hold is a string of its digits.
- * @param size bytes that the record adds to the answer, with the comma and the white space beside it
+ * Is called with each record of a history, in the order of the answer. If its `id` or `dev` is an integer that a number
+ * cannot hold, it is a string of its digits.
+ * @param size bytes that the record adds to a long answer, with the comma and the white space beside it; undefined if the
+ *   answer is short, or of no announced length
  * @param length of the answer, in bytes; infinite if it is not announced
  * @returns false if no more records are needed: a long answer is ended
  */
@@ -22,46 +30,23 @@ const MEBIBYTE = 1024 * 1024;
  */
 const MAX_RECORD = 32 * MEBIBYTE;
 
-/**
- * The most values in one record, which has six by the service's document (section 2.5): the event loop waits while one
- * record is parsed, and a record of 32 MiB takes up to 0.1 s as long texts, but 0.4 s as millions of values.
- */
-const MAX_VALUES = 100_000;
-
 /** The most bytes that are kept of an answer other than an array: enough for its `msg`. */
 const MAX_OTHER = 64 * 1024;
 
 /** About how many bytes of records are parsed at once: a call for each record would take twice as long. */
 const PIECE = 16 * 1024;
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 
-/* Kinds of bytes outside of strings: only these tell where a record ends. */
-const OTHER = 0;
-const STRING = 1;
-const OPENING = 2;
-const CLOSING = 3;
-const COMMA = 4;
-
-const KINDS = new Uint8Array(256).fill(OTHER);
-for (const [characters, kind] of [
-  ['"', STRING],
-  ['[{', OPENING],
-  [']}', CLOSING],
-  [',', COMMA],
-] as const) {
-  for (const byte of Buffer.from(characters)) KINDS[byte] = kind;
-}
-
-const tooLarge = (what: string): JsonLimitError =>
-  new JsonLimitError(
-    `a list with a record of more than ${what}`,
-    'No upload that arrives live has such a record: check what the service keeps of this device.',
-  );
-
-const malformed = (): SyntaxError => new SyntaxError('This is not a JSON array.');
+/** An answer that is announced to be no longer, in bytes, is read to its end: it costs little, and shows everything. */
+const SHORT = 512 * 1024;
+/** So is one of a length that is not announced, unless it is longer than this: the first read of a socket, less a piece. */
+const SHORT_UNANNOUNCED = 48 * 1024;
 
 /** What was read of a history. */
 export interface HistoryRead {
@@ -73,40 +58,66 @@ export interface HistoryRead {
   readonly isWhole: boolean;
 }
 
-/** An answer that is announced to be no longer, in bytes, is read to its end: it costs little, and shows everything. */
-const SHORT = 512 * 1024;
-/** So is one of a length that is not announced, unless it is longer than this. */
-const SHORT_UNANNOUNCED = 64 * 1024;
+const keepsDigits = (value: unknown): boolean =>
+  typeof value !== 'number' || Number.isSafeInteger(value);
 
-/** Whether a value is an object of texts and numbers, and no integer may have lost digits. */
-function isFlat(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  for (const key in value) {
-    const field = (value as Record<string, unknown>)[key];
-    if (typeof field === 'object' && field !== null) return false;
-    if (typeof field === 'number' && Number.isInteger(field) && !Number.isSafeInteger(field))
-      return false;
+const isLetter = (byte = 0): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+
+/** Whether no integer of it that is used may have lost digits. */
+const isExact = (record: unknown): boolean =>
+  !isObject(record) || (keepsDigits(record['id']) && keepsDigits(record['dev']));
+
+/** Parses an array of records. @throws SyntaxError */
+function parseRecords(bytes: Buffer): unknown[] {
+  // The values of a longer one are counted before it is parsed.
+  if (bytes.length < MAX_CONTAINERS) {
+    const records = JSON.parse(bytes.toString()) as unknown[];
+    if (records.every(isExact)) return records;
   }
-  return true;
+  return parseJson(bytes) as unknown[];
 }
 
-/** Parses records that are separated by commas. @returns undefined if they have to be looked at one by one */
-function parseFlat(text: string, count: number): unknown[] | undefined {
-  try {
-    const records = JSON.parse(`[${text}]`) as unknown[];
-    return records.length === count && records.every(isFlat) ? records : undefined;
-  } catch {
-    return undefined;
-  }
+function afterSpace(bytes: Buffer, at: number): number {
+  while (isSpace(bytes[at])) at++;
+  return at;
 }
-
-/** Where in the answer the next byte is. */
-type Place = 'before' | 'inside' | 'after' | 'other';
 
 /**
- * Reads a JSON array while it arrives, element by element, in flat memory. Only the end of each element is found in the
- * bytes; whether it is JSON is left to the parser, which is several times as fast as one in JavaScript, and gets many elements
- * at once.
+ * Finds where a record begins, unless it is the first, by what is around: `}`, a comma, `{` and a name. That is never inside a string,
+ * in which a quote has a backslash before it or is the last character. It may be inside a record, of which a list is a part.
+ * @returns -1 if there is none from an offset on
+ */
+function nextRecord(bytes: Buffer, from: number): number {
+  for (
+    let at = bytes.indexOf(CLOSE_BRACE, from);
+    at >= 0;
+    at = bytes.indexOf(CLOSE_BRACE, at + 1)
+  ) {
+    const comma = afterSpace(bytes, at + 1);
+    if (bytes[comma] !== COMMA) continue;
+    const next = afterSpace(bytes, comma + 1);
+    if (bytes[next] !== OPEN_BRACE) continue;
+    const quote = afterSpace(bytes, next + 1);
+    if (bytes[quote] === QUOTE && isLetter(bytes[quote + 1])) return next;
+  }
+  return -1;
+}
+
+/** @returns the bytes of each record with what follows it; undefined if that is not clear, since records are in records */
+function sizesOf(bytes: Buffer, count: number): number[] | undefined {
+  const sizes: number[] = [];
+  for (let from = 0; from < bytes.length;) {
+    const next = nextRecord(bytes, from);
+    const end = next < 0 ? bytes.length : next;
+    sizes.push(end - from);
+    from = end;
+  }
+  return sizes.length === count ? sizes : undefined;
+}
+
+/**
+ * Reads a JSON array of records while it arrives, in flat memory: in pieces that end where a record ends. What is JSON is left
+ * to `JSON.parse`.
  */
 export class RecordReader implements BodyReader, HistoryRead {
   bytes = 0;
@@ -114,17 +125,11 @@ export class RecordReader implements BodyReader, HistoryRead {
   isWhole = true;
   announced = Infinity;
   readonly #sink: RecordSink;
-  readonly #other = new AnswerBody(MAX_OTHER);
-  #place: Place = 'before';
-  #isInString = false;
-  /** Whether the next byte of the string is escaped. */
-  #isEscaped = false;
-  /** Open arrays and objects of the element. */
-  #depth = 0;
-  /** Values of the element so far, less those that are alone or the last in an array or object. */
-  #values = 0;
-  /** The beginning of an element that did not end in its chunk. */
-  #begun: AnswerBody | undefined;
+  #isArray: boolean | undefined;
+  /** What has come and was not passed on yet: of an array, with one byte before the next record. */
+  #rest = new AnswerBody(MAX_RECORD);
+  /** After how many bytes of that the end of a record is looked for. */
+  #piece = PIECE;
   #error: { thrown: unknown } | undefined;
 
   constructor(sink: RecordSink) {
@@ -143,124 +148,82 @@ export class RecordReader implements BodyReader, HistoryRead {
 
   end(): unknown {
     if (this.#error) throw this.#error.thrown;
+    const rest = this.#rest.read();
     // An error, a page or whatever else it is.
-    if (this.#place === 'other') {
-      const bytes = this.#other.read();
-      // A byte order mark is taken off by now.
-      if (startOfJson(bytes) > 0) throw malformed();
-      return parseJson(bytes);
+    if (!this.#isArray) return parseJson(rest);
+    if (this.isWhole) {
+      rest[0] = OPEN_BRACKET;
+      this.#pass(parseRecords(rest), rest.subarray(1), this.bytes);
     }
-    if (this.#place !== 'after' && this.isWhole) throw malformed();
     return this;
   }
 
   #read(chunk: Buffer): void {
-    // No server divides a byte order mark.
-    const begin = this.bytes === chunk.length ? startOfJson(chunk) : 0;
-    let at = begin;
-    if (this.#place === 'before') {
-      while (isSpace(chunk[at])) at++;
-      if (at === chunk.length) return;
-      this.#place = chunk[at] === OPEN_BRACKET ? 'inside' : 'other';
-      at++;
+    if (!this.#rest.add(chunk))
+      throw new JsonLimitError(
+        `a list with a record of more than ${MAX_RECORD / MEBIBYTE} MiB`,
+        'No upload that arrives live has such a record: check what the service keeps of this device.',
+      );
+    const rest = this.#rest.read();
+    if (this.#isArray === undefined) {
+      const at = afterSpace(rest, startOfJson(rest));
+      if (at < rest.length) this.#isArray = rest[at] === OPEN_BRACKET;
+      if (this.#isArray) this.#keep(rest.subarray(at));
     }
-    if (this.#place === 'inside') at = this.#readElements(chunk, at);
-    if (this.#place === 'other') this.isWhole = this.#other.add(chunk.subarray(begin));
-    if (this.#place !== 'after' || !this.isWhole) return;
-    while (isSpace(chunk[at])) at++;
-    if (at < chunk.length) throw malformed();
+    if (this.#isArray) this.#readPieces(this.#rest.read());
+    else this.isWhole = rest.length <= MAX_OTHER;
   }
 
-  /** Reads elements up to the end of the chunk or of the array. Returns the offset after it. */
-  #readElements(chunk: Buffer, at: number): number {
-    const { length } = chunk;
-    let from = at;
-    /** Where elements end that begin at `from` and are not passed on yet. */
-    let ends: number[] = [];
-    if (this.#isInString) {
-      this.#isInString = false;
-      at = this.#stringEnd(chunk, this.#isEscaped ? at + 1 : at, length);
-    }
-    while (at < length) {
-      switch (KINDS[chunk[at++] as number]) {
-        case STRING:
-          at = this.#stringEnd(chunk, at, length);
-          break;
-        case OPENING:
-          if (++this.#depth > MAX_DEPTH) throw tooDeep();
-          break;
-        case CLOSING:
-          if (--this.#depth >= 0) break;
-          if (chunk[at - 1] !== CLOSE_BRACKET) throw malformed();
-          this.#place = 'after';
-          this.#pass(chunk, from, [...ends, at - 1]);
-          return at;
-        case COMMA:
-          if (this.#depth > 0) {
-            if (++this.#values > MAX_VALUES) throw tooLarge(`${MAX_VALUES} values`);
-            break;
-          }
-          this.#values = 0;
-          ends.push(at - 1);
-          if (at - from < PIECE && !this.#begun) break;
-          this.#pass(chunk, from, ends);
-          if (!this.isWhole) return at;
-          [from, ends] = [at, []];
+  #keep(rest: Buffer): void {
+    this.#rest = new AnswerBody(MAX_RECORD);
+    this.#rest.add(rest);
+  }
+
+  /** Passes on all but the end. Brackets around a piece make it an array: the bytes there are not needed any more. */
+  #readPieces(bytes: Buffer): void {
+    let from = 0;
+    while (this.isWhole && from + this.#piece < bytes.length) {
+      const next = nextRecord(bytes, from + this.#piece);
+      // A long record: it is not searched again and again.
+      if (next < 0) this.#piece = 2 * (bytes.length - from);
+      else if (this.#readPiece(bytes, from, next)) {
+        from = next - 1;
+        this.#piece = PIECE;
+      } else {
+        // It has ended inside of a record.
+        this.#piece = 2 * (next - from);
       }
     }
-    const last = ends.at(-1);
-    if (last !== undefined) {
-      this.#pass(chunk, from, ends);
-      from = last + 1;
+    if (from > 0) this.#keep(bytes.subarray(from));
+  }
+
+  /** @returns false if the record before `next` is a part of another one */
+  #readPiece(bytes: Buffer, from: number, next: number): boolean {
+    const end = bytes.lastIndexOf(CLOSE_BRACE, next) + 1;
+    const separator = bytes[end] as number;
+    bytes[from] = OPEN_BRACKET;
+    bytes[end] = CLOSE_BRACKET;
+    let records: unknown[];
+    try {
+      records = parseRecords(bytes.subarray(from, end + 1));
+    } catch (error) {
+      if (error instanceof JsonLimitError) throw error;
+      bytes[end] = separator;
+      return false;
     }
-    if (from < length && this.isWhole) this.#hold(chunk.subarray(from));
-    return at;
+    this.#pass(records, bytes.subarray(from + 1, next), this.bytes - bytes.length + next);
+    return true;
   }
 
-  /** Returns the offset after the closing quote of a string that includes `at`, or the length of the chunk. */
-  #stringEnd(chunk: Buffer, at: number, length: number): number {
-    while (at < length) {
-      const byte = chunk[at++];
-      if (byte === QUOTE) return at;
-      if (byte === BACKSLASH) at++;
-    }
-    this.#isInString = true;
-    this.#isEscaped = at > length;
-    return length;
-  }
-
-  #hold(bytes: Buffer): void {
-    this.#begun ??= new AnswerBody(MAX_RECORD);
-    if (!this.#begun.add(bytes)) throw tooLarge(`${MAX_RECORD / MEBIBYTE} MiB`);
-  }
-
-  /** Parses elements, of which the first may have begun in an earlier chunk, and calls the sink with each. */
-  #pass(chunk: Buffer, from: number, ends: readonly number[]): void {
+  /** @param bytes of these records @param end how much of the answer has been passed on with them, in bytes */
+  #pass(records: readonly unknown[], bytes: Buffer, end: number): void {
     const { announced } = this;
-    const parsed = this.#begun
-      ? undefined
-      : parseFlat(chunk.toString('utf8', from, ends.at(-1)), ends.length);
-    for (const [index, end] of ends.entries()) {
-      let size = end - from;
-      let record = parsed?.[index];
-      if (!parsed) {
-        let text = chunk.subarray(from, end);
-        if (this.#begun) {
-          this.#hold(text);
-          text = this.#begun.read();
-          this.#begun = undefined;
-        }
-        // `[]` has no element; `[,]` and `[1,]` have an element that is no JSON.
-        const isAlone = this.#place === 'after' && this.records === 0 && ends.length === 1;
-        if (isAlone && text.every(isSpace)) return;
-        size = text.length;
-        record = parseJson(text);
-      }
-      from = end + 1;
+    const isAnnounced = announced < Infinity;
+    const isShort = isAnnounced ? announced <= SHORT : end <= SHORT_UNANNOUNCED;
+    const sizes = isAnnounced && !isShort ? sizesOf(bytes, records.length) : undefined;
+    for (let place = 0; place < records.length; place++) {
       this.records++;
-      const length = announced === Infinity ? this.bytes - chunk.length + end : announced;
-      const short = announced === Infinity ? SHORT_UNANNOUNCED : SHORT;
-      if (this.#sink(record, size + 1, announced) !== false || length <= short) continue;
+      if (this.#sink(records[place], sizes?.[place], announced) !== false || isShort) continue;
       this.isWhole = false;
       return;
     }
@@ -272,7 +235,7 @@ export class RecordReader implements BodyReader, HistoryRead {
  * and memory is flat.
  *
  * When the sink returns false the answer is ended, unless it is short, or its length is not announced and no more than
- * 64 KiB have come: then the sink is called with all of it. HTTP/1.1 can only do that by closing the connection, and undici opens
+ * 48 KiB have come: then the sink is called with all of it. HTTP/1.1 can only do that by closing the connection, and undici opens
  * another at once; so a rest that is not known to be over 64 KiB is read and dropped instead, for a second at most.
  * Either way the call's place is free afterwards. Of a longer answer at most the rest of a chunk has been read, 64 KiB;
  * what the system had received besides is dropped with the connection.
@@ -284,8 +247,8 @@ export class RecordReader implements BodyReader, HistoryRead {
  * @param ended is called when the history has answered or failed, so that another one may be read, with the milliseconds
  *   for which the service asks to wait
  * @throws DeviceCloudError `TIMEOUT` unless the first bytes come within the client's `timeout` and 64 KiB more within
- *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array and each element is
- *   JSON of at most 32 MiB, 100 levels and 100,000 values; others as of any read
+ *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array of elements of at
+ *   most 32 MiB; others as of any read
  */
 export type StreamHistory = (
   chipid: string,
@@ -309,7 +272,7 @@ export function historyStreamer(
     const { call, build, succeeds, meaning } = api.history(chipid);
     // What had come before an abort is not passed on after it.
     const reader = new RecordReader(
-      (record, ...measured) => !signal.aborted && onRecord(record, ...measured) !== false,
+      (record, size, length) => !signal.aborted && onRecord(record, size, length) !== false,
     );
     let retryAfter: number | undefined;
     const spec: CallSpec<HistoryRead> = {

@@ -50,19 +50,16 @@ export function zoneText(offset: number): string {
 
 /** `YYYY-MM-DD HH:MM:SS` (section 2). */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
-/** A time as the service writes it, which can be compared as text; empty unless it is one. */
-export const timeOf = (time: unknown): string =>
-  typeof time === 'string' && TIME.test(time) ? time : '';
-
 const twoDigits = (time: string, at: number): number =>
   (time.charCodeAt(at) - 48) * 10 + time.charCodeAt(at + 1) - 48;
 
 /**
- * Milliseconds since 1970 of a time as {@link timeOf} gives it; NaN for an empty one, or a date that does not exist. It runs
- * for each record, and `Date.parse` took a tenth of the time of a recovery.
+ * Reads a time as the service writes it, such as `create_time`. It runs for each record, and `Date.parse` took a tenth of the
+ * time of a recovery.
+ * @returns milliseconds since 1970 if it is of UTC; NaN unless it is a time
  */
-export function toUnix(time: string, offset: number): number {
-  if (time === '') return NaN;
+export function timeOf(time: unknown): number {
+  if (typeof time !== 'string' || !TIME.test(time)) return NaN;
   const month = twoDigits(time, 5);
   const day = twoDigits(time, 8);
   const hours = twoDigits(time, 11);
@@ -71,28 +68,24 @@ export function toUnix(time: string, offset: number): number {
   const isDay = month >= 1 && month <= 12 && day >= 1 && day <= 31;
   if (!isDay || hours > 23 || minutes > 59 || seconds > 59) return NaN;
   const year = twoDigits(time, 0) * 100 + twoDigits(time, 2);
-  return Date.UTC(year, month - 1, day, hours, minutes, seconds) - offset;
+  return Date.UTC(year, month - 1, day, hours, minutes, seconds);
 }
 
-/** The same of anything, read with the offset `zone` as text; undefined if it is no such time. */
-export function unixOf(time: unknown, zone: string): number | undefined {
-  const offset = parseZone(zone) ?? USUAL_OFFSET;
-  const unix = toUnix(timeOf(time), offset);
+/** Unix time in milliseconds of any value, read with the offset `zone` as text; undefined if it is no such time. */
+export function unixOf(value: unknown, zone: string): number | undefined {
+  const time = timeOf(value);
+  if (Number.isNaN(time)) return undefined;
   // February 30th is March 2nd there.
-  return Number.isNaN(unix) || fromUnix(unix, offset) !== time ? undefined : unix;
+  const isDate = new Date(time).toISOString().slice(0, 19).replace('T', ' ') === value;
+  return isDate ? time - (parseZone(zone) ?? USUAL_OFFSET) : undefined;
 }
-
-/** The inverse of {@link toUnix}. */
-export const fromUnix = (time: number, offset: number): string =>
-  new Date(time + offset).toISOString().slice(0, 19).replace('T', ' ');
 
 /**
  * The zone of the history, from an upload that came live as well.
- * @param live Unix time of the live upload, in milliseconds
- * @param recorded its Unix time in the history, read with the zone `offset`
- * @returns milliseconds ahead of UTC; undefined if the difference is too large for a zone
+ * @param live its Unix time, in milliseconds @param recorded that of its record, if that is of UTC
+ * @returns milliseconds ahead of UTC; undefined if the difference is too large for a zone, or unknown
  */
-export function zoneOf(live: number, recorded: number, offset: number): number | undefined {
-  const zone = offset + Math.round((recorded - live) / QUARTER) * QUARTER;
+export function zoneOf(live: number, recorded: number): number | undefined {
+  const zone = 0 + Math.round((recorded - live) / QUARTER) * QUARTER;
   return Math.abs(zone) <= WIDEST ? zone : undefined;
 }

@@ -89,7 +89,7 @@ describe('the position of a listener', () => {
         [2n ** 60n - 9n, 61_000],
       ],
       measure: { id: 2n ** 60n - 7n, bytes: 1e10 },
-      afterTime: '2026-01-01 00:00:00',
+      afterTime: Date.UTC(2026, 0, 1),
       isPlain: true,
       isMixed: false,
       isUnordered: true,
@@ -131,7 +131,7 @@ describe('the position of a listener', () => {
         { id: '1', seen: [null, 1] },
         { id: '1', size: [1] },
         { id: '1', is: 1 },
-        { id: '1', afterTime: 0 },
+        { id: '1', afterTime: '2026-01-01 00:00:00' },
       ],
     ];
     try {
