@@ -203,17 +203,18 @@ export class HistoryAnswer {
 
   /** All records are there, or enough of them: they are put in order, each id once. */
   end(): void {
-    const kept: HistoryRecord[] = [];
-    for (const record of this.records.sort(byId)) {
-      const earlier = kept.at(-1);
+    const { records } = this;
+    let count = 0;
+    for (const record of records.sort(byId)) {
+      const earlier = records[count - 1];
       if (record.id >= this.cutAt) break;
-      if (earlier?.id !== record.id) kept.push(record);
+      if (earlier?.id !== record.id) records[count++] = record;
       // Of several with one id, the first that can be read is kept: each id is one upload.
-      else if (earlier.body === undefined) kept[kept.length - 1] = record;
+      else if (earlier.body === undefined) records[count - 1] = record;
       else if (record.body !== undefined && record.body !== earlier.body)
         this.faults.add('its id is that of another record');
     }
-    this.records = kept;
+    records.length = count;
   }
 
   /** There was no room for all records. */

@@ -109,6 +109,11 @@ export class HistoryFacts {
     const zone = zoneOf(live, time);
     if (zone === undefined) return;
     if (this.#devices.size < 2) this.#devices.add(chipid);
+    // One that agrees with it outweighs all that did not, as those of a device whose clock is wrong.
+    if (zone === this.zone) {
+      this.#zones.length = 0;
+      return;
+    }
     this.#zones.push({ zone, chipid });
     if (this.#zones.length > REMEMBERED) this.#zones.shift();
     const same = this.#zones.filter((each) => each.zone === zone);

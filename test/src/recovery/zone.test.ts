@@ -55,6 +55,21 @@ describe('the time zone of a history', () => {
     assert.equal(facts.zone, undefined);
   });
 
+  it('stays as it is while one device disagrees, and changes once two do', () => {
+    const facts = new HistoryFacts();
+    facts.restore({ zone: 8 * HOUR });
+    const live = Date.UTC(2026, 0, 1);
+    const saw = (chipid: string, hours: number): void =>
+      facts.sawTime(chipid, live, live + hours * HOUR);
+    saw('1', 8);
+    for (let times = 0; times < 9; times++) saw('2', 3);
+    assert.equal(facts.zone, 8 * HOUR);
+    saw('1', 9);
+    saw('2', 9);
+    saw('1', 9);
+    assert.equal(facts.zone, 9 * HOUR);
+  });
+
   it('is used as it is set, whatever uploads that came both ways show', async () => {
     const facts = new HistoryFacts();
     const subject = await connected([], { zone: '+08:00' }, { facts });
