@@ -2,9 +2,10 @@ import {
   isObject,
   isSpace,
   JsonLimitError,
-  MAX_CONTAINERS,
+  MARK,
   parseJson,
   startOfJson,
+  stringEnd,
 } from '../util/json';
 import type { OpenApi } from '../protocol/open-api';
 import { callService } from '../http/call';
@@ -30,14 +31,24 @@ const MEBIBYTE = 1024 * 1024;
  */
 const MAX_RECORD = 32 * MEBIBYTE;
 
+/**
+ * The most values in a piece of a megabyte or more, such as one long record: the event loop waits while it is parsed, 0.1 s for
+ * 32 MiB as long texts, but 2 s as millions of values.
+ */
+const LONG_PIECE = MEBIBYTE;
+const MAX_VALUES = 100_000;
+
 /** The most bytes that are kept of an answer other than an array: enough for its `msg`. */
 const MAX_OTHER = 64 * 1024;
 
 /** About how many bytes of records are parsed at once: a call for each record would take twice as long. */
 const PIECE = 16 * 1024;
+/** Between two chunks, the end of a record is found if what separates it from the next one is no longer than this. */
+const SEPARATOR = 256;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -61,20 +72,43 @@ export interface HistoryRead {
 const keepsDigits = (value: unknown): boolean =>
   typeof value !== 'number' || Number.isSafeInteger(value);
 
-const isLetter = (byte = 0): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+/** Whether what is after a quote shows that it begins a string: after the end of one, none of this is JSON. */
+const isInString = (byte: number | undefined): boolean =>
+  byte !== undefined &&
+  byte !== COMMA &&
+  byte !== COLON &&
+  byte !== CLOSE_BRACKET &&
+  byte !== CLOSE_BRACE &&
+  !isSpace(byte);
 
 /** Whether no integer of it that is used may have lost digits. */
 const isExact = (record: unknown): boolean =>
   !isObject(record) || (keepsDigits(record['id']) && keepsDigits(record['dev']));
 
+const tooLarge = (what: string): JsonLimitError =>
+  new JsonLimitError(
+    `a list with a record of more than ${what}`,
+    'No upload that arrives live has such a record: check what the service keeps of this device.',
+  );
+
+/** @throws JsonLimitError */
+function checkValues(bytes: Buffer): void {
+  let values = 0;
+  // To ask a Buffer for its length takes longer than to look at a byte.
+  const { length } = bytes;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = stringEnd(bytes, at + 1, length);
+    else if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) values++;
+    if (values > MAX_VALUES) throw tooLarge('100,000 values');
+  }
+}
+
 /** Parses an array of records. @throws SyntaxError */
 function parseRecords(bytes: Buffer): unknown[] {
-  // The values of a longer one are counted before it is parsed.
-  if (bytes.length < MAX_CONTAINERS) {
-    const records = JSON.parse(bytes.toString()) as unknown[];
-    if (records.every(isExact)) return records;
-  }
-  return parseJson(bytes) as unknown[];
+  if (bytes.length >= LONG_PIECE) checkValues(bytes);
+  const records = JSON.parse(bytes.toString()) as unknown[];
+  return records.every(isExact) ? records : (parseJson(bytes) as unknown[]);
 }
 
 function afterSpace(bytes: Buffer, at: number): number {
@@ -98,22 +132,47 @@ function nextRecord(bytes: Buffer, from: number): number {
     const next = afterSpace(bytes, comma + 1);
     if (bytes[next] !== OPEN_BRACE) continue;
     const quote = afterSpace(bytes, next + 1);
-    if (bytes[quote] === QUOTE && isLetter(bytes[quote + 1])) return next;
+    if (bytes[quote] === QUOTE && isInString(bytes[quote + 1])) return next;
   }
   return -1;
 }
 
-/** @returns the bytes of each record with what follows it; undefined if that is not clear, since records are in records */
-function sizesOf(bytes: Buffer, count: number): number[] | undefined {
+/** How many more arrays and objects are open at one place of JSON than at an earlier one. Neither is in a string. */
+function openedBetween(bytes: Buffer, from: number, to: number): number {
+  let opened = 0;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = stringEnd(bytes, at + 1, to);
+    else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) opened++;
+    else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) opened--;
+  }
+  return opened;
+}
+
+/**
+ * @param isNested whether there may be lists of objects in records
+ * @returns the bytes of each record with what follows it; undefined if that is not clear
+ */
+function sizesOf(bytes: Buffer, count: number, isNested: boolean): number[] | undefined {
+  if (count === 1) return [bytes.length];
   const sizes: number[] = [];
-  for (let from = 0; from < bytes.length;) {
-    const next = nextRecord(bytes, from);
+  let opened = 0;
+  let from = 0;
+  for (let at = 0; at < bytes.length;) {
+    const next = nextRecord(bytes, at);
     const end = next < 0 ? bytes.length : next;
+    if (isNested && next >= 0) opened += openedBetween(bytes, at, next);
+    at = end;
+    if (opened > 0 && next >= 0) continue;
     sizes.push(end - from);
     from = end;
   }
   return sizes.length === count ? sizes : undefined;
 }
+
+/** Whether it may become a byte order mark. */
+const isPartOfMark = (bytes: Buffer): boolean =>
+  bytes.length < MARK.length && MARK.subarray(0, bytes.length).equals(bytes);
 
 /**
  * Reads a JSON array of records while it arrives, in flat memory: in pieces that end where a record ends. What is JSON is left
@@ -130,6 +189,11 @@ export class RecordReader implements BodyReader, HistoryRead {
   #rest = new AnswerBody(MAX_RECORD);
   /** After how many bytes of that the end of a record is looked for. */
   #piece = PIECE;
+  /** A record has been seen with lists of objects, so that not every end of an object is that of a record. */
+  #isNested = false;
+  /** How many arrays and objects are open after how many bytes of what has come: if that is so. */
+  #opened = 0;
+  #followed = 1;
   #error: { thrown: unknown } | undefined;
 
   constructor(sink: RecordSink) {
@@ -159,13 +223,9 @@ export class RecordReader implements BodyReader, HistoryRead {
   }
 
   #read(chunk: Buffer): void {
-    if (!this.#rest.add(chunk))
-      throw new JsonLimitError(
-        `a list with a record of more than ${MAX_RECORD / MEBIBYTE} MiB`,
-        'No upload that arrives live has such a record: check what the service keeps of this device.',
-      );
+    if (!this.#rest.add(chunk)) throw tooLarge(`${MAX_RECORD / MEBIBYTE} MiB`);
     const rest = this.#rest.read();
-    if (this.#isArray === undefined) {
+    if (this.#isArray === undefined && !isPartOfMark(rest)) {
       const at = afterSpace(rest, startOfJson(rest));
       if (at < rest.length) this.#isArray = rest[at] === OPEN_BRACKET;
       if (this.#isArray) this.#keep(rest.subarray(at));
@@ -184,17 +244,29 @@ export class RecordReader implements BodyReader, HistoryRead {
     let from = 0;
     while (this.isWhole && from + this.#piece < bytes.length) {
       const next = nextRecord(bytes, from + this.#piece);
-      // A long record: it is not searched again and again.
-      if (next < 0) this.#piece = 2 * (bytes.length - from);
-      else if (this.#readPiece(bytes, from, next)) {
+      // It is not searched again.
+      if (next < 0) {
+        this.#piece = Math.max(this.#piece, bytes.length - from - SEPARATOR);
+        break;
+      }
+      if (this.#isEnd(bytes, from, next) && this.#readPiece(bytes, from, next)) {
         from = next - 1;
         this.#piece = PIECE;
+        this.#followed = 1;
       } else {
-        // It has ended inside of a record.
-        this.#piece = 2 * (next - from);
+        this.#isNested = true;
+        this.#piece = next - from;
       }
     }
     if (from > 0) this.#keep(bytes.subarray(from));
+  }
+
+  /** Whether the record before `next` is no part of another one, as far as that is looked at. */
+  #isEnd(bytes: Buffer, from: number, next: number): boolean {
+    if (!this.#isNested) return true;
+    this.#opened += openedBetween(bytes, from + this.#followed, next);
+    this.#followed = next - from;
+    return this.#opened === 0;
   }
 
   /** @returns false if the record before `next` is a part of another one */
@@ -207,7 +279,7 @@ export class RecordReader implements BodyReader, HistoryRead {
     try {
       records = parseRecords(bytes.subarray(from, end + 1));
     } catch (error) {
-      if (error instanceof JsonLimitError) throw error;
+      if (this.#isNested || error instanceof JsonLimitError) throw error;
       bytes[end] = separator;
       return false;
     }
@@ -215,12 +287,17 @@ export class RecordReader implements BodyReader, HistoryRead {
     return true;
   }
 
+  #sizesOf(bytes: Buffer, count: number): number[] | undefined {
+    const sizes = sizesOf(bytes, count, this.#isNested);
+    return sizes ?? (this.#isNested ? undefined : sizesOf(bytes, count, true));
+  }
+
   /** @param bytes of these records @param end how much of the answer has been passed on with them, in bytes */
   #pass(records: readonly unknown[], bytes: Buffer, end: number): void {
     const { announced } = this;
     const isAnnounced = announced < Infinity;
     const isShort = isAnnounced ? announced <= SHORT : end <= SHORT_UNANNOUNCED;
-    const sizes = isAnnounced && !isShort ? sizesOf(bytes, records.length) : undefined;
+    const sizes = isAnnounced && !isShort ? this.#sizesOf(bytes, records.length) : undefined;
     for (let place = 0; place < records.length; place++) {
       this.records++;
       if (this.#sink(records[place], sizes?.[place], announced) !== false || isShort) continue;

@@ -81,7 +81,7 @@ function isLongInteger(bytes: Buffer, start: number, first: number, end: number)
 }
 
 /** Returns the offset of the quote that ends a string, or the end of the text. @param at after the first quote */
-function stringEnd(bytes: Buffer, at: number, length: number): number {
+export function stringEnd(bytes: Buffer, at: number, length: number): number {
   while (at < length) {
     const byte = bytes[at];
     if (byte === QUOTE) return at;
