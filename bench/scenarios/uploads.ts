@@ -15,7 +15,13 @@ const uploads = (channels: number, { rounds }: Plan): Scenario => ({
   subjects: [LIMIT, FLOOR, CORE, OURS, OURS_OFF, OURS_KEPT],
   columns: [CPU, RATE, SERVICE],
   goals:
-    channels === 1 ? [] : [goal(OURS_OFF.name, FLOOR.name, 1.3), goal(OURS.name, CORE.name, 0.7)],
+    channels === 1
+      ? []
+      : [
+          goal(OURS_OFF.name, FLOOR.name, 1.3),
+          goal(OURS.name, FLOOR.name, 1.4),
+          goal(OURS.name, CORE.name, 0.7),
+        ],
   rounds,
   async measure(job) {
     const receiver = await Receiver.start(job);

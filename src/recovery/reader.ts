@@ -1,12 +1,4 @@
-import {
-  isObject,
-  isSpace,
-  JsonLimitError,
-  MARK,
-  parseJson,
-  startOfJson,
-  stringEnd,
-} from '../util/json';
+import { isObject, isSpace, JsonLimitError, parseJson, startOfJson, stringEnd } from '../util/json';
 import type { OpenApi } from '../protocol/open-api';
 import { callService } from '../http/call';
 import type { HttpContext } from '../http/exchange';
@@ -32,8 +24,8 @@ const MEBIBYTE = 1024 * 1024;
 const MAX_RECORD = 32 * MEBIBYTE;
 
 /**
- * The most values in a piece of a megabyte or more, such as one long record: the event loop waits while it is parsed, 0.1 s for
- * 32 MiB as long texts, but 2 s as millions of values.
+ * The most values in a piece of a megabyte or more, which is one long record: the event loop waits while it is parsed, 0.1 s for
+ * 32 MiB as long texts, but up to 2 s as millions of values.
  */
 const LONG_PIECE = MEBIBYTE;
 const MAX_VALUES = 100_000;
@@ -43,12 +35,9 @@ const MAX_OTHER = 64 * 1024;
 
 /** About how many bytes of records are parsed at once: a call for each record would take twice as long. */
 const PIECE = 16 * 1024;
-/** Between two chunks, the end of a record is found if what separates it from the next one is no longer than this. */
-const SEPARATOR = 256;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -72,14 +61,7 @@ export interface HistoryRead {
 const keepsDigits = (value: unknown): boolean =>
   typeof value !== 'number' || Number.isSafeInteger(value);
 
-/** Whether what is after a quote shows that it begins a string: after the end of one, none of this is JSON. */
-const isInString = (byte: number | undefined): boolean =>
-  byte !== undefined &&
-  byte !== COMMA &&
-  byte !== COLON &&
-  byte !== CLOSE_BRACKET &&
-  byte !== CLOSE_BRACE &&
-  !isSpace(byte);
+const isLetter = (byte = 0): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
 /** Whether no integer of it that is used may have lost digits. */
 const isExact = (record: unknown): boolean =>
@@ -132,47 +114,22 @@ function nextRecord(bytes: Buffer, from: number): number {
     const next = afterSpace(bytes, comma + 1);
     if (bytes[next] !== OPEN_BRACE) continue;
     const quote = afterSpace(bytes, next + 1);
-    if (bytes[quote] === QUOTE && isInString(bytes[quote + 1])) return next;
+    if (bytes[quote] === QUOTE && isLetter(bytes[quote + 1])) return next;
   }
   return -1;
 }
 
-/** How many more arrays and objects are open at one place of JSON than at an earlier one. Neither is in a string. */
-function openedBetween(bytes: Buffer, from: number, to: number): number {
-  let opened = 0;
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = stringEnd(bytes, at + 1, to);
-    else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) opened++;
-    else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) opened--;
-  }
-  return opened;
-}
-
-/**
- * @param isNested whether there may be lists of objects in records
- * @returns the bytes of each record with what follows it; undefined if that is not clear
- */
-function sizesOf(bytes: Buffer, count: number, isNested: boolean): number[] | undefined {
-  if (count === 1) return [bytes.length];
+/** @returns the bytes of each record with what follows it; undefined if that is not clear, since records are in records */
+function sizesOf(bytes: Buffer, count: number): number[] | undefined {
   const sizes: number[] = [];
-  let opened = 0;
-  let from = 0;
-  for (let at = 0; at < bytes.length;) {
-    const next = nextRecord(bytes, at);
+  for (let from = 0; from < bytes.length;) {
+    const next = nextRecord(bytes, from);
     const end = next < 0 ? bytes.length : next;
-    if (isNested && next >= 0) opened += openedBetween(bytes, at, next);
-    at = end;
-    if (opened > 0 && next >= 0) continue;
     sizes.push(end - from);
     from = end;
   }
   return sizes.length === count ? sizes : undefined;
 }
-
-/** Whether it may become a byte order mark. */
-const isPartOfMark = (bytes: Buffer): boolean =>
-  bytes.length < MARK.length && MARK.subarray(0, bytes.length).equals(bytes);
 
 /**
  * Reads a JSON array of records while it arrives, in flat memory: in pieces that end where a record ends. What is JSON is left
@@ -189,11 +146,6 @@ export class RecordReader implements BodyReader, HistoryRead {
   #rest = new AnswerBody(MAX_RECORD);
   /** After how many bytes of that the end of a record is looked for. */
   #piece = PIECE;
-  /** A record has been seen with lists of objects, so that not every end of an object is that of a record. */
-  #isNested = false;
-  /** How many arrays and objects are open after how many bytes of what has come: if that is so. */
-  #opened = 0;
-  #followed = 1;
   #error: { thrown: unknown } | undefined;
 
   constructor(sink: RecordSink) {
@@ -225,7 +177,7 @@ export class RecordReader implements BodyReader, HistoryRead {
   #read(chunk: Buffer): void {
     if (!this.#rest.add(chunk)) throw tooLarge(`${MAX_RECORD / MEBIBYTE} MiB`);
     const rest = this.#rest.read();
-    if (this.#isArray === undefined && !isPartOfMark(rest)) {
+    if (this.#isArray === undefined) {
       const at = afterSpace(rest, startOfJson(rest));
       if (at < rest.length) this.#isArray = rest[at] === OPEN_BRACKET;
       if (this.#isArray) this.#keep(rest.subarray(at));
@@ -244,29 +196,20 @@ export class RecordReader implements BodyReader, HistoryRead {
     let from = 0;
     while (this.isWhole && from + this.#piece < bytes.length) {
       const next = nextRecord(bytes, from + this.#piece);
-      // It is not searched again.
+      // A long record, which is not searched again and again: only from its last brace on.
       if (next < 0) {
-        this.#piece = Math.max(this.#piece, bytes.length - from - SEPARATOR);
+        this.#piece = Math.max(this.#piece, bytes.lastIndexOf(CLOSE_BRACE) - from);
         break;
       }
-      if (this.#isEnd(bytes, from, next) && this.#readPiece(bytes, from, next)) {
+      if (this.#readPiece(bytes, from, next)) {
         from = next - 1;
         this.#piece = PIECE;
-        this.#followed = 1;
       } else {
-        this.#isNested = true;
-        this.#piece = next - from;
+        // It has ended inside of a record.
+        this.#piece = 2 * (next - from);
       }
     }
     if (from > 0) this.#keep(bytes.subarray(from));
-  }
-
-  /** Whether the record before `next` is no part of another one, as far as that is looked at. */
-  #isEnd(bytes: Buffer, from: number, next: number): boolean {
-    if (!this.#isNested) return true;
-    this.#opened += openedBetween(bytes, from + this.#followed, next);
-    this.#followed = next - from;
-    return this.#opened === 0;
   }
 
   /** @returns false if the record before `next` is a part of another one */
@@ -279,7 +222,7 @@ export class RecordReader implements BodyReader, HistoryRead {
     try {
       records = parseRecords(bytes.subarray(from, end + 1));
     } catch (error) {
-      if (this.#isNested || error instanceof JsonLimitError) throw error;
+      if (error instanceof JsonLimitError) throw error;
       bytes[end] = separator;
       return false;
     }
@@ -287,17 +230,12 @@ export class RecordReader implements BodyReader, HistoryRead {
     return true;
   }
 
-  #sizesOf(bytes: Buffer, count: number): number[] | undefined {
-    const sizes = sizesOf(bytes, count, this.#isNested);
-    return sizes ?? (this.#isNested ? undefined : sizesOf(bytes, count, true));
-  }
-
   /** @param bytes of these records @param end how much of the answer has been passed on with them, in bytes */
   #pass(records: readonly unknown[], bytes: Buffer, end: number): void {
     const { announced } = this;
     const isAnnounced = announced < Infinity;
     const isShort = isAnnounced ? announced <= SHORT : end <= SHORT_UNANNOUNCED;
-    const sizes = isAnnounced && !isShort ? this.#sizesOf(bytes, records.length) : undefined;
+    const sizes = isAnnounced && !isShort ? sizesOf(bytes, records.length) : undefined;
     for (let place = 0; place < records.length; place++) {
       this.records++;
       if (this.#sink(records[place], sizes?.[place], announced) !== false || isShort) continue;
