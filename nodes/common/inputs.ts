@@ -110,13 +110,22 @@ export function inputReader<K extends string>(
   return (msg) => collect(readAll(msg));
 }
 
-/** Reads the chip number of a call, and says where it is missing: the first message of a flow often has none. */
+/**
+ * Refuses a message without the property that the node reads, as the first one of a flow often is.
+ * @param remedy what to do about it
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function checkGiven(config: object, name: string, value: unknown, remedy: string): void {
+  const { [name]: property, [`${name}Type`]: type } = config as Readonly<Record<string, unknown>>;
+  if (value === undefined && type === 'msg' && typeof property === 'string' && property !== '')
+    throw invalidInput(`msg.${property} is missing: ${remedy}.`);
+}
+
+/** Reads the chip number of a call, and says where it is missing. */
 export function readDevice(config: object, value: unknown): string {
-  const { chipid, chipidType } = config as Partial<DeviceConfig>;
-  if (value === undefined && chipidType === 'msg' && chipid)
-    throw invalidInput(
-      `msg.${chipid} is missing: set it to the device's chip number, or choose a device in the node.`,
-    );
+  const { chipidType } = config as Partial<DeviceConfig>;
+  const remedy = "set it to the device's chip number, or choose a device in the node";
+  checkGiven(config, 'chipid', value, remedy);
   if (value === '' && chipidType === 'str')
     throw invalidInput('The node has no device: choose one.');
   return parseChipid(value);
@@ -201,8 +210,14 @@ export function selectionOf(cancel: unknown): WaitingSelection {
 }
 
 /** The format of a push: the node's, or the message's. */
-export const formatOf = ({ format }: MessageConfig, msg: NodeMessage): PushFormat =>
-  format === 'msg' ? parseFormat(msg['format']) : format;
+export function formatOf({ format }: MessageConfig, { format: given }: NodeMessage): PushFormat {
+  if (format !== 'msg') return format;
+  if (given === undefined)
+    throw invalidInput(
+      'msg.format is missing: set it to MSG, HEX, B64, AT or LUA, or choose a format in the node.',
+    );
+  return parseFormat(given);
+}
 
 /** The other devices that a message was about before, by what nodes have put on it. */
 const devicesBefore = ({ chipid, topic, device }: NodeMessage, now: string): string[] =>

@@ -2,7 +2,6 @@ import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import {
   type DeviceCloudClient,
   DeviceCloudError,
-  invalidInput,
   type Keeping,
   type KeptPin,
   oneLine,
@@ -25,7 +24,7 @@ import {
 import { performPlan } from '../common/device-call';
 import { isPinName, resolvePin } from '../common/device-types';
 import { closed, messageOf } from '../common/errors';
-import { addName, chipidsOf, deviceIn, isForMany } from '../common/inputs';
+import { addName, checkGiven, chipidsOf, deviceIn, isForMany } from '../common/inputs';
 import { numberOf } from '../common/settings';
 import { isObject, SECONDS } from '../common/shared.config';
 import { failureStatus, STATUS } from '../common/status';
@@ -271,13 +270,12 @@ export const action = defineAction<GpioConfig, keyof GpioCall['inputs']>({
     return (removed) => keeper.close(removed);
   },
   perform(call) {
-    const { operation, level, levelType } = call.config;
-    if (operation === 'read') return performPlan(call, planOfReading(call));
-    // The first message of a flow often has none.
-    if (levelType === 'msg' && call.inputs.level === undefined)
-      throw invalidInput(
-        `msg.${level} is missing: set it to the level, or choose a level in the node.`,
-      );
+    const { config, inputs } = call;
+    const remedy = "set it to the pin's number or name, or enter a pin in the node";
+    checkGiven(config, 'pin', inputs.pin, remedy);
+    if (config.operation === 'read') return performPlan(call, planOfReading(call));
+    const remedyOfLevel = 'set it to the level, or choose a level in the node';
+    checkGiven(config, 'level', inputs.level, remedyOfLevel);
     return keepers.get(call.node)?.wish(call) ?? performPlan(call, planOfSet(call));
   },
 });

@@ -43,11 +43,23 @@ describe('an invalid message', () => {
   }
 
   it('leads to an error that says which property of the message is missing', async () => {
-    await start([...NODES, node('push', { id: 'other', chipid: 'device.id' })]);
+    await start([
+      ...NODES,
+      node('push', { id: 'other', chipid: 'device.id' }),
+      node('push', { id: 'any-format', format: 'msg' }),
+      node('rt-status', { id: 'value', key: 'key', keyType: 'msg' }),
+      node('gpio', { id: 'pin', pin: 'pin', pinType: 'msg' }),
+    ]);
     const { error } = await fail('push', { payload: 'x' }, 'INVALID_INPUT');
     assert.match(error.message, /msg\.chipid is missing/);
     const other = await fail('other', { payload: 'x', chipid }, 'INVALID_INPUT');
     assert.match(other.error.message, /msg\.device\.id is missing/);
+    const format = await fail('any-format', { payload: 'x', chipid }, 'INVALID_INPUT');
+    assert.match(format.error.message, /msg\.format is missing/);
+    const key = await fail('value', { chipid }, 'INVALID_INPUT');
+    assert.match(key.error.message, /msg\.key is missing/);
+    const pin = await fail('pin', { payload: 1, chipid }, 'INVALID_INPUT');
+    assert.match(pin.error.message, /msg\.pin is missing/);
     // It is not missing, it is something else.
     const wrong = await fail('push', { payload: 'x', chipid: null }, 'INVALID_INPUT');
     assert.match(wrong.error.message, /but is null/);
