@@ -18,7 +18,7 @@ RED.nodes.registerType<DevicesConfig & rows.Named>('device-cloud-devices', {
     operation: rows.choice(DEFAULTS.operation, 'common.label.operation', CHOICES.operation),
   },
   label: function () {
-    const does = t(`operation.${this.operation ?? 'list'}`);
+    const does = t(`node.${this.operation ?? 'list'}`);
     return rows.labelOf(this.name, said(t('paletteLabel'), does));
   },
   oneditprepare: rows.oneditprepare,

@@ -8,6 +8,10 @@ import { CHOICES, DEFAULTS, type HistoryConfig } from './history.config';
 type Config = HistoryConfig & rows.Named;
 type Node = EditorNode<Config>;
 
+/** Whether uploads are decoded: only then a type of the devices matters. */
+const decodes = (node: Node): boolean =>
+  rows.current(node, 'operation') !== 'pushes' && rows.current(node, 'datatype') !== 'raw';
+
 const syncs = (node: Node): boolean => rows.current(node, 'operation') === 'sync';
 
 /** A day typed by hand, `YYYYMMDD` or ISO text: the rest is for the run time to judge. */
@@ -50,5 +54,8 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     const text = operation === 'uploads' ? t('paletteLabel') : t(`node.${operation}`);
     return rows.labelOf(this.name, text, device);
   },
-  oneditprepare: rows.oneditprepare,
+  oneditprepare: function () {
+    rows.opened(this);
+    rows.onChange(['operation', 'datatype'], () => rows.show('#type-section', decodes(this)));
+  },
 });

@@ -115,7 +115,7 @@ RED.nodes.registerType<Config>('device-cloud-server', {
     queryType: { value: DEFAULTS.queryType },
   },
   label: function () {
-    const does = t(`operation.${this.operation ?? 'devices'}`);
+    const does = t(`node.${this.operation ?? 'devices'}`);
     return rows.labelOf(this.name, said(t('paletteLabel'), does));
   },
   oneditprepare: function () {

@@ -20,6 +20,17 @@ const CHOICES: Record<string, Choice[]> = {
         sync: ['#node-input-beginType', '#node-input-endType'],
       },
     ],
+    [
+      '#node-input-datatype',
+      {
+        raw: [],
+        'auto-detect': ['#type-section'],
+        buffer: ['#type-section'],
+        utf8: ['#type-section'],
+        json: ['#type-section'],
+        base64: ['#type-section'],
+      },
+    ],
   ],
   server: [
     [
@@ -118,7 +129,7 @@ describe('a dialog shows only the rows that a choice needs', () => {
   const visible = (rows: readonly string[]): Promise<string[]> =>
     here.editor.run<string[]>(
       `${JSON.stringify(rows)}.filter((row) =>
-        $('.red-ui-tray').last().find(row).closest('.form-row, .device-cloud-note').is(':visible'))`,
+        $('.red-ui-tray').last().find(row).closest('.form-row, .device-cloud-note, details').is(':visible'))`,
     );
 
   /** Tries each choice, and then has the dialog as it was again. */
