@@ -43,9 +43,9 @@ function readCommandLine(args: string[]) {
 
 const announcement = (simulator: Simulator): string => `The device cloud's simulator is running.
 
-Put this into the config node "device-cloud-app" (service: cloud):
+Put this into an application, with the service "device cloud":
   Address          ${simulator.baseUrl}
-  App id           ${simulator.appid}
+  App ID           ${simulator.appid}
   App key          ${simulator.appkey}
   Server key       ${simulator.serverKey}
   Server password  ${simulator.serverPassword}

@@ -42,7 +42,7 @@ describe('device-cloud-simulator', () => {
     const { code, err } = await run(args, async (out) => {
       const printed = {
         baseUrl: value(out, 'Address'),
-        appid: value(out, 'App id'),
+        appid: value(out, 'App ID'),
         appkey: value(out, 'App key'),
       } as Simulator;
       assert.deepEqual([printed.appid, printed.appkey], ['5', 'k']);
