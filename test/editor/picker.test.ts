@@ -97,6 +97,17 @@ describe('the device picker', () => {
       assert.equal(await chipid(), TWO);
     });
 
+    it('takes the first device with the arrow key and Return: what to do is no choice', async () => {
+      const { keyboard } = here.editor.page;
+      await fill(here.editor, FIELD, '');
+      await here.editor.page.press(FIELD, 'ArrowDown');
+      const [, first] = await rows(here.editor);
+      await keyboard.press('ArrowDown');
+      await keyboard.press('Enter');
+      assert.match(first!, new RegExp(await chipid()));
+      assert.notEqual(await chipid(), '');
+    });
+
     it('says how long ago a device was seen, and at what local time', async () => {
       await fill(here.editor, FIELD, '');
       await here.editor.page.press(FIELD, 'ArrowDown');

@@ -136,11 +136,20 @@ export const fixedDevice = (node: Partial<DeviceConfig>): string => {
   return node.chipidType === 'str' && chipid ? deviceLabel(node.app, chipid) : '';
 };
 
+/** From the field, the arrow key goes past a remark to the first device. */
+function passOn(row: JQuery): void {
+  row.on('focus', ({ relatedTarget }) => {
+    if ($(relatedTarget as Element).is('input')) row.parent().next().children().trigger('focus');
+  });
+}
+
 /** A row without a device. Return and Tab select the first row's value: it is what was typed. */
 function remark(typed: string, text: string, detail = ''): Completion {
   const label = $('<i>', { class: 'device-cloud-remark' }).text(text);
   // Always as text: it comes from a server that may not be trusted.
   if (detail !== '') $('<small>').text(detail).appendTo(label);
+  // Once it is in the list, whose rows follow.
+  queueMicrotask(() => passOn(label.parent()));
   return { value: typed, label, onselect: () => undefined };
 }
 
