@@ -136,10 +136,11 @@ export const fixedDevice = (node: Partial<DeviceConfig>): string => {
   return node.chipidType === 'str' && chipid ? deviceLabel(node.app, chipid) : '';
 };
 
-/** From the field, the arrow key goes past a remark to the first device. */
+/** From the field, the arrow key goes past a remark to the first device. Not by jQuery: its event does not say from where. */
 function passOn(row: JQuery): void {
-  row.on('focus', ({ relatedTarget }) => {
-    if ($(relatedTarget as Element).is('input')) row.parent().next().children().trigger('focus');
+  row[0]?.addEventListener('focus', ({ relatedTarget }) => {
+    const next = row.parent().next().children()[0];
+    if ($(relatedTarget as Element).is('input')) next?.focus();
   });
 }
 
