@@ -62,6 +62,8 @@ export class Engine {
   #owed = 0;
   /** The number of arrivals after which the history is read. */
   #due = 1;
+  /** How many records the history shows if it shows only its newest; infinite unless that has been seen. */
+  #shows = Infinity;
   /** The answer that is being read or looked at. */
   #answer: HistoryAnswer | undefined;
   readonly #arrivals: Arrivals;
@@ -307,7 +309,7 @@ export class Engine {
   /** All of an answer has been emitted. */
   #finish(
     answer: HistoryAnswer,
-    { arrivals, requested, afterGap }: Compared,
+    { arrivals, requested, afterGap, shortAfter }: Compared,
     found: Comparison,
   ): void {
     const { id = BEFORE_ALL } = this.#arrivals;
@@ -337,8 +339,12 @@ export class Engine {
     if (newest >= requested && (wasGapped || this.#owed > 0)) this.again ??= this.#owed++;
     else this.#owed = 0;
     const { small, least, short, long } = this.#options.limits;
+    if (shortAfter !== undefined) this.#shows = answer.length;
+    else if (answer.length > this.#shows) this.#shows = Infinity;
     const isWhole = !answer.isEnded && answer.bytes <= small;
-    this.#due = isWhole ? Math.min(Math.max(least, Math.ceil(answer.length / 2)), short) : long;
+    const shows = isWhole ? answer.length : this.#shows;
+    const most = isWhole ? short : long;
+    this.#due = Math.min(Math.max(least, Math.ceil(shows / 2)), most);
   }
 
   /** Arrivals that an answer should have had are looked for no more, or only until a later one is there: rules 7 and 9. */

@@ -263,7 +263,7 @@ export class RecordReader implements BodyReader, HistoryRead {
  *   for which the service asks to wait
  * @throws DeviceCloudError `TIMEOUT` unless the first bytes come within the client's `timeout` and 64 KiB more within
  *   each further one, or after forty of them; `INVALID_RESPONSE` unless the answer is an array of elements of at
- *   most 32 MiB; others as of any read
+ *   most 32 MiB, and of at most 100,000 values in a long one; others as of any read
  */
 export type StreamHistory = (
   chipid: string,

@@ -77,6 +77,34 @@ describe('100,000 uploads missed in one outage', () => {
   });
 });
 
+describe('a history that shows only its newest records, in answers that are ended', () => {
+  it('is read before arrivals leave it, once that is seen', async () => {
+    let newest = 1000;
+    const read: number[] = [];
+    const subject = await connected(
+      [],
+      {},
+      {
+        read: (_chipid, _signal, onRecord) => {
+          read.push(newest);
+          const ids = Array.from({ length: 600 }, (_, back) => newest - back);
+          const end = ids.findIndex((id) => onRecord(record(id, `body ${id}`, time(id))) === false);
+          return Promise.resolve({ records: ids.length, bytes: 0, isWhole: end < 0 });
+        },
+      },
+    );
+    while (newest < 8000) {
+      subject.live(`body ${++newest}`);
+      if (newest % 20 === 0) await settled();
+    }
+    const pauses = read
+      .map((id, at) => id - (read[at - 1] ?? 0))
+      .filter((_, at) => read[at]! > 4000);
+    assert.ok(Math.max(...pauses) <= 320 && pauses.length <= 15, String(pauses));
+    assert.deepEqual(subject.kinds(), []);
+  });
+});
+
 describe('a history of a year', () => {
   const year = Array.from({ length: 20_000 }, (_, index) =>
     record(index + 1, `body ${index}`, time((index - 20_200) * 90)),
