@@ -38,6 +38,7 @@ const PIECE = 16 * 1024;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -61,7 +62,9 @@ export interface HistoryRead {
 const keepsDigits = (value: unknown): boolean =>
   typeof value !== 'number' || Number.isSafeInteger(value);
 
-const isLetter = (byte = 0): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+/** Whether a byte after a quote shows that a string begins there: after the end of one it would be no JSON. */
+const isInString = (byte = 0): boolean =>
+  byte > 0x20 && byte !== COMMA && byte !== COLON && (byte | 0x20) !== CLOSE_BRACE;
 
 /** Whether no integer of it that is used may have lost digits. */
 const isExact = (record: unknown): boolean =>
@@ -114,7 +117,29 @@ function nextRecord(bytes: Buffer, from: number): number {
     const next = afterSpace(bytes, comma + 1);
     if (bytes[next] !== OPEN_BRACE) continue;
     const quote = afterSpace(bytes, next + 1);
-    if (bytes[quote] === QUOTE && isLetter(bytes[quote + 1])) return next;
+    if (bytes[quote] === QUOTE && isInString(bytes[quote + 1])) return next;
+  }
+  return -1;
+}
+
+function isAfterBrace(bytes: Buffer, at: number): boolean {
+  while (isSpace(bytes[at - 1])) at--;
+  return bytes[at - 1] === CLOSE_BRACE;
+}
+
+/** The same, if records may have lists of objects: what is open is counted from where a record begins, behind one byte. */
+function nextOutside(bytes: Buffer, begin: number, from: number): number {
+  let opened = 0;
+  const { length } = bytes;
+  for (let at = begin + 1; at < length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) at = stringEnd(bytes, at + 1, length);
+    else if ((byte | 0x20) === OPEN_BRACE) opened++;
+    else if ((byte | 0x20) === CLOSE_BRACE) opened--;
+    else if (byte === COMMA && opened === 0 && at >= from && isAfterBrace(bytes, at)) {
+      const next = afterSpace(bytes, at + 1);
+      return next < length ? next : -1;
+    }
   }
   return -1;
 }
@@ -146,6 +171,8 @@ export class RecordReader implements BodyReader, HistoryRead {
   #rest = new AnswerBody(MAX_RECORD);
   /** After how many bytes of that the end of a record is looked for. */
   #piece = PIECE;
+  /** A record has lists of objects. */
+  #isNested = false;
   #error: { thrown: unknown } | undefined;
 
   constructor(sink: RecordSink) {
@@ -195,18 +222,19 @@ export class RecordReader implements BodyReader, HistoryRead {
   #readPieces(bytes: Buffer): void {
     let from = 0;
     while (this.isWhole && from + this.#piece < bytes.length) {
-      const next = nextRecord(bytes, from + this.#piece);
-      // A long record, which is not searched again and again: only from its last brace on.
-      if (next < 0) {
-        this.#piece = Math.max(this.#piece, bytes.lastIndexOf(CLOSE_BRACE) - from);
-        break;
-      }
-      if (this.#readPiece(bytes, from, next)) {
+      const next = this.#isNested
+        ? nextOutside(bytes, from, from + this.#piece)
+        : nextRecord(bytes, from + this.#piece);
+      if (next >= 0 && this.#readPiece(bytes, from, next)) {
         from = next - 1;
         this.#piece = PIECE;
-      } else {
-        // It has ended inside of a record.
-        this.#piece = 2 * (next - from);
+      } else if (this.#isNested) this.#piece = 2 * (bytes.length - from);
+      // It has ended inside of a record.
+      else if (next >= 0) this.#isNested = true;
+      else {
+        // A long record, which is not searched again and again: only from its last brace on.
+        this.#piece = Math.max(this.#piece, bytes.lastIndexOf(CLOSE_BRACE) - from);
+        break;
       }
     }
     if (from > 0) this.#keep(bytes.subarray(from));

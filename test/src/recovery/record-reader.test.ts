@@ -247,6 +247,27 @@ describe('a history that is read record by record', () => {
     assert.equal((records[many.length] as { body: string }).body.length, 20 * MIB);
   });
 
+  const odd = {
+    'names of any kind': { _id: 'x'.repeat(100) },
+    'lists of objects': { id: 1, list: Array.from({ length: 10 }, (_, at) => ({ at })) },
+  };
+  for (const [what, fields] of Object.entries(odd)) {
+    it(`may have any number of records with ${what}`, () => {
+      const text = Buffer.from(JSON.stringify(Array<object>(300_000).fill(fields)));
+      const size = 64 * 1024;
+      let most = 0;
+      let records = 0;
+      const reader = new RecordReader(() => records++);
+      for (let at = 0; at < text.length; at += size) {
+        const before = records;
+        assert.equal(reader.add(Buffer.from(text.subarray(at, at + size))), true);
+        most = Math.max(most, records - before);
+      }
+      assert.equal(reader.end(), reader);
+      assert.deepEqual([records, most < 1500], [300_000, true]);
+    });
+  }
+
   const overloads = { numbers: '1,', lists: '[],', depth: '[', objects: '{"a":1},' };
   for (const [what, unit] of Object.entries(overloads)) {
     it(`is refused if a long record would stop the event loop with its ${what}`, () => {
