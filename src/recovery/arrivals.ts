@@ -165,7 +165,7 @@ export class Arrivals {
   *emit(
     records: readonly HistoryRecord[],
     arrivals: readonly Arrival[],
-    { pairs, passed, gone, spoilt }: Comparison,
+    { pairs, found, passed, gone, spoilt }: Comparison,
     answer: HistoryAnswer,
   ): Generator<void> {
     // Before anything is given back, so that it is restored by all that is known.
@@ -181,10 +181,11 @@ export class Arrivals {
     const last = records.findLast(
       (record) => record.body !== undefined && !pairs.has(record) && !spoilt.has(record),
     );
-    const places = new Set(Array.from(pairs.values(), ({ place }) => place));
-    const doubtful = arrivals.flatMap(({ held, isDoubtful }, place) =>
-      held && isDoubtful && !places.has(place) ? [place] : [],
-    );
+    const doubtful: number[] = [];
+    for (let place = 0; place < arrivals.length; place++) {
+      const { held, isDoubtful } = arrivals[place] as Arrival;
+      if (held && isDoubtful && !found.has(place)) doubtful.push(place);
+    }
     emitBefore(gone);
     for (const arrival of arrivals.slice(0, gone)) this.#forget(arrival);
     for (let at = 0; at < records.length; at++) {

@@ -1,4 +1,4 @@
-import { apart, BEFORE_ALL, type HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
+import { apart, type HistoryAnswer, type HistoryRecord, type RecordId } from './answer';
 import type { Arrival, Pair, Pairs } from './arrival';
 import type { DeviceFacts } from './facts';
 import { EMPTY, isLossy, type KnownWriting, type Writing, WRITINGS } from './writing';
@@ -6,6 +6,8 @@ import { EMPTY, isLossy, type KnownWriting, type Writing, WRITINGS } from './wri
 /** What an answer shows, compared with what arrived. */
 export interface Comparison {
   readonly pairs: Pairs;
+  /** Places of the arrivals that have a record. */
+  readonly found: ReadonlySet<number>;
   /** How many of the arrivals are older than all records of a short history (rule 10). */
   readonly gone: number;
   /** The place after the last sure arrival that has a record: what came after the request may be an equal, earlier one. */
@@ -50,9 +52,9 @@ const mayBeOne = ({ hashes }: Arrival, record: HistoryRecord | undefined): boole
 export function compare(compared: Compared): Comparison {
   const { answer, arrivals, sure, device, shortAfter } = compared;
   const gone = shortAfter === undefined ? 0 : goneOf(compared, shortAfter);
-  const pairs = match(compared, gone);
+  const pairs = (gone === 0 && matchInOrder(compared)) || match(compared, gone);
   const found = new Set(Array.from(pairs.values(), ({ place }) => place));
-  const end = endOf(pairs, sure);
+  const end = endOf(answer.records, pairs, sure);
   const missing: number[] = [];
   for (let place = gone; place < sure && !answer.isCut; place++)
     if (!found.has(place) && arrivals[place]?.mustBeThere(device.facts.writing))
@@ -61,18 +63,36 @@ export function compare(compared: Compared): Comparison {
   const awaited = missing.filter((place) => place >= end);
   const isUnproven = pairs.size === 0 && missing.length >= UNPROVEN;
   const spoilt = isUnproven ? new Map() : spoiltOf(compared, pairs, missing, end);
-  return { pairs, gone, end, passed, awaited, spoilt };
+  return { pairs, found, gone, end, passed, awaited, spoilt };
 }
 
 /** A record that comes before that of an earlier arrival may be an equal, earlier upload, and shows nothing. */
-function endOf(pairs: Pairs, sure: number): number {
-  let end = 0;
-  let highest: RecordId = BEFORE_ALL;
-  for (const [{ id }, { place }] of [...pairs].sort(([, a], [, b]) => a.place - b.place)) {
-    if (id > highest && place < sure) end = place + 1;
-    if (id > highest) highest = id;
+function endOf(records: readonly HistoryRecord[], pairs: Pairs, sure: number): number {
+  let lowest = Infinity;
+  for (let at = records.length - 1; at >= 0; at--) {
+    const { place } = pairs.get(records[at] as HistoryRecord) ?? { place: Infinity };
+    if (place < lowest && place < sure) return place + 1;
+    lowest = Math.min(lowest, place);
   }
-  return end;
+  return 0;
+}
+
+/**
+ * Pairs arrivals and records one by one, as it is while nothing is missed: the rules give the same then.
+ * @returns undefined unless each record is the arrival at its place
+ */
+function matchInOrder({ answer, arrivals, device, afterGap }: Compared): Pairs | undefined {
+  const { records } = answer;
+  if (afterGap < Infinity || records.length > arrivals.length) return undefined;
+  const [writing] = orderOf(device.facts.writing) as [Writing];
+  const pairs = new Map<HistoryRecord, Pair>();
+  for (let place = 0; place < records.length; place++) {
+    const [record, arrival] = [records[place] as HistoryRecord, arrivals[place] as Arrival];
+    const isPlain = !(arrival.isDone || arrival.isDoubtful || arrival.isLoose);
+    if (!isPlain || hashIn(record, writing) !== arrival.hashes[writing]) return undefined;
+    pairs.set(record, { place, writing, isAmbiguous: false });
+  }
+  return pairs;
 }
 
 /** Pairs arrivals and records: rule 4. */
@@ -157,12 +177,14 @@ function goneOf({ answer, arrivals, requested }: Compared, position: RecordId): 
   let run = 0;
   while (isDense && run < between && arrivals[run]?.isAfterGap === false) run++;
   // If all between are of them, those that follow begin with the first record.
-  for (let at = 0; run === between && at < records.length; at++) {
+  let isClear = isDense && run === between;
+  for (let at = 0; isClear && at < records.length; at++) {
     const arrival = arrivals[run + at];
     if (!arrival || arrival.isAfterGap || run + at >= requested) break;
-    if (!mayBeOne(arrival, records[at])) run = 0;
+    isClear = mayBeOne(arrival, records[at]);
   }
-  if (run >= requested) return run;
+  if (isClear || run >= requested) return run;
+  if (run === between) run = 0;
   const there = new Set(records.flatMap(({ everyHash }) => everyHash));
   const isThere = ({ hashes }: Arrival): boolean =>
     WRITINGS.some((writing) => there.has(hashes[writing]));

@@ -28,6 +28,8 @@ import * as reports from './reports';
 /** At this unclear answer in a row live uploads go on, and at this one it is used (rule 6). */
 const LIVE_TRIES = 3;
 const USED_TRIES = 5;
+/** After how many arrivals a long history of which only the newest records are shown is read, as a part of these (rule 11). */
+const LONG_PART = 0.75;
 /** After this many failed readings in a row, live uploads go on (rule 16). */
 const FAILED_TRIES = 5;
 
@@ -321,10 +323,8 @@ export class Engine {
       this.again = 0;
       return;
     }
-    const newest = Array.from(found.pairs.values()).reduce(
-      (highest, { place }) => Math.max(highest, place),
-      -1,
-    );
+    let newest = -1;
+    for (const place of found.found) newest = Math.max(newest, place);
     const wasGapped = this.#isGapped;
     this.#isGapped = this.#isDisturbed;
     const isBehind = this.#device.shown.isLagging || answer.newest < id;
@@ -342,9 +342,9 @@ export class Engine {
     if (shortAfter !== undefined) this.#shows = answer.length;
     else if (answer.length > this.#shows) this.#shows = Infinity;
     const isWhole = !answer.isEnded && answer.bytes <= small;
-    const shows = isWhole ? answer.length : this.#shows;
-    const most = isWhole ? short : long;
-    this.#due = Math.min(Math.max(least, Math.ceil(shows / 2)), most);
+    this.#due = isWhole
+      ? Math.min(Math.max(least, Math.ceil(answer.length / 2)), short)
+      : Math.min(Math.ceil(this.#shows * LONG_PART), long);
   }
 
   /** Arrivals that an answer should have had are looked for no more, or only until a later one is there: rules 7 and 9. */
