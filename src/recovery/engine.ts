@@ -28,8 +28,6 @@ import * as reports from './reports';
 /** At this unclear answer in a row live uploads go on, and at this one it is used (rule 6). */
 const LIVE_TRIES = 3;
 const USED_TRIES = 5;
-/** After how many arrivals a long history of which only the newest records are shown is read, as a part of these (rule 11). */
-const LONG_PART = 0.75;
 /** After this many failed readings in a row, live uploads go on (rule 16). */
 const FAILED_TRIES = 5;
 
@@ -176,18 +174,17 @@ export class Engine {
   /** The history is being requested. */
   request(): HistoryAnswer {
     const { all, id } = this.#arrivals;
-    const { shown } = this.#device;
+    const { shown, facts } = this.#device;
     this.again = undefined;
     this.#arrivals.sure = all.length;
     this.#isDisturbed = false;
     this.#isOverflown = false;
     this.#answer?.release();
-    const { writing } = this.#device.facts;
     return (this.#answer = new HistoryAnswer({
       chipid: this.#options.chipid,
       after: id,
       shown,
-      expected: all.filter((arrival) => arrival.mustBeThere(writing)).length,
+      expected: all.filter((arrival) => arrival.mustBeThere(facts.writing)).length,
       mayEnd: this.#unclear === 0,
       margin: this.#options.limits.margin,
       budget: this.#options.budgets.answers,
@@ -196,8 +193,7 @@ export class Engine {
 
   /** A reading has failed: rule 16. */
   failed(): void {
-    this.failures++;
-    this.again = this.failures;
+    this.again = ++this.failures;
     if (this.failures >= FAILED_TRIES) this.#goLive();
   }
 
@@ -323,8 +319,7 @@ export class Engine {
       this.again = 0;
       return;
     }
-    let newest = -1;
-    for (const place of found.found) newest = Math.max(newest, place);
+    const newest = Math.max(-1, ...found.found);
     const wasGapped = this.#isGapped;
     this.#isGapped = this.#isDisturbed;
     const isBehind = this.#device.shown.isLagging || answer.newest < id;
@@ -344,7 +339,7 @@ export class Engine {
     const isWhole = !answer.isEnded && answer.bytes <= small;
     this.#due = isWhole
       ? Math.min(Math.max(least, Math.ceil(answer.length / 2)), short)
-      : Math.min(Math.ceil(this.#shows * LONG_PART), long);
+      : Math.min(Math.ceil(this.#shows * 0.75), long);
   }
 
   /** Arrivals that an answer should have had are looked for no more, or only until a later one is there: rules 7 and 9. */
