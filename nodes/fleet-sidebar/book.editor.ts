@@ -26,7 +26,7 @@ const SHOWN = 100;
 const problemText = ({ line, reason }: BookPreview['problems'][number]): string =>
   line === 0 ? plain(reason) : t('book.line', { line, reason: plain(reason) });
 
-/** A line with the number of items, and a list of the first items below it; undefined if there are none. */
+/** The number of items, and a list of the first of them; undefined if there are none. */
 function list(
   kind: 'added' | 'changed' | 'gone' | 'bad' | 'odd',
   number: number,

@@ -104,7 +104,7 @@ function afterSpace(bytes: Buffer, at: number): number {
 /**
  * Finds where a record begins, unless it is the first, by what is around: `}`, a comma, `{` and a name. That is never inside a string,
  * in which a quote has a backslash before it or is the last character. It may be inside a record, of which a list is a part.
- * @returns -1 if there is none from an offset on
+ * @returns its offset; -1 if no record begins after `from`
  */
 function nextRecord(bytes: Buffer, from: number): number {
   for (

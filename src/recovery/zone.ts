@@ -86,6 +86,7 @@ export function unixOf(value: unknown, zone: string): number | undefined {
  * @returns milliseconds ahead of UTC; undefined if the difference is too large for a zone, or unknown
  */
 export function zoneOf(live: number, recorded: number): number | undefined {
+  // 0, not -0, which is shown as another number.
   const zone = 0 + Math.round((recorded - live) / QUARTER) * QUARTER;
   return Math.abs(zone) <= WIDEST ? zone : undefined;
 }

@@ -123,7 +123,7 @@ describe('a history that is read record by record', () => {
     }
   });
 
-  it('is told the bytes of each record with its comma', () => {
+  it('tells how many bytes each record takes, its comma included', () => {
     const bodies = ['plain', 'é€', '},{', '"},{"a', ...Array.from({ length: 2000 }, String)];
     const texts = bodies.map((body) => JSON.stringify({ body }));
     const sizes: unknown[] = [];
