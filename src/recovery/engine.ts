@@ -337,9 +337,8 @@ export class Engine {
     if (shortAfter !== undefined) this.#shows = answer.length;
     else if (answer.length > this.#shows) this.#shows = Infinity;
     const isWhole = !answer.isEnded && answer.bytes <= small;
-    this.#due = isWhole
-      ? Math.min(Math.max(least, Math.ceil(answer.length / 2)), short)
-      : Math.min(Math.ceil(this.#shows * 0.75), long);
+    const due = isWhole ? answer.length / 2 : this.#shows * 0.75;
+    this.#due = Math.min(Math.max(least, Math.ceil(due)), isWhole ? short : long);
   }
 
   /** Arrivals that an answer should have had are looked for no more, or only until a later one is there: rules 7 and 9. */
